@@ -10,7 +10,7 @@ export interface AccessTokenSigner {
 export interface IssuedToken {
 	readonly accessToken: string;
 	readonly expiresInSeconds: number;
-	/** The token's own id, which may be logged. */
+	/** Id of the token, which may be logged. */
 	readonly jti: string;
 }
 
@@ -22,7 +22,7 @@ export interface AccessTokenSignerParts {
 	readonly currentKey: () => SigningKey;
 }
 
-/** Makes access tokens after RFC 9068, with the claims that Cognito's carry as well. */
+/** Issues access tokens that conform to RFC 9068, with the additional claims of Cognito's tokens. */
 export function createAccessTokenSigner(parts: AccessTokenSignerParts): AccessTokenSigner {
 	return {
 		async issue(clientId, scopes) {
@@ -50,7 +50,7 @@ export function createAccessTokenSigner(parts: AccessTokenSignerParts): AccessTo
 	};
 }
 
-/** No token outlives its key, also when the lifetime was raised after the key's end had been set. */
+/** Limits the lifetime to that of the key, in case the configured lifetime was raised after the key's end was set. */
 function secondsLeft({ retiredAtMs }: SigningKey, nowMs: number): number {
 	return retiredAtMs === null ? Infinity : Math.max(1, Math.floor((retiredAtMs - nowMs) / 1000));
 }

@@ -4,7 +4,7 @@ import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type AttemptThrottle, createAttemptThrottle } from './attempt-throttle.ts';
 
-/** How many of so many attempts are let through. */
+/** Returns the number of attempts that are allowed. */
 function countAllowed(throttle: AttemptThrottle, attempts: Iterable<readonly [clientId: string, address: string]>): number {
 	let allowed = 0;
 	for (const [clientId, address] of attempts) {

@@ -1,7 +1,7 @@
 /**
- * Counts wrong secrets, by minute. The count that matters is per client and source address, so that whoever guesses locks out
- * nobody but himself. Ten times as many, per client from anywhere and per address for any client, bound guessing that is spread
- * out; an address from which a client was right before is exempt from those two.
+ * Limits wrong secrets per minute. The main limit is per client and source address, so that guessing locks out only the guesser. Limits of
+ * ten times as many, per client from all addresses and per address for all clients, bound distributed guessing. An address from which the
+ * client has authenticated before is exempt from those two.
  */
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -9,13 +9,13 @@ import { Refusal } from '../../core/refusal.ts';
 import { parseIpAddress } from '../../policy/firewall/ip-address.ts';
 
 export interface AttemptThrottle {
-	/** @throws Refusal `too_many_attempts`. */
+	/** @throws `Refusal` `too_many_attempts`. */
 	check(clientId: string, address: string): void;
-	/** Checks, and counts an attempt as wrong until it is forgiven. @throws Refusal `too_many_attempts`. */
+	/** Checks, and counts an attempt as wrong until `forgive`. @throws `Refusal` `too_many_attempts`. */
 	count(clientId: string, address: string): void;
-	/** The attempt was right after all. */
+	/** Removes an attempt whose secret was right. */
 	forgive(clientId: string, address: string): void;
-	/** The client was right from this address. */
+	/** Exempts the pair after the client authenticated from this address. */
 	trust(clientId: string, address: string): void;
 }
 
@@ -85,10 +85,10 @@ function pairOf(clientId: string, address: string): string {
 	return `pair ${clientId} ${networkOf(address)}`;
 }
 
-/** One IPv4 address, or the /64 that a single IPv6 user has. */
+/** Returns the IPv4 address, or the /64 network of an IPv6 address, because a single user has a /64. */
 function networkOf(address: string): string {
 	const parsed = parseIpAddress(address);
 	if (parsed === undefined || parsed.family === 4) return address;
-	// ::ffff:a.b.c.d is how a dual-stack socket shows an IPv4 peer.
+	// A dual-stack socket reports an IPv4 peer as ::ffff:a.b.c.d.
 	return parsed.bits >> 32n === 0xffffn ? `v4-mapped ${parsed.bits}` : `v6 ${parsed.bits >> 64n}`;
 }

@@ -7,9 +7,9 @@ export interface ClientCredentials {
 }
 
 /**
- * Reads the client's id and secret from the `authorization` header or from the form (RFC 6749 section 2.3.1), never from both.
- * The header may be accompanied by the same `client_id` in the form, as some libraries send it.
- * @throws Refusal `invalid_request`; `invalid_client` when there are none.
+ * Reads the client's id and secret from the `authorization` header or from the form (RFC 6749 section 2.3.1), never from both. With the
+ * header, the form may repeat the same `client_id`, as some libraries do.
+ * @throws `Refusal` `invalid_request`; `invalid_client` if there are none.
  */
 export function readClientCredentials(authorization: string | undefined, form: ReadonlyMap<string, string>): ClientCredentials {
 	const id = form.get('client_id');

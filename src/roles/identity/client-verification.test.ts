@@ -30,7 +30,7 @@ async function makeVerification(
 	return { verification, clients, clock };
 }
 
-/** The code of the refusal; `right` when there was none. */
+/** Returns the code of the rejection; `right` if there was none. */
 async function outcomeOf(verified: Promise<unknown>): Promise<string> {
 	try {
 		await verified;

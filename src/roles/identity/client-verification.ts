@@ -1,6 +1,6 @@
 /**
- * Tells whether a client's secret is right. An unknown client costs as much work as a wrong secret, so that time does not tell
- * which it was (guarantees T1).
+ * Verification of client secrets. An unknown client costs as much work as a wrong secret, so that timing does not reveal which it was
+ * (guarantees T1).
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../core/bounded-map.ts';
@@ -21,7 +21,7 @@ import type { AttemptThrottle } from './attempt-throttle.ts';
 import type { ClientCredentials } from './client-credentials.ts';
 
 export interface ClientVerification {
-	/** @throws Refusal `invalid_client`, `too_many_attempts`, `overloaded`. */
+	/** @throws `Refusal` `invalid_client`, `too_many_attempts`, `overloaded`. */
 	verify(credentials: ClientCredentials, address: string): Promise<ClientRecord>;
 }
 
@@ -33,7 +33,7 @@ export interface ClientVerificationParts {
 	readonly cost: ScryptCost;
 }
 
-/** Half of the runtime's thread pool, which files and signatures need as well. */
+/** Half of the runtime's thread pool, which files and signatures also need. */
 const derivationsAtOnce = 2;
 const mostWaiting = 64;
 const mostRemembered = 10_000;
@@ -41,8 +41,8 @@ const mostRemembered = 10_000;
 export function createClientVerification({ findClient, throttle, clock, log, cost }: ClientVerificationParts): ClientVerification {
 	const queue = createBoundedQueue(derivationsAtOnce, mostWaiting);
 	const decoy = newDerivation(cost);
-	// Right credentials, known only by a keyed digest that dies with the process, and the hash that they satisfied: they stay
-	// right for as long as the client still has that hash.
+	// Maps a keyed digest of verified credentials to the hash that matched. The key exists only in this process. An entry is valid while
+	// the client still has that hash.
 	const remembered = new BoundedMap<string, string>(mostRemembered);
 	const digestKey = randomBytes(32);
 	const underway = new Map<string, Promise<string | undefined>>();
@@ -54,7 +54,7 @@ export function createClientVerification({ findClient, throttle, clock, log, cos
 
 	return {
 		async verify(credentials, address) {
-			// An id that no client can have is looked up nowhere and does not fill the throttle.
+			// An impossible id is not looked up and uses no entry of the throttle.
 			const id = /^[A-Za-z0-9._~-]{1,128}$/.test(credentials.id) ? credentials.id : '';
 			throttle.check(id, address);
 			const client = id === '' ? undefined : await findClient(id);
@@ -81,7 +81,7 @@ export function createClientVerification({ findClient, throttle, clock, log, cos
 			}
 			const match = await matching;
 			if (client === undefined || match === undefined || !hashes.includes(match)) {
-				// Never what the request called itself: people put secrets into the wrong field.
+				// The received id is not logged, because users put secrets into the wrong field.
 				log.info('client not authenticated', { clientId: client?.id ?? null, address });
 				throw new Refusal('invalid_client');
 			}
@@ -96,7 +96,7 @@ function liveHashes(client: ClientRecord, nowMs: number): string[] {
 	return client.secrets.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs).map(({ hash }) => hash);
 }
 
-/** Derives once for each different derivation among the hashes, and once when there is none; compares with all of them. */
+/** Derives once for each distinct derivation of the hashes, or once with the decoy if there is none, and compares with all hashes. */
 async function findMatch(secret: string, encodedHashes: readonly string[], decoy: Derivation): Promise<string | undefined> {
 	const candidates = encodedHashes.flatMap((encoded) => {
 		const parsed = parseSecretHash(encoded);
@@ -115,11 +115,11 @@ async function findMatch(secret: string, encodedHashes: readonly string[], decoy
 }
 
 interface BoundedQueue {
-	/** Runs `task` when its turn comes. @throws Refusal `overloaded` at once when too many wait; what the task throws. */
+	/** Queues `task` and runs it. @throws `Refusal` `overloaded` immediately if the queue is full; errors of the task. */
 	run<Result>(task: () => Promise<Result>): Promise<Result>;
 }
 
-/** First come, first served: at most `concurrency` tasks run and `capacity` wait. */
+/** Creates a first-in, first-out queue: at most `concurrency` tasks run and `capacity` wait. */
 function createBoundedQueue(concurrency: number, capacity: number): BoundedQueue {
 	const waiting: (() => void)[] = [];
 	let running = 0;
@@ -129,7 +129,7 @@ function createBoundedQueue(concurrency: number, capacity: number): BoundedQueue
 				if (waiting.length >= capacity) {
 					throw new Refusal('overloaded', { message: 'Too many authentications in progress: retry in 1 s', retryAfterSeconds: 1 });
 				}
-				// Whoever ends hands its place over, so that nobody takes it between the two.
+				// A finished task passes its slot on, so that no new task can take it in between.
 				await new Promise<void>((resolve) => waiting.push(resolve));
 			} else {
 				running++;

@@ -1,4 +1,4 @@
-/** Errors as identity answers them: `{error, error_description}` (RFC 6749 section 5.2). */
+/** Error responses of identity: `{error, error_description}` (RFC 6749 section 5.2). */
 import { Fault } from '../../core/fault.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ErrorAnswer } from '../document-server.ts';
@@ -9,7 +9,7 @@ export interface ErrorBody {
 	readonly request_id?: string;
 }
 
-/** @param requestId named in the answer to a defect, by which operators find its log line. */
+/** @param requestId included in the response to an internal error; it identifies the log line. */
 export function answerError(cause: unknown, requestId: string): ErrorAnswer<ErrorBody> {
 	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
 	if (known === undefined) {
@@ -23,7 +23,7 @@ export function answerError(cause: unknown, requestId: string): ErrorAnswer<Erro
 	};
 }
 
-/** What the server library throws for a request it could not read; undefined when that is not what happened. */
+/** Converts errors of the server library about unreadable requests; undefined for other errors. */
 function refusalOfServer(cause: unknown): Refusal | undefined {
 	if (!(cause instanceof Error) || !('statusCode' in cause) || typeof cause.statusCode !== 'number' || cause.statusCode >= 500) {
 		return undefined;
@@ -47,7 +47,7 @@ function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string
 	};
 }
 
-/** RFC 6749 section 5.2 allows printable ASCII without the quote and the backslash. */
+/** Replaces disallowed characters: RFC 6749 section 5.2 allows printable ASCII without the quote and the backslash. */
 function describable(message: string): string {
 	return message.replaceAll('\u2019', "'").replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
 }

@@ -5,11 +5,11 @@ const adminScope = 'admin';
 export const scopeNames: readonly string[] = ['invoke', adminScope];
 
 /**
- * What a token gets of the client's scopes: those asked for, or else all except admin, which is given only when it is asked for.
+ * Selects the scopes of a token: the requested ones, or all of the client except admin, which must be requested explicitly.
  * @param requested as received: scopes with their base, separated by single blanks.
  * @param granted scope names without the base.
- * @returns scopes with their base, in the order asked for, each once.
- * @throws Refusal `invalid_scope`.
+ * @returns scopes with their base, each once: in the requested order, or that of `granted`.
+ * @throws `Refusal` `invalid_scope`.
  */
 export function grantScopes(requested: string | undefined, granted: readonly string[], scopeBase: string): string[] {
 	const available = granted.map((name) => `${scopeBase}/${name}`);

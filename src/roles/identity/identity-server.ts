@@ -1,4 +1,4 @@
-/** The HTTP side of identity: addresses, methods, header fields, bounds. What is answered is decided by those it is given. */
+/** HTTP server of identity: paths, methods, header fields and limits. Ports supply the responses. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from '../../core/log.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -15,7 +15,7 @@ export interface IdentityServerParts {
 	readonly newId: () => string;
 	readonly grant: (request: TokenRequest) => Promise<Grant>;
 	readonly publishedKeys: () => PublishedKey[];
-	/** Rejects when a request for a token could not be answered now. */
+	/** Rejects if a token request could not be served now. */
 	readonly checkReady: () => Promise<void>;
 }
 
@@ -35,12 +35,12 @@ export function createIdentityServer(parts: IdentityServerParts): FastifyInstanc
 		answerError,
 		noteError(cause, { id, ip }, { status, body }) {
 			const fields = { requestId: id, code: body.error, address: ip };
-			// Whoever asks too often must not fill the log with stacks.
+			// Frequent requests must not fill the log with stack traces.
 			if (status >= 500 && !(cause instanceof Refusal)) log.error('token request failed', { ...fields, cause });
 			else log.info('token request rejected', fields);
 		},
 	});
-	// A proxy in front may or may not take the issuer's path off.
+	// A reverse proxy may or may not strip the issuer's path.
 	const prefixes = [...new Set(['', issuerPath(settings.issuer)])];
 	addTokenEndpoint(app, parts, prefixes);
 	addDocuments(app, parts, prefixes);
@@ -66,7 +66,7 @@ function addTokenEndpoint(app: FastifyInstance, { grant, log }: IdentityServerPa
 }
 
 function addDocuments(app: FastifyInstance, { settings, publishedKeys }: IdentityServerParts, prefixes: readonly string[]): void {
-	// A key is published for the overlap before it signs: by then every copy that was fetched without it has run out.
+	// A key is published for the overlap before it signs. By then, every cached key set without it has expired.
 	const maxAgeSeconds = Math.min(mostKeySetAgeSeconds, settings.keyOverlapSeconds);
 	const metadata = describeIssuer(settings.issuer, settings.scopeBase);
 	const send = (reply: FastifyReply, document: object): FastifyReply =>
@@ -98,7 +98,7 @@ interface IssuerMetadata {
 	readonly [member: string]: unknown;
 }
 
-/** RFC 8414 section 2 and OpenID Connect Discovery 1.0 section 3, whose required members some clients insist on. */
+/** Builds the metadata of RFC 8414 section 2 and OpenID Connect Discovery 1.0 section 3, whose required members some clients insist on. */
 function describeIssuer(issuer: string, scopeBase: string): IssuerMetadata {
 	const base = issuer.replace(/\/$/, '');
 	return {
@@ -114,7 +114,7 @@ function describeIssuer(issuer: string, scopeBase: string): IssuerMetadata {
 	};
 }
 
-/** The path of an issuer's URL, without a closing slash; empty for most. */
+/** Returns the path of an issuer's URL without a trailing slash; empty for most. */
 function issuerPath(issuer: string): string {
 	return new URL(issuer).pathname.replace(/\/$/, '');
 }

@@ -1,4 +1,4 @@
-/** The embedded identity provider: a token endpoint for machines, and the keys by which its tokens are checked. */
+/** The embedded identity provider: a token endpoint for machines, and the keys that verify its tokens. */
 import type { Clock } from '../../core/clock.ts';
 import type { Role } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
@@ -20,15 +20,18 @@ import { grantAccessToken } from './token-endpoint.ts';
 
 export interface Identity extends Role {
 	readonly name: 'identity';
-	/** Rejects with what the operating system said, such as `EADDRINUSE`; the keys are made, or read, before it listens. */
+	/**
+	 * Reads or generates the keys, then listens; a store that takes longer than 1 s does not delay listening. Rejects with the operating
+	 * system's error, such as `EADDRINUSE`.
+	 */
 	start(): Promise<void>;
-	/** Where it listens, once started. */
+	/** Listening address; undefined before the start. */
 	readonly address: { readonly host: string; readonly port: number } | undefined;
-	/** The key set as `/.well-known/jwks.json` gives it, for those in the same process. */
+	/** Returns the key set of `/.well-known/jwks.json`, for roles in the same process. */
 	publishedKeySet(): { readonly keys: readonly PublishedKey[] };
-	/** Runs `listener` when the key set may have changed. Returns the way to stop it. */
+	/** Runs `listener` when the key set may have changed. Returns a function that stops it. */
 	onKeysChanged(listener: () => void): () => void;
-	/** Takes the new settings for the next request. @throws Error, and keeps the old ones, when a client's secret is unusable. */
+	/** Applies new settings to the next request. @throws Error, and keeps the old ones, if a client's secret is unusable. */
 	reconfigure(settings: LiveSettings): Promise<void>;
 }
 
@@ -36,7 +39,7 @@ export interface IdentityDeps {
 	readonly records: RecordStore;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Ids of requests. */
+	/** Generates request ids. */
 	readonly newId: () => string;
 }
 
@@ -118,8 +121,8 @@ export function createIdentity(settings: IdentitySettings, { records, clock, log
 }
 
 /**
- * The configured clients as if they were in the store, by id. Secrets given in clear are hashed, so that they are checked
- * with the same work as any other.
+ * Converts the configured clients to records, by id. Plain-text secrets are hashed, so that their verification costs the same work as any
+ * other.
  * @throws Error that names the client whose secret or hash is unusable.
  */
 export async function readConfiguredClients(

@@ -1,6 +1,6 @@
-/** When signing keys are published, sign, and are replaced. Pure: keys and the time in, verdict out. */
+/** Schedule of signing keys: when they are published, sign, and are replaced. Pure: depends only on keys and time. */
 
-/** The times of a key; see `SigningKeyRecord`. */
+/** Times of a key; see `SigningKeyRecord`. */
 export interface KeyTimes {
 	readonly activeFromMs: number;
 	readonly retiredAtMs: number | null;
@@ -12,28 +12,28 @@ export interface KeySchedule {
 	readonly accessTokenMs: number;
 }
 
-/** What is published now: also the key that will sign next, and those whose tokens still live. */
+/** Returns the keys to publish now, including the next signing key and keys whose tokens are still valid. */
 export function publishedKeys<Key extends KeyTimes>(keys: readonly Key[], nowMs: number): Key[] {
 	return keys.filter(({ retiredAtMs }) => retiredAtMs === null || retiredAtMs > nowMs);
 }
 
-/** The newest that is active; before any is (the clock went back), the oldest. @param keys oldest first. */
+/** Returns the newest active key; before any is active (the clock went back), the oldest. @param keys oldest first. */
 export function signingKey<Key extends KeyTimes>(keys: readonly Key[], nowMs: number): Key | undefined {
 	return keys.findLast(({ activeFromMs }) => activeFromMs <= nowMs) ?? keys[0];
 }
 
-/** When the next key has to be made. */
+/** Returns when the next key must be generated. */
 export function nextRotationMs(newest: KeyTimes, { rotationMs, overlapMs }: KeySchedule): number {
 	return newest.activeFromMs + rotationMs - overlapMs;
 }
 
-/** The times of a key made now, and when the one before it has served. */
+/** Returns the start of a key generated now, and the end of its predecessor. */
 export function planRotation(
 	newest: KeyTimes | undefined,
 	nowMs: number,
 	{ rotationMs, overlapMs, accessTokenMs }: KeySchedule,
 ): { activeFromMs: number; newestRetiresAtMs: number } {
-	// Nobody holds an older key set than the first.
+	// No client has a key set without the first key, so it is active immediately.
 	const activeFromMs = newest === undefined ? nowMs : Math.max(nowMs + overlapMs, newest.activeFromMs + rotationMs);
 	return { activeFromMs, newestRetiresAtMs: activeFromMs + accessTokenMs + overlapMs };
 }

@@ -1,4 +1,4 @@
-/** Our tokens beside those of an independent issuer, oidc-provider, for the same grant. */
+/** Tollgate's tokens compared with those of an independent issuer, oidc-provider, for the same grant. */
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ let foreignServer: Server;
 let foreignUrl: string;
 let subject: IdentitySubject;
 
-/** What is used of it; the package has no types. */
+/** The part of the package that this test uses; it has no types. */
 interface OidcProvider {
 	callback(): RequestListener;
 }

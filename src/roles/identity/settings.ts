@@ -1,22 +1,22 @@
 import type { ScryptCost } from '../../stores/contracts/client-secret.ts';
 
-/** A change of `listen`, `issuer`, `audience`, `scopeBase`, `keyOverlapSeconds` and `trustedProxies` needs a new role; the rest `reconfigure` takes. */
+/** Settings that require a new role; `reconfigure` applies those of `LiveSettings`. */
 export interface IdentitySettings extends LiveSettings {
-	/** Port 0 takes a free one. */
+	/** Port 0 selects a free one. */
 	readonly listen: { readonly host: string; readonly port: number };
-	/** The URL under which callers reach this role, claim `iss`; may have a path. */
+	/** URL under which clients reach this role, claim `iss`; may have a path. */
 	readonly issuer: string;
-	/** Claim `aud`; null leaves it out. */
+	/** Claim `aud`; null omits it. */
 	readonly audience: string | null;
-	/** Scopes are `{scopeBase}/invoke` and `{scopeBase}/admin`. */
+	/** Base of the scopes `{scopeBase}/invoke` and `{scopeBase}/admin`. */
 	readonly scopeBase: string;
-	/** How long a new key is published before it signs, and an old one beyond the end of its last token. */
+	/** Time for which a new key is published before it signs, and an old one after its last token expires. */
 	readonly keyOverlapSeconds: number;
-	/** Addresses and CIDR ranges whose `x-forwarded-for` is believed when wrong secrets are counted by address. */
+	/** Addresses and CIDR ranges whose `x-forwarded-for` is trusted when wrong secrets are counted by address. */
 	readonly trustedProxies: readonly string[];
-	/** 1,000 unless given, and at most. */
+	/** 1,000 by default, which is also the maximum. */
 	readonly maxConnections?: number | undefined;
-	/** What clients configured in clear are hashed with, and unknown ones are made to cost. Left out: the default. */
+	/** Hashing cost of plain-text secrets in the configuration, and of the decoy for unknown clients. Optional. */
 	readonly secretCost?: ScryptCost;
 }
 
@@ -24,15 +24,15 @@ export interface LiveSettings {
 	readonly accessTokenSeconds: number;
 	/** Age at which the signing key is replaced. */
 	readonly keyRotationSeconds: number;
-	/** Wrong secrets for one client from one address, before 429. */
+	/** Wrong secrets per client and address before 429. */
 	readonly maxAttemptsPerMinute: number;
-	/** Beside those of the record store, and before them where an id is in both. */
+	/** Clients in addition to those of the record store. They take precedence where both have an id. */
 	readonly configuredClients: readonly ConfiguredClient[];
-	/** How long what is in flight may go on after `stop`. */
+	/** Maximum time for in-flight requests to finish after `stop`. */
 	readonly graceMs: number;
 }
 
-/** Exactly one of `secret` and `secretHash` is given. */
+/** A client with exactly one of `secret` and `secretHash`. */
 export interface ConfiguredClient {
 	readonly id: string;
 	readonly name: string;

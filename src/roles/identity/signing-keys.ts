@@ -1,4 +1,4 @@
-/** The issuer's keys: made, kept in the store, agreed on with other identity processes, replaced by age. */
+/** Signing keys of the issuer: generated, stored, shared with other identity processes, and rotated by age. */
 
 import type { KeyObject, webcrypto } from 'node:crypto';
 import { createHash, createPrivateKey, generateKeyPair } from 'node:crypto';
@@ -10,7 +10,7 @@ import type { RecordStore, SigningKeyRecord } from '../../stores/contracts/recor
 import type { KeySchedule } from './key-schedule.ts';
 import { nextRotationMs, planRotation, publishedKeys, signingKey } from './key-schedule.ts';
 
-/** RFC 7517; public members only. */
+/** JSON Web Key (RFC 7517) with public members only. */
 export interface PublishedKey {
 	readonly kty: 'RSA';
 	readonly kid: string;
@@ -26,14 +26,14 @@ export interface SigningKey extends SigningKeyRecord {
 }
 
 export interface SigningKeys {
-	/** Resolves when there is a key to sign with, or the records cannot be reached: it is tried again each second then. */
+	/** Resolves when there is a signing key, when the records are unreachable, or after 1 s. Without a key, retries each second. */
 	start(): Promise<void>;
 	stop(): void;
-	/** The key to sign with now. @throws Fault `records_unavailable` as long as there is none. */
+	/** Returns the current signing key. @throws `Fault` `records_unavailable` while there is none. */
 	current(): SigningKey;
-	/** @throws Fault `records_unavailable` as long as there is none. */
+	/** @throws `Fault` `records_unavailable` while there is none. */
 	published(): PublishedKey[];
-	/** Runs `listener` when the published set may have changed. Returns the way to stop it. */
+	/** Runs `listener` when the published set may have changed. Returns a function that stops it. */
 	onChange(listener: () => void): () => void;
 }
 
@@ -45,9 +45,9 @@ export interface SigningKeysParts {
 }
 
 const checkEveryMs = 60_000;
-/** As long as there are no keys. */
+/** Retry interval while there are no keys. */
 const beginEveryMs = 1000;
-/** A store that takes longer is not waited for before the role listens. */
+/** Maximum time that the store can delay listening. */
 const mostWaitedMs = 1000;
 
 export function createSigningKeys({ records, clock, log, schedule }: SigningKeysParts): SigningKeys {
@@ -63,7 +63,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 	async function reload(): Promise<void> {
 		const read = ++readsBegun;
 		const found = await records.signingKeys.list();
-		// Another read that began later may have ended earlier.
+		// A read that began later may have ended earlier.
 		if (read < readShown) return;
 		readShown = read;
 		if (isSameKeys(found, keys)) return;
@@ -84,7 +84,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 	}
 
 	async function maintain(): Promise<void> {
-		// A slow store must not be asked for several new keys.
+		// A slow store must not receive several new keys.
 		if (isMaintaining) return;
 		isMaintaining = true;
 		try {
@@ -96,7 +96,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 		}
 	}
 
-	/** What fails is tried again within a minute; the keys at hand stay good until then. */
+	/** Logs failures; the next attempt follows within a minute, and the current keys stay valid until then. */
 	const attempt = (task: () => Promise<void>): void => {
 		task().catch((cause: unknown) => log.error('signing keys could not be maintained', { cause }));
 	};
@@ -108,7 +108,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 		wake(checkEveryMs, tick);
 	};
 
-	/** @param lastFailure of the attempt before, which is logged already. */
+	/** @param lastFailure of the previous attempt, which is already logged. */
 	const begin = async (lastFailure?: string): Promise<void> => {
 		try {
 			await maintain();
@@ -159,7 +159,7 @@ async function generateKey(): Promise<Pick<SigningKeyRecord, 'kid' | 'privateJwk
 	return { kid: thumbprint(jwk), privateJwk: JSON.stringify(jwk) };
 }
 
-/** RFC 7638. */
+/** Computes the key id by RFC 7638. */
 function thumbprint({ e, kty, n }: webcrypto.JsonWebKey): string {
 	return createHash('sha256').update(JSON.stringify({ e, kty, n })).digest('base64url');
 }

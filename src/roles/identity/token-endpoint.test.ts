@@ -8,7 +8,7 @@ import { agent, basicOf, formOf, type IdentitySubject, issuer, startIdentity } f
 
 let subject: IdentitySubject;
 
-/** Sends raw bytes on a connection of its own. @returns all that came back until it was closed. */
+/** Sends raw bytes on a separate connection. @returns all bytes received until it was closed. */
 async function sendRaw(text: string): Promise<string> {
 	const socket = connect(subject.identity.address?.port ?? 0, '127.0.0.1');
 	let received = '';
@@ -114,7 +114,7 @@ describe('the token endpoint', () => {
 		const response = await subject.post(body, headers);
 		expect({ status: response.status, body: await response.json() }).toEqual({
 			status,
-			// The characters that RFC 6749 section 5.2 allows.
+			// Characters that RFC 6749 section 5.2 allows.
 			body: { error, error_description: expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/) as string },
 		});
 		expect(response.headers.get('cache-control')).toBe('no-store');

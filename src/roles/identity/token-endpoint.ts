@@ -6,11 +6,11 @@ import { grantScopes } from './granted-scopes.ts';
 import { parseTokenForm } from './token-form.ts';
 
 export interface TokenRequest {
-	/** What follows `?`; undefined when there is no `?`. */
+	/** Text after `?`; undefined without a `?`. */
 	readonly query: string | undefined;
 	/** All `authorization` header fields. */
 	readonly authorization: readonly string[];
-	/** Undefined when the request had none. */
+	/** Undefined if the request had none. */
 	readonly body: Buffer | undefined;
 	readonly sourceAddress: string;
 }
@@ -27,8 +27,8 @@ export interface TokenEndpointParts {
 }
 
 /**
- * The `client_credentials` grant, RFC 6749 section 4.4.
- * @throws Refusal with the codes of RFC 6749 section 5.2, and `too_many_attempts`, `overloaded`.
+ * Handles the `client_credentials` grant, RFC 6749 section 4.4.
+ * @throws `Refusal` with the codes of RFC 6749 section 5.2, and `too_many_attempts`, `overloaded`.
  */
 export async function grantAccessToken(request: TokenRequest, { scopeBase, verification, signer }: TokenEndpointParts): Promise<Grant> {
 	if (request.query !== undefined) throw invalidRequest('The token endpoint does not accept query parameters: send them in the form body');
