@@ -1,4 +1,4 @@
-/** Numbers that callers and providers make up: they are refused, or become amounts that a call can really come to. */
+/** Implausible numbers from clients and providers are rejected, or become amounts that a request can really reach. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -22,10 +22,10 @@ import type { BudgetSettings } from './gateway-settings.ts';
 
 type Hold = BudgetSettings['hold'];
 
-/** What all stores can hold, with sums of many. */
+/** Maximum that all stores can hold, with room for sums. */
 const mostNanoUsd = 10n ** 15n;
 const mostChoices = 128;
-/** A provider's own count is believed up to this. */
+/** Maximum reported token count that the gateway trusts. */
 const mostTold = 1_000_000_000;
 
 const models = ['gpt-4o-mini', 'o3', 'our-gpt', 'claude-sonnet-4-5', 'gemini-2.5-pro', 'no-such-model'];
@@ -106,7 +106,7 @@ it('whatever numbers a call has, it is no defect, and no amount is more than a c
 				await settle();
 				flow.cancel();
 			}
-			// Whoever left is waited for a while.
+			// The gateway reads on for a while after the client disconnects.
 			bench.clock.advance(10_000);
 			await bench.gateway.settled();
 			for (const { holdNanoUsd, model, closed } of (await bench.ledger.list({ limit: 9 })).rows) {
@@ -127,7 +127,7 @@ it('whatever numbers a call has, it is no defect, and no amount is more than a c
 	);
 });
 
-/** The provider has the request, and has not begun to answer. */
+/** Disconnects the client after the provider has the request and before it responds. */
 async function leave(bench: GatewayBench, body: string, path = chatPath): Promise<void> {
 	let gone: (() => void) | undefined;
 	bench.respond = (request) => {
@@ -201,7 +201,7 @@ it('a member of another format is no cap and no number of answers', async () => 
 		'{"model":"claude-sonnet-4-5","max_tokens":9,"n":1e308,"max_completion_tokens":1.5,"messages":[{"role":"user","content":"hi"}]}';
 	await leave(bench, body, messagesPath);
 	expect((await costOf(bench))[1]).toBe(9);
-	// The provider says what it thinks of them.
+	// The provider decides about them.
 	expect(sentTo(bench)).toBe(body);
 });
 

@@ -28,7 +28,7 @@ import { restoreMissing } from '../../stores/restoring-admission.ts';
 import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
-/** At gpt-5's list price of 1.25 and 10 USD: 1000 input and 500 output tokens. */
+/** Cost of 1000 input and 500 output tokens at gpt-5's list price of 1.25 and 10 USD. */
 const costOfUsage = 6_250_000n;
 const answerWithUsage = JSON.stringify({ id: 'x', choices: [], usage });
 
@@ -68,7 +68,7 @@ function teams(more: Partial<TeamDirectory>): Partial<GatewayPorts> {
 
 let asked = 0;
 
-/** Each request has an id of its own, as those of the server have. */
+/** Sends a request with a unique id, like those of the server. */
 function ask(bench: GatewayBench, path: string, body: string): Promise<HttpResponse> {
 	return bench.ask(path, body, {}, { id: `request-${++asked}` });
 }

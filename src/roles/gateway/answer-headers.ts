@@ -2,14 +2,14 @@ import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { RequestRecord } from './call/request-record.ts';
 
-/** Header fields that every answer of the gateway carries; the server adds the request's id. */
+/** Returns the header fields of every gateway response; the server adds the request id. */
 export function answerHeaders(request: HttpRequest, record: RequestRecord, clock: Clock): Record<string, string> {
 	const headers: Record<string, string> = {};
 	addAnswerHeaders(headers, request, record, clock);
 	return headers;
 }
 
-/** @param upstreamMs how long the provider took, when it was called. */
+/** @param upstreamMs duration of the provider's response; undefined if no request was sent. */
 export function addAnswerHeaders(
 	headers: Record<string, string>,
 	request: HttpRequest,
@@ -36,12 +36,12 @@ export function addWarnings(headers: Record<string, string>, warnings: readonly 
 	headers['x-gateway-warnings'] = earlier === undefined ? all : `${earlier}; ${all}`;
 }
 
-/** Field names of the caller's may be part of it. */
+/** Warnings can contain field names of the client's request. */
 function shownText(text: string): string {
 	return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 500);
 }
 
-/** A model's name is the caller's text: it may hold anything, a header field may not. */
+/** Encodes a model name, because the client can send characters that a header field cannot contain. */
 function shownName(name: string): string {
 	return /^[\x21-\x7e]+$/.test(name) ? name : encodeURIComponent(name.toWellFormed());
 }

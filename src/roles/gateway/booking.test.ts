@@ -7,7 +7,7 @@ import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { CloseListener, Ledger } from '../../stores/contracts/ledger.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
-/** At gpt-5's list price of 1.25 and 10 USD: 1000 input and 500 output tokens. */
+/** Cost of 1000 input and 500 output tokens at gpt-5's list price of 1.25 and 10 USD. */
 const costOfUsage = 6_250_000n;
 const standard = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: '1.00' };
 
@@ -56,7 +56,7 @@ describe('a call that waits for the ledger', () => {
 		};
 		const bench = new GatewayBench({}, { ledger });
 		bench.respond = () => jsonAnswer(200, JSON.stringify({ id: 'x', choices: [], usage }));
-		// In a function of its own, whose frame does not keep the answer.
+		// Separate function, whose stack frame does not keep the response alive.
 		const call = await (async () => {
 			const { facts } = await bench.ask(chatPath, chatBody);
 			if (facts === undefined) throw new Error('the answer has no facts');

@@ -5,15 +5,15 @@ import { formatUsd } from '../../core/money.ts';
 import { crossed } from '../../policy/limits/call-limits.ts';
 import { allModels, type BudgetTerms } from '../../policy/limits/team-terms.ts';
 
-/** What was booked on budgets at once. */
+/** One settlement and the budgets it was added to. */
 export interface Booking {
 	readonly team: string;
 	readonly costNanoUsd: bigint;
-	/** After booking. */
+	/** Counters after the settlement. */
 	readonly readings: readonly BudgetReading[];
 }
 
-/** Tells of each budget that the booking took to its warning threshold: of all bookings of a period one does. */
+/** Warns of each budget that the settlement moved across its warning threshold, so that one settlement per period does. */
 export type WarnOfBudgets = (booking: Booking, terms: readonly BudgetTerms[]) => void;
 
 export function budgetWarnings(metrics: Metrics, log: Log): WarnOfBudgets {

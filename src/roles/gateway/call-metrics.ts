@@ -1,10 +1,10 @@
-/** Figures of what calls cost and held. Counted where the ledger's row is closed, so that both say the same. */
+/** Metrics of the cost and usage of requests. They are updated when the ledger entry closes, so that both agree. */
 import type { Counter, Histogram, Metrics } from '../../core/metrics.ts';
 import { totalTokens, type Usage } from '../../core/usage.ts';
 import type { PriceBook } from '../../policy/budgets/price-book.ts';
 import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 
-/** A call that has ended, as its ledger row says. */
+/** An ended request with the values of its ledger entry. */
 export interface EndedCall {
 	readonly provider: string;
 	readonly model: string;
@@ -12,14 +12,14 @@ export interface EndedCall {
 	readonly usage: Usage;
 	readonly costNanoUsd: bigint;
 	readonly isEstimated: boolean;
-	/** From the request being sent to the end. */
+	/** Time from sending the request to its end. */
 	readonly upstreamMs: number;
 }
 
-/** From seconds of thinking to the longest answers that the time limits allow. */
+/** Covers short responses up to the longest that the timeouts allow. */
 const upstreamBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
 
-/** Of each provider. Models are chosen by callers; those that are neither configured nor priced are counted together. */
+/** Maximum number of models per provider, because clients choose model names. Those neither configured nor priced share one label. */
 const mostRemembered = 1000;
 
 type Counting = ReturnType<Counter['of']>;
@@ -48,7 +48,7 @@ export interface CallMetricsParts {
 		readonly hasTeamMetrics?: boolean;
 	};
 	readonly prices: Pick<PriceBook, 'priceOf' | 'listedModel'>;
-	/** Whether a team is registered; others are named by callers' clients. */
+	/** Returns true for a registered team; other ids come from clients. */
 	readonly isRegistered: (team: string) => boolean;
 	readonly nowMs: () => number;
 }
@@ -57,11 +57,11 @@ export class CallMetrics {
 	readonly #parts: CallMetricsParts;
 	readonly #metrics: Metrics;
 	readonly #kinds: ReadonlyMap<string, string>;
-	/** `provider/model` of all that the configuration names. */
+	/** `provider/model` of aliases and of the models that providers list. */
 	readonly #configured: ReadonlySet<string>;
-	/** By provider, then by model: a key made of both would be hashed anew for each call. */
+	/** Nested by provider and model, because a combined key would be hashed again for each request. */
 	readonly #ofModels = new Map<string, Map<string, ModelCounters>>();
-	/** By provider. */
+	/** Counters of all other models, by provider. */
 	readonly #ofOthers = new Map<string, ModelCounters>();
 	readonly #ofTeams = new Map<string, TeamCounters>();
 
@@ -101,7 +101,7 @@ export class CallMetrics {
 		const known = ofProvider?.get(model);
 		if (known !== undefined) return known;
 		const label = this.#labelOf(provider, model);
-		// Not remembered by its name, for a price may be set for it later.
+		// Not cached by name, because a price may be set for it later.
 		if (label === undefined) return this.#countersOfOthers(provider);
 		const counters = modelCounters(this.#metrics, provider, label);
 		if (ofProvider === undefined || ofProvider.size >= mostRemembered) {
@@ -121,7 +121,7 @@ export class CallMetrics {
 		return counters;
 	}
 
-	/** From sets that callers cannot widen: a dated name is counted as the model that the price list knows. */
+	/** Returns a label from sets that clients cannot extend: a dated name has the label of its model in the price list. */
 	#labelOf(provider: string, model: string): string | undefined {
 		if (this.#configured.has(`${provider}/${model}`)) return model;
 		const kind = this.#kinds.get(provider);

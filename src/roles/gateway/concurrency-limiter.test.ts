@@ -24,7 +24,7 @@ class Bench {
 		this.#terms = { ...testTraffic, maxConcurrent, maxQueued };
 	}
 
-	/** @returns ends the request, wherever it is. */
+	/** @returns a function that ends the request, queued or not. */
 	async ask(team: string, number: number): Promise<() => void> {
 		let leave = (): void => undefined;
 		const scope = new CallScope('', createRememberedLog());
@@ -51,7 +51,7 @@ class Bench {
 		for (let number = 1; number <= count; number++) await this.ask(team, number);
 	}
 
-	/** Ends the team's oldest request that has a slot; any team's unless given. */
+	/** Ends the oldest request with a slot; by default, of any team. */
 	async endOne(team?: string): Promise<boolean> {
 		const index = this.#running.findIndex((one) => team === undefined || one.team === team);
 		if (index === -1) return false;

@@ -4,18 +4,18 @@ import { Refusal } from '../../core/refusal.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
 import type { CallScope } from './call/call-scope.ts';
 
-/** Some of the requests that wait have their slot by then. */
+/** Time by which some of the queued requests have a slot. */
 const retryAfterSeconds = 1;
 
-/** Idle teams that keep their entry: adding and removing it with each request would cost more. */
+/** Number of idle teams that keep their entry, because adding and removing it with each request would cost more. */
 const maxIdleTeams = 1000;
 
-/** Limits how many requests one provider has in flight, and divides its slots fairly between the teams that wait for one. */
+/** Limits the in-flight requests of one provider, and shares its slots fairly between queued teams. */
 export class ConcurrencyLimiter {
 	#inFlight = 0;
 	#queued = 0;
 	#terms: TrafficTerms | undefined;
-	/** Of earlier configurations, under which some requests may still come back for a retry. */
+	/** Terms of earlier configurations. Some of their requests may still come back for a retry. */
 	readonly #superseded = new WeakSet<TrafficTerms>();
 	readonly #teams = new Map<string, TeamShare>();
 	/** Teams with requests in the queue. The team that got a slot last comes last. */
@@ -30,11 +30,11 @@ export class ConcurrencyLimiter {
 	}
 
 	/**
-	 * Takes a slot for the request's team, which `scope` releases when it ends, at the latest. A freed slot goes to the waiting team with
-	 * the fewest slots. In a full queue, a team with a smaller share replaces the latest request of the team with the largest share.
-	 * The first request under new terms makes them apply to all.
-	 * @returns undefined when a slot was free; else a promise, of undefined when one became free, or of the reason why none did: Refusal
-	 * `provider_busy`, Fault `provider_first_byte_timeout`. It rejects with what the request was ended with.
+	 * Acquires a slot for the request's team, which `scope` releases at its end at the latest. A freed slot goes to the queued team with
+	 * the fewest slots. In a full queue, a team with a smaller share replaces the latest request of the team with the largest share. The
+	 * first request under new terms applies them to all.
+	 * @returns undefined if a slot was free. Otherwise a promise of undefined when a slot is free, or of the reason for the failure:
+	 * `Refusal` `provider_busy`, `Fault` `provider_first_byte_timeout`. It rejects with the reason of an abort.
 	 */
 	acquire(scope: CallScope, terms: TrafficTerms, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> | undefined {
 		const { maxConcurrent, maxQueued } = this.#follow(terms);
@@ -88,14 +88,14 @@ export class ConcurrencyLimiter {
 		const maxConcurrent = this.#terms?.maxConcurrent ?? 0;
 		while (this.#inFlight < maxConcurrent && this.#queued > 0) {
 			const share = smallest(this.#waiting);
-			// Among teams with equal shares, turns go round.
+			// Round robin among teams with equal shares.
 			this.#waiting.delete(share);
 			this.#waiting.add(share);
 			share.queue.oldest?.admit();
 		}
 	}
 
-	/** Never for a team that would then have as much as the other one: they would replace each other's requests for ever. */
+	/** Excludes a team that would then have the same share as the other one: both would replace each other's requests forever. */
 	#makeRoomFor(share: TeamShare): boolean {
 		const other = largest(this.#waiting);
 		if (other.size <= share.size + 1) return false;
@@ -116,7 +116,7 @@ export class ConcurrencyLimiter {
 					resolve(new Fault('provider_first_byte_timeout', { message }));
 				}),
 				admit: () => {
-					// Before it leaves the queue: a team with neither is forgotten.
+					// Before the request leaves the queue, because a team with neither slot nor queued request is removed.
 					this.#give(share, scope);
 					settle();
 					resolve(undefined);
@@ -162,7 +162,7 @@ class TeamShare {
 		return this.inFlight + this.queue.size;
 	}
 
-	/** Gives one slot back. */
+	/** Releases one slot. */
 	release(): void {
 		this.#release(this);
 	}
@@ -171,7 +171,7 @@ class TeamShare {
 interface Waiting {
 	readonly timer: Timer;
 	readonly admit: () => void;
-	/** The queue needs its place for another team. */
+	/** Called when another team takes the place in the queue. */
 	readonly reject: () => void;
 }
 
@@ -190,7 +190,7 @@ class Waiter {
 	}
 }
 
-/** Linked, so that either end and any request in between is removed at once. */
+/** Linked list, so that removal is constant time at either end and in between. */
 class WaiterQueue {
 	size = 0;
 	oldest: Waiter | undefined;
@@ -205,7 +205,7 @@ class WaiterQueue {
 		this.size++;
 	}
 
-	/** @returns whether it was queued. */
+	/** @returns true if it was queued. */
 	remove(waiter: Waiter): boolean {
 		if (!waiter.isQueued) return false;
 		waiter.isQueued = false;
@@ -225,7 +225,7 @@ function busy(): Refusal {
 	return new Refusal('provider_busy', { retryAfterSeconds });
 }
 
-/** The first of those with the fewest slots. */
+/** Returns the first share with the fewest slots. */
 function smallest(shares: Iterable<TeamShare>): TeamShare {
 	return [...shares].reduce((best, share) => (share.inFlight < best.inFlight ? share : best));
 }

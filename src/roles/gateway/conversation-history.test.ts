@@ -1,4 +1,4 @@
-/** A conversation goes on at another vendor, in the caller's own format: what the first one left in it for itself does not go along. */
+/** A conversation continues at another vendor, in the client's own format: vendor-specific fields of the first one are not sent. */
 import { expect, it } from 'vitest';
 import { benchWith, chatAnswer, gpt, hostOf, messageAnswer } from '../../../test/support/fallback-rig.ts';
 import { chatPath, GatewayBench, jsonAnswer, messagesPath, sentText, testSettings } from '../../../test/support/gateway-bench.ts';

@@ -1,4 +1,4 @@
-/** Guardrails are not passed by cutting a text over parts, blocks or messages, nor by saying a member twice. */
+/** Guardrails cannot be bypassed by splitting a text over parts, blocks or messages, or by repeating a member. */
 import { describe, expect, it } from 'vitest';
 import {
 	errorOf,
@@ -182,7 +182,7 @@ describe('a stream', () => {
 			sent.push(...events);
 		};
 		send(beginning, ...thoughtBlock(0, 'A thought'), ...textBlock(1, 'All is well, ', 'and'));
-		// The last word may go on.
+		// The last word may continue.
 		expect(read()).toBe(sent.slice(0, -2).join(''));
 		send(...toolBlock(2));
 		send(...textBlock(3, ' so on, ', 'and on.'));

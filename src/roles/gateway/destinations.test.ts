@@ -1,4 +1,7 @@
-/** Guarantees 16: whatever a caller sends, calls go to configured addresses only. Every route that is served is asked, also those to come. */
+/**
+ * Guarantees 16: whatever a client sends, requests go only to configured addresses. The test covers every served route, future ones
+ * included.
+ */
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, jsonAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
 

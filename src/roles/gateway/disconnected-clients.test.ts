@@ -1,4 +1,4 @@
-/** What is booked, and what is held, when a request ends before its response. */
+/** Settlement and reservation of a request that ends before its response. */
 import { expect, it } from 'vitest';
 import {
 	chatBody,
@@ -27,7 +27,7 @@ interface Streaming {
 	readonly flow: ByteFlow;
 }
 
-/** A stream of a model that may think unseen, sent twenty seconds ago. */
+/** Starts a stream of a model that may hide its reasoning, sent twenty seconds ago. */
 async function startStream(settings: Partial<GatewaySettings> = {}): Promise<Streaming> {
 	const bench = new GatewayBench(settings);
 	const upstream = new HandStream();

@@ -1,4 +1,4 @@
-/** What is explained is what is enforced: each call of a generated corpus is explained, then made. */
+/** Explanation and enforcement agree: each request of a generated corpus is explained, then sent. */
 import { describe, expect, test } from 'vitest';
 import { callerOf, GatewayBench, jsonAnswer, settle, testSettings } from '../../../test/support/gateway-bench.ts';
 import { gambling, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
@@ -12,7 +12,7 @@ import { differencesOf } from '../../wire/json/difference.ts';
 import { createExplainer, type ExplainCall, type Explanation } from './explain-call.ts';
 import type { GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 
-/** mulberry32: the same corpus each time. */
+/** mulberry32, so that the corpus is the same each time. */
 function createChance(seed: number): <Item>(items: readonly Item[]) => Item {
 	let state = seed;
 	return (items) => {
@@ -219,14 +219,14 @@ function guardrailsOf({ guardrails: explained }: Explanation): readonly Told[] {
 	return (explained?.findings ?? []).map(({ policy, category, action }) => [policy, category, action]);
 }
 
-/** What guardrails logged of the request itself. */
+/** Returns the guardrail log lines of the request. */
 function reported({ log }: GatewayBench, requestId: string): readonly Told[] {
 	return log.lines
 		.filter(({ event, fields }) => event === 'guardrail assessment' && fields['requestId'] === requestId && fields['stage'] === 'input')
 		.map(({ fields }) => [String(fields['policy']), String(fields['category']), String(fields['action'])]);
 }
 
-/** What guardrails only observe they look at later. */
+/** Advances the clock until monitoring guardrails have evaluated. */
 async function observe({ clock }: GatewayBench): Promise<void> {
 	for (let turn = 0; turn < 10; turn++) {
 		clock.advance(1);
@@ -285,7 +285,7 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 		const key = outcome.code ?? 'admitted';
 		seen.set(key, (seen.get(key) ?? 0) + 1);
 	}
-	// A corpus in which all calls end alike proves little.
+	// A corpus whose requests all have the same outcome proves little.
 	expect(seen.get('admitted')).toBeGreaterThan(80);
 	expect(masked).toBeGreaterThan(10);
 	expect(seen.get('guardrail_blocked')).toBeGreaterThan(20);

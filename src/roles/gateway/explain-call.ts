@@ -1,4 +1,4 @@
-/** What would become of a call, decided by the stages of the inference path themselves. Nothing is sent, counted, held or written. */
+/** Explains how a request would be handled, decided by the stages of the inference path. Nothing is sent, counted, reserved or recorded. */
 import { streamOf } from '../../core/byte-stream.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
@@ -36,12 +36,12 @@ import { maySkip } from './stages/take-target.ts';
 import { UnpricedModels } from './unpriced-models.ts';
 
 export interface ExplainRequest {
-	/** Whose call it is: of a client, of any client of a team, or of who has an access token. */
+	/** Sender of the request: a client, any client of a team, or the owner of an access token. */
 	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
 	readonly format: ClientDialectName;
-	/** As it would be sent. */
+	/** Body as it would be sent. */
 	readonly body: Buffer;
-	/** By lower-case name. */
+	/** Header fields by lower-case name. */
 	readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -49,16 +49,16 @@ export interface ExplainPorts {
 	readonly teams: TeamDirectory;
 	readonly readCounters: AdmissionStore['read'];
 	readonly verifier: AccessTokenVerifier;
-	/** Undefined: nobody watches here. */
+	/** Undefined in a process that does not track provider health. */
 	readonly isEjected: ((provider: string) => boolean) | undefined;
-	/** Reads what judges content, when that is first needed. Content is not judged unless given. */
+	/** Loads the content scorer on first use. By default, content is not scored. */
 	readonly contentScorerFor?: (settings: GuardrailSettings) => ContentScorer | undefined;
-	/** Judge calls elsewhere, and are not asked here. */
+	/** Moderation providers, which are listed but not requested. */
 	readonly engines?: readonly ExplainedEngine[];
 	readonly clock: Clock;
 }
 
-/** In the order of the decisions; what was not come to is null. Members are named as the admin API shows them. */
+/** Fields in the order of the decisions; decisions that were not reached are null. Members have their names in the admin API. */
 export interface Explanation {
 	readonly outcome: ExplainedOutcome;
 	readonly identity: { readonly client_id: string | null; readonly scopes: readonly string[] | null } | null;
@@ -78,9 +78,9 @@ export interface Explanation {
 }
 
 export interface ExplainedOutcome {
-	/** True: the call would be sent to the provider. */
+	/** True if the request would be sent to the provider. */
 	readonly admitted: boolean;
-	/** Of the answer that the caller would get instead. */
+	/** Status of the error response; null if the request would be sent. */
 	readonly status: number | null;
 	readonly code: string | null;
 	readonly message: string | null;
@@ -90,13 +90,13 @@ export interface ExplainedOutcome {
 export interface ExplainedRoute {
 	readonly decided_by: RoutedBy;
 	readonly rule: string | null;
-	/** Where the call goes, and then where it may go instead. */
+	/** Targets in the order in which they would be tried. */
 	readonly targets: readonly {
 		readonly provider: string;
 		readonly model: string;
-		/** What would keep the call from it; null: nothing. */
+		/** Code of the error that excludes the target; null: none. */
 		readonly code: string | null;
-		/** Null: not watched here. */
+		/** Null if provider health is not tracked here. */
 		readonly ejected: boolean | null;
 	}[];
 }
@@ -106,7 +106,7 @@ export interface ExplainedPrice {
 	readonly model: string;
 	readonly version: string;
 	readonly source: 'override' | 'default' | 'unknown';
-	/** For inputs of at most so many tokens; null: any more. */
+	/** Price tiers. Each applies up to this number of input tokens; null: no limit. */
 	readonly tiers: readonly {
 		readonly up_to_input_tokens: number | null;
 		readonly input_usd_per_million_tokens: string;
@@ -119,7 +119,7 @@ export interface ExplainedHold {
 	readonly amount_usd: string;
 	readonly input_tokens: number;
 	readonly output_tokens: number;
-	/** Written into the request, for a budget; null: not. */
+	/** Output cap added to the request for a budget; null: none. */
 	readonly cap_tokens: number | null;
 }
 
@@ -127,7 +127,7 @@ export interface ExplainedUpstream {
 	readonly translated: boolean;
 	readonly warnings: readonly string[];
 	readonly bytes: number;
-	/** Between the body given and the body sent; the first of them. */
+	/** First differences between the given body and the body to send. */
 	readonly differences: readonly JsonDifference[];
 }
 
@@ -135,9 +135,9 @@ export type ExplainCall = (request: ExplainRequest) => Promise<Explanation>;
 
 const mostDifferences = 200;
 
-/** @throws Error when the settings contradict themselves. */
+/** @throws Error if the settings contradict each other. */
 export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): ExplainCall {
-	// Lists of words are read when the first call is explained.
+	// Deferred: word lists are read when the first request is explained.
 	const { guardrails: ruled, ...others } = settings;
 	const parts = assembleParts(others, portsWithoutEffect(ports));
 	let guarding: Guarding | undefined;
@@ -273,7 +273,7 @@ function describeTarget(
 	}
 }
 
-/** As the inference path passes over targets, before any was called. */
+/** Skips targets like the inference path, before any was tried. */
 function prepareFirst(call: Call, targets: Targets, team: string, parts: GatewayParts): PreparedCall {
 	for (const target of targets) {
 		try {
@@ -322,7 +322,7 @@ function describeUpstream(
 	return { translated: prepared.translated !== undefined, warnings, bytes: sent.length, differences };
 }
 
-/** The stages that are used here ask these for nothing; if one did, it would fail instead of having an effect. */
+/** Ports for stages that need none of these. A port that is used nevertheless throws instead of having an effect. */
 function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPorts {
 	const refuse = (): never => {
 		throw new Error('an explanation has no effect');

@@ -5,26 +5,26 @@ import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
 import type { Call } from './stages/read-call.ts';
 import { requireSingleMembers, withMasks } from './stages/screen-input.ts';
 
-/** An engine that judges calls elsewhere, which is not asked here. */
+/** A moderation provider, which explanations list but do not request. */
 export type ExplainedEngine = Pick<EngineSettings, 'name' | 'action'>;
 
-/** What guardrails find in a request. Never the text. */
+/** Guardrail findings in a request, without its text. */
 export interface ExplainedGuardrails {
 	readonly state: 'off' | 'clean' | 'matched' | 'masked' | 'not_evaluated';
-	/** False: nothing is done about it. */
+	/** False if findings have no consequence. */
 	readonly enforced: boolean;
 	readonly findings: readonly {
 		readonly policy: string;
 		readonly category: string;
-		/** What is done. */
+		/** Action taken. */
 		readonly action: AssessedAction;
-		/** What is configured. */
+		/** Configured rule. */
 		readonly rule: RuleAction;
 		readonly count: number;
 	}[];
-	/** Types of what cannot be read. */
+	/** Types of content that guardrails cannot read. */
 	readonly unreadable: readonly string[];
-	/** Would be asked too, and were not. */
+	/** Moderation providers that a real request would also use. */
 	readonly moderation_providers: readonly { readonly name: string; readonly rule: RuleAction }[];
 }
 
@@ -32,11 +32,11 @@ export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: fals
 
 export interface ScreenedRequest {
 	readonly guardrails: ExplainedGuardrails;
-	/** @returns the call with what is masked replaced. @throws Refusal `guardrail_blocked`. */
+	/** @returns the request with masked text replaced. @throws `Refusal` `guardrail_blocked`. */
 	pass(): Call;
 }
 
-/** As `screenInput`, but for telling anybody. @throws Refusal `field_invalid` for a member that is there twice. */
+/** Screens like `screenInput`, but reports nothing. @throws `Refusal` `field_invalid` for a repeated member. */
 export async function screenExplained(
 	call: Call,
 	team: string,

@@ -1,4 +1,4 @@
-/** From whatever was thrown to what the caller is told: one error body, or a generic page where the contract asks for one. */
+/** Renders errors for the client: one error body, or a generic page where the contract requires one. */
 
 import type { CallFacts } from '../../core/call-facts.ts';
 import { Fault, type FaultCode, faults } from '../../core/fault.ts';
@@ -13,7 +13,7 @@ import { answerHeaders } from './answer-headers.ts';
 import type { RequestRecord } from './call/request-record.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
 
-/** The edge answers these with a page; so does a gateway that stands alone. */
+/** Codes that the edge renders as a page, as does a standalone gateway. */
 const pages: ReadonlySet<string> = new Set<RefusalCode | FaultCode>([
 	'token_missing',
 	'token_invalid',
@@ -21,13 +21,13 @@ const pages: ReadonlySet<string> = new Set<RefusalCode | FaultCode>([
 	'key_set_unavailable',
 ]);
 
-/** No retry helps before an operator acts. */
+/** Codes for which retries fail until an operator acts. */
 const permanent: ReadonlySet<string> = new Set<FaultCode>(['provider_key_unset', 'provider_key_rejected', 'provider_model_unknown']);
 
-/** What is away for a moment is tried again by us every second. */
+/** Retry interval, in which the gateway also retries a store or key set that is unavailable. */
 const soonSeconds = '1';
 
-/** The answer to a request that ended in a throw. */
+/** Renders the response to a request that threw. */
 export function renderFailure(cause: unknown, request: HttpRequest, record: RequestRecord, ports: GatewayPorts): HttpResponse {
 	const error = describeFailure(cause, request.id);
 	const { facts } = record;
@@ -44,7 +44,7 @@ export function renderFailure(cause: unknown, request: HttpRequest, record: Requ
 	if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
 	else if (error.status === 503) headers['retry-after'] = soonSeconds;
 	if (cause instanceof Refusal) Object.assign(headers, cause.headers);
-	// The earlier release's answer, to the letter (Spec: Endpoints, provider routing).
+	// Exact response of the earlier release (Spec: Endpoints, provider routing).
 	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
 	return { status: error.status, headers, body, facts, closesConnection: error.code === 'body_too_large' };
 }
@@ -56,7 +56,7 @@ function isPage(code: string, headers: HeaderFields): boolean {
 	return pages.has(code);
 }
 
-/** What is told of a failure, inside a stream as well. Nothing of a defect but that it happened. */
+/** Describes an error for a response or a stream. Internal errors reveal no details. */
 export function describeFailure(cause: unknown, requestId: string): GatewayError {
 	if (!isExpected(cause)) {
 		return { status: 500, code: 'internal_error', message: 'Internal error: report it with the request id', requestId };
@@ -68,7 +68,7 @@ export function describeFailure(cause: unknown, requestId: string): GatewayError
 	return { ...told, param: cause.param, details: cause.details, members: cause instanceof LimitRefusal ? cause.members : undefined };
 }
 
-/** Tells operators what callers are not told: what made the provider fail us, and where our own bug is. */
+/** Logs the details that clients do not get: the cause of a provider failure, and the stack of an internal error. */
 export function reportFailure(cause: unknown, requestId: string, { provider }: CallFacts, log: Log): void {
 	if (cause instanceof Refusal) return;
 	if (cause instanceof Fault) {

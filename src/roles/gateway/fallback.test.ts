@@ -1,4 +1,4 @@
-/** From target to target: who is tried, what it costs, and what the caller is told. */
+/** Failover: the order of targets, their cost, and the response to the client. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
 	ask,
@@ -110,7 +110,7 @@ describe('a rule with several targets', () => {
 		const { health, concurrency } = bench.traffic.of('provider_b');
 		expect([health.isEjected, concurrency.inFlight]).toEqual([true, 0]);
 		if (isStreamed) return;
-		// Nobody knows what was done for it: it is charged its hold, apart.
+		// The result of this attempt is unknown: its reservation is charged, in a separate entry.
 		const lost = (await rowsOf(bench)).find(({ id }) => id.endsWith('.1'));
 		expect(lost).toMatchObject({ provider: 'provider_b', closed: { outcome: 'broken', isEstimated: true } });
 	});
@@ -225,7 +225,7 @@ describe('what the next target is judged by', () => {
 			hostOf(request) === 'b' ? sentThenLost(request, 'provider_first_byte_timeout') : jsonAnswer(200, messageAnswer);
 		const body = JSON.stringify({ ...JSON.parse(chatBody), max_tokens: 2000 });
 		const response = await ask(bench, {}, body);
-		// 2000 output tokens cost 0.02 USD at the first and 0.03 at the second; the input costs something too.
+		// 2000 output tokens cost 0.02 USD at the first target and 0.03 at the second, plus the input.
 		expect(response.status).toBe(504);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
 		const [row] = await rowsOf(bench);

@@ -14,18 +14,18 @@ import { ModelFactsBook } from './model-facts.ts';
 import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
 import type { ProviderTraffic } from './provider-traffic.ts';
 
-/** What is made once and used by every call. */
+/** Dependencies that are created once and shared by all requests. */
 export interface GatewayParts {
 	readonly settings: GatewaySettings;
 	readonly ports: GatewayPorts;
-	/** The scope that callers need. */
+	/** Scope that clients need. */
 	readonly invokeScope: string;
 	readonly routing: Routing;
 	readonly providers: ReadonlyMap<string, Provider>;
 	readonly modelFacts: ModelFactsBook;
 	/** Models that the configuration names, each as `provider/model`. */
 	readonly configuredModels: ReadonlySet<string>;
-	/** What bounds calls to each provider, by its name. */
+	/** Retries, health and concurrency of each provider, by name. */
 	readonly traffic: ReadonlyMap<string, BoundTraffic>;
 	readonly timeouts: AttemptTimeouts;
 	readonly work: GatewayWork;
@@ -34,11 +34,11 @@ export interface GatewayParts {
 	readonly defaultOutputCaps: DefaultOutputCaps;
 	readonly callMetrics: CallMetrics;
 	readonly warnOfBudgets: WarnOfBudgets;
-	/** Undefined where no guardrails are configured. */
+	/** Undefined if no guardrails are configured. */
 	readonly guarding: Guarding | undefined;
 }
 
-/** The traffic outlives configurations, its terms do not. */
+/** Traffic state, which outlives configurations, and its current terms. */
 export interface BoundTraffic {
 	readonly traffic: ProviderTraffic;
 	readonly terms: TrafficTerms;
@@ -71,7 +71,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 	};
 }
 
-/** Each as `provider/model`. */
+/** Lists models as `provider/model`. */
 export function configuredModelsOf({ providers, routing }: Pick<GatewaySettings, 'providers' | 'routing'>): ReadonlySet<string> {
 	const ofProviders = providers.flatMap(({ name, models = [], modelFacts = {} }) =>
 		[...models, ...Object.keys(modelFacts)].map((model) => `${name}/${model}`),

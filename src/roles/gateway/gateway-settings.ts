@@ -26,34 +26,34 @@ import type { TrafficBook } from './provider-traffic.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
 
 export interface GatewaySettings {
-	/** Callers need the scope `<scopeBase>/invoke`. */
+	/** Clients need the scope `<scopeBase>/invoke`. */
 	readonly scopeBase: string;
-	/** True: a balancer in front has verified the access token, and nothing else can reach this port. */
+	/** True: a load balancer in front has verified the access token, and nothing else can reach this port. */
 	readonly trustEdge: boolean;
-	/** Header fields in which the access token is looked for where no edge of this process has read it. */
+	/** Header fields that may contain the access token, if no edge of this process has read it. */
 	readonly tokenHeaders: readonly TokenHeader[];
 	readonly maxBodyBytes: number;
-	/** Of all requests together, as long as they are in flight. */
+	/** Memory budget for the bodies of all in-flight requests together. */
 	readonly maxBufferedRequestBytes: number;
 	readonly timeouts: ProviderTimeouts;
-	/** A stream that was silent for so long gets a comment. */
+	/** Idle time after which a stream gets a comment. */
 	readonly heartbeatMs: number;
 	readonly providers: readonly GatewayProvider[];
 	readonly routing: RoutingSettings;
-	/** What cannot be translated faithfully is refused; else it is dropped with a warning. */
+	/** True: fields that cannot be translated faithfully are rejected. False: they are dropped with a warning. */
 	readonly isTranslationStrict: boolean;
-	/** Whether parameters that a model is known to reject are repaired in requests of its own format. Yes, unless given. */
+	/** True: parameters that a model is known to reject are repaired in requests of its own format. Default true. */
 	readonly repairsParameters?: boolean;
-	/** By the name of the alias, over what is said of the model that it leads to. */
+	/** Capabilities by alias, which override those of the model behind it. */
 	readonly aliasFacts?: Readonly<Record<string, ModelFacts>>;
-	/** What becomes of a valid caller whose client belongs to no team: its own team of this tier, or a refusal. */
+	/** Tier in which an unregistered client is its own team, or `reject`. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
-	/** By name. */
+	/** Tier settings by name. */
 	readonly tiers: Readonly<Record<string, TierSettings>>;
 	readonly budgets: BudgetSettings;
-	/** None unless given. */
+	/** No guardrails by default. */
 	readonly guardrails?: GuardrailSettings | undefined;
-	/** Whether calls are counted by team too. Not unless given. */
+	/** True: metrics have a team label. Default false. */
 	readonly hasTeamMetrics?: boolean;
 }
 
@@ -61,22 +61,22 @@ export interface GatewayProvider extends ProviderSettings, RoutedProvider {
 	readonly name: string;
 	readonly kind: ProviderKind;
 	readonly traffic: TrafficTerms;
-	/** By the model's name there. */
+	/** Capabilities by the model's name at the provider. */
 	readonly modelFacts?: Readonly<Record<string, ModelFacts>>;
 }
 
 export interface BudgetSettings extends BudgetDefaults, PriceSettings {
-	/** What a call holds of its budgets until its real cost is known. */
+	/** Amount reserved in budgets until the actual cost is known. */
 	readonly hold: 'estimate' | 'worst_case';
-	/** What becomes of a stream that outgrows its hold when the budget allows no more. */
+	/** Action for a stream that exceeds its reservation when the budget is exhausted. */
 	readonly onStreamOver: 'extend' | 'stop';
-	/** How it ends then: by an error event, or as if its output cap were reached. By an error event unless given. */
+	/** End of a stopped stream: an error event, or like a reached output cap. Default `error`. */
 	readonly stoppedStream?: 'error' | 'length';
-	/** Caps for requests that name none. No cap unless given. */
+	/** Caps for requests without one. No cap by default. */
 	readonly defaultOutputCaps?: DefaultOutputCapSettings | undefined;
 }
 
-/** Everything the gateway needs of the world. */
+/** Dependencies of the gateway. */
 export interface GatewayPorts {
 	readonly upstream: Upstream;
 	readonly verifier: AccessTokenVerifier;
@@ -85,37 +85,37 @@ export interface GatewayPorts {
 	readonly ledger: Pick<Ledger, 'open' | 'close' | 'assess'>;
 	readonly unpriced: UnpricedModels;
 	readonly traffic: TrafficBook;
-	/** Content is not judged without one. */
+	/** Content is not scored without it. */
 	readonly contentScorer?: ContentScorer | undefined;
-	/** Engines that judge texts elsewhere; none unless given. */
+	/** External moderation providers; none by default. */
 	readonly guardrailEngines?: readonly EngineSettings[];
 	readonly clock: Clock;
 	readonly log: Log;
-	/** None unless given. */
+	/** No metrics by default. */
 	readonly metrics?: Metrics;
 	readonly readiness: () => Readiness | Promise<Readiness>;
-	/** True from the order to stop, while calls may still be taken. Never unless given. */
+	/** True from the start of the shutdown, while requests are still accepted. Default: never. */
 	readonly isLeaving?: () => boolean;
-	/** Why one more request is to be turned away; undefined when it is to be taken, and always unless given. */
+	/** Returns the reason to shed one more request; undefined to accept it, which is the default. */
 	readonly overload?: (() => ShedReason | undefined) | undefined;
-	/** One for all gateways of a process. Its own unless given. */
+	/** Shared by all gateways of a process. Created by default. */
 	readonly work?: GatewayWork;
 }
 
-/** Teams, budgets and prices as they are now. */
+/** Current teams, budgets and prices. */
 export interface TeamDirectory {
 	teamOf(clientId: string): Team | undefined;
 	team(id: string): Team | undefined;
 	/**
-	 * What a call of the team to the model counts on: the team's own budget, and that of the model's name, else of the name that the price
-	 * list has for it.
+	 * Returns the budgets that a request of the team for the model counts toward. These are the team's own, and that of the model's name
+	 * or, failing that, of its name in the price list.
 	 */
 	budgetsFor(team: string, model: string, listed?: string): readonly TeamBudget[];
-	/** All budgets of the team. */
+	/** Returns all budgets of the team. */
 	budgetsOf(team: string): readonly TeamBudget[];
 	priceOverride(provider: string, model: string): PriceRecord | undefined;
-	/** Models that have one, by provider. */
+	/** Models with a price override, by provider. */
 	overriddenModels(): readonly ProviderModel[];
-	/** Those in force, in the order in which they count. */
+	/** Rules in force, in order of precedence. */
 	routingRules(): readonly RoutingRule[];
 }

@@ -6,18 +6,20 @@ import { UsualRequests } from '../../policy/limits/usual-requests.ts';
 import { BodySpace } from '../../policy/overload/body-space.ts';
 import type { CallScope } from './call/call-scope.ts';
 
-/** What is under way in a process. It outlives configurations: a call that began under one is found, and waited for, under the next. */
+/**
+ * In-flight work of a process. It outlives configurations, so that requests that began under one are found, and awaited, under the next.
+ */
 export class GatewayWork {
 	readonly openCalls = new OpenCalls();
 	readonly bodySpace = new BodySpace();
 	readonly settlements = new Settlements();
 	readonly usual = new UsualRequests();
 	readonly reportedModels = new ReportedModels();
-	/** Calls that hold money of a budget now. */
+	/** Number of requests with a reservation in a budget. */
 	openHolds = 0;
 }
 
-/** What calls that have ended are still being booked; the process waits for it before it goes. */
+/** Settlements of ended requests, which the process awaits before it exits. */
 export class Settlements {
 	#running = 0;
 	readonly #waiting: (() => void)[] = [];
@@ -36,7 +38,7 @@ export class Settlements {
 		for (const resolve of this.#waiting.splice(0)) resolve();
 	}
 
-	/** Resolves when nothing is under way. */
+	/** Resolves when no settlement is pending. */
 	settled(): Promise<void> {
 		return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => void this.#waiting.push(resolve));
 	}
@@ -58,13 +60,13 @@ export class OpenCalls {
 		return count;
 	}
 
-	/** From now on the request is aborted when its client disconnects, or by `endAll`. */
+	/** Adds a request, which is aborted when its client disconnects, or by `endAll`. */
 	add(scope: CallScope, request: Pick<HttpRequest, 'onClientGone'>): void {
 		scope.enlist(this.#calls);
 		request.onClientGone(() => scope.abort(new Refusal('client_closed')));
 	}
 
-	/** Streams end by an error event, other requests by an error response. */
+	/** Aborts all requests. Streams end with an error event, other requests with an error response. */
 	endAll(): void {
 		const reason = new Refusal('draining', { message: 'The gateway is shutting down: retry', retryAfterSeconds: 1 });
 		this.#calls.each((scope) => scope.abort(reason));

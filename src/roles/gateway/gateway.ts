@@ -15,25 +15,25 @@ import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 import { EventBody } from './streams/event-source.ts';
 
 export interface Gateway {
-	/** Never rejects: whatever goes wrong is an answer. */
+	/** Never rejects: every failure is a response. */
 	readonly handle: Handler;
-	/** All that is served. */
+	/** Served routes. */
 	readonly routes: readonly { readonly method: string; readonly path: string }[];
-	/** Ends what is still in flight: streams by an error event with code `draining`, other calls by 503. */
+	/** Ends in-flight requests: streams with an error event of code `draining`, others with 503. */
 	endOpenCalls(): void;
 	openCalls(): number;
-	/** Resolves when all that ended calls cost is booked. */
+	/** Resolves when the cost of all ended requests is settled. */
 	settled(): Promise<void>;
 }
 
 interface Route {
 	readonly methods: readonly string[];
-	/** Answered without an access token. */
+	/** True if the route needs no access token. */
 	readonly isPublic?: boolean;
 	serve(request: HttpRequest, scope: CallScope): Promise<HttpResponse>;
 }
 
-/** @throws Error when the settings contradict themselves. */
+/** @throws Error if the settings contradict each other. */
 export function createGateway(settings: GatewaySettings, ports: GatewayPorts): Gateway {
 	const parts = assembleParts(settings, ports);
 	const routes = compileRoutes(parts);
@@ -48,7 +48,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 			const path = canonicalPath(received.path);
 			const request = path === received.path ? received : { ...received, path };
 			const scope = new CallScope(request.id, ports.log);
-			// Here every request ends, but for one whose stream has begun: that ends with it.
+			// Every request ends here, except one whose stream has begun: that ends with the stream.
 			return serve(request, scope).then(
 				(response) => {
 					if (!(response.body instanceof EventBody)) scope.end(completed(response.status));
@@ -85,7 +85,7 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 	return routes;
 }
 
-/** An address says what it takes only to callers it knows, as at the edge. */
+/** Reveals the methods of a path only to authenticated clients, like the edge. */
 async function refuseRoute(request: HttpRequest, route: Route | undefined, { record }: CallScope, parts: GatewayParts): Promise<never> {
 	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), record, parts);
 	throw routeRefusal(request, route);

@@ -37,6 +37,6 @@ it('what is masked is masked for every target that a call goes on to, and each o
 		expect(sentText(sent)).not.toContain('darkfish');
 	}
 	expect(textOf(response)).toContain('"[WORD] it is"');
-	// Read once, before a target is chosen: no rule of a team's names a provider or a model.
+	// Read once, before a target is chosen: rules of teams name no provider or model.
 	expect(bench.log.lines.filter(({ event, fields }) => event === 'guardrail assessment' && fields['stage'] === 'input')).toHaveLength(1);
 });

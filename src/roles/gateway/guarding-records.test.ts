@@ -1,4 +1,4 @@
-/** What guardrails leave behind: assessments, verdicts, costs; and what engines do to streams. */
+/** Records of guardrails: assessments, verdicts and costs; and the effect of moderation providers on streams. */
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, settle, sseAnswer } from '../../../test/support/gateway-bench.ts';
 import { chatChunk, engineWith, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
@@ -16,7 +16,7 @@ const budget = { id: 'all', model: null, limitNanoUsd: 10n ** 12n, warningThresh
 
 class Guarded {
 	readonly bench: GatewayBench;
-	/** Texts that the engine was asked about. */
+	/** Texts that the moderation provider received. */
 	readonly judged: string[] = [];
 	judge: (texts: string[]) => HttpLike | Promise<HttpLike> = (texts) => ({ status: 200, body: verdict(texts) });
 	upstream: HandStream | undefined;
@@ -415,7 +415,7 @@ describe('rules of teams for engines', () => {
 		expect(reader.text).toContain('DONE');
 		answer({ status: 200, body: verdict(['evil']) });
 		await settle();
-		// The answer as a whole, once, with its masks.
+		// The complete text once, with its masks.
 		expect(noting.judged).toEqual(['hello', 'Write to [EMAIL]. Bye, and thanks.']);
 		expect((await noting.told()).toSorted()).toEqual([
 			'req-1 input moderation mod.failed NONE failed',

@@ -1,4 +1,4 @@
-/** Guardrails as the stages use them: compiled in the background, driven in slices, their findings told to the operator. */
+/** Guardrails as the stages use them: compiled in the background, run in slices, findings reported to the operator. */
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Counter, noMetrics } from '../../core/metrics.ts';
@@ -23,23 +23,23 @@ export interface GuardedCall {
 
 export type ScreeningOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'moderation_failed';
 
-/** Texts are read for so long between two turns of the event loop, and so much between two looks at the clock. */
+/** Maximum time of reading between two yields to the event loop; `sliceCharacters` are read between two clock checks. */
 const readingMs = 2;
-/** Of that, in the turn in which a call came: others may have come in it too. */
+/** Share of it in the turn in which a request arrived, because others may have arrived in the same turn. */
 const beginningMs = 0.5;
 const sliceCharacters = 1024;
-/** Words are read for so long between two turns. */
+/** Maximum time of compiling word lists between two yields. */
 const compilingMs = 5;
-/** Of texts that wait to be looked at after the fact. Beyond, they are not evaluated, which is told. */
+/** Maximum queue of texts for monitoring. Texts beyond it are not evaluated, which is reported. */
 const mostWaitingCharacters = 16 * 1024 * 1024;
 
-/** What was found in some texts. */
+/** Evaluation of some texts. */
 export interface Looked {
 	readonly screening: Screening;
 	readonly trips: readonly Trip[];
 }
 
-/** What callers name is told so often at most. */
+/** Maximum number of reported content types, because clients choose them. */
 const mostUnreadableTypes = 10;
 
 type Found = Pick<Assessment, 'policy' | 'category' | 'action' | 'outcome' | 'count'>;
@@ -56,7 +56,7 @@ interface Observation {
 export class Guarding {
 	readonly isEnforced: boolean;
 	readonly #settings: GuardrailSettings;
-	/** Asked about whole texts by `screen` and `look`, about pieces of streams by those. */
+	/** Moderation providers. `screen` and `look` send them complete texts, stream guards send pieces. */
 	readonly engines: EnginePanel;
 	readonly #clock: Clock;
 	readonly #log: Log;
@@ -87,18 +87,18 @@ export class Guarding {
 			'action',
 		]);
 		this.#compiling = this.#compile(settings, ports.contentScorer);
-		// Whoever needs them is told as well.
+		// Callers that wait for the guardrails get the error as well.
 		this.#compiling.catch((cause: unknown) => log.error('guardrails cannot be compiled', { cause }));
 	}
 
-	/** Waits only while a long list of words is still being read. */
+	/** Pending only while word lists are being compiled. */
 	get guardrails(): Guardrails | Promise<Guardrails> {
 		return this.#compiled ?? this.#compiling;
 	}
 
 	/**
-	 * Reads what a call says, before it goes on.
-	 * @throws Refusal `guardrail_blocked`.
+	 * Evaluates the texts of a request before it continues.
+	 * @throws `Refusal` `guardrail_blocked`.
 	 */
 	async screen(call: GuardedCall, stage: Stage, view: TextView): Promise<Screening> {
 		const { screening, trips } = await this.look(call, stage, view);
@@ -108,18 +108,18 @@ export class Guarding {
 		return screening;
 	}
 
-	/** Reads texts and has the engines that may stop them judge them; tells nobody. */
+	/** Evaluates texts, also by the moderation providers that may block them; reports nothing. */
 	async look(call: GuardedCall, stage: Stage, view: TextView): Promise<Looked> {
 		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
 		await this.#read(screening);
-		// What is blocked anyway is not shown to others.
+		// Blocked texts are not sent to moderation providers.
 		const judged = screening.isBlocked
 			? []
 			: await this.engines.ask(this.engines.stopping(call.team), shownOf(view, screening), stage, call);
 		return { screening, trips: [...screening.findings, ...judged] };
 	}
 
-	/** Has the engines that only note judge texts that go on meanwhile, and tells what they find. */
+	/** Sends texts that are already released to monitoring moderation providers, and reports their findings. */
 	noteByEngines(call: GuardedCall, stage: Stage, shown: readonly string[]): void {
 		const engines = this.engines.noting(call.team);
 		if (engines.length === 0) return;
@@ -131,19 +131,19 @@ export class Guarding {
 			.catch((cause: unknown) => this.failed(call, stage, cause));
 	}
 
-	/** @throws Refusal `guardrail_blocked`. */
+	/** @throws `Refusal` `guardrail_blocked`. */
 	requirePassing(stage: Stage, trips: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
 		const blocking = trips.find(({ action }) => action === 'BLOCK');
 		if (blocking !== undefined) throw blocked(stage, blocking);
 		if (this.isEnforced && unreadable.length > 0) this.requireReadable(stage, unreadable[0]?.type ?? '');
 	}
 
-	/** @throws Refusal `guardrail_blocked` where what cannot be read may not pass. */
+	/** @throws `Refusal` `guardrail_blocked` if unreadable content is blocked. */
 	requireReadable(stage: Stage, type: string): void {
 		if (this.#settings.unreadable === 'block') throw blocked(stage, { policy: 'unreadable', category: type });
 	}
 
-	/** Looks at it later, when there is time: the call does not wait. */
+	/** Queues texts for evaluation without delaying the request. */
 	observe(call: GuardedCall, stage: Stage, view: TextView): void {
 		const characters = view.texts.reduce((sum, { text }) => sum + text.length, 0);
 		if (this.#waitingCharacters + characters > mostWaitingCharacters) {
@@ -164,7 +164,7 @@ export class Guarding {
 		this.#clock.after(1, () => void this.#work());
 	}
 
-	/** Tells what was found: never the text. */
+	/** Reports findings, never the text. */
 	report(call: GuardedCall, stage: Stage, findings: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
 		this.#outcomes.add(1, { stage, outcome: outcomeOf(findings) });
 		if (unreadable.length > 0) {
@@ -212,7 +212,7 @@ export class Guarding {
 	}
 
 	async #compile(settings: GuardrailSettings, scorer: GatewayPorts['contentScorer']): Promise<Guardrails> {
-		// Data of many kinds, which a gateway without guardrails does not load.
+		// Loaded on demand: a gateway without guardrails does not need this data.
 		const { compileGuardrails } = await import('../../policy/guardrails/guardrails.ts');
 		const steps = compileGuardrails(settings, scorer);
 		for (let sinceMs = this.#clock.monotonicMs(); ; ) {
@@ -230,7 +230,7 @@ export class Guarding {
 	async #work(): Promise<void> {
 		for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
 			const read = this.#readLater(next);
-			// One whose engines think long keeps nobody waiting but itself.
+			// A slow moderation provider delays no other texts.
 			void this.#conclude(next, read);
 			await read.catch(() => undefined);
 		}
@@ -244,7 +244,7 @@ export class Guarding {
 		return screening;
 	}
 
-	/** Never rejects: whoever only observes harms nobody. */
+	/** Never rejects, because monitoring must not harm the request. */
 	async #conclude({ call, stage, view, characters }: Observation, read: Promise<Screening>): Promise<void> {
 		try {
 			const { findings } = await read;
@@ -258,7 +258,7 @@ export class Guarding {
 		}
 	}
 
-	/** To be told of a defect, by which texts were not looked at. */
+	/** Reports an internal error that left texts unevaluated. */
 	failed({ requestId, team }: GuardedCall, stage: Stage, cause: unknown): void {
 		this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 		this.#log.error('guardrails not evaluated', { requestId, team, stage, cause });
@@ -280,7 +280,7 @@ export function blocked(stage: Stage, { policy, category }: { readonly policy: s
 	});
 }
 
-/** What others see: masked where it is masked. */
+/** Returns the texts to send to others, with masks applied. */
 function shownOf({ texts }: TextView, screening: Screening): string[] {
 	return texts.map(({ text }, index) => screening.maskedText(index) ?? text);
 }
@@ -292,10 +292,13 @@ function outcomeOf(findings: readonly Trip[]): ScreeningOutcome {
 
 type Change = readonly [ViewedText, string];
 
-/** In place of a text in the middle of what was masked, whose label stands in the text before: providers refuse empty ones. */
+/**
+ * Replaces a text whose whole content was masked as part of a longer match. The label is in the text before it, and providers reject empty
+ * texts.
+ */
 const goneLabel = '[MASKED]';
 
-/** What is to stand in place of which text. */
+/** Lists the texts to replace, with their replacement. */
 export function maskedTexts({ texts }: TextView, screening: Screening): readonly Change[] {
 	return texts.flatMap((text, index) => {
 		const masked = screening.maskedText(index);
@@ -303,12 +306,12 @@ export function maskedTexts({ texts }: TextView, screening: Screening): readonly
 	});
 }
 
-/** What to change in an answer or an event of one where something is masked. */
+/** Returns the edits that mask a response or one of its events. */
 export function maskEdits(bytes: Buffer, told: JsonObject | undefined, changes: readonly Change[]): readonly Edit[] {
 	return textEdits(bytes, [...changes.filter(([{ path }]) => path[2] !== 'logprobs'), ...copiesIn(told?.choices)]);
 }
 
-/** What a chat completion tells of each of its pieces of text would show what was masked. */
+/** Clears the log probabilities of a chat completion, which would reveal masked text. */
 function copiesIn(choices: unknown): readonly Change[] {
 	if (!Array.isArray(choices)) return [];
 	return choices.flatMap((choice: unknown, index) => {

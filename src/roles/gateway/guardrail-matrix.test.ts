@@ -1,4 +1,4 @@
-/** Every cell of stage, caller's format, stream, policy and enforcement, with a trip and without, to a model of each provider. */
+/** Every combination of stage, client format, stream, policy and enforcement, with and without a match, to a model of each provider. */
 
 import { describe, expect, it } from 'vitest';
 import { readContentWeights } from '../../../content-filter/read-weights.ts';
@@ -36,7 +36,7 @@ const models: Record<ProviderName, string> = {
 const [first] = testSettings.providers;
 if (first === undefined) throw new Error('the bench has no provider');
 const { models: _none, ...terms } = first;
-/** Gemini by way of its layer for chat completions. */
+/** Gemini through its OpenAI-compatible API. */
 const compat = {
 	...terms,
 	name: 'compat',
@@ -57,7 +57,7 @@ interface Asked {
 	readonly bench: GatewayBench;
 	readonly status: number;
 	readonly text: string;
-	/** How much the caller had read after each event of the provider's. */
+	/** Length of the text that the client had read after each provider event. */
 	readonly readAfter: readonly number[];
 	readonly upstream: HandStream | undefined;
 	readonly rows: readonly string[];
@@ -149,7 +149,7 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 				return;
 			}
 			expect(asked.upstream?.isCancelled).toBe(true);
-			// The last event is the error, and none says that the answer is complete.
+			// The last event is the error, and none reports a complete response.
 			expect(asked.text.endsWith('\n\n')).toBe(true);
 			expect(asked.text.trimEnd().split('\n\n').at(-1)).toContain('guardrail_blocked');
 			expect(asked.text).not.toMatch(/\[DONE\]|message_stop/);

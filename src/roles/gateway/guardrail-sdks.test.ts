@@ -1,4 +1,4 @@
-/** What callers' own SDKs, both of their lines, make of a block. */
+/** Handling of a block by the official SDKs, in both of their major versions. */
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import OpenAI from 'openai';
@@ -13,7 +13,7 @@ const guardrails = guardrailsWith({ pii: piiRules('none', { ssn: 'block', card: 
 const formatOf = { '/v1/chat/completions': 'chat', '/v1/messages': 'messages' } as const;
 const streamed = ['All is well. My card is 4111 1111 ', '1111 1111, ok?'];
 
-/** The gateway in place of the network. */
+/** Sends the request to the gateway instead of the network. */
 async function fetchFromGateway(input: string | URL | Request, init: RequestInit | undefined): Promise<Response> {
 	const path = new URL(input instanceof Request ? input.url : input).pathname as keyof typeof formatOf;
 	const format = formatOf[path];

@@ -1,8 +1,8 @@
-/** What a large conversation costs is spread over turns of the loop, so that others are served meanwhile. */
+/** Work on a large conversation yields to the event loop, so that other requests are served meanwhile. */
 import { expect, it } from 'vitest';
 import { chatPath, GatewayBench, jsonAnswer, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
 
-/** Turns of the loop from the request's arrival to what its provider is sent. */
+/** Counts turns of the event loop from the request's arrival to the upstream request. */
 async function turnsOf(path: string, model: string, characters: number, more = ''): Promise<number> {
 	const bench = new GatewayBench();
 	let turns = 0;

@@ -96,7 +96,7 @@ describe('every fact', () => {
 		return { response, request: bench.sent[0], body: bench.sent.length === 0 ? undefined : sentTo(bench) };
 	}
 
-	/** What is at the places that `shape` has. */
+	/** Picks the members that `shape` has. */
 	function picked(value: unknown, shape: unknown): unknown {
 		if (typeof shape !== 'object' || shape === null || typeof value !== 'object' || value === null) return value;
 		if (Array.isArray(shape) || Array.isArray(value)) {

@@ -4,11 +4,11 @@ import type { GatewaySettings } from './gateway-settings.ts';
 
 const nothingSaid: ModelFacts = {};
 
-/** What operators say of models: of a name of their own, and of a model at its provider. Put together once. */
+/** Configured model capabilities, of aliases and of models at their provider, merged once. */
 export class ModelFactsBook {
-	/** By the provider's name, then the model's name there. */
+	/** Capabilities by provider, then by the model's name there. */
 	readonly #ofModels: ReadonlyMap<string, ReadonlyMap<string, ModelFacts>>;
-	/** By alias; whole, with what is said of the model that it leads to. */
+	/** Capabilities by alias, merged with those of the model behind it. */
 	readonly #ofAliases: ReadonlyMap<string, ModelFacts>;
 
 	constructor({ providers, routing, aliasFacts = {} }: Pick<GatewaySettings, 'providers' | 'routing' | 'aliasFacts'>) {
@@ -22,7 +22,7 @@ export class ModelFactsBook {
 		);
 	}
 
-	/** What is said of the alias that led to the target goes before what is said of its model; nothing is said of the rest. */
+	/** Returns the capabilities of a target. Those of the alias override those of its model; missing ones are unknown. */
 	of({ provider, model, alias }: Target): ModelFacts {
 		return (alias === undefined ? undefined : this.#ofAliases.get(alias)) ?? this.#ofModel(provider, model);
 	}

@@ -1,4 +1,4 @@
-/** Which time limits an attempt has: those of a stream or those of a non-streaming response. */
+/** Timeouts of an attempt: those of a stream or those of a non-streaming response. */
 import { describe, expect, it, vi } from 'vitest';
 import { ask, benchWith, claude, gpt, hostOf, neverSent, sentThenLost } from '../../../test/support/fallback-rig.ts';
 import { chatBody, summaryOf, testSettings } from '../../../test/support/gateway-bench.ts';

@@ -2,24 +2,24 @@ import { Fault } from '../../core/fault.ts';
 import type { TimeoutSettings, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { CallScope } from './call/call-scope.ts';
 
-/** Time limits of requests to providers, in milliseconds. */
+/** Timeouts of requests to providers, in milliseconds. */
 export interface ProviderTimeouts {
 	readonly connectMs: number;
-	/** From the request being sent to the first byte of a stream or of a computed response. */
+	/** Time from sending the request to the first byte of a stream or of a computed response. */
 	readonly firstByteMs: number;
-	/** Between two pieces of a response. */
+	/** Time between two chunks of a response. */
 	readonly idleMs: number;
-	/** From the first attempt to the end of a non-streaming response, or to the start of a stream. */
+	/** Time from the first attempt to the end of a non-streaming response, or to the start of a stream. */
 	readonly totalMs: number;
-	/** From the first attempt to the end of a stream. */
+	/** Time from the first attempt to the end of a stream. */
 	readonly streamTotalMs: number;
 }
 
-/** Of one attempt, by what it asks for. Each keeps the `totalMs` in which its response has to begin. */
+/** Timeouts of one attempt, by the kind of response. Each keeps the `totalMs` in which its response has to begin. */
 export interface AttemptTimeouts {
 	readonly streaming: AttemptLimits;
 	readonly nonStreaming: AttemptLimits;
-	/** No model generates the response, see `Endpoint.response`. */
+	/** Timeouts of a response that no model generates, see `Endpoint.response`. */
 	readonly computed: AttemptLimits;
 }
 
@@ -43,7 +43,7 @@ const settingNames: TimeoutSettings = {
 /** Providers send the head of a non-streaming response when all of it is generated, so that only `totalMs` bounds the wait for it. */
 export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, streamTotalMs }: ProviderTimeouts): AttemptTimeouts {
 	const noLimit = Number.POSITIVE_INFINITY;
-	// Nothing else bounds the start of a stream, whose `totalMs` is that of all of it.
+	// No other timeout limits the start of a stream, because its `totalMs` covers the whole stream.
 	const startMs = Math.min(firstByteMs, totalMs);
 	const settings = settingNames;
 	const ofStream = {
@@ -69,9 +69,9 @@ export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, strea
 }
 
 /**
- * All attempts of a request share its time.
- * @param cameMs when the attempt began to wait for a slot, by the monotonic clock.
- * @param nowMs when it has one.
+ * Returns the remaining timeouts; all attempts of a request share its time.
+ * @param cameMs time at which the attempt began to wait for a slot, by the monotonic clock.
+ * @param nowMs time at which it got one.
  */
 export function timeoutsLeft({ full, beginMs }: AttemptLimits, scope: CallScope, cameMs: number, nowMs: number): UpstreamTimeouts | Fault {
 	scope.firstAttemptMs ??= cameMs;

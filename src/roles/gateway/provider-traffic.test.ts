@@ -1,4 +1,4 @@
-/** What calls to one provider do to each other: retries, health and places. */
+/** Effects of requests to one provider on each other: retries, health and slots. */
 import { describe, expect, it } from 'vitest';
 import {
 	ask,
@@ -290,7 +290,7 @@ describe('places at a provider', () => {
 			await settle();
 			expect([concurrency.inFlight, concurrency.queued]).toEqual([inFlight, queued]);
 		}
-		// A call that began under the old settings counts by the new ones.
+		// A request that began under the old settings follows the new ones.
 		calls.push(ask(bench), ask(bench), ask(bench));
 		await settle();
 		expect([concurrency.inFlight, concurrency.queued]).toEqual([1, 4]);

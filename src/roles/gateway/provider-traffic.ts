@@ -12,18 +12,18 @@ export interface TrafficPorts {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly metrics: Metrics;
-	/** Uniform in [0, 1). */
+	/** Returns a uniform random number in [0, 1). */
 	readonly chance: () => number;
 }
 
-/** What is known of one provider from the calls that go to it. It outlives configurations. */
+/** State of one provider, derived from its requests. It outlives configurations. */
 export class ProviderTraffic {
 	readonly name: string;
 	readonly concurrency = new ConcurrencyLimiter();
 	readonly health = new ProviderHealth();
 	readonly retryBudget = new RetryBudget();
 	retries = 0;
-	/** Calls that went on to another target. */
+	/** Number of requests that failed over to the next target. */
 	fallbacks = 0;
 	ejections = 0;
 	readonly #ports: TrafficPorts;
@@ -41,7 +41,7 @@ export class ProviderTraffic {
 		return !this.health.isEjected || this.health.takeTurn(this.#ports.clock.monotonicMs(), this.chance);
 	}
 
-	/** To be told of every attempt. */
+	/** Records the result of an attempt. */
 	note(result: AttemptResult, { ejectAfterFailures }: TrafficTerms): void {
 		const told = tellsHealth(result);
 		if (told === undefined) return;
@@ -58,7 +58,7 @@ export class ProviderTraffic {
 	}
 }
 
-/** By provider; made once a process. */
+/** Traffic state by provider; one instance per process. */
 export class TrafficBook {
 	readonly #ports: TrafficPorts;
 	readonly #byName = new Map<string, ProviderTraffic>();

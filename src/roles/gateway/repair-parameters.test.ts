@@ -24,7 +24,7 @@ function lastSent(bench: GatewayBench): string {
 	return sentText(request);
 }
 
-/** The Azure deployment `our-gpt`, and a server of its operator's that has no list of models. */
+/** The Azure deployment `our-gpt`, and an operator's own server without a list of models. */
 const providers: GatewaySettings['providers'] = [
 	...testSettings.providers.map((provider) =>
 		provider.name === 'provider_d' ? { ...provider, modelFacts: { 'our-gpt': { knownAs: 'o4-mini' } } } : provider,

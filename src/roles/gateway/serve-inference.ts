@@ -13,8 +13,8 @@ import { screenOutput } from './stages/screen-output.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
 
 /**
- * The inference path of all endpoints: every decision about a call, in order. What it throws ends the scope and becomes the caller's error
- * answer.
+ * Runs the inference path of all endpoints: every decision about a request, in order. A thrown error ends the scope and becomes the
+ * client's error response.
  */
 export async function serveInference(
 	request: HttpRequest,
@@ -23,7 +23,7 @@ export async function serveInference(
 	parts: GatewayParts,
 ): Promise<HttpResponse> {
 	const { settings, work, guarding } = parts;
-	// What is there already is not waited for, here and below: each wait costs more than most stages.
+	// Avoids promises for values that are available, here and below, because each await costs more than most stages.
 	const identified = identifyCaller(request, parts);
 	const caller = identified instanceof Promise ? await identified : identified;
 	const team = noteTeam(caller, scope.record, parts);

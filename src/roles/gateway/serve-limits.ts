@@ -8,7 +8,7 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { unlessUnreachable } from './stages/admit-call.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 
-/** What the caller's team may still do, of all its limits and budgets; counts as no request. @throws Fault `records_unavailable`. */
+/** Serves the remaining limits and budgets of the client's team, without counting the request. @throws Fault `records_unavailable`. */
 export async function serveLimits(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
 	const { ports } = parts;
 	const caller = await identifyCaller(request, parts);
@@ -22,7 +22,7 @@ export async function serveLimits(request: HttpRequest, record: RequestRecord, p
 	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts: record.facts };
 }
 
-/** For answers to requests that took nothing of their team's limits. While the counters are away such answers do without. */
+/** Adds limit headers to responses that counted toward no limit. They are omitted while the counters are unavailable. */
 export async function noteLimits(record: RequestRecord, { ports, terms }: GatewayParts): Promise<void> {
 	const { team, facts } = record;
 	if (team === undefined || record.limitHeaders !== undefined || facts.isUncounted === true) return;

@@ -16,13 +16,13 @@ const { chat, messages } = clientDialects;
 
 export const modelPath = '/v1/models/';
 
-/** Providers of these kinds serve models of any name: what runs there is the operator's. */
+/** Kinds of providers that serve models of any name, because the operator names them. */
 const kindsOfAnyName: ReadonlySet<string> = new Set<Provider['kind']>(['azure-openai', 'openai-compatible']);
 
 /**
- * The models that this caller may use, as far as their names are known: Anthropic's list for a request with its version header, else one
- * that is OpenAI's and has Anthropic's members too.
- * @throws Refusal `field_invalid`
+ * Lists the models that this client may use, as far as their names are known. A request with Anthropic's version header gets Anthropic's
+ * list. Others get OpenAI's, with Anthropic's members added.
+ * @throws `Refusal` `field_invalid`
  */
 export async function serveModels(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
 	const team = await enter(request, record, parts);
@@ -34,7 +34,7 @@ export async function serveModels(request: HttpRequest, record: RequestRecord, p
 	return answerJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, record, parts);
 }
 
-/** Any model that can be called, by the name behind `/v1/models/`. @throws Refusal `model_unlisted` */
+/** Serves one model that the client may use, by the name after `/v1/models/`. @throws `Refusal` `model_unlisted` */
 export async function serveModel(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
 	const team = await enter(request, record, parts);
 	const id = decoded(request.path.slice(modelPath.length));
@@ -50,7 +50,7 @@ async function enter(request: HttpRequest, record: RequestRecord, parts: Gateway
 	return team.id;
 }
 
-/** Of the price lists and of operators' own prices. Azure's deployments have names of their own, so a list says nothing of them. */
+/** Lists models of the price lists and of price overrides. Azure deployments have names of their own, which no list contains. */
 function pricedModels({ providers, ports }: GatewayParts): readonly ProviderModel[] {
 	const listed = [...providers.values()].flatMap(({ name: provider, kind }) =>
 		kindsOfAnyName.has(kind) ? [] : listedModels(kind).map((model) => ({ provider, model })),
@@ -58,7 +58,7 @@ function pricedModels({ providers, ports }: GatewayParts): readonly ProviderMode
 	return [...listed, ...ports.teams.overriddenModels()];
 }
 
-/** What only the format's default would serve is known where it has a price, or where any name may be served. */
+/** Finds the target of a model. If only the format's default would serve it, it needs a price or a provider that serves any name. */
 function findCallable(model: string, team: string, format: ClientDialectName, parts: GatewayParts): Target | undefined {
 	const { routing, ports, providers } = parts;
 	const found = routing.findTarget({ format, model, team, stickyKey: '', rules: ports.teams.routingRules() });
@@ -68,7 +68,7 @@ function findCallable(model: string, team: string, format: ClientDialectName, pa
 	return isKnown ? found.target : undefined;
 }
 
-/** Its provider has a key, and it is not without a price where that is refused. */
+/** Returns true if the provider has a key, and the model a price or permission to be unpriced. */
 function isCallable(target: Target, parts: GatewayParts): boolean {
 	return parts.providers.get(target.provider)?.isConfigured === true && priceOf(target, parts) !== undefined;
 }
@@ -104,7 +104,7 @@ function rendererFor(request: HttpRequest): (model: ListedModel) => object {
 	return isAnthropic(request) ? anthropicModel : (model) => ({ ...openaiModel(model), ...anthropicModel(model) });
 }
 
-/** When a model was made is not known here. */
+/** Uses 0 for the creation time, which is unknown. */
 function openaiModel({ id, target }: ListedModel): object {
 	return { id, object: 'model', created: 0, owned_by: target.provider };
 }
@@ -113,17 +113,17 @@ function anthropicModel({ id }: ListedModel): object {
 	return { type: 'model', id, display_name: id, created_at: '1970-01-01T00:00:00Z' };
 }
 
-/** Also what a request without `limit` gets: clients that read one page are to find every model. */
+/** Also the default, so that clients that read one page find every model. */
 const maxLimit = 1000;
 
-/** Some models of a list, in its order. */
+/** One page of a list, in its order. */
 export interface ModelPage<Model> {
 	readonly models: readonly Model[];
-	/** Whether more follow; with `before_id`, whether more precede. */
+	/** True if more models follow; with `before_id`, if more precede. */
 	readonly hasMore: boolean;
 }
 
-/** The page that `limit`, `after_id` and `before_id` of a query ask for. @throws Refusal `field_invalid` */
+/** Returns the page for `limit`, `after_id` and `before_id` of a query. @throws `Refusal` `field_invalid` */
 export function pageOf<Model extends { readonly id: string }>(all: readonly Model[], query: string): ModelPage<Model> {
 	const asked = new URLSearchParams(query);
 	const limit = limitOf(asked.get('limit'));

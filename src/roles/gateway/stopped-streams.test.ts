@@ -1,4 +1,4 @@
-/** Streams that their budget does not allow more of, under `on_stream_over: stop`: when they end, how, and what they are charged. */
+/** Streams that exceed their budget under `on_stream_over: stop`: when and how they end, and their charge. */
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import OpenAI from 'openai';
@@ -63,7 +63,7 @@ describe('a stream that outgrows its budget', () => {
 		expect(generated).toBeGreaterThan(2900);
 		const { closed } = await onlyRow(bench);
 		expect(closed).toMatchObject({ outcome: 'broken', isEstimated: true });
-		// And what the provider generates until it learns of the end.
+		// Includes the output until the provider learns of the end.
 		expect(closed?.usage.outputTokens).toBeGreaterThan(generated);
 		expect(closed?.costNanoUsd).toBeLessThanOrEqual(30_000_000n);
 		expect(closed?.costNanoUsd).toBeGreaterThan(29_700_000n);
@@ -164,7 +164,7 @@ describe('a stream that outgrows its budget', () => {
 	});
 });
 
-/** The gateway in place of the network; a stream of far more words than the budget allows. */
+/** Replaces the network by the gateway, with a stream of far more words than the budget allows. */
 function fetchStopped(wire: 'chat' | 'messages' | 'gemini', isGuarded: boolean) {
 	return async (input: string | URL | Request, init: RequestInit | undefined): Promise<Response> => {
 		const bench = benchWith(budgetsUsd[wire], 'length', isGuarded ? { guardrails } : {});
@@ -202,7 +202,7 @@ const targets = [
 	['messages', 'provider_a/claude-sonnet-4-5', true],
 	['gemini', 'provider_c/gemini-2.5-flash-lite', false],
 ] as const;
-/** A report in each, as Gemini has it. */
+/** A usage report in each event, like Gemini. */
 const geminiEvents = (words: readonly string[]): string[] =>
 	words.map((text, index) => {
 		const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: index + 1, totalTokenCount: index + 4 };
@@ -212,7 +212,7 @@ const geminiEvents = (words: readonly string[]): string[] =>
 const eventsOf = { chat: answerEvents.chat, messages: answerEvents.messages, gemini: geminiEvents };
 const messages = [{ role: 'user' as const, content: 'hello' }];
 const budgetsUsd = { chat: '0.03', messages: '0.03', gemini: '0.001' };
-/** Of what these allow at 10, 15 and 0.40 USD for a million words, at least and at most. */
+/** Minimum and maximum words that the budget allows at 10, 15 and 0.40 USD per million words. */
 const leastWords = { chat: 2850, messages: 1900, gemini: 2350 };
 const mostWords = { chat: 3000, messages: 2000, gemini: 2500 };
 

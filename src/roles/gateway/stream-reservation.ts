@@ -1,4 +1,6 @@
-/** What a stream reserves under `on_stream_over: stop`: it grows while the stream runs, and ends it before the budget is exceeded. */
+/**
+ * Reservation of a stream under `on_stream_over: stop`. It grows while the stream runs, and ends the stream before the budget is exceeded.
+ */
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Price } from '../../core/price.ts';
@@ -9,20 +11,20 @@ import { StreamPace } from '../../policy/budgets/stream-pace.ts';
 import type { AdmissionStore, BudgetHold } from '../../stores/contracts/admission.ts';
 import type { MeteredUsage } from '../../wire/usage/usage-meter.ts';
 
-/** The least step in which a reservation grows, for each choice. */
+/** Minimum step in which a reservation grows, per choice. */
 const leastTokens = 32;
-/** A stream reserves what it generates in so long, or in so many pieces, and asks for more when less than the others are left. */
+/** Amount reserved ahead, in time or in chunks of the stream. Below `lead`, more is requested. */
 const ahead = { ms: 1000, pieces: 8 };
 const lead = { ms: 400, pieces: 4 };
-/** Between two requests of one stream for more, when there was too little. */
+/** Delay between two requests for more, after the budget had too little. */
 const againMs = 200;
-/** Between two looks at a model that may think without showing it. */
+/** Interval of checks while reasoning may be hidden. */
 const hiddenMs = 500;
 
-/** A request is admitted when this much of its output fits, and reserves the other where that is left. Of each choice. */
+/** Output tokens per choice. A request needs `least` to be admitted, and reserves `first` if the budget allows it. */
 export const admittedTokens = { least: leastTokens, first: 128 };
 
-/** Ends a stream because its budget has no more. */
+/** Ends a stream because its budget is exhausted. */
 export class StreamStopped extends Refusal {
 	constructor() {
 		super('budget_exceeded', { message: 'The stream was stopped: the budget does not allow more output' });
@@ -36,7 +38,7 @@ export interface StreamReservationTerms {
 	readonly holdMs: number;
 	readonly price: Price;
 	readonly choices: number;
-	/** By the request's cap, of all choices. */
+	/** Maximum output tokens by the request's cap, over all choices. */
 	readonly allowedTokens: number;
 	readonly reservedNanoUsd: bigint;
 }
@@ -45,9 +47,9 @@ export interface StreamReservationPorts {
 	readonly admission: Pick<AdmissionStore, 'grow'>;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** What the model can have thought by now without showing it. */
+	/** Returns the maximum hidden reasoning so far. */
 	readonly hiddenTokens: () => number;
-	/** Whether it may have, by what is known of the response. */
+	/** Returns true if the response may have hidden reasoning. */
 	readonly isBlind: (metered: MeteredUsage) => boolean;
 	readonly stop: (reason: StreamStopped) => void;
 }
@@ -57,22 +59,22 @@ export class StreamReservation {
 	readonly #ports: StreamReservationPorts;
 	readonly #pace = new StreamPace();
 	#reservedNanoUsd: bigint;
-	/** All but the output. */
+	/** Usage except the output. */
 	#usage: Usage;
 	#seenTokens = 0;
 	#hiddenTokens = 0;
-	/** By which they grew last, while nothing else is seen. */
+	/** Last growth of the hidden tokens, while no output is visible. */
 	#hiddenStep = 0;
 	#timer: Timer | undefined;
 	#askedMs = Number.NEGATIVE_INFINITY;
 	#isAsking = false;
-	/** The last request for more found too little. */
+	/** True if the last request for more found too little. */
 	#isShort = false;
-	/** And nothing at all. */
+	/** True if it found nothing at all. */
 	#isEmpty = false;
 	#isOver = false;
 	#isStopped = false;
-	/** The provider has reported its usage, maybe not for the last time. */
+	/** True once the provider has reported its usage, possibly not for the last time. */
 	#hasReported = false;
 
 	/** @param usage before anything has arrived. */
@@ -83,12 +85,12 @@ export class StreamReservation {
 		this.#reservedNanoUsd = terms.reservedNanoUsd;
 	}
 
-	/** The request has left, maybe not for the first time: a model may think from now on. @param mayThinkUnseen see `isBlind`. */
+	/** Called when the request was sent, possibly again: reasoning can start now. @param mayThinkUnseen see `isBlind`. */
 	begin(mayThinkUnseen: boolean): void {
 		if (mayThinkUnseen && !this.#isOver && this.#timer === undefined) this.#watchHidden();
 	}
 
-	/** To be told whenever a part of the stream has arrived. */
+	/** Called for each part of the stream that has arrived. */
 	arrived(metered: MeteredUsage): void {
 		if (this.#isOver) return;
 		const { usage } = metered;
@@ -113,8 +115,8 @@ export class StreamReservation {
 	}
 
 	/**
-	 * What is charged for a stream that ended before its provider could report what it cost: what arrived, and what is in flight as far as
-	 * that is reserved.
+	 * Returns the charge of a stream that ended before its provider reported usage: the received output, and the output in flight up to the
+	 * reservation.
 	 */
 	charged(metered: MeteredUsage): MeteredUsage {
 		if (!metered.isEstimated && !this.#isStopped) return metered;
@@ -129,12 +131,12 @@ export class StreamReservation {
 		return { ...metered, usage: { ...metered.usage, outputTokens: covered }, isEstimated: true };
 	}
 
-	/** What the provider would bill if the stream ended now. */
+	/** Tokens that the provider would bill if the stream ended now. */
 	get #owedTokens(): number {
 		return this.#capped(this.#hiddenTokens + this.#seenTokens + this.#pace.inFlightTokens);
 	}
 
-	/** What is owed once more has arrived, or was thought. */
+	/** Expected increase with the next chunk, or the next check of hidden reasoning. */
 	get #stepTokens(): number {
 		return Math.max(this.#pace.pieceTokens, this.#hiddenStep);
 	}
@@ -183,7 +185,7 @@ export class StreamReservation {
 			if (!this.#isEmpty) this.#reservedNanoUsd = reserved;
 			this.#isShort = reserved < amountNanoUsd;
 		} catch (cause) {
-			// Nobody knows what is left: the stream ends where its reservation does.
+			// The remaining budget is unknown, so the stream ends at its reservation.
 			this.#isShort = true;
 			this.#isEmpty = true;
 			this.#ports.log.debug('a reservation could not grow', { requestId: id, cause });
@@ -199,7 +201,7 @@ export class StreamReservation {
 		this.#ports.stop(new StreamStopped());
 	}
 
-	/** What nobody sees is taken for as much as it can be. */
+	/** Assumes the maximum of hidden reasoning. */
 	#watchHidden(): void {
 		this.#timer = this.#ports.clock.after(hiddenMs, () => {
 			if (this.#isOver || this.#seenTokens > 0) return;

@@ -1,10 +1,10 @@
 import type { Log } from '../../core/log.ts';
 import type { Target } from '../../policy/routing/target.ts';
 
-/** Callers choose model names. */
+/** Limit, because clients choose model names. */
 const mostRemembered = 1000;
 
-/** Models that were called without a price: each is logged once. */
+/** Models that were requested without a price. Each is logged once. */
 export class UnpricedModels {
 	readonly #seen = new Map<string, { readonly provider: string; readonly model: string }>();
 

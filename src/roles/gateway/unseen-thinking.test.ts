@@ -1,4 +1,4 @@
-/** Streams whose clients leave, of models that may think unseen. */
+/** Streams of models that may hide reasoning, whose clients disconnect. */
 import { expect, it } from 'vitest';
 import { chatBody, chatPath, GatewayBench, HandStream, messagesPath, readStream, sseAnswer } from '../../../test/support/gateway-bench.ts';
 import { Fault } from '../../core/fault.ts';
@@ -6,7 +6,7 @@ import type { UpstreamRequest, UpstreamResponse } from '../../core/upstream.ts';
 import type { LedgerRow } from '../../stores/contracts/ledger.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
-/** At gpt-5's list price of 1.25 and 10 USD. */
+/** Cost at gpt-5's list price of 1.25 and 10 USD. */
 const costOfUsage = 6_250_000n;
 const chunk = (text: string): string => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}],"usage":null}\n\n`;
 const usageChunk = `data: {"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;

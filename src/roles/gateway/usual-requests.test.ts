@@ -1,4 +1,4 @@
-/** What a gateway learns of the responses that it relays, and what it takes from that for later requests. */
+/** Learning from relayed responses, and its effect on later requests. */
 import { describe, expect, it } from 'vitest';
 import {
 	chatBody,
@@ -33,7 +33,7 @@ function benchWith(terms: Terms, onStreamOver: 'extend' | 'stop' = 'extend'): Ga
 const answerOf = (outputTokens: number): string =>
 	`{"id":"x","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":${outputTokens},"total_tokens":${outputTokens + 1}}}`;
 
-/** Requests one after the other, each of this many output tokens and this long. */
+/** Completes sequential requests, each with this many output tokens and this duration. */
 async function complete(bench: GatewayBench, count: number, outputTokens: number, durationMs = 0): Promise<void> {
 	bench.respond = ({ onSent }) => {
 		onSent?.();
@@ -44,7 +44,7 @@ async function complete(bench: GatewayBench, count: number, outputTokens: number
 	await bench.gateway.settled();
 }
 
-/** Starts a request that its provider does not answer. @returns what disconnects its client */
+/** Starts a request to which its provider does not respond. @returns a function that disconnects its client */
 async function begin(bench: GatewayBench): Promise<() => Promise<void>> {
 	let disconnect: (() => void) | undefined;
 	bench.respond = ({ onSent }) => {
@@ -107,7 +107,7 @@ describe('the tokens of a stream that is cut', () => {
 	const text = 'word '.repeat(40);
 	const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }], usage: null })}\n\n`;
 
-	/** Streams one after the other. @param end what follows their text. @returns the output tokens of the last one's ledger entry */
+	/** Completes sequential streams. @param end sends the rest after their text. @returns the output tokens of the last ledger entry */
 	async function stream(bench: GatewayBench, count: number, end: (upstream: HandStream) => void): Promise<number> {
 		for (let index = 0; index < count; index++) {
 			const upstream = new HandStream();

@@ -136,7 +136,7 @@ describe('what a call holds under `worst_case`', () => {
 		const body = { ...bare, messages: [{ role: 'user', content }] };
 		expect(JSON.stringify(body)).toHaveLength(495);
 		await ask(bench, messagesPath, body);
-		// 495 tokens at 3 USD and 100 tokens at 15 USD a million.
+		// Worst case: 495 tokens at 3 USD and 100 tokens at 15 USD a million.
 		expect((await bench.ledger.list({ limit: 1 })).rows[0]?.holdNanoUsd).toBe(495n * 3000n + 100n * 15_000n);
 	});
 

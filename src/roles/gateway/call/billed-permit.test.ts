@@ -1,4 +1,4 @@
-/** What a permit reserves while its request runs, and what it books when that ends. */
+/** Reservation of a permit while its request runs, and the settlement at the end. */
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
@@ -18,7 +18,7 @@ import { GatewayWork } from '../gateway-work.ts';
 import { BilledPermit, type PermitTerms } from './billed-permit.ts';
 import { CallScope, completed, failed, upstreamError } from './call-scope.ts';
 
-/** Of a token: 1 nanodollar of input, 10 of output. */
+/** Price per token: 1 nanodollar of input, 10 of output. */
 const price: Price = {
 	version: 'test',
 	tiers: [
@@ -70,7 +70,7 @@ const metered = (outputTokens: number, more: Partial<MeteredUsage> = {}): Metere
 	...more,
 });
 
-/** A permit that holds 10 output tokens of at most 100, in a world that notes what it is told. */
+/** A permit that reserves 10 output tokens of at most 100, with ports that record their calls. */
 class Bench {
 	readonly clock = new ManualClock();
 	readonly log = createRememberedLog();
@@ -128,7 +128,7 @@ class Bench {
 			callMetrics: { ended: (call: EndedCall) => void this.counted.push(call) },
 			warnOfBudgets: ({ costNanoUsd }: { costNanoUsd: bigint }) => void this.warned.push(costNanoUsd),
 		} as unknown as GatewayParts;
-		// As the clock of a process, which does not begin with a request.
+		// Process clocks do not start with a request.
 		this.clock.advance(60_000);
 		this.scope.hold({ abort: ({ code }) => void this.aborts.push(code), release: () => undefined });
 		this.permit = new BilledPermit(
@@ -163,7 +163,7 @@ class Bench {
 		this.permit.markSent();
 	}
 
-	/** So many output tokens have arrived. */
+	/** Delivers this number of output tokens. */
 	async deliver(tokens: number): Promise<void> {
 		const meter = this.permit.createMeter();
 		vi.spyOn(meter, 'deliveredTokens').mockReturnValue(tokens);

@@ -12,40 +12,40 @@ import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
 import type { CallScope, RequestOutcome } from './call-scope.ts';
 import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
 
-/** Of one answer; models that show no thoughts are slower. */
+/** Maximum speed of one response; models that hide their reasoning are slower. */
 const mostTokensPerSecond = 500;
 
-/** A reservation is renewed so often before it would expire. */
+/** Number of renewals within the lifetime of a reservation. */
 const renewalsPerHold = 3;
 
 const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
 
 /** Terms under which a request was admitted. */
 export interface PermitTerms extends BodyEdits {
-	/** In the ledger, for as long as the call stays with this target. */
+	/** Ledger entry of the request, while it stays with this target. */
 	readonly row: OpenRow;
-	/** Targets that were called before this one. */
+	/** Number of targets that failed before this one. */
 	readonly earlierTargets: number;
 	readonly price: Price;
 	readonly budgets: readonly BudgetTerms[];
 	readonly holds: readonly BudgetHold[];
-	/** How long they last unless they are renewed. */
+	/** Lifetime of the reservations without renewal. */
 	readonly holdMs: number;
 	/** Initial reservation of a stream that a budget can stop. Undefined for other requests. */
 	readonly stopsAtNanoUsd: bigint | undefined;
-	/** Of the request, for answers that tell of no usage. */
+	/** Input tokens of the request, for responses that report no usage. */
 	readonly inputTokens: number;
-	/** That the hold covers, of all choices. */
+	/** Output tokens that the reservation covers, over all choices. */
 	readonly outputTokens: number;
-	/** That all choices cannot exceed. */
+	/** Maximum output tokens over all choices. */
 	readonly mostOutputTokens: number;
-	/** The same by the request's own cap. */
+	/** Maximum output tokens by the request's own cap. */
 	readonly allowedOutputTokens: number;
-	/** Answers that are asked for. */
+	/** Number of requested choices. */
 	readonly choices: number;
-	/** Learns of this call when it has ended. */
+	/** Receives the usage of this request at its end. */
 	readonly usual: UsualRequest;
-	/** The caller did not ask for usage in its stream, but we do. */
+	/** True if the gateway requested usage in the stream and the client did not. */
 	readonly isUnasked: boolean;
 	readonly reader: UsageReader;
 	/** The response may show little of its cost, because reasoning can be hidden. */
@@ -53,31 +53,34 @@ export interface PermitTerms extends BodyEdits {
 }
 
 /**
- * Of a request that costs: its ledger entry is open, its money reserved. Ends exactly once, whatever becomes of the request; what it
- * cost is booked then, in the ledger first.
+ * Permit of a request that costs: its ledger entry is open and its cost is reserved. It ends exactly once, whatever happens to the request.
+ * At the end, the actual cost is settled, in the ledger first.
  */
 export class BilledPermit implements Permit {
 	readonly terms: PermitTerms;
 	/** Undefined until the ledger has the entry. */
 	#entry: OpenedRow | undefined;
-	/** Until the permit ends: what it would keep while it waits for the ledger, request and answer, each collection would copy. */
+	/**
+	 * Cleared when the permit ends. Otherwise, each garbage collection would copy the request and response while the permit waits for the
+	 * ledger.
+	 */
 	#scope: CallScope | undefined;
 	readonly #parts: GatewayParts;
 	#coveredTokens: number;
 	#isExtending = false;
-	/** By the monotonic clock. */
+	/** Time of sending by the monotonic clock. */
 	#sentMs: number | undefined;
 	#mayCost = false;
-	/** Of an answer that is there, and may yet be withheld. */
+	/** Usage of a complete response, which may still be withheld. */
 	#answered: MeteredUsage | undefined;
-	/** Of a stream that is over. */
+	/** Usage of an ended stream. */
 	#streamed: MeteredUsage | undefined;
-	/** Of a stream that is ended when its budgets allow no more. */
+	/** Reservation of a stream that stops when its budgets are exhausted. */
 	readonly #reservation: StreamReservation | undefined;
 	#renewedMs: number;
 	#booked: MeteredUsage | undefined;
 
-	/** The team's counters already contain the reservation. @param scope holds the permit. */
+	/** Creates the permit of a reservation that the team's counters already contain. @param scope owns the permit. */
 	constructor(terms: PermitTerms, scope: CallScope, parts: GatewayParts) {
 		this.terms = terms;
 		this.#scope = scope;
@@ -89,7 +92,7 @@ export class BilledPermit implements Permit {
 		scope.hold(this);
 	}
 
-	/** Opens its entry in the ledger, without which nothing is sent. @throws Fault `records_unavailable`. */
+	/** Opens the ledger entry, without which nothing is sent. @throws Fault `records_unavailable`. */
 	open(): this | Promise<this> {
 		const opened = this.#parts.ports.ledger.open(this.terms.row);
 		if (opened instanceof Promise) return opened.then((entry) => this.#opened(entry));
@@ -138,7 +141,7 @@ export class BilledPermit implements Permit {
 		return this.#mayCost;
 	}
 
-	/** What the provider is taken to charge then. */
+	/** Assumed charge of the provider if no response arrives. */
 	get owedNanoUsd(): bigint {
 		return this.#mayCost ? costNanoUsd(this.#held().usage, this.terms.price) : 0n;
 	}
@@ -149,7 +152,7 @@ export class BilledPermit implements Permit {
 		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked, tokensPerCounted });
 	}
 
-	/** To be told when a part of a stream has arrived: raises the hold when that outgrows it. */
+	/** Called when a part of a stream has arrived; raises the reservation when the stream outgrows it. */
 	delivered(meter: UsageMeter): void {
 		if (this.#reservation !== undefined) {
 			this.#reservation.arrived(meter.read());
@@ -162,7 +165,7 @@ export class BilledPermit implements Permit {
 		void this.#extend(Math.min(2 * seenTokens, mostOutputTokens));
 	}
 
-	/** To be called now and then while a stream lives, so that what it reserves does not expire before it does. */
+	/** Called repeatedly while a stream runs, so that its reservation does not expire first. */
 	renew(): void {
 		const { holdMs, row } = this.terms;
 		const nowMs = this.#parts.ports.clock.monotonicMs();
@@ -180,11 +183,11 @@ export class BilledPermit implements Permit {
 	#meter(body: Buffer, usage: Usage | undefined): MeteredUsage {
 		const { reader, inputTokens } = this.terms;
 		const metered = meterAnswer(body, usage, reader, inputTokens);
-		// What came whole is taken for all there was.
+		// A complete response is assumed to show all of its output.
 		return metered.isEstimated ? this.charged({ ...metered, hidesThoughts: false }) : metered;
 	}
 
-	/** The stream is over, and so is its request in the same turn. */
+	/** Called at the end of the stream; the request ends in the same turn of the event loop. */
 	meterStreamed(metered: MeteredUsage): void {
 		this.#streamed = metered;
 	}
@@ -204,7 +207,7 @@ export class BilledPermit implements Permit {
 		}
 	}
 
-	/** @param isEarly the stream ended before the provider could report usage. */
+	/** @param isEarly true if the stream ended before the provider could report usage. */
 	#endStreamed(outcome: CallOutcome, metered: MeteredUsage, isEarly: boolean): void {
 		const charged = isEarly && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isEarly);
 		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
@@ -212,37 +215,37 @@ export class BilledPermit implements Permit {
 		this.#end(outcome, 200, charged);
 	}
 
-	/** Whether it is a stream that is ended when its budgets allow no more. */
+	/** True for a stream that stops when its budgets are exhausted. */
 	get isStoppable(): boolean {
 		return this.#reservation !== undefined;
 	}
 
-	/** What a stream that has ended was charged for. */
+	/** Charged usage of an ended stream. */
 	get booked(): MeteredUsage | undefined {
 		return this.#booked;
 	}
 
-	/** Whether what was metered may be little of what the provider charges. */
+	/** Returns true if the metered usage may be far below the provider's charge. */
 	isBlind({ isEstimated, hidesThoughts }: MeteredUsage): boolean {
 		return isEstimated && (hidesThoughts ?? this.terms.mayThinkUnseen);
 	}
 
 	/**
-	 * Usage to charge: reported usage as it is; estimated usage at least the hidden reasoning, at most the output limit.
-	 * @param isLeft true: the client disconnected. Hidden reasoning would otherwise be free.
+	 * Returns the usage to charge: reported usage unchanged; estimated usage at least the hidden reasoning, at most the output limit.
+	 * @param isLeft true if the client disconnected. Hidden reasoning would otherwise be free.
 	 */
 	charged(metered: MeteredUsage, isLeft = false): MeteredUsage {
 		if (!metered.isEstimated) return metered;
 		const { usage } = metered;
 		const { outputTokens: held, mostOutputTokens } = this.terms;
-		// Nobody saw what was thought, unless more was seen than it may have been.
+		// Hidden reasoning is charged at its maximum, unless the visible output exceeds it.
 		const unseenTokens = isLeft ? Math.max(held, this.#writableTokens()) : held;
 		const leastTokens = this.isBlind(metered) ? unseenTokens : 0;
 		const outputTokens = Math.min(Math.max(usage.outputTokens, leastTokens), mostOutputTokens);
 		return { usage: { ...usage, outputTokens, reasoningTokens: Math.min(usage.reasoningTokens, outputTokens) }, isEstimated: true };
 	}
 
-	/** What can have been written since the provider has the request. */
+	/** Returns the maximum output since the provider received the request. */
 	#writableTokens(): number {
 		const { allowedOutputTokens, choices } = this.terms;
 		const seconds = (this.#parts.ports.clock.monotonicMs() - (this.#sentMs ?? Number.POSITIVE_INFINITY)) / 1000;
@@ -254,8 +257,8 @@ export class BilledPermit implements Permit {
 	}
 
 	/**
-	 * Another permit takes over the call, for another target. What this one may have cost is booked as a row of its own.
-	 * @throws Fault `records_unavailable` when that cannot be promised; this permit then stays as it is.
+	 * Transfers the request to the permit of another target. Cost that this target may have caused gets a ledger entry of its own.
+	 * @throws Fault `records_unavailable` if that entry cannot be opened; this permit then stays unchanged.
 	 */
 	async giveWay(): Promise<void> {
 		const { row, earlierTargets } = this.terms;
@@ -279,7 +282,7 @@ export class BilledPermit implements Permit {
 		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
 	}
 
-	/** @param id of the row in the ledger. */
+	/** @param id of the ledger entry. */
 	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
 		const scope = this.#scope;
 		if (scope === undefined) return;
@@ -301,8 +304,9 @@ export class BilledPermit implements Permit {
 	}
 
 	/**
-	 * The ledger first: counters can be summed up from it, not the other way round. The counters are settled at once, so that the client's
-	 * next request finds them so; what they are told elsewhere leaves at the end of the turn, after the ledger's line.
+	 * Settles the cost, in the ledger first: counters can be restored from it, not the other way round. In-process counters are settled
+	 * immediately, so that the client's next request sees them. Shared counters receive the settlement at the end of the turn of the event
+	 * loop, after the ledger's entry.
 	 */
 	#book(row: ClosedRow): void {
 		const { settlements } = this.#parts.work;
@@ -313,7 +317,7 @@ export class BilledPermit implements Permit {
 		};
 		settlements.begin();
 		try {
-			// A close that is refused for now is kept, and written later.
+			// A close that the ledger cannot write now is stored and written later.
 			this.#parts.ports.ledger.close(row, booked);
 		} catch (cause) {
 			unbooked(cause);
@@ -364,7 +368,7 @@ export class BilledPermit implements Permit {
 			if (isHeld || settings.budgets.onStreamOver === 'extend') return;
 			this.#scope?.abort(new StreamStopped());
 		} catch (cause) {
-			// The end of the call books what it cost all the same.
+			// The end of the request settles its cost in any case.
 			this.#coveredTokens = outputTokens;
 			ports.log.debug('a reservation could not be raised', { requestId: id, cause });
 		} finally {

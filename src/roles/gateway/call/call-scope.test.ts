@@ -18,10 +18,10 @@ const outcomes: readonly RequestOutcome[] = [
 class Bench {
 	readonly log = createRememberedLog();
 	readonly scope = new CallScope('req-1', this.log);
-	/** What resources were told, in order. */
+	/** Calls that resources received, in order. */
 	readonly told: string[] = [];
 
-	/** A resource that notes what it is told. */
+	/** Creates a resource that records its calls. */
 	resource(name: string): Held {
 		return {
 			release: ({ kind }) => void this.told.push(`${name} released: ${kind}`),

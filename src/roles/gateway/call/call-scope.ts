@@ -4,18 +4,18 @@ import type { Listed, OpenList } from '../../../core/open-list.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { RequestRecord } from './request-record.ts';
 
-/** How a request ended: what it held is settled and released by this. */
+/** End of a request, by which its resources are settled and released. */
 export interface RequestOutcome {
 	/**
-	 * `completed`: the client gets the whole response. `upstream_error`: the provider responded with an error, or reported one in its
+	 * `completed`: the client gets the complete response. `upstream_error`: the provider responded with an error, or reported one in its
 	 * stream. The others ended the request before that.
 	 */
 	readonly kind: 'completed' | 'upstream_error' | 'client_disconnected' | 'rejected' | 'draining' | 'provider_failed' | 'internal_error';
-	/** Of the client's response. */
+	/** Status of the client's response. */
 	readonly status: number;
-	/** In the request's log line; undefined: the response reports no error of ours. */
+	/** Error code in the request's log line; undefined if the response reports no error of the gateway. */
 	readonly code: string | undefined;
-	/** The gateway or the client ended it before the provider could report its usage. */
+	/** True if the gateway or the client ended the request before the provider could report its usage. */
 	readonly isEarly: boolean;
 }
 
@@ -27,7 +27,7 @@ export function upstreamError(status: number, code: string | undefined): Request
 	return { kind: 'upstream_error', status, code, isEarly: false };
 }
 
-/** @param cause anything that was thrown, or that the request was aborted with. */
+/** @param cause any thrown value, or the reason of an abort. */
 export function failed(cause: unknown): RequestOutcome {
 	if (cause instanceof Fault) return { kind: 'provider_failed', status: cause.status, code: cause.code, isEarly: false };
 	if (!(cause instanceof Refusal)) return { kind: 'internal_error', status: 500, code: 'internal_error', isEarly: false };
@@ -36,14 +36,14 @@ export function failed(cause: unknown): RequestOutcome {
 	return { kind: code === 'client_closed' ? 'client_disconnected' : 'rejected', status, code, isEarly: true };
 }
 
-/** Why a request is aborted before its response is complete. */
+/** Reason why a request is aborted before its response is complete. */
 export type AbortReason = Refusal | Fault;
 
-/** Something that a request has acquired. */
+/** A resource that a request has acquired. */
 export interface Held {
-	/** Called once, by the end of the request, unless the scope has dropped it before. */
+	/** Called once, at the end of the request, unless the scope has dropped the resource before. */
 	release(outcome: RequestOutcome): void;
-	/** The request was aborted: what goes on for it winds down. */
+	/** Called when the request is aborted, so that its work stops. */
 	abort?(reason: AbortReason): void;
 }
 
@@ -53,17 +53,17 @@ export interface Slot {
 }
 
 /**
- * One request, from its arrival to its end. It holds all that the request acquires, and its one `end` releases that, however the request
- * ended. An abort is not the end: it tells what goes on to stop, which then ends the request.
+ * One request, from its arrival to its end. It owns all resources of the request, and its single `end` releases them, however the request
+ * ended. An abort is not the end: it stops the running work, which then ends the request.
  */
 export class CallScope implements Listed {
 	readonly record = new RequestRecord();
 	listIndex = -1;
-	/** When its first attempt came, by the monotonic clock: all attempts share one time limit. */
+	/** Start of the first attempt by the monotonic clock: all attempts share one time limit. */
 	firstAttemptMs: number | undefined;
 	readonly #requestId: string;
 	readonly #log: Log;
-	/** The last acquired is released first. */
+	/** Resources in order of acquisition; the last is released first. */
 	readonly #held: Held[] = [];
 	#slot: Slot | undefined;
 	#list: OpenList<CallScope> | undefined;
@@ -84,18 +84,18 @@ export class CallScope implements Listed {
 		return this.#outcome;
 	}
 
-	/** @throws what the request was aborted with. */
+	/** @throws the reason of an abort. */
 	requireRunning(): void {
 		if (this.#abortReason !== undefined) throw this.#abortReason;
 	}
 
-	/** Lists it, until its end, with those that a shutdown aborts. */
+	/** Adds the request, until its end, to the list that a shutdown aborts. */
 	enlist(list: OpenList<CallScope>): void {
 		this.#list = list;
 		list.add(this);
 	}
 
-	/** @throws Error when the request has ended; what it acquired too late is released. */
+	/** Adds a resource. @throws Error if the request has ended; the late resource is released. */
 	hold(held: Held): void {
 		if (this.#outcome !== undefined) {
 			this.#release(held, this.#outcome);
@@ -104,11 +104,11 @@ export class CallScope implements Listed {
 		this.#held.push(held);
 		const reason = this.#abortReason;
 		if (reason === undefined || held.abort === undefined) return;
-		// The owner returns from `hold` before it is aborted.
+		// Deferred, so that the owner returns from `hold` before it is aborted.
 		queueMicrotask(() => this.#abort(held, reason));
 	}
 
-	/** Holds it no longer: its owner has released it, or passed it on. */
+	/** Removes a resource that its owner has released or passed on. */
 	drop(held: Held | undefined): void {
 		const index = held === undefined ? -1 : this.#held.lastIndexOf(held);
 		if (index !== -1) this.#held.splice(index, 1);
@@ -119,7 +119,7 @@ export class CallScope implements Listed {
 		else slot.release();
 	}
 
-	/** Before the end: the provider has nothing to do for the request at the moment. */
+	/** Releases the slot before the end, while the provider does nothing for the request. */
 	releaseSlot(): void {
 		const slot = this.#slot;
 		this.#slot = undefined;
@@ -127,8 +127,8 @@ export class CallScope implements Listed {
 	}
 
 	/**
-	 * Waits for what comes by callbacks. An abort cancels it and rejects with its reason.
-	 * @param begin returns what cancels it.
+	 * Waits for a callback. An abort cancels the wait and rejects with its reason.
+	 * @param begin returns a function that cancels.
 	 */
 	wait<Value>(begin: (resolve: (value: Value) => void, reject: (cause: unknown) => void) => () => void): Promise<Value> {
 		let waiting: Held | undefined;
@@ -143,7 +143,7 @@ export class CallScope implements Listed {
 		}).finally(() => this.drop(waiting));
 	}
 
-	/** The first one counts. */
+	/** Aborts the request; further calls have no effect. */
 	abort(reason: AbortReason): void {
 		if (this.#abortReason !== undefined || this.#outcome !== undefined) return;
 		this.#abortReason = reason;
@@ -151,7 +151,7 @@ export class CallScope implements Listed {
 		this.#safely(() => this.releaseSlot());
 	}
 
-	/** The first one counts. Releases everything, whatever throws meanwhile. */
+	/** Ends the request; further calls have no effect. Releases all resources, even if some of them throw. */
 	end(outcome: RequestOutcome): void {
 		if (this.#outcome !== undefined) return;
 		this.#outcome = outcome;
@@ -161,7 +161,7 @@ export class CallScope implements Listed {
 		this.record.end(outcome.code);
 	}
 
-	/** Unless it was released or dropped meanwhile. */
+	/** Skips a resource that was released or dropped meanwhile. */
 	#abort(held: Held, reason: AbortReason): void {
 		if (this.#held.includes(held)) this.#safely(() => held.abort?.(reason));
 	}
@@ -174,7 +174,7 @@ export class CallScope implements Listed {
 		}
 	}
 
-	/** As `#release`, for what is rare: it takes a closure. */
+	/** Like `#release`, for rare cases: it takes a closure. */
 	#safely(release: () => void): void {
 		try {
 			release();

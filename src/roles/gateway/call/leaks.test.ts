@@ -1,4 +1,4 @@
-/** Whatever fails, and whenever the client disconnects or the process shuts down: what a request acquired is given back. */
+/** Every resource of a request is released, whatever fails, and whenever the client disconnects or the process shuts down. */
 import { describe, expect, it } from 'vitest';
 import { benchWith, chatAnswer, claude, gpt } from '../../../../test/support/fallback-rig.ts';
 import {
@@ -33,15 +33,15 @@ interface World {
 interface Weather {
 	readonly settings?: Partial<GatewaySettings>;
 	readonly traffic?: { readonly maxConcurrent?: number; readonly maxQueued?: number; readonly retries?: number };
-	/** What the provider does; a whole response unless given. */
+	/** Behaviour of the provider; a complete response by default. */
 	readonly respond?: (request: UpstreamRequest, world: World) => UpstreamResponse | Promise<UpstreamResponse>;
-	/** What breaks. */
+	/** Breaks a dependency. */
 	readonly breaks?: (world: World) => void;
-	/** Of a stream that is read: how its provider goes on after the first event. */
+	/** Behaviour of a stream's provider after the first event, while the client reads. */
 	readonly goOn?: (body: HandStream) => void;
-	/** It ends then by itself. */
+	/** True if the stream then ends by itself. */
 	readonly endsStream?: boolean;
-	/** The store that breaks is not asked what it holds. */
+	/** True if the store is broken, and therefore not checked for reservations. */
 	readonly isStoreBroken?: boolean;
 }
 
@@ -125,8 +125,8 @@ const requests: Readonly<Record<string, readonly [path: string, body: string]>> 
 };
 
 /**
- * When the client disconnects, or the process shuts down: after so many turns of the event loop, and then of its microtasks. Bodies take
- * two turns of the loop. `undefined`: neither happens before the response.
+ * Moment when the client disconnects, or the process shuts down: turns of the event loop, then of its microtasks. Bodies take two turns of
+ * the loop. `undefined`: neither happens before the response.
  */
 const moments = [undefined, [0, 0], [2, 0], [2, 2], [2, 4], [3, 0], [3, 3], [4, 0], [5, 0]] as const;
 
@@ -177,7 +177,7 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 	await settle();
 	const { concurrency } = bench.traffic.of(path === chatPath ? 'provider_b' : 'provider_a');
 	const queuedThen = hasLeft ? concurrency.queued : 0;
-	// Long enough for queues, pauses before retries and the last look for usage.
+	// Covers queues, pauses before retries and the final wait for usage.
 	bench.clock.advance(3000);
 	await settle();
 	act();
@@ -189,7 +189,7 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 	return { bench, work, bodies: world.bodies, queuedThen };
 }
 
-/** What is left of the request, by name. */
+/** Returns the names of resources that the request did not release. */
 async function leftBy(weather: Weather, request: readonly [string, string], moment: (typeof moments)[number], way: Way): Promise<object> {
 	const { bench, work, bodies, queuedThen } = await run(weather, request, moment, way);
 	const concurrencies = ['provider_a', 'provider_b'].map((name) => bench.traffic.of(name).concurrency);

@@ -3,25 +3,28 @@ import type { MeteredUsage, ToldAnswer } from '../../../wire/usage/usage-meter.t
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { CallScope, Held } from './call-scope.ts';
 
-/** What is changed in a request on its way to the provider. */
+/** Edits of a request before it is sent to the provider. */
 export interface BodyEdits {
-	/** Edits to the output cap, where the gateway sets it. */
+	/** Edits to the output cap, if the gateway sets it. */
 	readonly capEdits: readonly Edit[];
 	readonly usageEdits: readonly Edit[];
 }
 
-/** Proof that a request was admitted, which calling a provider demands. Only admission makes one; the scope of the request ends it. */
+/** Proof that a request was admitted, which sending it to a provider requires. Only admission creates one; the request's scope ends it. */
 export interface Permit extends Held {
 	readonly edits: BodyEdits;
-	/** The provider may charge for the request although it sent no response. */
+	/** True if the provider may charge for the request although it sent no response. */
 	readonly mayCost: boolean;
-	/** The request begins to leave: the provider may charge for it. @throws Fault `records_unavailable` when it must not. */
+	/**
+	 * Called when the request starts to be sent, after which the provider may charge for it.
+	 * @throws Fault `records_unavailable` if it must not be sent.
+	 */
 	markSent(): void;
-	/** The provider answered with an error: it charges nothing for that. */
+	/** Called when the provider responded with an error, for which it charges nothing. */
 	markDeclined(): void;
-	/** The provider sent a complete response. The charge does not depend on what the client gets. */
+	/** Called with a complete response. The charge does not depend on what the client gets. */
 	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void;
-	/** As it is charged, of an answer that came whole. */
+	/** Charged usage of a complete response. */
 	readonly answered: MeteredUsage | undefined;
 }
 
@@ -32,7 +35,7 @@ interface Admitted {
 	readonly counter: string;
 }
 
-/** Permit of a request that costs nothing. It counts on a separate limit and has no ledger entry. */
+/** Permit of a request that costs nothing. It uses a separate limit and has no ledger entry. */
 export class FreePermit implements Permit {
 	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
 	readonly mayCost = false;
@@ -40,7 +43,7 @@ export class FreePermit implements Permit {
 	readonly #admitted: Admitted;
 	readonly #parts: GatewayParts;
 
-	/** @param scope holds it from now on. */
+	/** @param scope owns the permit from now on. */
 	constructor(admitted: Admitted, scope: CallScope, parts: GatewayParts) {
 		this.#admitted = admitted;
 		this.#parts = parts;

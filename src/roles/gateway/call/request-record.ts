@@ -4,28 +4,28 @@ import type { Usage } from '../../../core/usage.ts';
 
 type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
-/** Takes what is written too late; nobody reads it. */
+/** Discards writes after the end. */
 const nowhere: Writable<CallFacts> = new CallFacts();
 
 /** The part of a record that belongs to one target. */
 export interface TargetRecord {
 	readonly provider: string | undefined;
 	readonly model: string | undefined;
-	/** What was dropped or changed in the request, for its sender. */
+	/** Dropped or changed fields of the request, reported to the client. */
 	readonly warnings: readonly string[];
 }
 
 /**
- * What is known of a request. The stage that finds something out writes it here; the response's header fields and the log line read it.
- * After the end only `report` changes what the log line says.
+ * Record of one request. Stages write their results here; response headers and the log line read them. After the end, only `report` changes
+ * the log line.
  */
 export class RequestRecord {
-	/** For the log line. */
+	/** Fields of the log line. */
 	readonly facts: CallFacts;
-	/** `x-ratelimit-*` of the client's team; undefined while its counters are not known. */
+	/** `x-ratelimit-*` of the client's team; undefined while its counters are unknown. */
 	limitHeaders: Readonly<Record<string, string>> | undefined;
 	readonly #reported: Writable<CallFacts> = new CallFacts();
-	/** Written to until the end; writes after it go nowhere. */
+	/** Target of writes: the record until the end, then a discarded object. */
 	#written = this.#reported;
 	#team: Team | undefined;
 	#warnings: readonly string[] = [];
@@ -34,7 +34,7 @@ export class RequestRecord {
 		this.facts = this.#reported;
 	}
 
-	/** The client's. */
+	/** Team of the client. */
 	get team(): Team | undefined {
 		return this.#team;
 	}
@@ -44,7 +44,7 @@ export class RequestRecord {
 		return { provider, model, warnings: this.#warnings };
 	}
 
-	/** Set when the next target is tried, and restored when that target is skipped. */
+	/** Set when the next target is tried, and restored if that target is skipped. */
 	set ofTarget({ provider, model, warnings }: TargetRecord) {
 		this.#written.provider = provider;
 		this.#written.model = model;
@@ -60,7 +60,7 @@ export class RequestRecord {
 		this.#written.team = team.id;
 	}
 
-	/** @param isStreamed undefined where no stream can be asked for. */
+	/** @param isStreamed undefined if the endpoint has no streams. */
 	readBody(bytes: number, isStreamed: boolean | undefined): void {
 		this.#written.requestBytes = bytes;
 		this.#written.isStreamed = isStreamed;
@@ -70,23 +70,23 @@ export class RequestRecord {
 		if (warnings.length > 0) this.#warnings = [...this.#warnings, ...warnings];
 	}
 
-	/** Admitted while the counters could not be reached. */
+	/** Marks a request that was admitted while the counters were unreachable. */
 	admitUncounted(): void {
 		this.#written.isUncounted = true;
 	}
 
-	/** The provider's response has begun. @param firstByteMs since the request arrived. */
+	/** Records the start of the provider's response. @param firstByteMs since the request arrived. */
 	beginResponse(upstreamStatus: number, firstByteMs: number): void {
 		this.#written.upstreamStatus = upstreamStatus;
 		this.#written.firstByteMs = firstByteMs;
 	}
 
-	/** The response of a target that failed is not the request's. */
+	/** Clears the status of a failed target, which is not the request's. */
 	failOver(): void {
 		this.#written.upstreamStatus = undefined;
 	}
 
-	/** Of all targets that were called. */
+	/** Adds the charge of one of the targets. */
 	charge({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }: Usage, costNanoUsd: bigint, isEstimated: boolean): void {
 		const written = this.#written;
 		written.inputTokens = (written.inputTokens ?? 0) + inputTokens + cacheReadTokens + cacheWriteTokens;
@@ -95,7 +95,7 @@ export class RequestRecord {
 		if (isEstimated) written.isEstimated = true;
 	}
 
-	/** The code of the error that the client gets: also where a guardrail blocks the rest of a stream whose request has ended. */
+	/** Sets the error code that the client gets. It can follow the end of the request: a guardrail may block the rest of its stream. */
 	report(code: string): void {
 		this.#reported.code = code;
 	}

@@ -1,10 +1,10 @@
-/** Which engines the calls of a team are shown to, by rule, and what becomes of what they say. */
+/** Selects the moderation providers for a team's requests by rule, and turns their results into findings. */
 import type { Finding, Stage } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 import { ruleOfEngine } from '../../../policy/guardrails/verdicts.ts';
 import type { Asked, GuardrailEngine } from './guardrail-engines.ts';
 
-/** What tripped, as it is told. */
+/** A match as it is reported. */
 export interface Trip extends Pick<Finding, 'category' | 'action'> {
 	readonly policy: string;
 }
@@ -20,19 +20,19 @@ export class EnginePanel {
 		this.#settings = settings;
 	}
 
-	/** Engines that may block the team's calls, which wait for them; none where nothing is enforced. */
+	/** Moderation providers that may block the team's requests, which wait for them; none without enforcement. */
 	stopping(team: string): readonly GuardrailEngine[] {
 		return this.#engines.filter((engine) => this.#mayStop(engine, team));
 	}
 
-	/** Engines whose findings about the team's calls are only noted: nothing waits for them. */
+	/** Moderation providers that only monitor the team's requests: no request waits for them. */
 	noting(team: string): readonly GuardrailEngine[] {
 		return this.#engines.filter((engine) => this.#ruleOf(engine, team) !== 'none' && !this.#mayStop(engine, team));
 	}
 
 	/**
-	 * Never longer than the engines' own limits. Their categories bear their names.
-	 * @param engines of `stopping` or `noting`.
+	 * Requests evaluations from `engines`, a result of `stopping` or `noting`, within their timeouts. Categories are prefixed with the
+	 * provider's name.
 	 */
 	async ask(engines: readonly GuardrailEngine[], texts: readonly string[], stage: Stage, asked: Asked): Promise<readonly Trip[]> {
 		if (engines.length === 0 || texts.length === 0) return [];

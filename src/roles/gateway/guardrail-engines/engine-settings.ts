@@ -4,27 +4,27 @@ import type { ProtocolSettings } from '../../../wire/guardrail-engines/engine-pr
 import type { AwsCredentials } from './sign-aws-request.ts';
 
 export interface EngineSettings {
-	/** As assessments, log lines and metrics show it. */
+	/** Name in assessments, log lines and metrics. */
 	readonly name: string;
-	/** What becomes of what it is sure of, for teams without a rule of their own. */
+	/** Action for scores above the block threshold, for teams without a rule of their own. */
 	readonly action: RuleAction;
 	readonly protocol: ProtocolSettings;
-	/** Scheme, host, port and perhaps a path; from configuration only. */
+	/** Scheme, host, port and optional path; only from the configuration. */
 	readonly baseUrl: string;
 	readonly mayReachPrivateNetwork: boolean;
-	/** The proxy to it; none by default. */
+	/** HTTP proxy; none by default. */
 	readonly proxy?: UpstreamProxy | undefined;
-	/** Of Bedrock without an API key: requests are signed with them. */
+	/** Credentials that sign requests to Bedrock, if there is no API key. */
 	readonly awsCredentials: AwsCredentials | null;
-	/** For one judgement, whatever it takes: waiting for a place included. */
+	/** Timeout of one evaluation, including the wait for a slot. */
 	readonly timeoutMs: number;
-	/** Requests in flight; as many judgements as eight times that may wait for a place. */
+	/** Maximum in-flight requests; eight times as many can be queued. */
 	readonly mostConcurrent: number;
-	/** What becomes of a text that the engine could not judge: `open` lets it pass, `closed` counts it as blocked. */
+	/** Action for a text that could not be evaluated: `open` lets it pass, `closed` blocks it. */
 	readonly onFailure: 'open' | 'closed';
-	/** Scores from which a category is noted, and is sure enough to block. */
+	/** Minimum scores to report a category, and to block it. */
 	readonly thresholds: { readonly log: number; readonly block: number };
-	/** Undefined: nobody said what it charges. */
+	/** Undefined if no price is configured or known. */
 	readonly price: EnginePrice | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface EnginePrice {
 	readonly thousandUnitsNanoUsd: bigint;
 }
 
-/** Within what is left of the judgement's time. */
+/** Timeouts within the time that is left for the evaluation. */
 export function timeoutsWithin(leftMs: number): UpstreamTimeouts {
 	return { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs };
 }

@@ -11,7 +11,7 @@ import type { ProtocolSettings } from '../../../wire/guardrail-engines/engine-pr
 import type { EngineSettings } from './engine-settings.ts';
 import { createGuardrailEngines, type GuardrailEngine } from './guardrail-engines.ts';
 
-/** Engines by what the simulator calls them: where they lie and how they are spoken to. */
+/** Addresses and settings of the simulated moderation providers, by the simulator's name. */
 const engines = {
 	moderation: { path: '/openai/v1', protocol: { kind: 'openai-moderation', apiKey: 'sk-moderation', model: null } },
 	'bedrock-guardrail': {
@@ -31,7 +31,7 @@ const names = Object.keys(engines) as EngineName[];
 const simulator = await startSimulator();
 afterAll(() => simulator.close());
 
-/** Metrics as lists of what was added. */
+/** Metrics that record each increment. */
 function rememberedMetrics(): { metrics: Metrics; added: [name: string, by: number, labels: Labels][] } {
 	const added: [string, number, Labels][] = [];
 	const add = (name: string, by: number, labels: Labels): void => void added.push([name, by, labels]);
@@ -109,7 +109,7 @@ describe.each(names)('%s', (name) => {
 		['empty', 'malformed'],
 	])('under %s fails as configured, in time, counted', async (fault, failure) => {
 		await breakEngine(name, fault);
-		// The simulator's clock stands still: what is slow never comes, however short the time.
+		// The simulator's clock stands still, so a slow response never arrives, however short the timeout.
 		const timeoutMs = failure === 'timeout' ? 80 : 2000;
 		for (const onFailure of ['open', 'closed'] as const) {
 			const { engine, added, log } = startEngine(name, { onFailure, timeoutMs });
@@ -202,7 +202,7 @@ describe('any engine', () => {
 		expect(unpriced.log.lines).toMatchObject([{ fields: { cost_nano_usd: null } }]);
 		expect(unpriced.added).toContainEqual(['tollgate_moderation_unpriced_total', 1, { moderation_provider: 'judge' }]);
 		expect(unpriced.added.map(([name]) => name)).not.toContain('tollgate_moderation_cost_usd_total');
-		// What was not charged costs nothing at any price.
+		// Usage that was not charged costs nothing at any price.
 		await breakEngine('judge', '500');
 		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBe(0n);
 	});
@@ -221,7 +221,7 @@ describe('any engine', () => {
 		});
 		expect(await judge(engine, 'simulate-misconduct')).toMatchObject({ outcome: 'judged', findings: [{ category: 'misconduct' }] });
 		const [seen] = await simulator.requests('?dialect=bedrock-guardrail&limit=1');
-		// The simulator takes the access key's id for the key.
+		// The simulator reads the access key's id as the key.
 		expect(seen?.key).toMatch(/MPLE$/);
 		expect(seen?.headers['x-amz-security-token']).toBeDefined();
 	});

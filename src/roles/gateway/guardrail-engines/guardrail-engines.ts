@@ -1,4 +1,4 @@
-/** Engines that judge texts elsewhere: bounded in time and number, counted, and never the reason that a call fails by accident. */
+/** External moderation providers: limited in time and concurrency, metered, and never the cause of an accidental request failure. */
 import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Counter, Histogram, Metrics } from '../../../core/metrics.ts';
@@ -11,15 +11,15 @@ import { type EngineFailure, type EnginePlace, type EngineTrouble, sendToEngine 
 type EngineJudgement = EngineVerdict | EngineFailed;
 
 interface EngineReport {
-	/** One for each category, its highest score; only those that are to be noted. Of a failure, what was found in spite of it. */
+	/** Highest score of each category above the log threshold. After a failure, findings of the requests that succeeded. */
 	readonly findings: readonly JudgedFinding[];
 	readonly usage: EngineUsage;
-	/** Undefined where the engine's price is not known. */
+	/** Undefined if the price is unknown. */
 	readonly costNanoUsd: bigint | undefined;
 }
 
 interface JudgedFinding extends EngineFinding {
-	/** Whether it is sure enough to block; else it is only noted. */
+	/** True if the score reaches the block threshold; otherwise it is only reported. */
 	readonly isSure: boolean;
 }
 
@@ -30,20 +30,20 @@ interface EngineVerdict extends EngineReport {
 interface EngineFailed extends EngineReport {
 	readonly outcome: 'failed';
 	readonly failure: EngineFailure;
-	/** The engine is to fail closed: under enforcement the call is blocked. */
+	/** True to fail closed: under enforcement, the request is blocked. */
 	readonly isBlocking: boolean;
 }
 
 export interface GuardrailEngine extends Pick<EngineSettings, 'name' | 'action'> {
-	/** Judges texts of one call together. Never rejects but for a defect, and is over when its time is. */
+	/** Evaluates the texts of one request together, within the timeout. Rejects only for internal errors. */
 	judge(texts: readonly string[], stage: EngineStage, asked: Asked): Promise<EngineJudgement>;
 }
 
-/** For whom a judgement is asked. */
+/** Request that needs the evaluation. */
 export interface Asked {
 	readonly requestId: string;
 	readonly team: string;
-	/** Registers what ends the judgement when nobody waits for it any more. */
+	/** Registers a listener that ends the evaluation when its client disconnects. */
 	readonly onClientGone?: (listener: () => void) => void;
 }
 
@@ -54,9 +54,9 @@ export interface EnginePorts {
 	readonly metrics: Metrics;
 }
 
-/** A call whose texts take more requests than this is not judged. */
+/** Maximum number of requests for one evaluation; longer texts are not evaluated. */
 const mostRequests = 16;
-/** For each place, so many may wait. */
+/** Maximum queue length per slot. */
 const mostWaitingPerPlace = 8;
 
 const nothingUsed: EngineUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
@@ -156,7 +156,7 @@ function sumUsage(usages: readonly EngineUsage[]): EngineUsage {
 	);
 }
 
-/** Rounded up. @returns undefined where something was charged for at a price that is not known. */
+/** Computes the cost, rounded up. @returns undefined if usage was charged at an unknown price. */
 function costOf(usage: EngineUsage, price: EnginePrice | undefined): bigint | undefined {
 	if (usage.inputTokens + usage.outputTokens + usage.units === 0) return 0n;
 	if (price === undefined) return undefined;
@@ -168,7 +168,7 @@ function costOf(usage: EngineUsage, price: EnginePrice | undefined): bigint | un
 
 const nanoUsdPerUsd = 1e9;
 
-/** What engines did and what they cost, by engine. */
+/** Metrics of evaluations and their cost, by moderation provider. */
 class EngineCounts {
 	readonly #judgements: Counter;
 	readonly #seconds: Histogram;
@@ -220,7 +220,7 @@ interface Waiting {
 	readonly timer: Timer;
 }
 
-/** So many may work at a time; a bounded number waits, in order, for as long as each may. */
+/** Concurrency limit with a bounded first-in, first-out queue and a maximum wait. */
 class Places {
 	readonly #clock: Clock;
 	readonly #mostWaiting: number;
@@ -233,7 +233,7 @@ class Places {
 		this.#mostWaiting = mostWaiting;
 	}
 
-	/** @returns whether there was a place in time; who got one gives it back with `leave`. */
+	/** @returns true if a slot was free in time; release it with `leave`. */
 	enter(mostMs: number): Promise<boolean> {
 		if (this.#free > 0) {
 			this.#free--;

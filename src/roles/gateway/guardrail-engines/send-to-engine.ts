@@ -1,4 +1,4 @@
-/** One request to an engine: sent, read, understood, or why not. */
+/** Sends one request to a moderation provider and parses the response, or returns the reason of a failure. */
 import { discardStream, readWhole } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
@@ -9,12 +9,12 @@ import type { EngineAnswer, EngineProtocol, EngineRequest } from '../../../wire/
 import { type EngineSettings, timeoutsWithin } from './engine-settings.ts';
 import { signAwsRequest } from './sign-aws-request.ts';
 
-/** `abandoned`: nobody waited any more. `busy`: no place came free in time. `too_large`: it would take too many requests. */
+/** `abandoned`: the client disconnected. `busy`: no slot was free in time. `too_large`: the texts need too many requests. */
 export type EngineFailure = 'timeout' | 'unreachable' | 'status' | 'malformed' | 'busy' | 'too_large' | 'abandoned';
 
 export interface EngineTrouble {
 	readonly failure: EngineFailure;
-	/** Of the engine's answer, where that is the trouble. */
+	/** HTTP status of the response, if it is the cause. */
 	readonly status?: number;
 }
 
@@ -25,10 +25,10 @@ export interface EnginePlace {
 	readonly clock: Clock;
 }
 
-/** No engine's answer comes near. */
+/** Far larger than any real response. */
 const mostAnswerBytes = 1024 * 1024;
 
-/** @param leftMs of the judgement's time. Never rejects. */
+/** @param leftMs of the evaluation's time. Never rejects. */
 export async function sendToEngine(
 	place: EnginePlace,
 	request: EngineRequest,
@@ -85,7 +85,7 @@ async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () 
 	return JSON.parse((await readWhole(endable, mostAnswerBytes)).toString('utf8'));
 }
 
-/** @throws what is neither the world's failure nor a body that is not what it should be. */
+/** @throws causes other than upstream failures and malformed bodies. */
 function failureOf(cause: unknown): EngineFailure {
 	if (cause instanceof Fault) return cause.code.endsWith('_timeout') ? 'timeout' : 'unreachable';
 	if (cause instanceof Refusal) return cause.code === 'client_closed' ? 'abandoned' : 'malformed';

@@ -1,11 +1,11 @@
-/** AWS Signature Version 4, as much of it as a POST with JSON needs. */
+/** AWS Signature Version 4, limited to a POST with JSON. */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface AwsCredentials {
 	readonly region: string;
 	readonly accessKeyId: string;
 	readonly secretAccessKey: string;
-	/** Of temporary credentials. */
+	/** Session token of temporary credentials. */
 	readonly sessionToken: string | null;
 }
 
@@ -14,12 +14,12 @@ export interface SignedRequest {
 	readonly host: string;
 	/** Path with query, encoded as it is sent. */
 	readonly target: string;
-	/** By lower-case name; all of them are signed. */
+	/** Header fields by lower-case name; all of them are signed. */
 	readonly headers: Readonly<Record<string, string>>;
 	readonly body: string;
 }
 
-/** @returns the header fields that the request needs beside its own. */
+/** @returns the header fields to add to the request. */
 export function signAwsRequest(
 	request: SignedRequest,
 	service: string,
@@ -35,7 +35,7 @@ export function signAwsRequest(
 	const [path = '', query = ''] = request.target.split('?');
 	const canonical = [
 		request.method,
-		// Each segment a second time: only S3 is signed as it is sent.
+		// Path segments are encoded twice; only S3 signs them as sent.
 		path.split('/').map(encodeStrictly).join('/'),
 		query.split('&').toSorted().join('&'),
 		...names.map((name) => `${name}:${signed[name]?.trim().replaceAll(/ +/g, ' ')}`),

@@ -23,17 +23,17 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedCall } from './prepare-call.ts';
 
-/** A call may take its whole time, and its end has to be booked. */
+/** Time to settle a request after its maximum duration. */
 const bookingMs = 30_000;
 const longestHoldMs = 24 * 3_600_000;
 
 const none: readonly never[] = [];
 
 /**
- * Takes all that the call needs of its team's limits and budgets, in one step, and opens its row in the ledger. A call that goes on to
- * another target stays the one request that it is, and is judged anew for the rest: price, budgets and caps of the other model.
- * @param before of the target that was called before; gives way when this succeeds.
- * @throws LimitRefusal; Refusal `model_unpriced`, `field_invalid`, `budget_exceeded`; Fault `records_unavailable`; what the call was ended with.
+ * Reserves everything the request needs of its team's limits and budgets, in one step, and opens its ledger entry. After a failover it
+ * remains the same request, but price, budgets and caps of the new model are checked again.
+ * @param before permit of the previous target, which is transferred if this succeeds.
+ * @throws LimitRefusal; `Refusal` `model_unpriced`, `field_invalid`, `budget_exceeded`; `Fault` `records_unavailable`; the reason of an abort.
  */
 export function admitCall(
 	call: PreparedCall,
@@ -78,7 +78,7 @@ function rowOf(
 	};
 }
 
-/** A stream may take longer: its reservation is renewed as long as it lives. */
+/** Returns the lifetime of a reservation. Streams can take longer, because theirs is renewed. */
 function holdMsOf({ settings: { timeouts } }: GatewayParts): number {
 	return Math.min(Math.max(timeouts.totalMs, timeouts.firstByteMs) + bookingMs, longestHoldMs);
 }
@@ -118,14 +118,14 @@ function thinksUnseen({ provider, providerFormat, knownAs, target, outgoing }: P
 }
 
 export interface JudgedCall extends AskedLimits {
-	/** When it was judged, unix milliseconds. */
+	/** Time of the decision, Unix milliseconds. */
 	readonly nowMs: number;
 	readonly priced: PricedAs;
-	/** The model's name in the ledger. */
+	/** Model name in the ledger. */
 	readonly reportedModel: string;
 	readonly need: Need;
 	readonly usageEdits: readonly Edit[];
-	/** It is a stream that is ended when its budgets allow no more. */
+	/** True for a stream that stops when its budgets are exhausted. */
 	readonly isStoppable: boolean;
 }
 
@@ -133,7 +133,7 @@ function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
 	return budgets.length === 0 ? none : budgets.map(({ budget }) => budget);
 }
 
-/** What a call of the team is bounded by, costs and needs; takes nothing yet. @throws Refusal `model_unpriced`, `field_invalid`. */
+/** Determines limits, price and reservation of a request without reserving anything. @throws `Refusal` `model_unpriced`, `field_invalid`. */
 export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: GatewayParts): JudgedCall {
 	const { settings, ports } = parts;
 	const listed = parts.prices.listedModel(call.provider.kind, call.knownAs);
@@ -159,7 +159,10 @@ function checkOf(mustFit: boolean): 'after' | 'before' {
 	return mustFit ? 'after' : 'before';
 }
 
-/** What a stream that can be stopped begins with. It grows later; of what is not seen it cannot be known when it should. */
+/**
+ * Returns the initial reservation of a stoppable stream, which grows later. With hidden reasoning, the time to grow it is unknown, so the
+ * full amount is reserved.
+ */
 function firstPart(
 	call: PreparedCall,
 	need: Need,
@@ -172,7 +175,7 @@ function firstPart(
 	return { amountNanoUsd, check: 'fit', leastNanoUsd: costOf(admittedTokens.least) };
 }
 
-/** Holds for the next target what it needs, beside what the one before may have cost, before that is booked. */
+/** Reserves the amount for the next target, in addition to the possible cost of the previous one, before that is settled. */
 async function takeOver(
 	before: BilledPermit,
 	{ id, team }: OpenRow,
@@ -189,14 +192,14 @@ async function takeOver(
 	return { reservedNanoUsd: least[0]?.amountNanoUsd };
 }
 
-/** A stream that can be stopped goes on with the least, and grows. */
+/** Reduces the reservation of a stoppable stream to the minimum, from which it grows. */
 function withLeast(hold: BudgetHold): BudgetHold {
 	return hold.check === 'fit' ? { ...hold, amountNanoUsd: hold.leastNanoUsd ?? 0n, check: 'after' } : hold;
 }
 
 /**
- * Names that a price list or the operator has are always reported. Of others a team has so many a month; a model beyond them is reported
- * by the name under which it has a budget or a price, if any.
+ * Returns the model name for reports. Names in a price list or the configuration are always reported. Each team can add a limited number of
+ * others per month. Beyond it, a model is reported under the name of its budget or price, if any.
  */
 function nameInReports(
 	{ target, knownAs }: PreparedCall,
@@ -208,7 +211,7 @@ function nameInReports(
 ): string {
 	const { provider, model, alias } = target;
 	if (listed === model || alias !== undefined || knownAs !== model || configuredModels.has(`${provider}/${model}`)) return model;
-	// Budgets and overrides hold for further spellings of their model.
+	// Budgets and overrides also apply to other spellings of their model.
 	const budgeted = budgets.find((budget) => budget.model !== null)?.model ?? undefined;
 	const overridden = ports.teams.priceOverride(provider, model)?.model;
 	if (budgeted === model || overridden === model) return model;
@@ -233,7 +236,10 @@ function findPrice(
 	});
 }
 
-/** What costs more than the list says could cost more than is held; an operator's own price stands for what it costs. */
+/**
+ * Rejects fields with a surcharge over the list price, which could cost more than the reservation. A price override is assumed to include
+ * it.
+ */
 function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { overrides }: PricedAs): void {
 	const field = overrides === undefined ? surchargedField(outgoing.members, providerFormat.surcharges) : undefined;
 	if (field === undefined) return;
@@ -243,19 +249,19 @@ function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { 
 	});
 }
 
-/** What a call asks of its team's limits. */
+/** Limits that a request needs. */
 export interface AskedLimits {
 	readonly terms: TeamTerms;
-	/** None: only the minute and the day are asked. */
+	/** Empty: only the minute and daily limits apply. */
 	readonly holds: readonly BudgetHold[];
-	/** Of the day's tokens. */
+	/** Tokens reserved of the daily limit. */
 	readonly reservedTokens: number;
 	readonly usual: UsualRequest;
 }
 
-/** What admission gave. */
+/** Result of an admission. */
 export interface Taken {
-	/** Of each budget, where that may be less than what was asked for. */
+	/** Amount reserved in each budget, if it can be less than requested. */
 	readonly reservedNanoUsd: bigint | undefined;
 }
 
@@ -290,12 +296,12 @@ export function refusalOf(declined: Declined, { terms, holds, usual }: AskedLimi
 	return refuseCall(declined, { ...terms, budgets, usualMs: usual.durationMs });
 }
 
-/** Only counters that are summed up from the ledger can be out of reach; shared ones are stood in for. */
+/** Only counters that are restored from the ledger can be unreachable; shared ones have a fallback. */
 export function unlessUnreachable(cause: unknown): never {
 	throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
 }
 
-/** For the sender of the request. */
+/** Lists warnings for the client. */
 export function admissionWarnings({ need, priced }: JudgedCall, { settings }: Pick<GatewayParts, 'settings'>): readonly string[] {
 	if (need.capEdits.length === 0 && !priced.isUnknown) return none;
 	const warnings: string[] = [];
@@ -309,25 +315,22 @@ export function admissionWarnings({ need, priced }: JudgedCall, { settings }: Pi
 
 export interface Need {
 	readonly amountNanoUsd: bigint;
-	/** That the provider will about count. */
+	/** Estimate of the provider's own count. */
 	readonly estimatedInputTokens: number;
-	/** That the hold covers. */
+	/** Input tokens that the reservation covers. */
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** That all choices cannot exceed. */
+	/** Maximum output tokens over all choices. */
 	readonly mostOutputTokens: number;
-	/** The same by the request's own cap. */
+	/** Maximum output tokens by the request's own cap. */
 	readonly allowedOutputTokens: number;
 	readonly choices: number;
-	/** Of one choice, where the gateway writes it. */
+	/** Output cap of one choice, if the gateway sets it. */
 	readonly capTokens?: number;
 	readonly capEdits: readonly Edit[];
 }
 
-/**
- * The worst case is finite by a cap, so the request is made to have one. The cap that a request gets by default is written into it,
- * whatever is held.
- */
+/** Computes the reservation. The worst case needs an output cap, so one is added to the request. A default cap is added in either mode. */
 function needOf(call: PreparedCall, price: Price, isWorstCase: boolean): Need {
 	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
 	const { estimatedTokens, highestTokens } = inputOf(call);
@@ -338,7 +341,7 @@ function needOf(call: PreparedCall, price: Price, isWorstCase: boolean): Need {
 	const allowedOutputTokens = cap.tokens * choices;
 	const inputTokens = isWorstCase ? highestTokens : estimatedTokens;
 	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(asked ?? most, most), choices);
-	// A translation has written the default already, where the provider's format has a place for it.
+	// A translation already includes the default, if the provider's format has a field for it.
 	const lacksCap = (isWorstCase && cap.mustWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
 	return {
 		amountNanoUsd: isWorstCase
@@ -355,7 +358,7 @@ function needOf(call: PreparedCall, price: Price, isWorstCase: boolean): Need {
 	};
 }
 
-/** The bytes are those that are sent; the dialect that knows what is in them is the client's. */
+/** Measures the sent bytes. The client's dialect is the one that identifies their content. */
 function inputOf({ format, body, outgoing, knownAs }: PreparedCall): InputSize {
 	return measureInput(outgoing, format.inputContent(body.members), knownAs);
 }

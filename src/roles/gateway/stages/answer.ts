@@ -17,9 +17,9 @@ import type { PreparedCall } from './prepare-call.ts';
 import { isSpendStop, type Reply } from './send-call.ts';
 
 /**
- * The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). A success
- * that came whole is metered here; an error ends the request.
- * @throws Fault `provider_response_invalid`
+ * Builds the client's response from the provider's: a success byte for byte or translated, an error by the table of errors (Spec: Errors).
+ * A non-streaming success is metered here; an error ends the request.
+ * @throws `Fault` `provider_response_invalid`
  */
 export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: CallScope, parts: GatewayParts): HttpResponse {
 	const { settings, ports } = parts;
@@ -27,7 +27,7 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: 
 	const headers = relayedHeaders(response.status, response.headers);
 	addAnswerHeaders(headers, call.request, scope.record, ports.clock, reply.upstreamMs);
 	if (!Buffer.isBuffer(body)) {
-		// No proxy on the way may hold events back or store them.
+		// Prevents proxies from buffering or storing events.
 		headers['content-type'] = 'text/event-stream; charset=utf-8';
 		headers['cache-control'] = 'no-cache';
 		headers['x-accel-buffering'] = 'no';
@@ -48,10 +48,13 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: 
 	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: scope.record.facts };
 }
 
-/** Begins with a letter that is rare in JSON: quotes are not, and the native search stops at each. */
+/** Begins with a letter that is rare in JSON. Quotes are common, and the native search stops at each. */
 const endOfErrorKey = Buffer.from('rror"');
 
-/** Some servers send errors with status 200. Other bodies are left alone, for a model may write what looks like a masked key. */
+/**
+ * Detects errors that some servers send with status 200. Other bodies stay unchanged, because a model may write text that resembles a
+ * masked key.
+ */
 function isError(body: Buffer): boolean {
 	if (!body.includes(endOfErrorKey) || !body.includes('"error"')) return false;
 	const error = readObject(body)?.error;
@@ -72,7 +75,7 @@ function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, 
 function readObject(body: Buffer): JsonObject | undefined {
 	try {
 		const value = parseExactly(body.toString());
-		// Google's servers put errors into lists of one.
+		// Google's servers wrap errors in a list of one.
 		const told: unknown = Array.isArray(value) ? value[0] : value;
 		return isJsonObject(told) ? told : undefined;
 	} catch {
@@ -80,7 +83,7 @@ function readObject(body: Buffer): JsonObject | undefined {
 	}
 }
 
-/** Errors that are the gateway's business become 502 with the provider's own body; the caller's own mistakes pass. */
+/** Converts an error that concerns the gateway to 502 with the provider's own body. Client errors pass. */
 function answerError(
 	call: PreparedCall,
 	reply: Reply,
@@ -95,7 +98,7 @@ function answerError(
 	const status = code === undefined ? response.status : 502;
 	if (code !== undefined) headers['x-gateway-upstream-status'] = String(response.status);
 	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, scope, status);
-	// A compressed body cannot be searched for the key, so it does not leave.
+	// A compressed body cannot be searched for the key, so it is not sent.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
 		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: scope.record.facts };
 	}
@@ -121,16 +124,16 @@ function translateError(
 	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: scope.record.facts };
 }
 
-/** Longer ones are no message. */
+/** Maximum length of a plain-text error message. */
 const maxPlainBytes = 4096;
 
-/** Proxies in front of a provider say in plain text what is wrong. */
+/** Reads plain text, in which proxies in front of a provider report errors. */
 function readPlainText(body: Buffer, headers: HeaderFields): JsonObject | undefined {
 	if (mediaTypeOf(headers) !== 'text/plain' || isEncoded(headers) || body.length > maxPlainBytes) return undefined;
 	return { message: body.toString().trim() };
 }
 
-/** What a provider's status means when it is not the caller's own mistake. */
+/** Maps a provider's status to an upstream error; undefined for a client error. */
 function faultOf(status: number): FaultCode | undefined {
 	if (status === 401 || status === 403) return 'provider_key_rejected';
 	if (status === 404) return 'provider_model_unknown';

@@ -11,12 +11,12 @@ import type { PreparedCall } from './prepare-call.ts';
 import { estimatedReply, isSpendStop, type Reply, sendCall } from './send-call.ts';
 import type { Taken } from './take-target.ts';
 
-/** What a provider said, or why it said nothing. */
+/** Response of a provider, or the reason why there is none. */
 export type Outcome = Reply | Fault | Refusal;
 
 /**
- * Has the call done by its target: in its turn, and again where that is safe and worth it.
- * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
+ * Sends the request to its target, within the concurrency limit, with retries if they are safe and useful.
+ * @throws `Refusal` `field_invalid`; `Fault` `provider_*` once a response has begun; the reason of an abort.
  */
 export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
 	const { prepared } = taken;
@@ -27,10 +27,10 @@ export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts
 	return callFrom(taken, 0, bound, scope, parts);
 }
 
-/** From this attempt on. */
+/** Runs this attempt and further ones. */
 function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
 	return attempt(taken, bound, scope, parts).then((outcome) => {
-		// A stream goes on, and keeps its slot.
+		// A stream continues, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
 		const isNoted = countsForHealth(taken.prepared) && (taken.permit.mayCost || !isOutOfTime(outcome));
 		if (isNoted) bound.traffic.note(resultOf(outcome), bound.terms);
@@ -41,7 +41,7 @@ function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scop
 	});
 }
 
-/** What is free is sent once, and vendors serve it apart from inference: it says nothing of the provider's health. */
+/** Free requests have no retries, and vendors serve them separately from inference: they do not indicate the provider's health. */
 function countsForHealth({ endpoint }: PreparedCall): boolean {
 	return endpoint.bills === 'usage';
 }
@@ -50,12 +50,12 @@ export function resultOf(outcome: Outcome): AttemptResult {
 	return outcome instanceof Error ? outcome : outcome.status;
 }
 
-/** Where nothing was sent, this says nothing of the provider: earlier attempts took the time. */
+/** Without a sent request, this timeout does not indicate the provider's health: earlier attempts used up the time. */
 function isOutOfTime(outcome: Outcome): boolean {
 	return outcome instanceof Fault && outcome.code === 'provider_total_timeout';
 }
 
-/** Sends the call when its turn has come. */
+/** Sends the request once it has a slot. */
 function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
 	const { clock } = parts.ports;
 	scope.requireRunning();
@@ -106,7 +106,7 @@ function waitBeforeRetry(
 	return waitMs !== undefined && traffic.retryBudget.take() ? waitMs : undefined;
 }
 
-/** `retry-after-ms`, else `retry-after` in seconds or as a date (RFC 9110 section 10.2.3). */
+/** Reads `retry-after-ms`, or else `retry-after` in seconds or as a date (RFC 9110 section 10.2.3). */
 export function readRetryAfterMs(headers: HeaderFields, nowMs: number): number | undefined {
 	const { 'retry-after-ms': inMs, 'retry-after': after } = headers;
 	if (typeof inMs === 'string' && isNumber(inMs)) return Number(inMs);
@@ -120,7 +120,7 @@ function isNumber(text: string): boolean {
 	return /^\d{1,9}(\.\d+)?$/.test(text.trim());
 }
 
-/** @throws what the call was ended with. */
+/** @throws the reason of an abort. */
 function pauseCall(ms: number, scope: CallScope, clock: Clock): Promise<void> {
 	return scope.wait((resolve) => {
 		const timer = clock.after(ms, () => resolve(undefined));

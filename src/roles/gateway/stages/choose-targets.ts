@@ -4,13 +4,13 @@ import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { Call } from './read-call.ts';
 
-/** Where the call goes, and where it may go instead, in the order in which they are tried. @throws Refusal `provider_*`. */
+/** Returns the targets of a request in the order in which they are tried. @throws `Refusal` `provider_*`. */
 export function chooseTargets(call: Call, team: string, parts: GatewayParts): Targets {
 	const targets = parts.routing.resolveTargets(routingFactsOf(call, team, parts));
 	return targets.length === 1 ? targets : ejectedLast(targets, parts);
 }
 
-/** Whether routing prefers it to all others, wherever ejections have moved it. */
+/** Returns true if routing prefers this target, regardless of ejections. */
 export function isFirstChoice(call: Call, target: Target, team: string, parts: GatewayParts): boolean {
 	const [first] = parts.routing.resolveTargets(routingFactsOf(call, team, parts));
 	return first.provider === target.provider && first.model === target.model;
@@ -28,8 +28,8 @@ export function routingFactsOf({ request, format, model }: Call, team: string, {
 }
 
 /**
- * Targets whose provider is ejected are still tried when there is no other, for it was judged by calls and may have come back. One whose
- * time has come to be tried again stays in its place for one call.
+ * Moves ejected targets to the end. They are still tried if there is no other, because the provider may have recovered. A target that is
+ * due for a probe keeps its position for one request.
  */
 function ejectedLast(targets: Targets, { traffic }: GatewayParts): Targets {
 	const isEjected = ({ provider }: Target): boolean => traffic.get(provider)?.traffic.health.isEjected === true;
@@ -39,7 +39,7 @@ function ejectedLast(targets: Targets, { traffic }: GatewayParts): Targets {
 	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
 }
 
-/** Calls of one session find the same target; others are spread. */
+/** Requests of one session get the same target; others are distributed. */
 function stickyKeyOf({ id, headers }: HttpRequest, team: string): string {
 	const session = headers['x-gateway-session'];
 	return typeof session === 'string' ? `${team}/${session}` : id;

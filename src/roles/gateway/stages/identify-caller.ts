@@ -10,9 +10,9 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 
 /**
- * Who calls. An edge in this process has proven it; otherwise the access token is judged here, or only read
- * when a trusted balancer has judged it.
- * @throws Refusal `token_missing`, `token_invalid`, `scope_missing`; Fault `key_set_unavailable`.
+ * Identifies the client. An edge in this process has verified it. Otherwise the access token is verified here, or only read if a trusted
+ * load balancer has verified it.
+ * @throws `Refusal` `token_missing`, `token_invalid`, `scope_missing`; `Fault` `key_set_unavailable`.
  */
 export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope }: GatewayParts): Caller | Promise<Caller> {
 	if (request.caller !== undefined) return request.caller;
@@ -21,7 +21,7 @@ export function identifyCaller(request: HttpRequest, { settings, ports, invokeSc
 	return caller instanceof Promise ? caller.then((verified) => requireScope(verified, invokeScope)) : requireScope(caller, invokeScope);
 }
 
-/** The caller's team, noted for the request's log line and for the header fields of its answer. @throws as `identifyTeam` does. */
+/** Identifies the client's team, and records it for the log line and the response headers. @throws errors of `identifyTeam`. */
 export function noteTeam(caller: Caller, record: RequestRecord, { settings, ports }: GatewayParts): Team {
 	record.identifyClient(caller.clientId);
 	const team = identifyTeam(caller, settings, ports.teams);
@@ -29,7 +29,7 @@ export function noteTeam(caller: Caller, record: RequestRecord, { settings, port
 	return team;
 }
 
-/** The caller's team; a client without one is its own, or refused. @throws Refusal `client_unregistered`. */
+/** Returns the client's team. An unregistered client is its own team, or rejected. @throws `Refusal` `client_unregistered`. */
 export function identifyTeam(
 	{ clientId }: Pick<Caller, 'clientId'>,
 	{ unregisteredClients }: GatewaySettings,
@@ -38,7 +38,7 @@ export function identifyTeam(
 	const team = teams.teamOf(clientId);
 	if (team !== undefined) return team;
 	if (unregisteredClients === 'reject') throw new Refusal('client_unregistered');
-	// Who names clients, a foreign issuer perhaps, must not be able to spend a team's budgets.
+	// Client ids can come from a foreign issuer, which must not be able to spend a team's budgets.
 	if (teams.team(clientId) !== undefined) {
 		throw new Refusal('client_unregistered', {
 			message: `Client id ${clientId} equals the id of a team that the client is not in: ask an administrator to add the client to a team`,

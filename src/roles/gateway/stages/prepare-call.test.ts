@@ -1,4 +1,4 @@
-/** `thread` holds a part of a conversation whose rest is stored at Anthropic. */
+/** `thread` marks a part of a conversation whose rest is stored at Anthropic. */
 import { expect, test } from 'vitest';
 import {
 	chatPath,

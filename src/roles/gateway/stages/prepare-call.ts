@@ -21,37 +21,38 @@ import { type Call, placedMembers } from './read-call.ts';
 interface TranslatedPart {
 	readonly translation: ResponseTranslation;
 	readonly call: TranslatedCall;
-	/** Sent in place of the caller's. */
+	/** Replaces the client's header fields. */
 	readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A call as its provider takes it. */
+/** A request as its provider receives it. */
 export interface PreparedCall extends Call {
 	readonly target: Target;
 	readonly provider: Provider;
-	/** The vendor's name of the target's model: what it is priced and capped as. */
+	/** Vendor's name of the target's model, which determines price and caps. */
 	readonly knownAs: string;
-	/** The most that the model can write; undefined when nothing is known. */
+	/** Output limit of the model; undefined if unknown. */
 	readonly maxOutputTokens: number | undefined;
-	/** The cap on one choice's output that the operator sets for requests without one; undefined: the caller gave a cap, or there is none. */
+	/** Operator's output cap per choice for requests without one. Undefined if the client set a cap, or there is none. */
 	readonly defaultCapTokens: number | undefined;
-	/** What the provider speaks. */
+	/** Wire dialect of the provider. */
 	readonly providerFormat: Dialect;
-	/** What is sent, but for edits that are made on the way. */
+	/** Body to send, except for later edits. */
 	readonly outgoing: JsonBody;
-	/** Undefined where caller and provider speak the same. */
+	/** Undefined if client and provider use the same dialect. */
 	readonly translated: TranslatedPart | undefined;
-	/** What was dropped or changed, for the sender. */
+	/** Dropped or changed fields, reported to the client. */
 	readonly warnings: readonly string[];
-	/** Responds in place of a provider that does not serve the endpoint. */
+	/** Replaces the response of a provider that does not serve the endpoint. */
 	readonly estimate: Estimate | undefined;
 }
 
 const none: readonly string[] = [];
 
 /**
- * Most calls are passed on as they came, which takes no steps.
- * @returns undefined for those that are not. @throws as `preparingSteps` does.
+ * Prepares the common case, a request that is forwarded unchanged, without steps.
+ * @returns undefined for other requests.
+ * @throws errors of `preparingSteps`.
  */
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
@@ -62,7 +63,7 @@ export function passOn(call: Call, target: Target, team: string, parts: GatewayP
 	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
 }
 
-/** A target's model, as far as that decides what it is asked. */
+/** Properties of a target's model that affect the request. */
 interface ReadTarget extends Pick<PreparedCall, 'target' | 'knownAs' | 'maxOutputTokens' | 'defaultCapTokens'> {
 	readonly said: ModelFacts;
 }
@@ -77,8 +78,8 @@ function readTarget(call: Call, target: Target, team: string, { modelFacts, defa
 }
 
 /**
- * Finds who answers, and what it is to be asked. In steps, for what is large takes some milliseconds in each.
- * @throws Refusal `field_invalid`, `thread_unsupported_request`; Fault `provider_key_unset`.
+ * Selects the provider and builds the request for it. Runs in steps, because each takes milliseconds for a large body.
+ * @throws `Refusal` `field_invalid`, `thread_unsupported_request`; `Fault` `provider_key_unset`.
  */
 export function* preparingSteps(call: Call, target: Target, team: string, parts: GatewayParts): Steps<PreparedCall> {
 	const provider = providerFor(call, target, parts);
@@ -141,7 +142,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 	};
 }
 
-/** What the target's model is known to reject of a request in its own format. */
+/** Returns the repair of parameters that the target's model rejects in its own format. */
 function repairFor(
 	call: Call,
 	{ said, knownAs }: Pick<ReadTarget, 'said' | 'knownAs'>,
@@ -151,14 +152,14 @@ function repairFor(
 	if (settings.repairsParameters === false) return undefined;
 	return call.format.repair(call.body.members, {
 		knownAs,
-		// The operator may say which of the vendor's models another server has.
+		// The operator can name the vendor's model behind another server's name.
 		isListed: () => prices.listedModel(said.knownAs === undefined ? provider.kind : call.format.vendorKind, knownAs) !== undefined,
 		said,
 		anthropicVersion: () => provider.requestHeaders(call.request.headers)['anthropic-version'],
 	});
 }
 
-/** As `preparingSteps`, where nobody waits. */
+/** Runs `preparingSteps` without yielding, for callers without latency requirements. */
 export function prepareCall(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall {
 	return atOnce(preparingSteps(call, target, team, parts));
 }
@@ -186,13 +187,13 @@ function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing
 	};
 }
 
-/** The first that would be lost; warnings begin with the field's name. */
+/** Returns the first lost field; warnings begin with its name. */
 function fieldOf(warning = ''): { readonly param?: string } {
 	const [param] = /^[\w.[\]-]+(?=: )/.exec(warning) ?? [];
 	return param === undefined ? {} : { param };
 }
 
-/** @throws Refusal `thread_unsupported_request`; Fault `provider_key_unset`. */
+/** @throws `Refusal` `thread_unsupported_request`; `Fault` `provider_key_unset`. */
 function providerFor(call: Call, { provider: name }: Target, parts: GatewayParts): Provider {
 	const provider = parts.providers.get(name);
 	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
@@ -201,13 +202,13 @@ function providerFor(call: Call, { provider: name }: Target, parts: GatewayParts
 	return provider;
 }
 
-/** On these details Anthropic's SDKs send the whole conversation without `thread`, and go on so. */
+/** With these details, Anthropic's SDKs resend the conversation in full without `thread`, and stay in that mode. */
 const details = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
 
 /**
- * A request with `thread` holds the newest turns alone: the rest is stored at Anthropic, where guardrails cannot read it, nor a budget
- * know what it can cost at most.
- * @throws Refusal `thread_unsupported_request`.
+ * Rejects a request with `thread`, which contains only the newest turns. The others are stored at Anthropic, where guardrails cannot read
+ * them, and a budget cannot bound their cost.
+ * @throws `Refusal` `thread_unsupported_request`.
  */
 export function refuseThread({ format, body }: Call, provider: Provider, { settings: { budgets }, guarding }: GatewayParts): void {
 	const field = format.storedTurnsField(body.members);

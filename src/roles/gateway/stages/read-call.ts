@@ -8,19 +8,19 @@ import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
 
-/** One inference request, read and found sound. */
+/** One inference request, parsed and validated. */
 export interface Call {
 	readonly request: HttpRequest;
 	readonly endpoint: Endpoint;
-	/** The endpoint's. */
+	/** Dialect of the endpoint. */
 	readonly format: ClientDialect;
 	readonly body: JsonBody;
-	/** As the caller named it. */
+	/** Model name as received. */
 	readonly model: string;
 	readonly isStreamed: boolean;
 }
 
-/** Members whose place in the body must be known, so that they can be changed alone. */
+/** Members whose range in the body is recorded, so that they can be edited in place. */
 export const placedMembers: ReadonlySet<string> = new Set([
 	'model',
 	...Object.values(dialects).flatMap(({ editedMembers }) => editedMembers),
@@ -29,9 +29,9 @@ export const placedMembers: ReadonlySet<string> = new Set([
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 
 /**
- * Reads and checks the body. What can be refused by the header fields is refused before a byte is read.
- * @param hold gets room for the body. None is counted unless given.
- * @throws Refusal `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
+ * Reads and validates the body. Rejections based on header fields come before a byte is read.
+ * @param hold reserves memory for the body. Nothing is counted by default.
+ * @throws `Refusal` `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
 export function readCall(request: HttpRequest, endpoint: Endpoint, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
 	requireJson(request.headers);
@@ -44,7 +44,7 @@ export function readCall(request: HttpRequest, endpoint: Endpoint, maxBodyBytes:
 	return awaitCall(request, endpoint, bytes ?? readWhole(body, maxBodyBytes, request.announcedLength));
 }
 
-/** Of a body that is still to come, or that takes its time to be read. */
+/** Reads a body that has not arrived yet, or is large. */
 async function awaitCall(request: HttpRequest, endpoint: Endpoint, body: Buffer | Promise<Buffer>): Promise<Call> {
 	const bytes = await body;
 	return inTurns(bytes.length, readingSteps(request, endpoint, bytes));
@@ -56,7 +56,7 @@ function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer):
 	return call;
 }
 
-/** @throws Refusal `field_*`. */
+/** @throws `Refusal` `field_*`. */
 function soundCall(request: HttpRequest, endpoint: Endpoint, body: JsonBody): Call {
 	const { members } = body;
 	const { dialect: format, canStream } = endpoint;
@@ -64,7 +64,7 @@ function soundCall(request: HttpRequest, endpoint: Endpoint, body: JsonBody): Ca
 	return { request, endpoint, format, body, model: String(members.model), isStreamed: canStream && members.stream === true };
 }
 
-/** The body, once there is room for it; where its length is not known, piece by piece. @throws Refusal `overloaded` */
+/** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Refusal` `overloaded` */
 function withRoom({ body, announcedLength }: HttpRequest, hold: BodyHold | undefined): ByteStream {
 	if (hold === undefined) return body;
 	if (announcedLength !== undefined) {
@@ -94,7 +94,7 @@ function requireJson(headers: HeaderFields): void {
 	if (encoding !== undefined && encoding !== 'identity') throw new Refusal('content_encoding_unsupported');
 }
 
-/** JSON is UTF-8 (RFC 8259 section 8.1): another `charset` is refused, other parameters mean nothing. */
+/** JSON is UTF-8 (RFC 8259 section 8.1): another `charset` is rejected, other parameters are ignored. */
 function isJson(contentType: string): boolean {
 	const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
 	if (mediaType.trim() !== 'application/json') return false;
@@ -104,14 +104,14 @@ function isJson(contentType: string): boolean {
 	});
 }
 
-/** One of 1 MB is read, translated and written in some milliseconds each. */
+/** Reading, translating and writing a body of 1 MB take milliseconds each. */
 const largeBodyBytes = 256 * 1024;
 
 export function isLargeBody(bodyBytes: number): boolean {
 	return bodyBytes > largeBodyBytes;
 }
 
-/** Does what is to be done with a body; for a large one, others have their turn after each step. */
+/** Processes a body in steps; for a large one, yields to the event loop after each. */
 export function inTurns<Result>(bodyBytes: number, steps: Steps<Result>): Result | Promise<Result> {
 	return isLargeBody(bodyBytes) ? turnByTurn(steps) : atOnce(steps);
 }

@@ -8,13 +8,13 @@ import type { TextView } from '../../../wire/text-view.ts';
 import { type Guarding, maskedTexts } from '../guarding.ts';
 import { type Call, inTurns, placedMembers } from './read-call.ts';
 
-/** Names are the caller's, and may be as long as the body. */
+/** Limits names in errors, because a name from the client can be as long as the body. */
 const longestParam = 200;
 
 /**
- * Guardrails on what the caller says, as it said it: before translation, and before anything is taken from the team's limits.
- * @returns the call, with what is masked replaced.
- * @throws Refusal `guardrail_blocked`; `field_invalid` for a member that is there twice.
+ * Runs guardrails on the client's input, before translation and before any limit is reserved.
+ * @returns the request with masked text replaced.
+ * @throws `Refusal` `guardrail_blocked`; `field_invalid` for a repeated member.
  */
 export async function screenInput(call: Call, team: string, guarding: Guarding): Promise<Call> {
 	const guarded = { requestId: call.request.id, team };
@@ -28,8 +28,8 @@ export async function screenInput(call: Call, team: string, guarding: Guarding):
 }
 
 /**
- * Providers may take the one of two members that was not judged.
- * @throws Refusal `field_invalid` with the member's path.
+ * Rejects repeated members, because a provider may use the one that was not evaluated.
+ * @throws `Refusal` `field_invalid` with the member's path.
  */
 export async function requireSingleMembers({ body: { bytes } }: Call): Promise<void> {
 	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, longestParam);
@@ -37,7 +37,7 @@ export async function requireSingleMembers({ body: { bytes } }: Call): Promise<v
 	throw new Refusal('field_invalid', { message: `The body has \`${param}\` more than once: send each field once`, param });
 }
 
-/** The call with what is masked replaced; the same one when nothing is. */
+/** Returns the request with masked text replaced; the same object if there is none. */
 export function withMasks(call: Call, view: TextView, screening: Screening): Call {
 	const changes = maskedTexts(view, screening);
 	if (changes.length === 0) return call;

@@ -14,8 +14,8 @@ import { ambiguous } from '../streams/view-event.ts';
 import type { Call } from './read-call.ts';
 
 /**
- * Guardrails on what the model says, as the caller is about to read it. Observing changes neither bytes nor timing.
- * @throws Refusal `guardrail_blocked`, of an answer that is there as a whole.
+ * Runs guardrails on the model's output, in the client's format. Monitoring changes neither bytes nor timing.
+ * @throws `Refusal` `guardrail_blocked`, for a non-streaming response.
  */
 export async function screenOutput(
 	call: Call,
@@ -37,7 +37,7 @@ export async function screenOutput(
 		if (guarding.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
 		return response;
 	}
-	// What was read as UTF-8 says something else to a client that believes another `charset`.
+	// The text was evaluated as UTF-8, and would differ for a client that trusts another `charset`.
 	const headers = guarding.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
 	return screenWhole(call, guarded.team, { ...response, headers }, Buffer.from(body), told, guarding);
 }

@@ -14,28 +14,27 @@ import type { BodyEdits, Permit } from '../call/permit.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { PreparedCall } from './prepare-call.ts';
 
-/** What the provider said: the whole of it, or a stream that has just begun. */
+/** Response of the provider: complete, or a stream that has just begun. */
 export interface Reply {
 	readonly response: UpstreamResponse;
-	/** What its status means: that of the answer, but 401 for each way of saying that our key is wrong. */
+	/** Meaning of the status: that of the response, except 401 for every form of a rejected provider key. */
 	readonly status: number;
 	readonly body: Buffer | ByteStream;
-	/** Of a success that came whole and can be read: compressed ones cannot. */
+	/** Parsed success that is complete and uncompressed; otherwise undefined. */
 	readonly told: ToldAnswer | undefined;
-	/** From the request being sent to the whole answer, or to a stream's head. Undefined where no provider was asked. */
+	/** Time from sending the request to the complete response, or to a stream's head. Undefined if no provider was involved. */
 	readonly upstreamMs: number | undefined;
 }
 
-/** Whole answers are held in memory; no real one comes near these. */
+/** Limit of responses in memory, far larger than any real one. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 1024 * 1024;
 
 /**
- * Sends the call to its target, once.
+ * Sends the request to its target, once.
  * @param sentMs the time, by the monotonic clock.
- * @returns a fault when the provider gave no answer: no connection, none of its bytes in time, an error without an end, or something else
- * than an answer, such as a page.
- * @throws Refusal `field_invalid`, also at once; Fault `provider_*` once an answer has begun; what the call was ended with.
+ * @returns a fault if the provider sent no valid response: no connection, no byte in time, an endless error, or a page.
+ * @throws `Refusal` `field_invalid`, also synchronously; `Fault` `provider_*` once a response has begun; the reason of an abort.
  */
 export function sendCall(
 	call: PreparedCall,
@@ -91,7 +90,7 @@ export function sendCall(
 	});
 }
 
-/** @throws the cause when it is none. */
+/** @throws the cause if it is no fault. */
 function faultIn(cause: unknown): Fault {
 	if (cause instanceof Fault) return cause;
 	throw cause;
@@ -101,12 +100,12 @@ function meaningOf(status: number, body: Reply['body'], { keyRejection }: Pick<P
 	return status === 400 && keyRejection !== undefined && Buffer.isBuffer(body) && body.includes(keyRejection) ? 401 : status;
 }
 
-/** A 429 that is about spent money, not haste: no retry helps. */
+/** Returns true for a 429 about exhausted credit instead of a rate limit, for which retries are useless. */
 export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Protocol, 'spendStops'>): boolean {
 	return response.status === 429 && Buffer.isBuffer(body) && spendStops.some((stop) => body.includes(stop));
 }
 
-/** @throws Fault `provider_response_invalid` for a page that claims to be JSON, and for half an answer. */
+/** @throws Fault `provider_response_invalid` for a page that claims to be JSON, and for a truncated response. */
 function readSuccess(response: UpstreamResponse, body: Reply['body'], { providerFormat }: PreparedCall): ToldAnswer | undefined {
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
 	const told = readTold(body, providerFormat.usage);
@@ -114,7 +113,7 @@ function readSuccess(response: UpstreamResponse, body: Reply['body'], { provider
 	throw new Fault('provider_response_invalid', { message: 'The provider returned 200 with a body that is not a JSON object' });
 }
 
-/** In place of a provider's. */
+/** Builds the response instead of a provider. */
 export function estimatedReply({ format, body, knownAs }: PreparedCall, estimate: Estimate): Reply {
 	const { writtenTokens } = measureInput(body, format.inputContent(body.members), knownAs);
 	const bytes = Buffer.from(JSON.stringify(estimate.respond(writtenTokens)));
@@ -123,8 +122,8 @@ export function estimatedReply({ format, body, knownAs }: PreparedCall, estimate
 }
 
 /**
- * A success must be what was asked for; an error may look like anything.
- * @param isScreened what the answer says is read before it passes, so that it may not be compressed.
+ * Reads the body. A success must have the requested type; an error can have any.
+ * @param isScreened true if guardrails read the response, which must then be uncompressed.
  */
 function readReply(
 	call: PreparedCall,
@@ -141,14 +140,14 @@ function readReply(
 	return call.isStreamed ? response.body : readAnswer(response, scope, maxAnswerBytes);
 }
 
-/** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
+/** Returns the body to send. All bytes are kept, except for the model name of an alias, the option for usage, and an added output cap. */
 export function bodyFor(call: PreparedCall, permitted: BodyEdits): Buffer {
 	const { bytes } = call.outgoing;
 	const edits = editsFor(call, permitted);
 	return edits.length === 0 ? bytes : spliceBody(bytes, edits);
 }
 
-/** A second copy of a larger body costs more than a write of several parts. */
+/** Above this size, a second copy costs more than writing several chunks. */
 const maxCopiedBytes = 262_144;
 
 function sentBody(call: PreparedCall, permitted: BodyEdits): Buffer | readonly Buffer[] {
@@ -173,13 +172,16 @@ function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream
 	});
 }
 
-/** For an answer that has just begun: the call may have been ended in this very turn. @throws what it was ended with. */
+/** Checks for an abort in the same turn of the event loop as the start of the response. @throws the reason of an abort. */
 function requireWanted(response: UpstreamResponse, scope: CallScope): void {
 	if (scope.isAborted) discardStream(response.body);
 	scope.requireRunning();
 }
 
-/** Reads an answer whole. @throws Fault `provider_response_invalid` when it is longer; what the stream, or the call, ended with. */
+/**
+ * Reads a response to its end.
+ * @throws Fault `provider_response_invalid` if it is longer; the error of the stream, or the reason of an abort.
+ */
 function readAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Buffer | Promise<Buffer> {
 	const whole = response.body.takeWhole?.();
 	if (whole === undefined) return awaitAnswer(response, scope, maxBytes);

@@ -13,17 +13,17 @@ import { isFirstChoice } from './choose-targets.ts';
 import { type PreparedCall, passOn, preparingSteps } from './prepare-call.ts';
 import { type Call, inTurns } from './read-call.ts';
 
-/** A call that may go to its target. */
+/** A request that may be sent to its target. */
 export interface Taken {
 	readonly prepared: PreparedCall;
 	readonly permit: Permit;
 }
 
 /**
- * Makes the call fit for a target, and asks whether the target may have it: each is judged as if it were the only one.
- * @param before whose target was called before, and failed.
- * @returns undefined when this target cannot be had while there was one before, or will be one after.
- * @throws as `preparingSteps` and `admitCall` do.
+ * Prepares and admits the request for one target, as if it were the only one.
+ * @param before permit of the previous target, which failed.
+ * @returns undefined to skip this target, if there was one before or will be one after.
+ * @throws errors of `preparingSteps` and `admitCall`.
  */
 export function takeTarget(
 	call: Call,
@@ -72,21 +72,21 @@ function admitted(
 	parts: GatewayParts,
 ): Permit | Promise<Permit> {
 	const { bills } = call.endpoint;
-	// What is free stays so at any target.
+	// A free request is free at any target.
 	if (bills !== 'usage') return before ?? admitFreeCall(call, bills, team, scope, parts);
 	return admitCall(call, team, scope, parts, before instanceof BilledPermit ? before : undefined);
 }
 
 /**
- * A refusal of the first choice is the caller's answer; one of a later target leaves the failure of the one before, and one of a target
- * that only stands in for an ejected one leaves the call to those after it.
+ * Decides whether a rejection only skips its target. A rejection of the preferred target is the client's response. After a failed target,
+ * that failure stays the response. A fallback for an ejected target leaves the request to the targets after it.
  */
 export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean, isFirst: () => boolean): cause is Refusal | Fault {
 	if (cause instanceof Fault) return cause.code === 'provider_key_unset' && (hasBefore || !isLast);
 	return cause instanceof Refusal && (hasBefore || (!isLast && !isFirst()));
 }
 
-/** Takes one of the endpoint's own limit, whose counter has a name that no registered team has. @throws LimitRefusal */
+/** Counts the request toward the endpoint's own limit, whose counter has a name that no registered team has. @throws LimitRefusal */
 export async function admitFreeCall(
 	{ request: { id }, target }: PreparedCall,
 	{ counter, requestsFactor }: OwnLimit,
@@ -106,7 +106,7 @@ export async function admitFreeCall(
 	try {
 		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, scope.record, parts);
 	} finally {
-		// The response tells of the team's own limits.
+		// The response reports the team's own limits.
 		scope.record.limitHeaders = undefined;
 	}
 	const permit = new FreePermit({ id, team: team.id, counter: row.team }, scope, parts);

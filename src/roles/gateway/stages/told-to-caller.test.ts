@@ -1,4 +1,4 @@
-/** What callers of another format than their provider's are told of usage is what they are charged. */
+/** Usage that a translated response reports equals the charged usage. */
 import { describe, expect, test } from 'vitest';
 import {
 	chatPath,
@@ -22,11 +22,11 @@ const providers = [...testSettings.providers, compat];
 
 const text = 'x'.repeat(3000);
 
-/** What providers of one format answer, whole and in a stream. */
+/** Responses of providers of one format, non-streaming and streaming. */
 interface Wire {
 	readonly whole: (usage: unknown) => object;
 	readonly events: (usage: unknown) => readonly object[];
-	/** Usage that is told as zeros, and as it should be. */
+	/** Usage reported as zeros, and correctly. */
 	readonly zeros: object;
 	readonly sound: object;
 }
@@ -97,7 +97,7 @@ async function ask(caller: 'chat' | 'messages', model: string, { whole, events, 
 	return { usage: isJsonObject(answer?.usage) ? answer.usage : {}, closed: row?.closed };
 }
 
-/** The last event that tells of usage. */
+/** Returns the last event that reports usage. */
 async function lastUsage(response: Parameters<typeof readStream>[0]): Promise<JsonObject | undefined> {
 	const { reader } = readStream(response);
 	await settle();
@@ -117,7 +117,7 @@ describe.each(pairs)('%s to %s', (caller, model, spoken) => {
 		const { usage, closed } = await ask(caller, model, wires[spoken], told, isStreamed);
 		const names = caller === 'chat' ? (['prompt_tokens', 'completion_tokens'] as const) : (['input_tokens', 'output_tokens'] as const);
 		expect(closed?.isEstimated).toBe(told !== 'sound');
-		// Of a model that may have thought unseen, what was held.
+		// The reservation, for a model whose reasoning may have been hidden.
 		expect(told === 'sound' ? [34] : [1000, 1024]).toContain(closed?.usage.outputTokens);
 		expect(closed?.usage.inputTokens).toBeGreaterThan(told === 'sound' ? 11 : 0);
 		expect(names.map((name) => usage[name])).toEqual([closed?.usage.inputTokens, closed?.usage.outputTokens]);

@@ -1,4 +1,4 @@
-/** Whole answers and errors of a provider that speaks another format than the caller. */
+/** Non-streaming responses and errors of a provider whose format differs from the client's. */
 import { describe, expect, test } from 'vitest';
 import { errorOf, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
 

@@ -1,4 +1,4 @@
-/** Every recorded stream through every pair of formats: however its bytes are cut, the caller reads the same. */
+/** Every recorded stream through every pair of formats: the client reads the same, however the bytes are split. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GatewayBench, readStream, settle, testSettings } from '../../../../test/support/gateway-bench.ts';
@@ -22,7 +22,7 @@ const callers = {
 	chat: { path: '/v1/chat/completions', body: { stream: true, stream_options: { include_usage: true } } },
 	messages: { path: '/v1/messages', body: { stream: true, max_tokens: 100, thinking: { type: 'adaptive' } } },
 };
-/** Models by what their provider speaks, and whose recordings show it. */
+/** Models with their provider's format and the recordings that cover it. */
 const pairs = [
 	['chat', 'claude-opus-4-8', ['anthropic']],
 	['chat', 'gemini-3-pro-preview', ['gemini']],
@@ -57,7 +57,7 @@ function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 	return pieces;
 }
 
-/** A bench's own stream, in one piece. */
+/** Reads the stream of a bench, sent in one chunk. */
 function readEvents(caller: keyof typeof callers, model: string, sse: string): Promise<string> {
 	const response = { status: 200, headers: { 'content-type': 'text/event-stream' }, sse };
 	return read({ name: 'made', response }, caller, model, [Buffer.from(sse)]);

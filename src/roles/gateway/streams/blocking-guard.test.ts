@@ -1,4 +1,4 @@
-/** Nothing of a match is delivered, however a provider's stream is cut. */
+/** No part of a match is delivered, however a provider's stream is split. */
 import { describe, expect, it } from 'vitest';
 import { chatBody, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
@@ -14,7 +14,7 @@ function settings(action: RuleAction, more: Partial<GuardrailSettings> = {}): Gu
 type Kind = 'chat text' | 'chat arguments' | 'messages text' | 'messages arguments';
 const kinds: readonly Kind[] = ['chat text', 'chat arguments', 'messages text', 'messages arguments'];
 
-/** The stream of an answer whose text, or whose arguments, come in these pieces. */
+/** Builds a stream whose text, or whose tool arguments, arrive in these pieces. */
 function eventsOf(kind: Kind, pieces: readonly string[], lineEnd = '\n'): string[] {
 	const data = (event: unknown): string => `data: ${JSON.stringify(event)}${lineEnd}${lineEnd}`;
 	if (kind.startsWith('chat')) {
@@ -46,13 +46,13 @@ function eventsOf(kind: Kind, pieces: readonly string[], lineEnd = '\n'): string
 
 interface Read {
 	readonly text: string;
-	/** The text, or the arguments, that the caller can put together. */
+	/** Text or tool arguments that the client can reassemble. */
 	readonly said: string;
 	readonly isCancelled: boolean;
 	readonly bench: GatewayBench;
 }
 
-/** @param giveUp called with each piece after it was given. */
+/** @param giveUp called after each piece. */
 async function read(
 	guardrails: GuardrailSettings,
 	kind: Kind,
@@ -357,7 +357,7 @@ describe('a stream under enforcement', () => {
 			const { said } = await read(settings('none', { topics }), 'chat text', eventsOf('chat text', pieces));
 			expect('All is well. '.startsWith(said)).toBe(true);
 		}
-		// Without the end of a sentence: no more than the window before leaves, and no word of it half.
+		// Without the end of a sentence, only the window before is released, and no partial word.
 		const long = `${'/abcdefgh'.repeat(60)}/roulette/${'x'.repeat(400)}`;
 		for (const size of [1, 50, 333]) {
 			const pieces = long.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];

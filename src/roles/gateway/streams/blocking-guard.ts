@@ -17,7 +17,7 @@ import { ambiguous, unparsed, viewEvent, viewOtherFields } from './view-event.ts
 
 export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
 
-/** A piece of text in a held event, and where it lies in its thread. */
+/** A piece of text in a buffered event, with its position in the joined text. */
 interface HeldPiece {
 	readonly viewed: StreamedText;
 	readonly piece: ThreadPiece;
@@ -29,12 +29,12 @@ interface HeldEvent {
 }
 
 const noPieces: readonly HeldPiece[] = [];
-/** More is never held: what is not read does not pass. */
+/** Buffer limit; a stream that exceeds it is blocked. */
 const maxHeldBytes = 8 * 1024 * 1024;
 
 /**
- * Holds a stream's events back until none of their text can belong to what is blocked or masked. Events leave whole and in order,
- * byte for byte where nothing is masked. On a block the stream ends with an error event of its format and its call is ended.
+ * Buffers a stream's events until none of their text can belong to a blocked or masked match. Events are released complete and in order,
+ * byte for byte unless something is masked. On a block, the stream ends with an error event of its format, and its request ends.
  */
 export class BlockingGuard implements EventSource, EventSink {
 	readonly #relay: StreamRelay;
@@ -43,9 +43,9 @@ export class BlockingGuard implements EventSource, EventSink {
 	readonly #guarding: GuardingOfStream;
 	readonly #guardrails: Guardrails;
 	readonly #record: Pick<RequestRecord, 'report'>;
-	/** By thread, or by block where a text is of none. */
+	/** Joined texts by thread name, or by block for a text without one. */
 	readonly #threads = new Map<string, HeldThread>();
-	/** Of threads that are over. */
+	/** Findings of ended texts. */
 	readonly #findings: Finding[] = [];
 	readonly #unreadable: Unreadable[] = [];
 	readonly #held: HeldEvent[] = [];
@@ -122,7 +122,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		this.#blockIfTripped();
 	}
 
-	/** Nothing can be masked there, so that a match blocks. */
+	/** Reads fields next to the data. They cannot be masked, so that a match blocks. */
 	#readOtherFields(event: StreamEvent): void {
 		const { texts, hasUnknown } = viewOtherFields(event);
 		if (hasUnknown) this.#refuse([unparsed]);
@@ -156,7 +156,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		if (unreadable.length > 0) this.#refuse(unreadable);
 	}
 
-	/** Content of known kinds that is not text passes where the configuration says so; bytes that cannot be parsed never do. */
+	/** Blocks unreadable content. Known kinds of content other than text pass if the configuration allows it; unparsable bytes never do. */
 	#refuse(unreadable: readonly Unreadable[]): void {
 		if (this.#isOver) return;
 		this.#unreadable.push(...unreadable);
@@ -176,7 +176,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		this.#findings.push(...thread.findings);
 	}
 
-	/** @returns whether more may come. */
+	/** @returns true if more can be written. */
 	#release(): boolean {
 		const leaving: StreamEvent[] = [];
 		for (const { event, pieces } of this.#held) {
@@ -210,7 +210,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		const refusal = blocked('output', finding);
 		const sink = this.#sink;
 		sink?.write(errorEvent(this.#format, describeFailure(refusal, this.#call.requestId)));
-		// What the relay still has to say goes nowhere.
+		// Later events of the relay are discarded.
 		this.#relay.fail(refusal);
 		this.#record.report(refusal.code);
 		sink?.end();
@@ -224,7 +224,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	}
 }
 
-/** The event with what is masked replaced; the same one where nothing is. */
+/** Returns the event with masked text replaced; the same object if there is none. */
 function shown(event: StreamEvent, pieces: readonly HeldPiece[]): StreamEvent {
 	const changes: (readonly [ViewedText, string])[] = [];
 	for (const { viewed, piece } of pieces) {

@@ -4,21 +4,23 @@ import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { heartbeat, StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { GatewayError } from '../../../wire/gateway-error.ts';
 
-/** Events on their way to the client: relay, guards and connection hand the same ones on. Rules of `ByteStream` and `ByteSink` hold. */
+/**
+ * Source of events for the client: relay, guards and connection pass the same events on. The rules of `ByteStream` and `ByteSink` apply.
+ */
 export interface EventSource {
 	start(sink: EventSink): ByteFlow;
 }
 
 export interface EventSink {
-	/** False asks for silence until `ByteFlow.resume`. */
+	/** Returns false to pause the source until `ByteFlow.resume`. */
 	write(events: EventBatch): boolean;
-	/** Bytes in which no events can be found: compressed ones, or of an event too long to hold. Nothing but such follows. */
+	/** Writes bytes without recognizable events: compressed ones, or an event above the buffer limit. Only such bytes follow. */
 	writeOpaque(bytes: Buffer): boolean;
 	end(): void;
 	fail(cause: unknown): void;
 }
 
-/** The body of a streaming response. */
+/** Body of a streaming response. */
 export class EventBody implements ByteStream {
 	readonly source: EventSource;
 
@@ -37,7 +39,7 @@ export class EventBody implements ByteStream {
 }
 
 /**
- * Ends a broken stream in a way that the client's SDKs raise as an error.
+ * Creates the error event of a broken stream, which the client's SDKs raise as an error.
  * @param missingEnd of the event before, which must end first.
  */
 export function errorEvent(format: ClientDialect, error: GatewayError, missingEnd?: Buffer): EventBatch {

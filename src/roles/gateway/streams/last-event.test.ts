@@ -1,4 +1,4 @@
-/** Some servers end a stream without the empty line after its last event. It counts, wherever streams are read. */
+/** Some servers end a stream without the empty line after its last event. All readers of streams accept that event. */
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { chatPath, GatewayBench, HandStream, messagesPath, readStream, settle, sseAnswer } from '../../../../test/support/gateway-bench.ts';
@@ -30,7 +30,7 @@ interface Asked {
 	readonly hasEngine: boolean;
 }
 
-/** What the client and the ledger get of a stream that comes in these pieces. */
+/** Returns the client's text and the ledger entry for a stream that arrives in these pieces. */
 async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsageAsked, hasEngine }: Asked) {
 	const bench = new GatewayBench(settings, hasEngine ? { guardrailEngines: [engineWith()] } : {});
 	bench.respond = ({ origin }) =>

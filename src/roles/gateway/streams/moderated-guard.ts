@@ -13,28 +13,28 @@ import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './
 import type { StreamRelay } from './stream-relay.ts';
 import { viewOtherFields } from './view-event.ts';
 
-/** A piece ends with a sentence once it is so long, and wherever it is when it is longer than the other. */
+/** A piece ends at the first sentence end after `pieceCharacters`, and at the latest after `longestPieceCharacters`. */
 const pieceCharacters = 400;
 const longestPieceCharacters = 1000;
-/** Of what was judged before, so that nothing hides where pieces meet. */
+/** Overlap with the previous piece, so that a match across two pieces is found. */
 const repeatedCharacters = 200;
-/** More is not taken from the provider while an engine thinks. */
+/** Buffer limit, at which the provider is paused during an evaluation. */
 const mostHeldBytes = 256 * 1024;
 
 const sentenceEnd = /[.!?。！？\n]["')\]]?\s*$/;
 
-/** Key of the block of what stands beside the data. */
+/** Key of the block for fields next to the data. */
 const otherFields = 'fields';
 
 interface Block {
-	/** The end of what was judged. */
+	/** End of the text that was evaluated. */
 	before: string;
 	unjudged: string;
 }
 
 /**
- * Holds a stream back, under enforcement, until engines have judged it, a piece at a time and what is left before its last event. What
- * they see was screened by the built-in guardrails before.
+ * Buffers a stream under enforcement until moderation providers have evaluated it, piece by piece, with the remainder before its last event.
+ * The built-in guardrails screen the text first.
  */
 export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #relay: StreamRelay;
@@ -46,7 +46,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #blocks = new Map<string, Block>();
 	readonly #trips: Trip[] = [];
 	readonly #goneListeners: (() => void)[] = [];
-	/** What the built-in guardrails report. */
+	/** Findings of the built-in guardrails. */
 	#screening: { readonly trips: readonly Trip[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
 	#held: StreamEvent[] = [];
 	#heldBytes = 0;
@@ -54,9 +54,9 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	#unjudgedCharacters = 0;
 	#endsSentence = false;
 	#isJudging = false;
-	/** What the sink said last. */
+	/** Latest result of a write to the sink. */
 	#mayWrite = true;
-	/** The source is over, and how. */
+	/** Set when the source has ended, with its error if any. */
 	#ending: { readonly cause?: unknown } | undefined;
 	#isOver = false;
 	#flow: ByteFlow | undefined;
@@ -81,7 +81,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 			call,
 			{
 				requireReadable: (stage, type) => guarding.requireReadable(stage, type),
-				// Told with what engines find.
+				// Reported together with the findings of moderation providers.
 				report: (_call, _stage, trips, view) => {
 					this.#screening = { trips, view };
 				},
@@ -118,7 +118,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		return this.#mayWrite && this.#heldBytes < mostHeldBytes;
 	}
 
-	/** The built-in guardrails let none through. */
+	/** The built-in guardrails block such bytes. */
 	writeOpaque(): boolean {
 		return true;
 	}
@@ -171,7 +171,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		if (isPiece || this.#ending !== undefined || this.#heldBytes >= mostHeldBytes) this.#judge().catch(this.#failed);
 	}
 
-	/** What comes meanwhile is the next piece, or several. */
+	/** Evaluates the current piece. Text that arrives meanwhile forms the next pieces. */
 	async #judge(): Promise<void> {
 		this.#isJudging = true;
 		const texts: string[] = [];
@@ -202,7 +202,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		}
 	}
 
-	/** @param events that were judged, or have no text. */
+	/** @param events that were evaluated, or contain no text. */
 	#pass(events: readonly StreamEvent[]): void {
 		if (events === this.#held) this.#held = [];
 		if (events.length > 0) {
@@ -222,7 +222,9 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		this.#report();
 	}
 
-	/** A defect: what was not judged does not pass, and what was found in part of an answer is not told as if it were all. */
+	/**
+	 * Handles an internal error: unevaluated text does not pass, and findings of a part are not reported as those of the complete response.
+	 */
 	readonly #failed = (cause: unknown): void => {
 		this.#guarding.failed(this.#call, 'output', cause);
 		if (!this.#isOver) this.#endWith(cause);
@@ -230,7 +232,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	#endWith(cause: unknown): void {
 		this.#isOver = true;
-		// What the relay and the guardrails before us still have to say goes nowhere.
+		// Later events of the relay and the built-in guardrails are discarded.
 		this.#relay.fail(cause);
 		const error = describeFailure(cause, this.#call.requestId);
 		this.#record.report(error.code);
@@ -251,8 +253,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 }
 
 /**
- * Nothing but comments, which have no place among events. They keep a stream alive, and cannot wait for a judgement: what one says is
- * not passed on.
+ * Returns true for an event of comments only. They keep a stream alive and cannot wait for an evaluation, so their content is not passed on.
  */
 function isComment({ data, otherLines }: StreamEvent): boolean {
 	return data === undefined && otherLines.length > 0 && otherLines.every((line) => line.startsWith(':'));

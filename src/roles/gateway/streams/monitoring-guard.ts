@@ -6,21 +6,21 @@ import type { GuardedCall, Guarding } from '../guarding.ts';
 import type { EventSink, EventSource } from './event-source.ts';
 import { viewEvent, viewOtherFields } from './view-event.ts';
 
-/** Longer streams are read only so far, which is reported. */
+/** Maximum size to evaluate. A longer stream is evaluated in part, which is reported. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** What receives the texts of a stream. */
+/** Receiver of a stream's texts. */
 export type ObservesTexts = Pick<Guarding, 'observe'>;
 
-/** Passes a stream on untouched, and has its texts evaluated when it is over. */
+/** Passes a stream through unchanged, and has its texts evaluated at the end. */
 export class MonitoringGuard implements EventSource {
 	readonly #source: EventSource;
 	readonly #format: ClientDialect;
 	readonly #call: GuardedCall;
 	readonly #observer: ObservesTexts;
-	/** By block. */
+	/** Texts by block. */
 	readonly #texts = new Map<string, StreamedText & { readonly pieces: string[] }>();
-	/** What stands beside the data. */
+	/** Texts of fields next to the data. */
 	readonly #otherTexts: string[] = [];
 	readonly #unreadable: Unreadable[] = [];
 	#length = 0;
@@ -63,7 +63,7 @@ export class MonitoringGuard implements EventSource {
 		};
 	}
 
-	/** Behind the write: whatever it costs, the client has the bytes. */
+	/** Called after the write, so that the client already has the bytes. */
 	#read(batch: EventBatch): void {
 		for (const event of batch.events) {
 			if (this.#length > maxBytes) return;

@@ -15,7 +15,7 @@ import { streamOf } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
 
-// Asks for usage, so that nothing of the stream is the gateway's own affair.
+// Requests usage, so that the gateway adds nothing to the stream.
 const streamed = (body: string) => body.replace('{', '{"stream":true,"stream_options":{"include_usage":true},');
 const calls = {
 	chat: {
@@ -35,7 +35,7 @@ const calls = {
 };
 const formats = [calls.chat, calls.messages];
 
-/** A stream that has begun: what the provider's end is moved by, what the client has read. */
+/** Starts a stream. Returns the provider's end to control, and the text that the client has read. */
 async function begin({ path, body }: { path: string; body: string }, more: Partial<HttpRequest> = {}, headers = {}) {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();

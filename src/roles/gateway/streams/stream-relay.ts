@@ -24,57 +24,57 @@ export interface RelayParts {
 	readonly log: Log;
 	readonly heartbeatMs: number;
 	readonly requestId: string;
-	/** How a stream ends that its budget does not allow more of. */
+	/** End of a stream that exceeds its budget. */
 	readonly stoppedStream: 'error' | 'length';
 }
 
-/** A longer event is relayed as it comes; from then on nothing can be put between events any more. */
+/** Buffer limit of an event. A longer one is relayed in chunks; from then on, no event can be inserted. */
 const maxHeldBytes = 4 * 1024 * 1024;
 
 const emptySink: EventSink = { write: () => false, writeOpaque: () => false, end: () => undefined, fail: () => undefined };
 
-/** A stream whose client has left is read on so long for what it cost, where that is all that is missing. */
+/** Maximum time to wait for usage after the client disconnected, if only usage is missing. */
 const usageWaitMs = 500;
 
-/** Enough for the last events of a stream: what tells why it ended, and usage. */
+/** Size that contains the last events of a stream: stop reason and usage. */
 const tailBytes = 8192;
 
 /**
- * Passes a provider's event stream on byte for byte. Whole events leave as soon as they are there; the beginning
- * of one waits for its end, so that whatever goes wrong the client never sees half an event, and ends with an
- * error event of its own format. Its end is that of the request. One object is the stream, the sink and the flow, for there is one per call.
+ * Relays a provider's event stream byte for byte. An event is sent when it is complete, so that the client never receives a partial one.
+ * Failures end with an error event of the client's format. The end of the stream is that of the request. One object is stream, sink and
+ * flow, to save allocations per request.
  */
 export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	readonly #source: ByteStream;
 	readonly #format: ClientDialect;
 	readonly #providerFormat: Dialect;
 	readonly #translation: StreamTranslation | undefined;
-	/** What no error of the provider may show. */
+	/** Secrets that are removed from the provider's errors. */
 	readonly #secrets: readonly string[];
 	readonly #permit: BilledPermit;
 	readonly #meter: UsageMeter;
 	readonly #scope: CallScope;
 	readonly #parts: RelayParts;
-	/** Where a stopped stream ends in order. */
+	/** Ending of a stopped stream as a reached output cap. */
 	readonly #capEnding: CapEnding | undefined;
-	/** Undefined while framing is unknown: a compressed stream, or an event too long to hold. */
+	/** Undefined if the framing is unknown: a compressed stream, or an event above the buffer limit. */
 	#framer: EventFramer | undefined;
 	#sink: EventSink = emptySink;
 	#flow: ByteFlow | undefined;
 	readonly #tail = new RecentBytes(tailBytes);
-	/** What the last event lacked, once it was passed on without: an error event needs it. */
+	/** Missing end of the last event, which was relayed without it; an error event needs it. */
 	#missingEnd: Buffer | undefined;
 	#timer: Timer | undefined;
 	#isSilent = true;
 	#mayWrite = true;
 	#isDone = false;
-	/** The client has left, and usage is waited for. */
+	/** True if the client disconnected and usage is still awaited. */
 	#isLeft = false;
 	#isUntranslatable = false;
-	/** Why it ended before anybody began to read it. */
+	/** Reason of an abort before the stream was read. */
 	#unread: AbortReason | undefined;
 
-	/** @param isOpaque the bytes are compressed: nothing can be read from them or put between them. */
+	/** @param isOpaque true if the bytes are compressed, so that events can be neither read nor inserted. */
 	constructor(source: ByteStream, call: PreparedCall, permit: BilledPermit, scope: CallScope, parts: RelayParts, isOpaque: boolean) {
 		this.#source = source;
 		const { format, providerFormat, translated } = call;
@@ -92,7 +92,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		scope.hold(this);
 	}
 
-	/** Of the request. Before anybody reads the stream, nobody else would end it. */
+	/** Aborts the stream. Before the stream is read, no other code would end the request. */
 	abort(reason: AbortReason): void {
 		if (this.#flow === undefined) {
 			this.#unread = reason;
@@ -101,7 +101,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		else this.fail(reason);
 	}
 
-	/** The request has ended, by the stream's end as a rule. */
+	/** Called at the end of the request, which is usually that of the stream. */
 	release(): void {
 		if (this.#isDone) return;
 		this.#isDone = true;
@@ -114,7 +114,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		this.#sink = sink;
 		const unread = this.#unread;
 		if (unread !== undefined) {
-			// A source says nothing before its `start` has returned.
+			// Deferred: a source emits nothing before its `start` has returned.
 			if (unread.code !== 'client_closed') queueMicrotask(() => this.#tell(unread));
 			return this;
 		}
@@ -176,7 +176,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		this.#tell(cause);
 	}
 
-	/** Ends the client's stream by an error. */
+	/** Ends the client's stream with an error. */
 	#tell(cause: unknown): void {
 		const error = describeFailure(cause, this.#parts.requestId);
 		reportFailure(cause, this.#parts.requestId, this.#scope.record.facts, this.#parts.log);
@@ -188,7 +188,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		this.#sink.end();
 	}
 
-	/** Undefined: a stream that ends by this ends by an error event. */
+	/** Returns the events of a reached output cap; undefined to end with an error event. */
 	#capEvents(cause: unknown): EventBatch | undefined {
 		const { booked } = this.#permit;
 		const events = cause instanceof StreamStopped && booked !== undefined ? this.#capEnding?.end(booked.usage) : undefined;
@@ -224,43 +224,43 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		this.#sink = emptySink;
 	}
 
-	/** Without it, what was thought and not shown would be charged as much as it may have been. */
+	/** Returns true if usage is about to arrive. Without it, hidden reasoning would be charged at its maximum. */
 	#isUsageNear(): boolean {
 		if (this.#flow === undefined || this.#mayEnd() || !this.#permit.isBlind(this.#meter.read())) return false;
 		return this.#providerFormat.tellsUsageNext(this.#tail.read());
 	}
 
-	/** The client has what the provider had to say; what follows it does not matter. */
+	/** Returns true if the client has the provider's complete output, so that the rest does not matter. */
 	#mayEnd(): boolean {
 		if (this.#isUntranslatable) return false;
 		return this.#framer === undefined || this.#framer.isTerminated || this.#translation?.isTerminated === true || this.#hasFailed;
 	}
 
-	/** A translation reads events whole; the framing goes by their labels, which some servers leave out. */
+	/** A translation reads complete events. The framing uses their labels, which some servers omit. */
 	get #hasFailed(): boolean {
 		return this.#framer?.hasFailed === true || this.#translation?.hasFailed === true;
 	}
 
-	/** @param droppedBytes of half an event, which says nothing. */
+	/** @param droppedBytes of a partial event, which is ignored. */
 	#isComplete(droppedBytes: number): boolean {
 		const tail = this.#tail.read();
 		return this.#providerFormat.isComplete(tail.subarray(0, Math.max(0, tail.length - droppedBytes)));
 	}
 
-	/** The stream has ended: its last event may lack the empty line. @returns the length of what is no whole event, and goes nowhere. */
+	/** Writes the last event, which may lack its empty line. @returns the length of a partial event, which is dropped. */
 	#takeLast(): number {
 		const last = this.#framer?.end();
 		if (last?.batch !== undefined) this.#writeEvents(last.batch, last.appended);
 		return last?.droppedBytes ?? 0;
 	}
 
-	/** What the last event told of usage counts, though it may have been cut before its empty line and does not pass. */
+	/** Meters usage in the last event, although it may lack its empty line and is not relayed. */
 	#meterLast(): void {
 		const batch = this.#framer?.end().batch;
 		if (batch !== undefined) this.#meter.push(batch);
 	}
 
-	/** @param appended to their end, which does not pass as the provider's. */
+	/** @param appended end that the framer added, which is not relayed as the provider's. */
 	#writeEvents(events: EventBatch, appended?: Buffer): void {
 		const metered = this.#meter.push(events);
 		if (this.#isLeft) {
@@ -272,7 +272,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 			this.#capEnding?.push(shown);
 			this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(shown) : shown);
 		}
-		// Last, for it may end the stream, and what has arrived is paid for.
+		// Called last, because it may end the stream, and the received output is charged.
 		if (!this.#isDone) this.#permit.delivered(this.#meter);
 	}
 
@@ -297,7 +297,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		}
 	}
 
-	/** What only the end of the provider's stream tells; why there is none, when its events make no answer. */
+	/** Returns the events that only the end of the provider's stream determines; an error if its events form no response. */
 	#owed(): EventBatch | Error {
 		if (this.#translation === undefined || this.#translation.hasFailed || this.#isUntranslatable) return noEvents;
 		try {

@@ -3,7 +3,7 @@ import { heartbeat, type StreamEvent } from '../../../wire/events/stream-event.t
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import type { EventView, Unreadable } from '../../../wire/text-view.ts';
 
-/** What names a member twice says one thing to one reader and another to the next. Under enforcement it never passes. */
+/** A repeated member, which parsers read differently. Under enforcement it never passes. */
 export const ambiguous: Unreadable = { role: 'assistant', type: 'repeated_member', path: [] };
 
 const silentData: ReadonlySet<string> = new Set(['', '[DONE]']);
@@ -13,7 +13,7 @@ export const unparsed: Unreadable = { role: 'assistant', type: 'event', path: []
 
 const unread: EventView = { texts: [], unreadable: [unparsed], ended: [] };
 
-/** @returns what guardrails see of an event; undefined for comments, empty data and the end of chat completions, which say nothing. */
+/** @returns the texts of an event for guardrails; undefined for comments, empty data and the end of chat completions, which have none. */
 export function viewEvent(event: StreamEvent, format: ClientDialect): EventView | undefined {
 	const { data } = event;
 	if (data === undefined) return undefined;
@@ -25,7 +25,7 @@ export function viewEvent(event: StreamEvent, format: ClientDialect): EventView 
 
 const otherFields: ReadonlySet<string> = new Set(['event', 'id', 'retry', '']);
 
-/** Names of events in both formats, and values that say nothing. */
+/** Event names of both formats, and values without text. */
 const silentFields: ReadonlySet<string> = new Set([
 	'event: completion',
 	'event: content_block_delta',
@@ -41,15 +41,15 @@ const silentFields: ReadonlySet<string> = new Set([
 ]);
 
 export interface OtherFields {
-	/** Comments, and what fields beside `data` say: clients may show it, for all that the formats know of it. */
+	/** Comments and fields other than `data`, which clients may show. */
 	readonly texts: readonly string[];
-	/** Whether a line is neither a field nor a comment: clients that are less strict than the standard might read it. */
+	/** True if a line is neither a field nor a comment: clients that are less strict than the standard might read it. */
 	readonly hasUnknown: boolean;
 }
 
 const noFields: OtherFields = { texts: [], hasUnknown: false };
 
-/** What an event holds beside its data. */
+/** Returns the contents of an event next to its data. */
 export function viewOtherFields({ otherLines }: StreamEvent): OtherFields {
 	if (otherLines.every((line) => silentFields.has(line))) return noFields;
 	const texts: string[] = [];
