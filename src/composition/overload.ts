@@ -16,7 +16,7 @@ export interface Overload {
 	stop(): void;
 }
 
-/** @param inFlight number of requests whose response is incomplete, including the one that is being judged. */
+/** @param inFlight number of requests whose response is incomplete, including the one to decide on. */
 export function watchOverload({ config, clock, log, metrics }: World, inFlight: () => number): Overload {
 	const shedder = following(config, overloadSettings, (settings) => new LoadShedder(settings));
 	const turnedAway = metrics.counter('tollgate_requests_shed_total', 'Requests rejected by load shedding.', ['reason']);
