@@ -61,8 +61,8 @@ export function createTokenAccess(
 	const addressOf = createClientAddressReader(settings.trustedProxies);
 	const scope = `${settings.scopeBase}/admin`;
 	/**
-	 * Rejects tokens of the embedded identity whose client was disabled, deleted or stripped of the scope: a token outlives the change, but
-	 * admin access ends at once.
+	 * Rejects tokens of the embedded identity whose client was disabled, deleted or stripped of the scope. Tokens outlive such a change,
+	 * but admin access ends at once.
 	 */
 	const requireStanding = async (caller: Caller): Promise<void> => {
 		const { clientId } = caller;
