@@ -42,7 +42,7 @@ test('the counter store, the ledger and unpriced models are shown as they are at
 	).toEqual([0, 12, 2.5, 3]);
 });
 
-test('stores that are not in use have no figures', async () => {
+test('stores that are not in use have no metrics', async () => {
 	const metrics = createMetrics();
 	measureAccounting(metrics, { ledger: createMemoryLedger(), unpriced: new UnpricedModels(), counterStore: undefined });
 	const { text } = await metrics.scrape();

@@ -37,7 +37,7 @@ const row = {
 	budgets: [],
 };
 
-it('the budget of a model is summed up from its calls under all names, but those that have a budget of their own', async () => {
+it('the budget of a model is computed from its requests under all names, except those that have a budget of their own', async () => {
 	const clock = new ManualClock();
 	const ledger = createMemoryLedger();
 	const records = createMemoryRecords();
@@ -69,7 +69,7 @@ it('the budget of a model is summed up from its calls under all names, but those
 	await ledger.end();
 });
 
-it('counters that are restored after a reload follow the configuration in force, not that of the start', async () => {
+it('counters that are restored after a reload follow the running configuration, not that of the start', async () => {
 	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-accounting-'));
 	const configWith = (totalMs: number, facts: string) => {
 		const provider = `{ kind: openai, base_url: "https://b.example/v1", model_capabilities: { ours: ${facts} } }`;

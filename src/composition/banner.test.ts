@@ -22,7 +22,7 @@ function wordsOf(command: string): string[] {
 	return stdout.split('\n');
 }
 
-test('says where everything is, and who answers for each provider', () => {
+test('shows every address, and the provider of each format', () => {
 	const text = banner('s3cret', { OPENAI_API_KEY: 'sk-own' });
 	expect(text).toContain('Tollgate 1.2.3');
 	expect(text).toMatch(/^gateway +http:\/\/127\.0\.0\.1:8787$/m);
@@ -69,13 +69,13 @@ test('on a terminal no line is wider than 80 columns, and a shell reads the wrap
 	}
 });
 
-test('where the client has another secret: how to get one, and a command that takes it from the user', () => {
+test('if the client has another secret: how to get one, and a command that reads it from the user', () => {
 	const text = banner(undefined);
 	expect(text).toMatch(/^client secret +already shown; create a new one with bin\/tollgate client rotate demo/m);
 	expect(commands(text)[0]).toContain('-u "demo:$GATEWAY_CLIENT_SECRET" ');
 });
 
-test('no simulator where every key is set', () => {
+test('no simulator if every key is set', () => {
 	const text = banner('s3cret', { OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b', GEMINI_API_KEY: 'c', AZURE_OPENAI_API_KEY: 'd' });
 	expect(text).toMatch(/^provider_c +gemini, real/m);
 	expect(text).toMatch(/^provider_d .*simulator/m);

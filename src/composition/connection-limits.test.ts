@@ -27,7 +27,7 @@ describe('connections under a descriptor limit', () => {
 		expect(connectionLimits(config, 1_000_000)).toEqual({ clients: 300, perOrigin: 4096, documents: 1000 });
 	});
 
-	it('are as configured where there is no limit', () => {
+	it('are as configured without a limit', () => {
 		expect(connectionLimits(configOf('{}'), undefined)).toEqual({ clients: 10_000, perOrigin: 4096, documents: undefined });
 	});
 
@@ -45,6 +45,6 @@ test.each([
 	[textWith('1048576'), 1_048_576],
 	[textWith('unlimited'), undefined],
 	['', undefined],
-])('the soft limit counts: %#', (text, limit) => {
+])('the soft limit applies: %#', (text, limit) => {
 	expect(parseDescriptorLimit(text)).toBe(limit);
 });

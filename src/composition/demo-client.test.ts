@@ -16,7 +16,7 @@ const startOn = (dataDir: string) => {
 	return { records, start: () => ensureDemoClient(records, clock, dataDir) };
 };
 
-test('every start has the same secret, kept for its owner alone', async () => {
+test('every start has the same secret, readable by its owner only', async () => {
 	const dataDir = join(temporaryDirectory(), 'data');
 	const { start } = startOn(dataDir);
 	const first = await start();
@@ -27,13 +27,13 @@ test('every start has the same secret, kept for its owner alone', async () => {
 	expect(readFileSync(file, 'utf8')).toBe(`${first.secret}\n`);
 });
 
-test('a process that ended before the client was made loses no secret', async () => {
+test('a process that ends before the client is created loses no secret', async () => {
 	const dataDir = temporaryDirectory();
 	const { secret } = await startOn(dataDir).start();
 	expect((await startOn(dataDir).start()).secret).toBe(secret);
 });
 
-test('a rotated secret is not shown as if it were good, as soon as it is not', async () => {
+test('a rotated secret is no longer shown once it is invalid', async () => {
 	const dataDir = temporaryDirectory();
 	const { records, start } = startOn(dataDir);
 	const { secret } = await start();

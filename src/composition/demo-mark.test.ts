@@ -19,7 +19,7 @@ beforeEach(() => {
 const load = () => loadRunningConfig({ env: {}, workingDirectory: directory });
 const simulated = (config: Config) => config.providers['provider_a']?.api_key;
 
-test('where the demo ran last its configuration is that of commands without a file', () => {
+test('after a demo start, its configuration applies to commands without a file', () => {
 	expect(load()).toMatchObject({ isDemo: false, config: { enable_admin_api: false } });
 	noteDemo(load().config, true);
 	const { isDemo, config } = load();
@@ -28,7 +28,7 @@ test('where the demo ran last its configuration is that of commands without a fi
 	expect(load().isDemo).toBe(false);
 });
 
-test('a configuration file goes first', () => {
+test('a configuration file takes precedence', () => {
 	noteDemo(load().config, true);
 	writeFileSync('tollgate.yaml', 'log: { level: warn }\n');
 	const { isDemo, config } = load();

@@ -24,7 +24,7 @@ async function check(settings: object): Promise<Record<string, DoctorCheck>> {
 	return Object.fromEntries((await examine({ configPath })).map((one) => [one.name, one]));
 }
 
-test('a data directory that is not there yet is not made by looking', async () => {
+test('a missing data directory is not created by the check', async () => {
 	const directory = join(makeDirectory(), 'deep', 'data');
 	expect((await check({ data_dir: directory }))['data directory']).toMatchObject({
 		isOk: true,
@@ -40,7 +40,7 @@ test('a data directory in use is fine', async () => {
 	await records.close();
 });
 
-test('a file in the place of the data directory, or of a folder above it', async () => {
+test('a file instead of the data directory, or of a folder above it', async () => {
 	const file = join(makeDirectory(), 'file');
 	writeFileSync(file, '');
 	for (const directory of [file, join(file, 'data')]) {
@@ -51,7 +51,7 @@ test('a file in the place of the data directory, or of a folder above it', async
 	}
 });
 
-test('something else in the place of the database', async () => {
+test('a foreign file instead of the database', async () => {
 	const dataDir = makeDirectory();
 	mkdirSync(join(dataDir, 'records.db'));
 	expect((await check({ data_dir: dataDir }))['data directory']).toMatchObject({
@@ -60,7 +60,7 @@ test('something else in the place of the database', async () => {
 	});
 });
 
-test('providers: reached, not reached, without key, not configured', async () => {
+test('providers: reachable, unreachable, without key, not configured', async () => {
 	const server = createServer();
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	onTestFinished(() => void server.close());
@@ -103,7 +103,7 @@ test('built-in providers that the file does not name failed for their keys', asy
 	expect((await check({ data_dir: makeDirectory(), roles: ['identity'] }))['providers']).toBeUndefined();
 });
 
-test('a foreign issuer: its keys, or what is wrong with them', async () => {
+test('a foreign issuer: its keys, or the error', async () => {
 	const issuer = await TestIssuer.start();
 	onTestFinished(() => issuer.stop());
 	const settings = { data_dir: makeDirectory(), auth: { issuer: issuer.issuer } };
@@ -115,7 +115,7 @@ test('a foreign issuer: its keys, or what is wrong with them', async () => {
 	expect((await check(settings))['issuer key set']).toMatchObject({ isOk: false });
 });
 
-test('what is valid and probably not meant is told, and fails nothing', async () => {
+test('valid settings that are probably unintended are reported, and fail nothing', async () => {
 	const dataDir = makeDirectory();
 	const { warning } = await check({ data_dir: dataDir, providers: { provider_a: { base_url: 'https://llm.example.com/v1' } } });
 	expect(warning).toMatchObject({ isOk: true, detail: expect.stringMatching(/^providers\.provider_a\.base_url: /) as unknown });

@@ -43,7 +43,7 @@ async function open(): Promise<Subject> {
 	};
 }
 
-test('a client is made, listed, given another secret, and deleted', async () => {
+test('a client is created, listed, given another secret, and deleted', async () => {
 	const { clients } = await open();
 	const created = await clients.create({ id: 'search', name: 'Search', scopes: ['invoke'] });
 	expect(created).toEqual({ id: 'search', secret: expect.stringMatching(/^[\w-]{43}$/) as unknown });
@@ -62,7 +62,7 @@ test('the id of a configured client is taken: its secret would never work', asyn
 	expect(await clients.list()).toEqual([]);
 });
 
-test('a client joins its team, which is made when it is new', async () => {
+test('a client joins its team, which is created if it is new', async () => {
 	const { clients, dataDir } = await open();
 	await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' });
 	await clients.create({ id: 'two', name: 'x', scopes: ['invoke'], team: 'search' });
@@ -78,14 +78,14 @@ test('a client joins its team, which is made when it is new', async () => {
 	]);
 });
 
-test('a team that names the client already has it, and the secret is told', async () => {
+test('a team that names the client already has it, and the secret is shown', async () => {
 	const { clients, makeTeam } = await open();
 	await makeTeam({ id: 'search', client_ids: ['other', 'one'] });
 	const created = await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' });
 	expect(created).toEqual({ id: 'one', secret: expect.stringMatching(/^[\w-]{43}$/) as unknown });
 });
 
-test.each(['new', 'there'])('a client that another team has does not join one that is %s, and is told with its secret', async (team) => {
+test.each(['new', 'there'])('a client of another team does not join one that is %s, and is shown with its secret', async (team) => {
 	const { clients, makeTeam } = await open();
 	await makeTeam({ id: 'search', client_ids: ['one'] });
 	await makeTeam({ id: 'there' });
@@ -98,7 +98,7 @@ test.each(['new', 'there'])('a client that another team has does not join one th
 	expect(await clients.list()).toMatchObject([{ id: 'one' }]);
 });
 
-test('a team of the configuration takes its clients there', async () => {
+test('a team of the configuration gets its clients there', async () => {
 	const { clients } = await open();
 	await expect(clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'pinned' })).rejects.toThrow('in the configuration');
 	expect(await clients.list(), 'nothing was made').toEqual([]);

@@ -77,8 +77,8 @@ async function readyAfter(clock: ManualClock, { identity }: Subject): Promise<nu
 	return (await fetch(`${identity.baseUrl}/readyz`)).status;
 }
 
-describe('the sealing key', () => {
-	test('is made in the data directory when none is configured; keys of an earlier release are sealed, and their tokens stay good', async () => {
+describe('the encryption key', () => {
+	test('is generated in the data directory by default; keys of an earlier release are encrypted, and their tokens stay valid', async () => {
 		const dataDir = temporaryDirectory();
 		const clock = new ManualClock();
 		const records = openSqliteRecords({ dataDir }, { clock, log: createRememberedLog() });
@@ -93,7 +93,7 @@ describe('the sealing key', () => {
 		expect(now.identity.identity.publishedKeySet().keys).toHaveLength(1);
 	});
 
-	test('of the data directory opens what it has sealed after another one is configured', async () => {
+	test('of the data directory decrypts what it encrypted after another one is configured', async () => {
 		const dataDir = temporaryDirectory();
 		const clock = new ManualClock();
 		const before = await start(configure(dataDir), clock);
@@ -110,7 +110,7 @@ describe('the sealing key', () => {
 	test.each([
 		['another one', two],
 		['a new one, made because the file was lost', null],
-	])('that is not at hand: with %s identity is not ready, says which row, and makes no new keys', async (_name, wrong) => {
+	])('that is missing: with %s identity is not ready, names the record, and generates no new keys', async (_name, wrong) => {
 		const dataDir = temporaryDirectory();
 		const clock = new ManualClock();
 		const first = await start(configure(dataDir, one), clock);
@@ -131,7 +131,7 @@ describe('the sealing key', () => {
 		await verify([accessToken], late, clock);
 	});
 
-	test('that is lost for good: rows that are deleted are given up, and new keys made without a restart', async () => {
+	test('that is lost for good: deleted records are dropped, and new keys generated without a restart', async () => {
 		const dataDir = temporaryDirectory();
 		const clock = new ManualClock();
 		const first = await start(configure(dataDir, one), clock);
@@ -188,7 +188,7 @@ describe('the sealing key', () => {
 		expect(bad).toEqual([]);
 	});
 
-	test('of which nothing is said on PostgreSQL: keys lie in clear, with a warning, for processes could not agree on one', async () => {
+	test('that is not configured on PostgreSQL: keys are stored unencrypted, with a warning, because processes could not agree on one', async () => {
 		const dataDir = temporaryDirectory();
 		const clock = new ManualClock();
 		const stored = createMemoryRecords();
@@ -205,7 +205,7 @@ describe('the sealing key', () => {
 		await verify([await configured.identity.accessToken()], fleet[0] as Subject, clock);
 	});
 
-	test('in a file that holds none ends the start, and refuses a change of the configuration', async () => {
+	test('in a file without a key ends the start, and rejects a change of the configuration', async () => {
 		const dataDir = temporaryDirectory();
 		writeFileSync(join(dataDir, sealingKeyFileName), 'none');
 		const { signingKeys } = createMemoryRecords();

@@ -41,7 +41,7 @@ function startReporter(clock = new ManualClock(), store = createMemoryRecords(cl
 	return { clock, store, log, state, reporter, pass, told: async () => [...(await store.read()).values()] };
 }
 
-test('a change is told within a second, what has not changed every ten', async () => {
+test('a change is published within a second, an unchanged report every ten seconds', async () => {
 	const { state, told, pass } = startReporter();
 	await pass(1);
 	expect(await told()).toEqual([well]);
@@ -55,7 +55,7 @@ test('a change is told within a second, what has not changed every ten', async (
 	expect(await told()).toEqual([ill]);
 });
 
-test('one that says nothing for half a minute is gone, and at once when it stops', async () => {
+test('a process without reports for half a minute is gone, and immediately when it stops', async () => {
 	const clock = new ManualClock();
 	const killed = startReporter(clock);
 	await killed.pass(1);
@@ -72,7 +72,7 @@ test('one that says nothing for half a minute is gone, and at once when it stops
 	expect(stopped.state.tells).toBe(tells);
 });
 
-test('its own word is as it is now, others’ as they were told; alone while the store is away', async () => {
+test('reports are current for this process and as published for others; only this process while the store is unavailable', async () => {
 	const clock = new ManualClock();
 	const here = startReporter(clock);
 	const there = startReporter(clock, here.store);
@@ -84,7 +84,7 @@ test('its own word is as it is now, others’ as they were told; alone while the
 	expect(await here.reporter.read()).toEqual([ill]);
 });
 
-test('a store that is away is asked every ten seconds, and mentioned once; a silent one is not asked twice', async () => {
+test('an unavailable store gets a request every ten seconds, and one log line; a silent one gets no second request', async () => {
 	const { state, log, pass, told } = startReporter();
 	state.weather = 'away';
 	await pass(35);
@@ -96,7 +96,7 @@ test('a store that is away is asked every ten seconds, and mentioned once; a sil
 	expect(await told()).toEqual([]);
 });
 
-test('a store that comes back is told', async () => {
+test('a store that comes back gets the report', async () => {
 	const { state, log, pass, told } = startReporter();
 	state.weather = 'away';
 	await pass(5);
@@ -106,7 +106,7 @@ test('a store that comes back is told', async () => {
 	expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 
-test('a silent store holds up no end', async () => {
+test('a silent store does not delay the shutdown', async () => {
 	const { state, reporter, pass } = startReporter();
 	await pass(1);
 	state.weather = 'silent';

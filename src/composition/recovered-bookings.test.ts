@@ -55,7 +55,7 @@ const row = (team: string, costNanoUsd: bigint, startedMs = nowMs): InterruptedR
 	costNanoUsd,
 });
 
-test('counters that contain the calls already: told of when these calls made the difference, together', async () => {
+test('counters that already contain the requests: a warning if these requests together made the difference', async () => {
 	const { recovered, restore, warned } = setUp();
 	await restore('red', 21n * usd);
 	await restore('alone', 24n * usd);
@@ -65,7 +65,7 @@ test('counters that contain the calls already: told of when these calls made the
 	expect(warned()).toEqual(['red 21.00']);
 });
 
-test('shared counters: by the booking that crosses, once, whoever repeats it', async () => {
+test('shared counters: a warning by the settlement that crosses, once, whoever repeats it', async () => {
 	const { recovered, restore, warned } = setUp();
 	await restore('red', 19n * usd);
 	const one = row('red', usd);
@@ -74,7 +74,7 @@ test('shared counters: by the booking that crosses, once, whoever repeats it', a
 	expect(warned()).toEqual(['red 20.00']);
 });
 
-test('calls that ended lately are settled again in groups, and no others', async () => {
+test('requests that ended recently are settled again in groups, and no others', async () => {
 	const { recovered, restore, admission, settling } = setUp();
 	await restore('red', 0n);
 	const called = (id: string, closed: Partial<ClosedRow> | undefined): LedgerRow => ({
@@ -94,7 +94,7 @@ test('calls that ended lately are settled again in groups, and no others', async
 	expect([budgets[0]?.settledNanoUsd, tokensToday, settling.mostAtOnce]).toEqual([360n, 120 * tokens, 50]);
 });
 
-test('a team that nobody knows any more has no budget', async () => {
+test('an unknown team has no budget', async () => {
 	const { recovered, restore, warned } = setUp('reject');
 	await restore('gone', 21n * usd);
 	await recovered.warnOf([row('gone', 5n * usd)]);

@@ -134,7 +134,7 @@ describe('docs/reference/configuration.md: a changed file takes effect for the n
 		expect(liveSettings(next)).not.toBe(liveSettings(running));
 	});
 
-	test.each(ofRestart)('$name waits for a restart', ({ path }) => {
+	test.each(ofRestart)('$name requires a restart', ({ path }) => {
 		const next = withRestartSettingsOf(running, withChanged(running, path) as Config);
 		expect(liveSettings(next)).toBe(liveSettings(running));
 		expect(next).toEqual(running);
@@ -142,7 +142,7 @@ describe('docs/reference/configuration.md: a changed file takes effect for the n
 });
 
 describe('withRestartSettingsOf', () => {
-	test('sections and members that come and go follow the file', () => {
+	test('sections and members that are added or removed follow the file', () => {
 		const next = {
 			...running,
 			providers: { other: running.providers['provider_b'] },
@@ -151,7 +151,7 @@ describe('withRestartSettingsOf', () => {
 		expect(withRestartSettingsOf(running, next)).toEqual(next);
 	});
 
-	test('a restart setting that is new, or gone, stays as it is in force', () => {
+	test('a restart setting that is added or removed keeps its running value', () => {
 		const withFile = { ...running, stores: { ...running.stores, records_file: 'records.txt' } } as Config;
 		expect(withRestartSettingsOf(running, withFile)).toEqual(running);
 		expect(withRestartSettingsOf(withFile, running)).toEqual(withFile);
@@ -159,7 +159,7 @@ describe('withRestartSettingsOf', () => {
 });
 
 describe('teams of the configuration', () => {
-	test('registered ones, and those that clients say they belong to', () => {
+	test('registered ones, and those that clients name', () => {
 		expect(configuredTeams(running)).toEqual([
 			{ id: 'sales', name: 'Sales', tier: 'standard', clientIds: ['seller'] },
 			{ id: 'search', name: 'search', tier: 'sandbox', clientIds: ['agent'] },
@@ -175,7 +175,7 @@ describe('teams of the configuration', () => {
 	});
 });
 
-test('an edge outlasts every time limit of its gateways', () => {
+test('an edge outlasts every timeout of its gateways', () => {
 	const { gateway } = running;
 	const { timeouts } = forwardSettings(running);
 	expect(timeouts.connectMs).toBe(gateway.timeouts.connect_ms);
@@ -184,7 +184,7 @@ test('an edge outlasts every time limit of its gateways', () => {
 	expect(timeouts.totalMs).toBeGreaterThan(gateway.timeouts.stream_total_ms);
 });
 
-test('what may be said of a model is understood alike of an alias, a model and a deployment', () => {
+test('capabilities of an alias, a model and a deployment have the same format', () => {
 	const facts =
 		'{ model: gpt-5, max_output_tokens: 900, default_max_tokens: 90, sampling: none, temperature_max: 0.5, prefill: true, ' +
 		'mid_system: false, thinking: enabled, efforts: [low], token_param: max_tokens, system_role: developer, stop: false, ' +
@@ -221,7 +221,7 @@ providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${f
 
 const addressesOf = (text: string): unknown => listenAddresses(parseConfig(text, { file: null, env: {} }).config);
 
-test('addresses are those of what listens', () => {
+test('addresses are those of the listeners', () => {
 	expect(addressesOf('')).toEqual({ gateway: '127.0.0.1:8787', identity: '127.0.0.1:8789' });
 	expect(addressesOf('{ roles: [edge, admin], enable_admin_api: true, metrics: { listen: "127.0.0.1:9" } }')).toEqual({
 		edge: '127.0.0.1:8080',
