@@ -132,7 +132,7 @@ const sdks: Record<string, (source: AccessTokenSource) => () => Promise<unknown>
 };
 
 describe.each(Object.entries(sdks))('with %s', (_name, connect) => {
-	it('asks once for 50 calls at a time', async () => {
+	it('sends one request for 50 concurrent calls', async () => {
 		const call = connect(createSource());
 		await Promise.all(Array.from({ length: 50 }, call));
 		await call();
@@ -141,7 +141,7 @@ describe.each(Object.entries(sdks))('with %s', (_name, connect) => {
 		expect(new Set(calls.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer token-1']));
 	});
 
-	it('asks again at 3000 s and not before', async () => {
+	it('requests a new token at 3000 s and not before', async () => {
 		const call = connect(createSource());
 		await call();
 		clockMs += 2_999_999;
@@ -152,7 +152,7 @@ describe.each(Object.entries(sdks))('with %s', (_name, connect) => {
 		expect(calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
 	});
 
-	it('fetches one new token on a 401, however many calls meet it, and repeats them whole', async () => {
+	it('fetches one new token on a 401, however many requests get it, and repeats them completely', async () => {
 		const call = connect(createSource());
 		await call();
 		accepted.clear();
@@ -196,7 +196,7 @@ describe('accessToken', () => {
 		]);
 	});
 
-	it('refreshes a token that lives shorter at the same part of its life', async () => {
+	it('refreshes a token with a shorter lifetime at the same fraction of it', async () => {
 		const source = createSource();
 		expiresIn = 600;
 		await source.accessToken();
@@ -208,7 +208,7 @@ describe('accessToken', () => {
 		expect(issuedCount).toBe(2);
 	});
 
-	it.each([undefined, 'soon', -1, null])('keeps to 3000 s when expires_in is %j', async (value) => {
+	it.each([undefined, 'soon', -1, null])('stays at 3000 s if expires_in is %j', async (value) => {
 		const source = createSource();
 		expiresIn = value;
 		await source.accessToken();
@@ -225,7 +225,7 @@ describe('accessToken', () => {
 		expect(await source.accessToken()).toBe('token-2');
 	});
 
-	it('shares a failure among those who wait, and asks again afterwards', async () => {
+	it('shares a failure among concurrent calls, and sends a new request afterwards', async () => {
 		const source = createSource();
 		tokenFailure = json({ error: 'server_error' }, 500);
 		const outcomes = await Promise.allSettled(Array.from({ length: 50 }, source.accessToken));
@@ -235,7 +235,7 @@ describe('accessToken', () => {
 		expect(await source.accessToken()).toBe('token-2');
 	});
 
-	it('uses the old token while it lives when a refresh fails, and does not ask at every call', async () => {
+	it('uses the old token while it is valid if a refresh fails, and does not retry on every call', async () => {
 		const source = createSource();
 		await source.accessToken();
 		tokenFailure = hangUp;
@@ -252,7 +252,7 @@ describe('accessToken', () => {
 		await expect(source.accessToken()).rejects.toMatchObject({ code: 'unreachable' });
 	});
 
-	it('asks again after invalidate', async () => {
+	it('sends a new request after invalidate', async () => {
 		const source = createSource();
 		await source.accessToken();
 		source.invalidate();
@@ -286,7 +286,7 @@ describe('errors', () => {
 		expect(calls).toHaveLength(0);
 	});
 
-	it('another address than the token endpoint said only its status', async () => {
+	it('only the status, if the address is no token endpoint', async () => {
 		tokenFailure = answer('<!doctype html>', 404);
 		await expect(createSource().accessToken()).rejects.toMatchObject({
 			code: 'rejected',
@@ -294,7 +294,7 @@ describe('errors', () => {
 		});
 	});
 
-	it('timeout when the endpoint says nothing', async () => {
+	it('timeout if the endpoint does not respond', async () => {
 		tokenFailure = () => undefined;
 		await expect(createSource({ timeoutSeconds: 0.02 }).accessToken()).rejects.toMatchObject({ code: 'timeout', status: undefined });
 	});
@@ -305,13 +305,13 @@ describe('errors', () => {
 		{ tokenEndpoint: undefined },
 		{ clientId: '' },
 		{ clientSecret: undefined },
-	])('%j is refused at once', (options) => {
+	])('%j is rejected immediately', (options) => {
 		expect(() => createSource(options)).toThrow(TypeError);
 	});
 });
 
 describe('fetch', () => {
-	it('replaces what the caller sends as credentials and keeps the rest', async () => {
+	it('replaces the credentials of the request and keeps the rest', async () => {
 		const { fetch } = createSource();
 		await fetch(`${address}/v1/messages`, {
 			method: 'POST',
@@ -330,7 +330,7 @@ describe('fetch', () => {
 		['bytes', () => new TextEncoder().encode('abc')],
 		['a blob', () => new Blob(['abc'])],
 		['a form', () => new URLSearchParams('abc')],
-	])('repeats a call whose body is %s', async (_name, body) => {
+	])('repeats a request whose body is %s', async (_name, body) => {
 		const source = createSource();
 		await source.accessToken();
 		accepted.clear();
@@ -339,7 +339,7 @@ describe('fetch', () => {
 		expect(calls.map((call) => call.body.replace('=', ''))).toEqual(['abc', 'abc']);
 	});
 
-	it('does not repeat a stream, but fetches a new token for the next call', async () => {
+	it('does not repeat a stream, but fetches a new token for the next request', async () => {
 		const source = createSource();
 		await source.accessToken();
 		accepted.clear();
@@ -352,7 +352,7 @@ describe('fetch', () => {
 		expect(issuedCount).toBe(2);
 	});
 
-	it('keeps the new token when a late 401 still speaks of the old one', async () => {
+	it('keeps the new token after a late 401 for the old one', async () => {
 		const held = Promise.withResolvers<void>();
 		const source = createSource({
 			fetch: async (input, init) => {
@@ -370,7 +370,7 @@ describe('fetch', () => {
 		expect(issuedCount).toBe(2);
 	});
 
-	it('passes on any other status', async () => {
+	it('passes any other status', async () => {
 		const fetch: typeof globalThis.fetch = (input, init) =>
 			input instanceof URL && input.pathname === '/oauth2/token'
 				? globalThis.fetch(input, init)

@@ -53,7 +53,7 @@ describe('the guide', () => {
 		]);
 	});
 
-	it('shows what compiles under strict settings', async () => {
+	it('shows code that compiles under strict settings', async () => {
 		const directory = await mkdtemp(join(tmpdir(), 'tollgate-guide-'));
 		const compilerOptions = { paths: { 'tollgate/client': [join(import.meta.dirname, 'index.ts')] } };
 		const settings = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.mts'] };
@@ -65,7 +65,7 @@ describe('the guide', () => {
 		expect(outcome).toEqual({ stdout: '', stderr: '' });
 	});
 
-	it.each(blocks)('shows what works: %#', async (block) => {
+	it.each(blocks)('shows code that works: %#', async (block) => {
 		const program = block
 			.replace("'tollgate/client'", JSON.stringify(pathToFileURL(join(import.meta.dirname, 'index.ts')).href))
 			.replace('http://127.0.0.1:8787', address);
