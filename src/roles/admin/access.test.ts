@@ -47,7 +47,7 @@ const refusals: [title: string, headers: Record<string, string>, status: number,
 	],
 ];
 
-test('every operation of the table is refused without the admin scope, and nothing changes', async () => {
+test('every operation of the table is rejected without the admin scope, and nothing changes', async () => {
 	const guarded = document.operations.filter(({ isPublic }) => !isPublic);
 	expect(guarded.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
 		'DELETE /budgets/{id}',
@@ -96,7 +96,7 @@ test('every operation of the table is refused without the admin scope, and nothi
 	expect(await subject.state()).toBe(before);
 });
 
-test('what is public is served without a token, and is all that is', async () => {
+test('public operations are served without a token, and are the only ones', async () => {
 	const open = document.operations.filter(({ isPublic }) => isPublic);
 	expect(open.map(({ path }) => path).toSorted()).toEqual(['/', '/docs', '/healthz', '/metrics', '/openapi.json', '/readyz']);
 	for (const { method, path } of open) expect((await subject.send(method, path, undefined, { authorization: '' })).status).toBe(200);
@@ -113,7 +113,7 @@ test('every documented operation is served', async () => {
 	}
 });
 
-test('strangers learn nothing of the addresses', async () => {
+test('unauthenticated clients cannot find out which paths exist', async () => {
 	for (const [method, path] of [
 		['GET', '/absent'],
 		['PATCH', '/teams'],
@@ -124,7 +124,7 @@ test('strangers learn nothing of the addresses', async () => {
 	}
 });
 
-test('two authorization headers are refused, though each is good', async () => {
+test('two authorization headers are rejected, even if both are valid', async () => {
 	const { host } = new URL(subject.baseUrl);
 	const status = await new Promise<number | undefined>((resolve, reject) => {
 		const headers = ['host', host, 'authorization', 'Bearer root', 'authorization', 'Bearer root'];
@@ -137,7 +137,7 @@ test('two authorization headers are refused, though each is good', async () => {
 	expect(status).toBe(401);
 });
 
-describe('an operator of our own issuer', () => {
+describe('an operator of the embedded issuer', () => {
 	const own = { ownIssuer: 'https://issuer.example' };
 	const codeOf = async ({ send }: AdminSubject, method: string, path: string, body?: object) => {
 		const answer = await send(method, path, body, bearer('other'));
@@ -155,7 +155,7 @@ describe('an operator of our own issuer', () => {
 	});
 	afterEach(() => owned.stop());
 
-	test('is refused from the next call on once disabled, though its token lives, and let in again once enabled', async () => {
+	test('is rejected from the next request on once disabled, although its token is valid, and accepted again once enabled', async () => {
 		expect(await codeOf(owned, 'GET', '/clients')).toBe(200);
 		await owned.send('PUT', '/clients/other', { disabled: true });
 		expect(await codeOf(owned, 'GET', '/clients')).toEqual(invalid);
@@ -163,13 +163,13 @@ describe('an operator of our own issuer', () => {
 		expect(await codeOf(owned, 'GET', '/clients')).toBe(200);
 	});
 
-	test('can make no client of its own once deleted', async () => {
+	test('cannot create a client of its own once deleted', async () => {
 		await owned.send('DELETE', '/clients/other');
 		expect(await codeOf(owned, 'POST', '/clients', { id: 'door', name: 'Door', scopes: ['admin'] })).toEqual(invalid);
 		expect(await owned.records.clients.get('door')).toBeUndefined();
 	});
 
-	test('is 403 once the scope is taken from it', async () => {
+	test('is 403 once the scope is removed', async () => {
 		await owned.send('PUT', '/clients/other', { scopes: ['invoke'] });
 		expect(await codeOf(owned, 'GET', '/clients')).toEqual([
 			403,
@@ -178,7 +178,7 @@ describe('an operator of our own issuer', () => {
 		]);
 	});
 
-	test('is let in when the configuration has it, whatever the records say, for as long as it has the scope there', async () => {
+	test('is accepted if the configuration has it, whatever the records contain, while it has the scope there', async () => {
 		let pinnedClients = [
 			{ id: 'other', name: 'Other', scopes: ['admin' as const] },
 			{ id: 'root', name: 'Root', scopes: ['invoke' as const] },
@@ -195,14 +195,14 @@ describe('an operator of our own issuer', () => {
 	});
 });
 
-describe('when tokens cannot be judged', () => {
+describe('while tokens cannot be verified', () => {
 	test('it is 503 with retry-after', async () => {
 		const answer = await subject.send('GET', '/teams', undefined, bearer('unjudged'));
 		expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'key_set_unavailable', '1']);
 	});
 });
 
-test('a client that asks too often is 429 until the minute is over; others are not', async () => {
+test('a client that sends too many requests is 429 until the minute is over; others are not', async () => {
 	const throttled = await startAdmin({ maxRequestsPerMinute: 3 });
 	try {
 		const statuses = async (accessToken: string) => {
@@ -221,10 +221,10 @@ test('a client that asks too often is 429 until the minute is over; others are n
 	}
 });
 
-describe('requests without a token that counts', () => {
+describe('requests without a valid token', () => {
 	const addressOf = (address: string) => ({ 'x-forwarded-for': address });
 
-	test('are 429 from an address that makes too many, until the minute is over; other addresses and good tokens are not', async () => {
+	test('are 429 from an address that sends too many, until the minute is over; other addresses and valid tokens are not', async () => {
 		const throttled = await startAdmin({ maxUnauthenticatedPerMinute: 3, trustedProxies: ['127.0.0.1'] });
 		try {
 			const ask = (path: string, headers: Record<string, string>) => throttled.send('GET', path, undefined, headers);
@@ -269,7 +269,7 @@ describe('requests without a token that counts', () => {
 	});
 });
 
-test('limits that change with the configuration count at once', async () => {
+test('limits that change with the configuration apply immediately', async () => {
 	const settings = { maxRequestsPerMinute: 1 };
 	const following = await startAdmin({
 		get maxRequestsPerMinute() {

@@ -29,7 +29,7 @@ describe('GET /guardrails/assessments', () => {
 		return (body['data'] as { request_id: string }[]).map((row) => row.request_id);
 	};
 
-	test('shows what was found, the newest first, and nothing of the text', async () => {
+	test('shows findings, newest first, and no text', async () => {
 		subject.ledger.assess([
 			found('one'),
 			found('two', { stage: 'output', action: 'BLOCK', policy: 'moderation', category: 'judge.hate', count: 3 }),
@@ -81,8 +81,8 @@ describe('GET /guardrails/assessments', () => {
 	});
 });
 
-describe('the rows of GET /requests', () => {
-	test('say what guardrails made of the call', async () => {
+describe('the entries of GET /requests', () => {
+	test('show the guardrail outcome of the request', async () => {
 		const { ledger } = subject;
 		const both = (id: string, input: Partial<Assessment>, output?: Partial<Assessment>): void =>
 			ledger.assess([found(id, input), ...(output === undefined ? [] : [found(id, { stage: 'output', ...output })])]);

@@ -30,7 +30,7 @@ const usage = {
 };
 
 describe('a budget', () => {
-	test('is made, read, changed and deleted', async () => {
+	test('is created, read, changed and deleted', async () => {
 		await start();
 		const made = await send('POST', '/budgets', { team: 'red', limit_usd: '100' });
 		expect(made.status).toBe(201);
@@ -79,7 +79,7 @@ describe('a budget', () => {
 		['an empty model', { team: 'red', limit_usd: '1', model: '' }, 422, 'model'],
 		['the scope of another', { team: 'red', limit_usd: '1', model: 'gpt-4o' }, 409, 'model'],
 		['the id of another', { id: 'first', team: 'red', limit_usd: '1' }, 409, 'id'],
-	])('with %s is refused and names the field', async (_title, body, status, path) => {
+	])('with %s is rejected and names the field', async (_title, body, status, path) => {
 		await start();
 		await send('POST', '/budgets', { id: 'first', team: 'red', limit_usd: '1', model: 'gpt-4o' });
 		const before = await subject.state();
@@ -98,14 +98,14 @@ describe('a budget', () => {
 		expect((await send('PUT', '/budgets/one', { limit_usd: '2' }, { 'if-match': '"0"' })).status).toBe(412);
 	});
 
-	test('takes its limit as a text or as a number, and gives it as a text', async () => {
+	test('accepts its limit as a text or as a number, and returns it as a text', async () => {
 		await start();
 		const made = await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: 250.5 });
 		expect([made.status, made.body['limit_usd']]).toEqual([201, '250.50']);
 		expect((await send('PUT', '/budgets/b', { limit_usd: 3 })).body['limit_usd']).toBe('3.00');
 	});
 
-	test('may be of a team of the configuration, of a client on its own, and of a team that is gone but was used', async () => {
+	test('can belong to a team of the configuration, a client on its own, and a deleted team with usage', async () => {
 		await start();
 		await send('POST', '/clients', { id: 'loner', name: 'Loner' });
 		await subject.book({ team: 'gone' });
@@ -115,7 +115,7 @@ describe('a budget', () => {
 		expect((await send('POST', '/budgets', { team: 'pinned-client', limit_usd: '1' })).status).toBe(422);
 	});
 
-	test('default shares follow the configuration; a lower hard limit takes the warning with it', async () => {
+	test('default shares follow the configuration; a lower hard limit lowers the warning too', async () => {
 		await start();
 		const { body } = await send('POST', '/budgets', { team: 'red', limit_usd: '1', hard_limit_percent: 50 });
 		expect(body).toMatchObject({ warning_threshold_percent: 50, hard_limit_percent: 50, usage: { remaining_usd: '0.50' } });
@@ -123,7 +123,7 @@ describe('a budget', () => {
 });
 
 describe('usage of a budget', () => {
-	test('comes from the counters, with what calls under way hold', async () => {
+	test('comes from the counters, including the reservations of in-flight requests', async () => {
 		const admission = createMemoryAdmission({ clock: { ...systemClock, nowMs: () => adminStartMs } });
 		const month = { budget: 'all', period: '2026-11' };
 		await admission.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 79_990_000_000n }] });
@@ -149,7 +149,7 @@ describe('usage of a budget', () => {
 		expect(await read()).toMatchObject({ spent_usd: '150.00', remaining_usd: '0.00', utilization_percent: 150, state: 'exhausted' });
 	});
 
-	test('is summed up from the ledger when the counters are away, by team, model and month', async () => {
+	test('is computed from the ledger while the counters are unavailable, by team, model and month', async () => {
 		const admission = { read: () => Promise.reject(new CountersUnreachable('away')) };
 		await start({}, { admission });
 		await send('POST', '/budgets', { id: 'all', team: 'red', limit_usd: '10' });
@@ -166,14 +166,14 @@ describe('usage of a budget', () => {
 		expect(subject.log.lines.some(({ event }) => event.startsWith('counters cannot be read'))).toBe(true);
 	});
 
-	test('of nothing is exhausted', async () => {
+	test('with a limit of zero is exhausted', async () => {
 		await start();
 		const { body } = await send('POST', '/budgets', { team: 'red', limit_usd: '0' });
 		expect(body['usage']).toMatchObject({ utilization_percent: 100, state: 'exhausted' });
 	});
 });
 
-test('the largest amounts are kept to the last digit on disk', async () => {
+test('the largest amounts are stored to the last digit', async () => {
 	const dataDir = mkdtempSync(join(tmpdir(), 'admin-'));
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
 	onTestFinished(async () => {

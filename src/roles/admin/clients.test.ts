@@ -12,7 +12,7 @@ afterEach(() => subject.stop());
 const startedAt = '2026-11-21T12:00:05.000Z';
 
 describe('a client', () => {
-	test('is made with a secret that is shown once', async () => {
+	test('is created with a secret that is shown once', async () => {
 		const made = await send('POST', '/clients', { id: 'bot', name: 'Bot' });
 		expect([made.status, made.headers.get('location')]).toEqual([201, '/clients/bot']);
 		const { client_secret: secret, ...client } = made.body;
@@ -59,7 +59,7 @@ describe('a client', () => {
 		expect([await teamOf('bot'), await found('bot')]).toEqual([null, []]);
 	});
 
-	test('is given a new secret while the old one still works for a time', async () => {
+	test('gets a new secret while the old one still works for a time', async () => {
 		await send('POST', '/clients', { id: 'bot', name: 'Bot' });
 		const rotated = await send('POST', '/clients/bot/rotate', { overlap_seconds: 60 });
 		expect([rotated.status, rotated.body['secrets']]).toEqual([200, [{ expires_at: null }, { expires_at: '2026-11-21T12:01:05.000Z' }]]);
@@ -116,7 +116,7 @@ describe('a client', () => {
 		}
 	});
 
-	test('of the configuration is listed, and changed there alone', async () => {
+	test('of the configuration is listed, and can only be changed there', async () => {
 		expect((await send('GET', '/clients')).body['data']).toMatchObject([{ id: 'pinned-client', origin: 'config', secrets: [] }]);
 		expect((await send('GET', '/clients/pinned-client')).body).toMatchObject({ origin: 'config' });
 		expect((await send('PUT', '/clients/pinned-client', {})).body['code']).toBe('record_read_only');
@@ -133,7 +133,7 @@ describe('a client', () => {
 		['an id with a slash', { id: 'a/b', name: 'x' }, 422, 'id'],
 		['a secret of its own', { name: 'x', secret: 'x'.repeat(40) }, 422, 'secret'],
 		['a taken id', { id: 'bot', name: 'x' }, 409, 'id'],
-	])('with %s is refused', async (_title, body, status, path) => {
+	])('with %s is rejected', async (_title, body, status, path) => {
 		await send('POST', '/clients', { id: 'bot', name: 'Bot' });
 		const before = await subject.state();
 		const answer = await send('POST', '/clients', body);
@@ -149,7 +149,7 @@ describe('a client', () => {
 });
 
 describe('the audit log', () => {
-	test('has every change, the newest first, with who, when, before and after', async () => {
+	test('has every change, newest first, with actor, time, before and after', async () => {
 		const rates = { input_usd_per_million_tokens: '1', output_usd_per_million_tokens: '2.5' };
 		const made = await send('POST', '/teams', { id: 'red' });
 		await send('PUT', '/teams/red', { name: 'Red' }, { authorization: 'Bearer other' });
@@ -193,7 +193,7 @@ describe('the audit log', () => {
 		expect(data[3]).toMatchObject({ after: null, before: { provider: 'local', model: 'a/b', output_usd_per_million_tokens: '2.50' } });
 	});
 
-	test('is filtered and paged; what was refused is not in it', async () => {
+	test('is filtered and paged, without rejected requests', async () => {
 		await send('POST', '/teams', { id: 'red' });
 		await send('POST', '/teams', { id: 'red' });
 		await send('PUT', '/teams/red', { tier: 'absent' });

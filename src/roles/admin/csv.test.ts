@@ -11,7 +11,7 @@ test.each(['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1'
 	},
 );
 
-test('other texts are as they are, in quotation marks where their characters ask for it', () => {
+test('other texts are unchanged, in quotation marks if their characters require it', () => {
 	expect(['gpt-4o', 'a/b:c', 'a,b', 'say "hi"', 'größe', '', 'a=b'].map(cellOf)).toEqual([
 		'gpt-4o',
 		'a/b:c',

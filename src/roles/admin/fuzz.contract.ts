@@ -160,7 +160,7 @@ export function adminFuzz(plan: FuzzPlan): void {
 		});
 	});
 
-	test('bytes that are no JSON are refused by every operation that reads a body', async () => {
+	test('bytes that are no JSON are rejected by every operation that reads a body', async () => {
 		const readers = document.operations.filter(({ body }) => body !== undefined);
 		await fc.assert(
 			fc.asyncProperty(fc.constantFrom(...readers), fc.uint8Array({ minLength: 1, maxLength: 40 }), async ({ method, path }, bytes) => {

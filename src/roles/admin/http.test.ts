@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => subject.stop());
 
-describe('addresses and methods', () => {
+describe('paths and methods', () => {
 	test.each([
 		['PATCH', '/teams', 'GET, HEAD, POST'],
 		['DELETE', '/teams', 'GET, HEAD, POST'],
@@ -29,7 +29,7 @@ describe('addresses and methods', () => {
 		['GET', '/clients/x/rotate', 'POST'],
 		['PROPFIND', '/teams', 'GET, HEAD, POST'],
 		['POST', '/openapi.json', 'GET, HEAD'],
-	])('%s %s is 405 and names what is allowed', async (method, path, allow) => {
+	])('%s %s is 405 and names the allowed methods', async (method, path, allow) => {
 		const answer = await send(method, path);
 		expect([answer.status, answer.body['code'], answer.headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
 	});
@@ -45,7 +45,7 @@ describe('addresses and methods', () => {
 		},
 	);
 
-	test.each(['/teams/%ff', '/teams/%zz', '/%'])('%s is no address', async (path) => {
+	test.each(['/teams/%ff', '/teams/%zz', '/%'])('%s is no path', async (path) => {
 		const answer = await send('GET', path);
 		expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/problem+json; charset=utf-8']);
 	});
@@ -60,7 +60,7 @@ describe('addresses and methods', () => {
 	});
 });
 
-describe('bodies that are none', () => {
+describe('invalid bodies', () => {
 	test.each<[string, string | Uint8Array, number, string]>([
 		['nothing', '', 400, 'body_not_json'],
 		['half an object', '{"id":', 400, 'body_not_json'],
@@ -85,7 +85,7 @@ describe('bodies that are none', () => {
 		expect(({} as Record<string, unknown>)['tier']).toBeUndefined();
 	});
 
-	test('a body whose size is not announced is bounded all the same', async () => {
+	test('a body of unknown length is limited too', async () => {
 		const endless = new ReadableStream({
 			pull: (controller) => controller.enqueue(Buffer.alloc(65_536, 0x20)),
 		});
@@ -112,14 +112,14 @@ describe('bodies that are none', () => {
 		expect([answer.status, answer.body['code']]).toEqual([415, code]);
 	});
 
-	test('a charset beside the media type is accepted', async () => {
+	test('a charset parameter of the media type is accepted', async () => {
 		const answer = await send('PUT', '/teams/red', {}, { 'content-type': 'application/json; charset=utf-8' });
 		expect(answer.status).toBe(200);
 	});
 });
 
-describe('what answers carry', () => {
-	test('no answer may be framed, sniffed, stored or read by other origins', async () => {
+describe('response headers and bodies', () => {
+	test('no response can be framed, sniffed, stored or read by other origins', async () => {
 		for (const [method, path] of [
 			['GET', '/teams'],
 			['GET', '/absent'],
@@ -136,7 +136,7 @@ describe('what answers carry', () => {
 		}
 	});
 
-	test('a problem names what is wrong, and the request', async () => {
+	test('a problem names the error and the request', async () => {
 		const answer = await send('POST', '/teams', { id: 'green', limits: { rpm: -1 } });
 		expect(answer.body).toEqual({
 			type: 'urn:tollgate:problem:fields_invalid',
@@ -149,13 +149,13 @@ describe('what answers carry', () => {
 		});
 	});
 
-	test('a field’s value is never repeated, and a name of a caller’s is quoted and cut', async () => {
+	test('a field’s value is never repeated, and a name from the client is quoted and shortened', async () => {
 		const answer = await send('POST', '/teams', { id: 'sk-secret Value', name: 7, [`<script>${'x'.repeat(500)}`]: 1 });
 		expect(answer.text).not.toContain('secret');
 		expect(answer.text.length).toBeLessThan(1500);
 	});
 
-	test('of ten thousand wrong fields fifty are told', async () => {
+	test('of ten thousand wrong fields fifty are reported', async () => {
 		const answer = await send('POST', '/teams', { id: 'green', client_ids: Array.from({ length: 10_000 }, () => '\n') });
 		expect([answer.status, (answer.body['errors'] as object[]).length]).toEqual([422, 50]);
 	});
@@ -181,8 +181,8 @@ describe('what answers carry', () => {
 	});
 });
 
-describe('when something fails', () => {
-	test('a defect is told by its request id alone, and logged whole', async () => {
+describe('failures', () => {
+	test('an internal error shows only its request id, and is logged in full', async () => {
 		failing.cause = new Error('secret detail');
 		const answer = await send('GET', '/teams/red');
 		delete failing.cause;
@@ -192,7 +192,7 @@ describe('when something fails', () => {
 		expect(line?.fields['cause']).toMatchObject({ message: 'secret detail' });
 	});
 
-	test('a store that is away is 503 with retry-after', async () => {
+	test('an unavailable store is 503 with retry-after', async () => {
 		failing.cause = new Fault('records_unavailable');
 		const answer = await send('GET', '/teams/red');
 		delete failing.cause;
@@ -203,7 +203,7 @@ describe('when something fails', () => {
 		['no HTTP', 'nonsense\r\n\r\n', 400],
 		['two lengths', 'POST /teams HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
 		['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
-	])('%s is answered and the connection closed', async (_title, bytes, status) => {
+	])('%s gets a response and the connection is closed', async (_title, bytes, status) => {
 		const port = Number(new URL(subject.baseUrl).port);
 		const text = await new Promise<string>((resolve, reject) => {
 			let received = '';
@@ -215,7 +215,7 @@ describe('when something fails', () => {
 		expect(text).toContain('application/problem+json');
 	});
 
-	test('a request that does not arrive whole in time is 408, and the connection closed', async () => {
+	test('a request that does not arrive completely in time is 408, and the connection closed', async () => {
 		const impatient = await startAdmin({ requestTimeoutMs: 100 });
 		const port = Number(new URL(impatient.baseUrl).port);
 		const head = 'POST /teams HTTP/1.1\r\nhost: a\r\nauthorization: Bearer root\r\ncontent-type: application/json\r\n';
@@ -233,7 +233,7 @@ describe('when something fails', () => {
 		await impatient.stop();
 	});
 
-	test('it is not ready while records cannot be read, and alive', async () => {
+	test('it is not ready while records cannot be read, but alive', async () => {
 		const other = await startAdmin(
 			{},
 			{ records: { ...subject.records, teams: { ...subject.records.teams, get: () => Promise.reject(new Error('away')) } } },
@@ -244,7 +244,7 @@ describe('when something fails', () => {
 });
 
 describe('the document', () => {
-	test('is OpenAPI 3.1, and every operation says what may come back', async () => {
+	test('is OpenAPI 3.1, and every operation lists its possible responses', async () => {
 		const { body, headers } = await send('GET', '/openapi.json');
 		expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Tollgate admin API', version: '0.0.0' } });
 		expect(headers.get('cache-control')).toBe('public, max-age=300');
@@ -274,7 +274,7 @@ describe('the document', () => {
 	});
 });
 
-test('a change is answered once calls of this process meet it; a read waits for nothing', async () => {
+test('the response to a change waits until it applies to requests of this process; a read waits for nothing', async () => {
 	const applied = Promise.withResolvers<void>();
 	const waiting = Promise.withResolvers<void>();
 	const here = await startAdmin(

@@ -22,7 +22,7 @@ const listAll = async (query = '') => {
 };
 
 describe('prices', () => {
-	test('an override takes the place of the default, and gives it back when it is deleted', async () => {
+	test('an override replaces the default, which applies again when it is deleted', async () => {
 		const address = '/pricing/provider_b/gpt-4o-mini';
 		const before = await send('GET', address);
 		expect([before.status, before.headers.get('etag'), before.body]).toMatchObject([
@@ -54,7 +54,7 @@ describe('prices', () => {
 		expect((await send('DELETE', address)).status).toBe(404);
 	});
 
-	test('models may hold slashes, colons and more, encoded or not', async () => {
+	test('models can contain slashes, colons and more, encoded or not', async () => {
 		for (const [path, model] of [
 			['meta/llama-3:70b', 'meta/llama-3:70b'],
 			['meta%2Fllama-4%3A70b', 'meta/llama-4:70b'],
@@ -69,7 +69,7 @@ describe('prices', () => {
 		}
 	});
 
-	test('of a deployment is that of its model, and of another spelling that of the model it means', async () => {
+	test('of a deployment is that of its model, and of another spelling that of its listed name', async () => {
 		const vendorModel = (model: string) => (model === 'chat-prod' ? 'gpt-4o-mini' : model);
 		const providers = [{ name: 'azure', kind: 'azure-openai', isConfigured: true, vendorModel }];
 		await subject.stop();
@@ -87,7 +87,7 @@ describe('prices', () => {
 		expect(await read('chat-prod')).toEqual(['chat-prod', '1.00', 'override', null, true]);
 	});
 
-	test('a vendor’s name stands for its provider in addresses and filters, and answers keep the provider’s own', async () => {
+	test('a vendor’s name selects its provider in paths and filters, and responses have the provider’s own name', async () => {
 		const set = await send('PUT', '/pricing/openai/gpt-4o', { ...rates, provider: 'openai' });
 		expect(set).toMatchObject({ status: 200, body: { provider: 'provider_b', model: 'gpt-4o', source: 'override' } });
 		expect((await send('GET', '/pricing/openai/gpt-4o')).body).toEqual((await send('GET', '/pricing/provider_b/gpt-4o')).body);
@@ -110,12 +110,12 @@ describe('prices', () => {
 		expect((await listAll('&provider=local')).map(({ model }) => model)).toEqual(['llama']);
 	});
 
-	test('of long inputs are told beside those of others', async () => {
+	test('of long inputs are listed separately', async () => {
 		const { body } = await send('GET', '/pricing/provider_a/claude-sonnet-4-5');
 		expect(body['long_input']).toMatchObject([{ above_input_tokens: 200_000, input_usd_per_million_tokens: '6.00' }]);
 	});
 
-	test('?unpriced=true lists models that were called or refused and have no price now', async () => {
+	test('?unpriced=true lists models that were requested or rejected and have no price now', async () => {
 		await subject.book({ provider: 'local', model: 'llama' });
 		await subject.book({ provider: 'local', model: 'priced' });
 		await subject.book({ provider: 'local', model: 'models/Priced' });
@@ -139,14 +139,14 @@ describe('prices', () => {
 		['another model than the address', 'local/m', { ...rates, model: 'n' }, 422, 'model'],
 		['a model that is too long', `local/${'m'.repeat(257)}`, rates, 422, 'model'],
 		['an unknown provider', 'provider_x/m', rates, 404, undefined],
-	])('with %s are refused and nothing is set', async (_title, path, body, status, field) => {
+	])('with %s are rejected and nothing is set', async (_title, path, body, status, field) => {
 		const before = await subject.state();
 		const answer = await send('PUT', `/pricing/${path}`, body);
 		expect([answer.status, (answer.body['errors'] as { path: string }[])[0]?.path]).toEqual([status, field]);
 		expect(await subject.state()).toBe(before);
 	});
 
-	test('a condition on an override that is not there is stale; of many that set one at once one wins a tag', async () => {
+	test('a condition on a missing override is stale; of many that set one at once one wins a tag', async () => {
 		expect((await send('PUT', '/pricing/local/m', rates, { 'if-match': '"1"' })).status).toBe(412);
 		const etag = (await send('PUT', '/pricing/local/m', rates)).headers.get('etag') ?? '';
 		const answers = await Promise.all(Array.from({ length: 50 }, () => send('PUT', '/pricing/local/m', rates, { 'if-match': etag })));

@@ -12,7 +12,7 @@ afterEach(() => subject.stop());
 const target = { provider: 'local', model: null, weight: 1 };
 
 describe('a routing rule', () => {
-	test('is made with defaults, read, changed in part and deleted', async () => {
+	test('is created with defaults, read, changed in part and deleted', async () => {
 		const made = await send('POST', '/routing', { id: 'r', name: 'Rule', targets: [{ provider: 'local' }] });
 		expect([made.status, made.headers.get('location')]).toEqual([201, '/routing/r']);
 		const rule = {
@@ -47,14 +47,14 @@ describe('a routing rule', () => {
 		[{ strategy: 'random', targets: [{ provider: 'local' }] }, 'strategy'],
 		[{ match: { format: 'gemini' }, targets: [{ provider: 'local' }] }, 'match.format'],
 		[{ priority: 1.5, targets: [{ provider: 'local' }] }, 'priority'],
-	])('that says %j is refused with the path', async (wish, path) => {
+	])('with %j is rejected with the path', async (wish, path) => {
 		const refused = await send('POST', '/routing', { id: 'r', name: 'Rule', ...wish });
 		expect(refused.status).toBe(422);
 		expect((refused.body['errors'] as { path: string }[]).map((error) => error.path)).toContain(path);
 		expect((await send('GET', '/routing/r')).status).toBe(404);
 	});
 
-	test('whose target names a vendor keeps the name of its provider', async () => {
+	test('whose target names a vendor stores the name of its provider', async () => {
 		const targets = [{ provider: 'openai', model: 'gpt-5' }, { provider: 'local' }];
 		const { body } = await send('POST', '/routing', { id: 'r', name: 'Rule', targets });
 		expect(body['targets']).toEqual([{ provider: 'provider_b', model: 'gpt-5', weight: 1 }, target]);
@@ -62,7 +62,7 @@ describe('a routing rule', () => {
 		expect(changed.body['targets']).toEqual([{ ...target, provider: 'provider_a' }]);
 	});
 
-	test('whose id is taken is not made', async () => {
+	test('whose id is taken is not created', async () => {
 		await send('POST', '/routing', { id: 'r', name: 'One', targets: [{ provider: 'local' }] });
 		expect((await send('POST', '/routing', { id: 'r', name: 'Two', targets: [{ provider: 'local' }] })).status).toBe(409);
 		expect((await send('GET', '/routing/r')).body).toMatchObject({ name: 'One' });

@@ -12,7 +12,7 @@ afterEach(() => subject.stop());
 const startedAt = '2026-11-21T12:00:05.000Z';
 
 describe('a team', () => {
-	test('is made, read, changed and deleted', async () => {
+	test('is created, read, changed and deleted', async () => {
 		const made = await send('POST', '/teams', {
 			name: 'Red Ⅳ Team!',
 			client_ids: ['agent'],
@@ -59,7 +59,7 @@ describe('a team', () => {
 		expect([again.status, again.body]).toEqual([200, made.body]);
 	});
 
-	test('goes with its budgets', async () => {
+	test('is deleted together with its budgets', async () => {
 		await send('POST', '/teams', { id: 'red' });
 		await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: '1.00' });
 		await send('DELETE', '/teams/red');
@@ -88,7 +88,7 @@ describe('a team', () => {
 		expect(await subject.state()).toBe(before);
 	});
 
-	test('an unknown member or tier is told the nearest known one', async () => {
+	test('with an unknown member or tier names the nearest known one', async () => {
 		const messageOf = async (body: object) => ((await send('POST', '/teams', body)).body['errors'] as { message: string }[])[0]?.message;
 		expect(await messageOf({ id: 'red', clientIds: [] })).toBe('is an unknown field: did you mean client_ids?');
 		expect(await messageOf({ id: 'red', limits: { rmp: 1 } })).toBe('is an unknown field: did you mean rpm?');
@@ -98,7 +98,7 @@ describe('a team', () => {
 		expect(await messageOf({ id: 'red', metadata: 'x'.repeat(5) })).toBe('must be an object, not a string');
 	});
 
-	test('that takes a client of another team, also of the configuration, is 409 and changes nothing', async () => {
+	test('with a client of another team, also of the configuration, is 409 and changes nothing', async () => {
 		await send('POST', '/teams', { id: 'red', client_ids: ['agent'] });
 		await send('POST', '/teams', { id: 'blue' });
 		const before = await subject.state();
@@ -113,7 +113,7 @@ describe('a team', () => {
 		expect(await subject.state()).toBe(before);
 	});
 
-	test('of a taken id, or a name that gives one, is 409', async () => {
+	test('with a taken id, or a name that results in one, is 409', async () => {
 		await send('POST', '/teams', { id: 'red' });
 		expect((await send('POST', '/teams', { id: 'red' })).status).toBe(409);
 		expect((await send('POST', '/teams', { name: 'RED' })).body['errors']).toEqual([
@@ -122,7 +122,7 @@ describe('a team', () => {
 		expect((await send('POST', '/teams', { id: 'pinned' })).status).toBe(409);
 	});
 
-	test('of the configuration is shown, and changed there alone', async () => {
+	test('of the configuration is shown, and can only be changed there', async () => {
 		const read = await send('GET', '/teams/pinned');
 		expect([read.status, read.body['origin'], read.body['created_at'], read.headers.get('etag')]).toEqual([200, 'config', null, null]);
 		const changed = await send('PUT', '/teams/pinned', { tier: 'sandbox' });
@@ -135,7 +135,7 @@ describe('a team', () => {
 		expect((await send('PUT', '/teams/red', { id: 'blue' })).body['errors']).toMatchObject([{ path: 'id' }]);
 	});
 
-	test('unknown is 404 for every method', async () => {
+	test('that does not exist is 404 for every method', async () => {
 		for (const [method, body] of [['GET'], ['PUT', {}], ['DELETE']] as const) {
 			expect((await send(method, '/teams/absent', body)).body['code']).toBe('record_unknown');
 			expect((await send(method, `/teams/${'x'.repeat(2000)}`, body)).status).toBe(404);
@@ -158,7 +158,7 @@ describe('conditional changes', () => {
 		expect((await send('DELETE', '/teams/red', undefined, { 'if-match': etag })).status).toBe(412);
 	});
 
-	test('a tag of a team that was deleted and made again is stale', async () => {
+	test('a tag of a team that was deleted and created again is stale', async () => {
 		const etag = (await send('POST', '/teams', { id: 'red' })).headers.get('etag') ?? '';
 		await send('DELETE', '/teams/red');
 		await send('POST', '/teams', { id: 'red' });
@@ -181,7 +181,7 @@ describe('conditional changes', () => {
 		}
 	});
 
-	test('of 50 writers without a condition none is lost or refused', async () => {
+	test('of 50 writers without a condition none is lost or rejected', async () => {
 		await send('POST', '/teams', { id: 'red' });
 		const answers = await Promise.all(
 			Array.from({ length: 50 }, (_, index) =>
@@ -193,7 +193,7 @@ describe('conditional changes', () => {
 		expect(body).toMatchObject({ name: expect.stringMatching(/^n/) as string, metadata: { a: expect.any(String) as string } });
 	});
 
-	test('of 50 that make one name one does', async () => {
+	test('of 50 that create one name one succeeds', async () => {
 		const answers = await Promise.all(Array.from({ length: 50 }, () => send('POST', '/teams', { name: 'Red' })));
 		expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
 		expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
@@ -202,7 +202,7 @@ describe('conditional changes', () => {
 });
 
 describe('pages', () => {
-	test('show every team once while others come and go', async () => {
+	test('show every team once while others are added and removed', async () => {
 		for (let index = 0; index < 9; index++) await send('POST', '/teams', { id: `t${index}` });
 		const seen: string[] = [];
 		let cursor: string | null = '';
@@ -216,7 +216,7 @@ describe('pages', () => {
 		expect(seen).toEqual(['pinned', ...Array.from({ length: 9 }, (_, index) => `t${index}`)]);
 	});
 
-	test('end with the last row: no empty page follows', async () => {
+	test('end with the last item: no empty page follows', async () => {
 		await send('POST', '/teams', { id: 'red' });
 		expect((await send('GET', '/teams?limit=2')).body['next_cursor']).toBeNull();
 	});
@@ -233,7 +233,7 @@ describe('pages', () => {
 describe('an idempotency-key', () => {
 	const key = { 'idempotency-key': 'k-1' };
 
-	test('repeated with the same body gives the first answer and changes nothing', async () => {
+	test('repeated with the same body returns the first response and changes nothing', async () => {
 		const first = await send('POST', '/teams', { name: 'Red' }, key);
 		const state = await subject.state();
 		const again = await send('POST', '/teams', { name: 'Red' }, key);
@@ -242,25 +242,25 @@ describe('an idempotency-key', () => {
 		expect(await subject.state()).toBe(state);
 	});
 
-	test('with another body is 422; of another client or address it is another key', async () => {
+	test('with another body is 422; of another client or path it is another key', async () => {
 		await send('POST', '/teams', { name: 'Red' }, key);
 		expect((await send('POST', '/teams', { name: 'Blue' }, key)).body['code']).toBe('idempotency_key_reused');
 		expect((await send('POST', '/teams', { name: 'Blue' }, { ...key, authorization: 'Bearer other' })).status).toBe(201);
 		expect((await send('POST', '/budgets', { team: 'red', limit_usd: '1' }, key)).status).toBe(201);
 	});
 
-	test('of a refused request is free again', async () => {
+	test('of a rejected request is free again', async () => {
 		expect((await send('POST', '/teams', { name: 'Red', tier: 'x' }, key)).status).toBe(422);
 		expect((await send('POST', '/teams', { name: 'Red' }, key)).status).toBe(201);
 	});
 
-	test('sent by many at once makes one record, and all get its answer', async () => {
+	test('sent concurrently creates one record, and all get its response', async () => {
 		const answers = await Promise.all(Array.from({ length: 20 }, () => send('POST', '/clients', { name: 'x' }, key)));
 		expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
 		expect(await subject.records.clients.list()).toHaveLength(1);
 	});
 
-	test('is forgotten after a day', async () => {
+	test('expires after a day', async () => {
 		await send('POST', '/teams', { name: 'Red' }, key);
 		subject.clock.advance(24 * 3_600_000 - 1);
 		expect((await send('POST', '/teams', { name: 'Red' }, key)).status).toBe(201);
@@ -268,7 +268,7 @@ describe('an idempotency-key', () => {
 		expect((await send('POST', '/teams', { name: 'Red' }, key)).status).toBe(409);
 	});
 
-	test.each(['a b', 'x'.repeat(256)])('that is none is 422: %s', async (wrong) => {
+	test.each(['a b', 'x'.repeat(256)])('that is invalid is 422: %s', async (wrong) => {
 		expect((await send('POST', '/teams', { name: 'Red' }, { 'idempotency-key': wrong })).body['errors']).toMatchObject([
 			{ path: 'idempotency-key' },
 		]);

@@ -84,12 +84,12 @@ describe('usage of a team', () => {
 		});
 	});
 
-	test('counts what /requests lists', async () => {
+	test('equals the entries of /requests', async () => {
 		const rows = (await send('GET', '/requests?team=red')).body['data'] as { request_id: string; time: string }[];
 		expect(rows.filter(({ time }) => time >= month.start)).toHaveLength(4);
 	});
 
-	test('the team’s own budget takes the place of its tier’s; that of a model does not', async () => {
+	test('the team’s own budget replaces its tier’s; that of a model does not', async () => {
 		const idsOf = async () => ((await send('GET', '/usage/red')).body['budgets'] as { id: string }[]).map(({ id }) => id);
 		await send('POST', '/budgets', { id: 'one', team: 'red', model: 'gpt-4o-mini', limit_usd: '1' });
 		expect(await idsOf()).toEqual(['tier-standard', 'one']);
@@ -145,7 +145,7 @@ describe('usage of a team', () => {
 		expect([answer.status, answer.body['errors']]).toMatchObject([422, [{ path }]]);
 	});
 
-	test('of an unknown team is 404; of one that is gone, of the configuration, and of a client alone it is there', async () => {
+	test('of an unknown team is 404; of a deleted one, of the configuration, and of a client alone it exists', async () => {
 		for (const path of ['/usage/absent', '/usage/absent/history']) expect((await send('GET', path)).status).toBe(404);
 		await send('POST', '/clients', { id: 'loner', name: 'Loner' });
 		expect((await send('GET', '/usage/pinned')).body).toMatchObject({ requests: 0, cost_usd: '0.00', models: [] });
@@ -221,7 +221,7 @@ describe('usage of all teams', () => {
 				{ day: '2026-11-21', requests: 3, tokens: tokens(1), cost_usd: '0.000000009', estimated_cost_usd: '0.00' },
 			],
 		],
-	])('by %s, whole and page by page', async (by, rows) => {
+	])('by %s, complete and page by page', async (by, rows) => {
 		expect((await send('GET', `/usage?group_by=${by}`)).body).toMatchObject({ group_by: by, data: rows, next_cursor: null });
 		const paged: unknown[] = [];
 		let cursor: unknown = null;
@@ -234,7 +234,7 @@ describe('usage of all teams', () => {
 		expect(paged).toEqual(rows);
 	});
 
-	test('as CSV names where it goes on', async () => {
+	test('as CSV names its next page', async () => {
 		const first = await send('GET', '/usage?limit=1', undefined, csv);
 		expect(first.text).toBe(
 			'team,requests,input,output,cache_read,cache_write,total,cost_usd,estimated_cost_usd\r\nblue,1,0,0,0,0,0,0.000000009,0.00\r\n',
@@ -258,7 +258,7 @@ describe('usage of all teams', () => {
 		expect([answer.status, answer.body['errors']]).toMatchObject([422, [{ path }]]);
 	});
 
-	test('reads no more rows of the ledger than it shows', async () => {
+	test('reads no more entries of the ledger than it shows', async () => {
 		const asked: unknown[] = [];
 		const { ledger } = subject;
 		const watched = await startAdmin(
@@ -322,7 +322,7 @@ describe('history', () => {
 });
 
 describe('CSV', () => {
-	test('has a row for each group, and nothing that a spreadsheet takes for a formula', async () => {
+	test('has a row for each group, and no text that a spreadsheet reads as a formula', async () => {
 		const answer = await send('GET', '/usage/red', undefined, csv);
 		expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
 		expect(answer.text).toBe(
@@ -343,7 +343,7 @@ describe('CSV', () => {
 		);
 	});
 
-	test('is given only to those who ask for it and not for JSON', async () => {
+	test('is returned only if the client prefers it to JSON', async () => {
 		const notCsv = [
 			'text/csvx',
 			'text/csv-schema',
@@ -358,7 +358,7 @@ describe('CSV', () => {
 		}
 	});
 
-	test('of requests has the tokens in columns of their own', async () => {
+	test('of requests has the tokens in separate columns', async () => {
 		const lines = (await send('GET', '/requests?team=red&limit=2', undefined, csv)).text.split('\r\n');
 		expect(lines[0]).toMatch(/^request_id,time,team,.*,duration_ms,input,output,cache_read,cache_write,total,guardrails$/);
 		expect(lines).toHaveLength(4);
@@ -369,7 +369,7 @@ describe('requests', () => {
 	const list = async (query: string) =>
 		(await send('GET', `/requests?${query}`)).body as { data: { request_id: string }[]; next_cursor: string | null };
 
-	test('are listed the newest first, with what they took', async () => {
+	test('are listed newest first, with their usage', async () => {
 		const { data } = await list('team=red');
 		expect(data.map((row) => row.request_id)).toEqual(['six', 'four', 'three', 'two', 'one']);
 		expect(data[2]).toEqual({
@@ -401,7 +401,7 @@ describe('requests', () => {
 		expect(rows.slice(0, 3).map((row) => row[column])).toEqual(['priced', 'true', 'false']);
 	});
 
-	test('are found by filters, over any number of pages, while more come in', async () => {
+	test('are found by filters, over any number of pages, while more arrive', async () => {
 		const seen: string[] = [];
 		let cursor: string | null = null;
 		do {
@@ -418,14 +418,14 @@ describe('requests', () => {
 		expect((await list('model=absent')).data).toEqual([]);
 	});
 
-	test('are never more on a page than asked for', async () => {
+	test('are never more on a page than requested', async () => {
 		for (const model of ['m', 'n', 'm', 'n', 'm', 'm']) await subject.book({ model });
 		const { data, next_cursor: cursor } = await list('model=m&limit=3');
 		expect(data).toHaveLength(3);
 		expect((await list(`model=m&limit=3&cursor=${cursor}`)).data).toHaveLength(1);
 	});
 
-	test('a filter that matches nothing in many rows leads on by a cursor', async () => {
+	test('a filter without matches in many entries continues by a cursor', async () => {
 		for (let index = 0; index < mostRowsLookedThrough; index++) await subject.book({ model: 'm' });
 		const first = await list('client_id=%2B1&limit=1');
 		expect(first.data).toEqual([]);
