@@ -35,7 +35,7 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 	});
 	afterAll(() => bench.stop());
 
-	test('the key set holds the good keys and none of the bad ones', () => {
+	test('the key set contains the valid keys and none of the invalid ones', () => {
 		expect(bench.keySet.state().keyCount).toBe(3);
 	});
 
@@ -75,11 +75,11 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		}
 	});
 
-	test('A23, A24: nobody asked the attacker for keys', () => {
+	test('A23, A24: no request to the attacker for keys', () => {
 		expect(bench.issuer.attackerRequests).toBe(0);
 	});
 
-	test('guarantees 9.1: each answered within 5 ms in the median, A61 with its many scopes within 2', async () => {
+	test('guarantees 9.1: each response takes at most 5 ms in the median, A61 with its many scopes at most 2', async () => {
 		const slow: string[] = [];
 		for (const attack of cases) {
 			const durationsMs: number[] = [];

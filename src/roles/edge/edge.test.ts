@@ -18,7 +18,7 @@ const get = (path: string, rest: Partial<HttpRequest> = {}): Partial<HttpRequest
 const jsonOf = ({ body }: HttpResponse): unknown => JSON.parse(body as string);
 
 describe('an admitted request', () => {
-	test('goes on unchanged but for the caller that was proven', async () => {
+	test('continues unchanged except for the verified caller', async () => {
 		const { admitted, issuer, send } = await start();
 		const request = withToken(issuer.accessToken({ client_id: 'agent-7' }));
 		const answer = await send(request);
@@ -26,7 +26,7 @@ describe('an admitted request', () => {
 		expect(admitted[0]).toMatchObject({ ...request, path: '/v1/chat/completions', caller: { clientId: 'agent-7', issuer: issuer.issuer } });
 	});
 
-	test('has its token hashed once for fields that come again, and judged each time', async () => {
+	test('has its token hashed once for repeated header fields, and verified each time', async () => {
 		const { admitted, issuer, send, verifier, clock } = await start();
 		const digest = vi.spyOn(verifier, 'digest');
 		const repeated = { authorization: `Bearer ${issuer.accessToken()}` };
@@ -39,7 +39,7 @@ describe('an admitted request', () => {
 		expect(digest).toHaveBeenCalledTimes(2);
 	});
 
-	test('a caller that the request brings along counts for nothing', async () => {
+	test('a caller that the request itself contains is ignored', async () => {
 		const { admitted, issuer, send } = await start();
 		const forged = { clientId: 'admin' } as unknown as NonNullable<HttpRequest['caller']>;
 		expect((await send({ caller: forged })).status).toBe(401);
@@ -47,7 +47,7 @@ describe('an admitted request', () => {
 		expect(admitted.map(({ caller }) => caller?.clientId)).toEqual(['agent']);
 	});
 
-	test('what the inner handler throws is not the edge’s to answer', async () => {
+	test('errors of the inner handler are not rendered by the edge', async () => {
 		const { issuer, send, admitted } = await start();
 		admitted.push = () => {
 			throw new TypeError('inside');
@@ -61,13 +61,13 @@ describe('paths and methods as clients send them', () => {
 		['/v1/messages/', '/v1/messages'],
 		['/v1/v1/messages', '/v1/messages'],
 		['//v1/v1//chat/completions/', '/v1/chat/completions'],
-	])('%s goes on as %s', async (path, canonical) => {
+	])('%s is forwarded as %s', async (path, canonical) => {
 		const { admitted, issuer, send } = await start();
 		await send({ ...withToken(issuer.accessToken()), path });
 		expect(admitted.map((request) => request.path)).toEqual([canonical]);
 	});
 
-	test('OPTIONS needs no token, says the same of every path, and does not pass', async () => {
+	test('OPTIONS needs no token, returns the same for every path, and is not forwarded', async () => {
 		const { admitted, send } = await start();
 		for (const path of ['/', '/v1/messages', '/nothing/here']) {
 			expect(await send({ method: 'OPTIONS', path })).toEqual({ status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' }, body: null });
@@ -75,7 +75,7 @@ describe('paths and methods as clients send them', () => {
 		expect(admitted).toEqual([]);
 	});
 
-	test('OPTIONS is judged by the firewall as all others', async () => {
+	test('OPTIONS is evaluated by the firewall like other methods', async () => {
 		const { send } = await start({ perIp: { requests: 1 } });
 		expect((await send({ method: 'OPTIONS' })).status).toBe(204);
 		expect((await send({ method: 'OPTIONS' })).status).toBe(403);
@@ -98,7 +98,7 @@ describe('header fields with the token', () => {
 		expect(await statusOf(running, { [name]: '' })).toBe('401 token_missing');
 	});
 
-	test('authorization decides where it is present, and the others are not read', async () => {
+	test('authorization takes precedence, and the others are not read', async () => {
 		const running = await start();
 		const [mine, theirs] = ['mine', 'theirs'].map((client_id) => running.issuer.accessToken({ client_id }));
 		expect(await statusOf(running, { authorization: `Bearer ${mine}`, 'x-api-key': theirs, 'api-key': 'nonsense' })).toBe('200');
@@ -108,7 +108,7 @@ describe('header fields with the token', () => {
 		}
 	});
 
-	test('without it, two that agree are one token, and two that differ are none', async () => {
+	test('without it, two equal fields are one token, and two different ones are none', async () => {
 		const running = await start();
 		const [mine, theirs] = ['mine', 'theirs'].map((client_id) => running.issuer.accessToken({ client_id }));
 		expect(await statusOf(running, { 'x-api-key': mine, 'api-key': mine })).toBe('200');
@@ -116,7 +116,7 @@ describe('header fields with the token', () => {
 		expect(running.log.lines.at(-1)?.fields?.['reason']).toBe('header fields carry different tokens');
 	});
 
-	test('x-goog-api-key counts where it is listed', async () => {
+	test('x-goog-api-key applies if it is listed', async () => {
 		const running = await start();
 		const accessToken = running.issuer.accessToken();
 		expect(await statusOf(running, { 'x-goog-api-key': accessToken })).toBe('401 token_missing');
@@ -136,15 +136,15 @@ describe('header fields with the token', () => {
 	});
 });
 
-describe('refusals', () => {
-	test('without a token: 401, with nothing said of an error', async () => {
+describe('rejections', () => {
+	test('without a token: 401, without an error parameter', async () => {
 		const { send } = await start();
 		const answer = await send();
 		expect(answer).toMatchObject({ status: 401, facts: { code: 'token_missing' } });
 		expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
 	});
 
-	test('a bad token: 401 with error="invalid_token"; why is in the log alone', async () => {
+	test('an invalid token: 401 with error="invalid_token"; only the log has the reason', async () => {
 		const { issuer, log, send } = await start();
 		const answer = await send(withToken(issuer.accessToken({ exp: 1 })));
 		expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="invalid_token"');
@@ -183,7 +183,7 @@ describe('refusals', () => {
 		expect(admitted).toEqual([]);
 	});
 
-	test('a defect in verification: 500 that shows nothing, logged as an error', async () => {
+	test('an internal error in verification: 500 without details, logged as an error', async () => {
 		const verify = (): never => {
 			throw new RangeError('secret detail');
 		};
@@ -203,7 +203,7 @@ describe('per-IP rate', () => {
 		return statuses;
 	};
 
-	test('one over the limit: the block page, before the token is looked at; other sources pass; later it recovers', async () => {
+	test('one over the limit: the block page, before the token is verified; other sources pass; later it recovers', async () => {
 		const running = await start({ perIp });
 		const good = withToken(running.issuer.accessToken());
 		expect(await sendMany(running, 6, good)).toEqual([200, 200, 200, 200, 200, 403]);
@@ -215,7 +215,7 @@ describe('per-IP rate', () => {
 		expect((await running.send(good)).status).toBe(200);
 	});
 
-	test('refused tokens and GET / count, health checks do not and always get through', async () => {
+	test('rejected tokens and GET / count, health checks do not and always pass', async () => {
 		const running = await start({ perIp });
 		expect(await sendMany(running, 3, {})).toEqual([401, 401, 401]);
 		expect(await sendMany(running, 9, get('/readyz'))).not.toContain(403);

@@ -127,8 +127,8 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	};
 }
 
-describe('which gateway', () => {
-	test('of two that are drawn the one with fewer open answers', async () => {
+describe('load balancing', () => {
+	test('selects the one with fewer open responses of two random gateways', async () => {
 		const { askOpen, bodies, origins } = start();
 		await askOpen(1);
 		expect(origins()).toEqual([a]);
@@ -141,14 +141,14 @@ describe('which gateway', () => {
 		expect(origins(), 'both answers of a are over').toEqual([b, a, a]);
 	});
 
-	test('what is left of two that are drawn follows the load, whichever they are', async () => {
+	test('follows the load for the remaining one of the two, whichever they are', async () => {
 		const { askOpen, origins, forwarding } = start({ gateways: Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`) });
 		await askOpen(100);
 		expect(new Set(origins()).size, 'with this chance two are drawn for ever').toBe(2);
 		expect(forwarding.isAnyUsable()).toBe(true);
 	});
 
-	test('one that cannot be reached is passed over in the same request, and until it answers GET / again', async () => {
+	test('skips an unreachable gateway in the same request, and until it responds to GET / again', async () => {
 		const { ask, origins, broken, forwarding, probeAll, states, log } = start();
 		await forwarding.start();
 		broken.set(a, 'provider_unreachable');
@@ -173,7 +173,7 @@ describe('which gateway', () => {
 		forwarding.stop();
 	});
 
-	test('one that has come back is drawn from more and more often, for ten seconds', async () => {
+	test('selects a gateway that has come back more and more often, for ten seconds', async () => {
 		const { askWhole, origins, forwarding, probeAll, states, draws, clock } = start({ gateways: [a, b] });
 		/** Returns whether the first gateway is chosen if the random number is `chance`. */
 		const isChosenAt = async (chance: number): Promise<boolean> => {
@@ -194,7 +194,7 @@ describe('which gateway', () => {
 		forwarding.stop();
 	});
 
-	test.each(['shutting_down', 'error'] as const)('one whose GET / says %s gets nothing new', async (state) => {
+	test.each(['shutting_down', 'error'] as const)('sends nothing new to a gateway whose GET / returns %s', async (state) => {
 		const { ask, origins, forwarding, states } = start();
 		states.set(a, state).set(b, state);
 		await forwarding.start();
@@ -203,7 +203,7 @@ describe('which gateway', () => {
 		forwarding.stop();
 	});
 
-	test('an answer that is late once is no reason yet, but where there was none before', async () => {
+	test('tolerates one late response, but not from a gateway that never responded', async () => {
 		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a] });
 		states.set(a, 'gone');
 		await forwarding.start();
@@ -222,7 +222,7 @@ describe('which gateway', () => {
 		expect((await ask()).status).toBe(200);
 	});
 
-	test('an answer without an end is no gateway’s, and the log says so', async () => {
+	test('treats an endless response as no gateway’s, and logs it', async () => {
 		const { states, forwarding, probeAll, log } = start({ gateways: [a] });
 		states.set(a, 'endless');
 		await forwarding.start();
@@ -234,14 +234,14 @@ describe('which gateway', () => {
 		]);
 	});
 
-	test('after it is stopped it asks no more', async () => {
+	test('sends no health checks after it is stopped', async () => {
 		const { forwarding, clock } = start();
 		await forwarding.start();
 		forwarding.stop();
 		expect(clock.pending).toBe(0);
 	});
 
-	test('three requests lost in a row: left alone for five seconds', async () => {
+	test('ejects a gateway after three lost requests in a row', async () => {
 		const { ask, origins, broken, takers, clock } = start({ gateways: [a, b] });
 		broken.set(a, 'provider_unreachable');
 		takers.add(a);
@@ -257,7 +257,7 @@ describe('which gateway', () => {
 	});
 
 	test.each(['provider_unreachable', 'provider_connect_timeout'] as const)(
-		'when none can be reached (%s): 503, each tried at most once',
+		'returns 503 if none is reachable (%s), with each tried at most once',
 		async (code) => {
 			const { ask, origins, broken } = start();
 			for (const origin of [a, b, c]) broken.set(origin, code);
@@ -275,7 +275,7 @@ describe('which gateway', () => {
 		},
 	);
 
-	test('all away, one returns: the next request finds it, and all later ones go to it', async () => {
+	test('finds a gateway that returns when all were unavailable, and sends it all later requests', async () => {
 		const many = Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`);
 		const { ask, origins, broken, draws, log, clock } = start({ gateways: many });
 		for (const origin of many) broken.set(origin, 'provider_unreachable');
@@ -293,7 +293,7 @@ describe('which gateway', () => {
 		expect(log.lines.filter(({ event }) => event === 'gateway back in rotation')).toHaveLength(1);
 	});
 
-	test('a gateway that returns while a request tries the others is tried again', async () => {
+	test('tries a gateway again that returns while a request tries the others', async () => {
 		const { ask, origins, broken, delays } = start();
 		for (const origin of [a, b, c]) broken.set(origin, 'provider_unreachable');
 		await ask();
@@ -310,7 +310,7 @@ describe('which gateway', () => {
 		expect(origins()).toEqual([a, a]);
 	});
 
-	test('what was found out before a gateway returned does not take it out again', async () => {
+	test('does not remove a gateway for findings from before its return', async () => {
 		const { ask, broken, delays, forwarding, log } = start({ gateways: [a] });
 		broken.set(a, 'provider_unreachable');
 		await ask();
@@ -328,7 +328,7 @@ describe('which gateway', () => {
 		expect(forwarding.isAnyUsable(), 'by its second attempt').toBe(false);
 	});
 
-	test('one that says that it is shutting down is not put back by a response', async () => {
+	test('does not put a gateway that is shutting down back because of a response', async () => {
 		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a, b] });
 		states.set(a, 'shutting_down').set(b, 'gone');
 		await forwarding.start();
@@ -341,7 +341,7 @@ describe('which gateway', () => {
 		forwarding.stop();
 	});
 
-	test('a request gives up after three gateways that take no connection in time', async () => {
+	test('gives up a request after three gateways with a connection timeout', async () => {
 		const many = Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`);
 		const { ask, origins, broken } = start({ gateways: many });
 		for (const origin of many) broken.set(origin, 'provider_connect_timeout');
@@ -351,7 +351,7 @@ describe('which gateway', () => {
 });
 
 describe('a request is sent once', () => {
-	test('lost after it began to leave: 502, no other gateway sees it', async () => {
+	test('lost after it was sent in part: 502, no other gateway receives it', async () => {
 		const { ask, origins, broken, takers } = start();
 		broken.set(a, 'provider_unreachable');
 		takers.add(a);
@@ -360,7 +360,7 @@ describe('a request is sent once', () => {
 		expect(origins()).toEqual([a, a]);
 	});
 
-	test('reading may be repeated', async () => {
+	test('reads can be repeated', async () => {
 		const { ask, origins, broken, takers } = start();
 		broken.set(a, 'provider_unreachable');
 		takers.add(a);
@@ -368,7 +368,7 @@ describe('a request is sent once', () => {
 		expect(origins()).toEqual([a, b]);
 	});
 
-	test('lost once an upload has been started: no other gateway is asked for its sake, and none is away', async () => {
+	test('lost once an upload has started: no other gateway is tried, and none is marked unreachable', async () => {
 		const { ask, broken, starters, origins, log } = start({ gateways: [a, b] });
 		broken.set(a, 'provider_unreachable');
 		starters.add(a);
@@ -378,7 +378,7 @@ describe('a request is sent once', () => {
 		expect(log.lines.map(({ event }) => event)).not.toContain('gateway unhealthy');
 	});
 
-	test('who asks for JSON, as both SDKs do, gets the error in JSON; a gateway that nobody reached is a page for all', async () => {
+	test('a client that asks for JSON, as both SDKs do, gets the error in JSON; with no reachable gateway every client gets a page', async () => {
 		const { ask, broken, takers } = start({ gateways: [a] });
 		broken.set(a, 'provider_disconnected');
 		takers.add(a);
@@ -394,7 +394,7 @@ describe('a request is sent once', () => {
 		expect([away.status, away.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
 	});
 
-	test.each(['provider_first_byte_timeout', 'provider_total_timeout'] as const)('%s: 502, and no fault of the gateway’s', async (code) => {
+	test.each(['provider_first_byte_timeout', 'provider_total_timeout'] as const)('%s: 502, and no failure of the gateway', async (code) => {
 		const { ask, askWhole, origins, broken, takers } = start();
 		broken.set(a, code);
 		takers.add(a);
@@ -404,7 +404,7 @@ describe('a request is sent once', () => {
 		expect(origins()).toEqual([a, a, a, a, a, a]);
 	});
 
-	test('a client that left is no fault of the gateway', async () => {
+	test('a client that disconnected is no failure of the gateway', async () => {
 		const { ask, askWhole, origins, broken, takers } = start();
 		broken.set(a, new Refusal('client_closed'));
 		takers.add(a);
@@ -414,15 +414,15 @@ describe('a request is sent once', () => {
 		expect(origins()).toEqual([a, a, a, a, a, a]);
 	});
 
-	test('a defect is not taken for a gateway’s failure', async () => {
+	test('an internal error is no failure of the gateway', async () => {
 		const { ask, broken } = start();
 		broken.set(a, new TypeError('ours'));
 		await expect(ask()).rejects.toThrow('ours');
 	});
 });
 
-describe('what is handed on', () => {
-	test('fields of the connection stay behind, all others pass', async () => {
+describe('forwarded requests and responses', () => {
+	test('fields of the connection are removed, all others pass', async () => {
 		const { ask, sent } = start();
 		const headers = {
 			host: 'edge.example',
@@ -449,13 +449,13 @@ describe('what is handed on', () => {
 		['authorization, whatever else is there', { authorization: 'Bearer t', 'x-api-key': 'u', 'api-key': 'v', 'x-goog-api-key': 'w' }],
 		['x-api-key', { 'x-api-key': 't' }],
 		['api-key, and not what this edge does not read', { 'api-key': 't', 'x-goog-api-key': 'u' }],
-	])('the token reaches the gateway in `authorization` alone: from %s', async (_title, headers) => {
+	])('the token reaches the gateway only in `authorization`: from %s', async (_title, headers) => {
 		const { ask, sent } = start();
 		await ask({ headers });
 		expect(sent[0]?.headers).toEqual({ authorization: 'Bearer t', 'content-length': '2' });
 	});
 
-	test('the answer passes in pieces, and the log line names the caller', async () => {
+	test('the response passes in chunks, and the log line names the client', async () => {
 		const { ask, bodies, clock } = start();
 		clock.advance(50);
 		const caller = { clientId: 'agent' } as Caller;
@@ -477,7 +477,7 @@ describe('what is handed on', () => {
 		expect([reader.text, reader.ending]).toEqual(['one two', 'ended']);
 	});
 
-	test('a client that leaves ends the answer', async () => {
+	test('a client that disconnects ends the response', async () => {
 		const { ask, bodies } = start();
 		const { body } = await ask();
 		if (!isByteStream(body)) throw new Error('not a stream');
@@ -485,7 +485,7 @@ describe('what is handed on', () => {
 		expect(bodies[0]?.isCancelled).toBe(true);
 	});
 
-	test('a gateway lost in the middle of its answer', async () => {
+	test('a gateway lost in the middle of its response', async () => {
 		const { ask, bodies } = start();
 		const answer = await ask();
 		if (!isByteStream(answer.body)) throw new Error('not a stream');
@@ -508,7 +508,7 @@ describe('what is handed on', () => {
 		expect(reader.text, 'one id, as in the answer’s head').toContain('"request_id":"req_of_gateway"');
 	});
 
-	test('in the middle of an event it is cut: nobody sees half an event and then another', async () => {
+	test('in the middle of an event it is cut: no client gets half an event and then another', async () => {
 		const { ask, bodies } = start({ isStreamed: true });
 		const { body } = await ask();
 		if (!isByteStream(body)) throw new Error('not a stream');
@@ -527,7 +527,7 @@ describe('what is handed on', () => {
 		['line feeds in pieces of their own, which end an event', ['data: {}', '\n', '\n'], true],
 		['CR LF, which is one end of a line', ['data: {}\r\n'], false],
 		['CR LF in two pieces', ['data: {}\r', '\n'], false],
-	])('where events end is known of %s', async (_name, pieces, isBetween) => {
+	])('event boundaries are known for %s', async (_name, pieces, isBetween) => {
 		const { ask, bodies } = start({ isStreamed: true });
 		const { body } = await ask();
 		if (!isByteStream(body)) throw new Error('not a stream');
@@ -538,7 +538,7 @@ describe('what is handed on', () => {
 		expect([reader.text.includes('event: error'), reader.ending]).toEqual([isBetween, isBetween ? 'ended' : 'failed']);
 	});
 
-	test('told to end, streams do so after the event that has begun; other answers go on', async () => {
+	test('at a shutdown, streams end after the current event; other responses continue', async () => {
 		const { ask, bodies, openAnswers } = start({ isStreamed: true });
 		const readers = [new Reader(), new Reader(), new Reader()];
 		for (const [index, reader] of readers.entries()) {
@@ -560,7 +560,7 @@ describe('what is handed on', () => {
 		expect([readers[2]?.ending, openAnswers.size]).toEqual(['ended', 0]);
 	});
 
-	test('a short body is sent whole, a long one or one of unknown length as it comes', async () => {
+	test('a short body is read before it is sent, a long one or one of unknown length is streamed', async () => {
 		const { ask, sent } = start();
 		await ask();
 		expect(sent[0]?.body).toEqual(Buffer.from('{}'));
@@ -575,7 +575,7 @@ describe('what is handed on', () => {
 		}
 	});
 
-	test('a body that does not arrive is the client’s mistake, and no gateway hears of it', async () => {
+	test('a body that does not arrive is a client error, and reaches no gateway', async () => {
 		const { ask, sent } = start();
 		const body = new HandStream();
 		const answer = ask({ body });
