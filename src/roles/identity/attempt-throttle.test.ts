@@ -54,7 +54,7 @@ describe('wrong secrets', () => {
 		).toBe(100);
 	});
 
-	test('are limited per client from many addresses, except from where it was right before', () => {
+	test('are limited per client from many addresses, except from one where it authenticated before', () => {
 		const throttle = createAttemptThrottle(new ManualClock(), () => 10);
 		throttle.trust('one', '198.51.100.7');
 		expect(
@@ -83,7 +83,7 @@ describe('wrong secrets', () => {
 		).toBe(10);
 	});
 
-	test('are limited per address for many clients, except for one that was right from there', () => {
+	test('are limited per address for many clients, except for one that authenticated from there', () => {
 		const throttle = createAttemptThrottle(new ManualClock(), () => 10);
 		throttle.trust('good', '192.0.2.1');
 		expect(
@@ -126,7 +126,7 @@ describe('wrong secrets', () => {
 		expect(() => throttle.check('one', '192.0.2.1')).toThrow(Refusal);
 	});
 
-	test('over HTTP: 100 are answered invalid_client, the next ones 429 with the seconds to wait', async ({ onTestFinished }) => {
+	test('over HTTP: 100 return invalid_client, the next ones 429 with the seconds to wait', async ({ onTestFinished }) => {
 		const clock = new ManualClock();
 		const subject = await startIdentity({}, { clock });
 		onTestFinished(() => subject.stop());
@@ -141,7 +141,7 @@ describe('wrong secrets', () => {
 		expect((await tryOnce()).status).toBe(401);
 	});
 
-	test('over HTTP: what a proxy says of the address counts only when the proxy is trusted', async ({ onTestFinished }) => {
+	test('over HTTP: a forwarded address applies only if the proxy is trusted', async ({ onTestFinished }) => {
 		const statuses = async (trustedProxies: string[]): Promise<number[]> => {
 			const subject = await startIdentity({ maxAttemptsPerMinute: 1, trustedProxies });
 			onTestFinished(() => subject.stop());

@@ -73,13 +73,13 @@ describe('verifying a client', () => {
 		expect(await verify()).toBe('right');
 	});
 
-	test('many processes of one client that start at once are all let in, for the work of one', async () => {
+	test('many processes of one client that start together all authenticate, for the work of one', async () => {
 		const { verification } = await makeVerification();
 		const outcomes = await Promise.all(Array.from({ length: 500 }, () => outcomeOf(verification.verify(agent, address))));
 		expect(new Set(outcomes)).toEqual(new Set(['right']));
 	});
 
-	test('of a flood of different secrets few wait, and the rest is told to come again', async () => {
+	test('of a flood of different secrets few are queued, and the rest gets a retry time', async () => {
 		const { verification } = await makeVerification(cheapCost, 1000);
 		const guesses = Array.from({ length: 200 }, (_, index) =>
 			outcomeOf(verification.verify({ id: agent.id, secret: `guess ${index}` }, address)),
@@ -90,7 +90,7 @@ describe('verifying a client', () => {
 		expect(await outcomeOf(verification.verify(agent, address))).toBe('right');
 	});
 
-	test('a client that was verified before needs no turn in a full queue', async () => {
+	test('a client that was verified before needs no slot in a full queue', async () => {
 		const { verification } = await makeVerification(cheapCost, 1000);
 		await verification.verify(agent, address);
 		const flood = Array.from({ length: 200 }, (_, index) =>
@@ -100,7 +100,7 @@ describe('verifying a client', () => {
 		await Promise.all(flood);
 	});
 
-	test('exactly the allowed number of different guesses is judged, however many come at once', async () => {
+	test('exactly the allowed number of different guesses is verified, however many arrive together', async () => {
 		const { verification, clock } = await makeVerification(cheapCost, 10);
 		const guesses = Array.from({ length: 50 }, (_, index) =>
 			outcomeOf(verification.verify({ id: agent.id, secret: `guess ${index}` }, address)),
@@ -128,7 +128,7 @@ describe('verifying a client', () => {
 		expect(outcomes).toEqual(['invalid_client', 'invalid_client', 'invalid_client', 'too_many_attempts']);
 	});
 
-	test('who guesses locks out himself, not the client, and the right secret does not open the lock', async () => {
+	test('guessing locks out the guesser, not the client, and the right secret does not unlock it', async () => {
 		const { verification } = await makeVerification(cheapCost, 5);
 		for (let index = 0; index < 5; index++) await outcomeOf(verification.verify({ id: agent.id, secret: 'wrong' }, address));
 		expect(await outcomeOf(verification.verify(agent, address))).toBe('too_many_attempts');

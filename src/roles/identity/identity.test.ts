@@ -19,7 +19,7 @@ async function getJson(url: string): Promise<unknown> {
 }
 
 describe('what identity publishes', () => {
-	test('the key set holds public members only, and may be cached for five minutes', async () => {
+	test('the key set contains public members only, and can be cached for five minutes', async () => {
 		const subject = await start();
 		const response = await fetch(`${subject.baseUrl}/.well-known/jwks.json`);
 		const { keys } = (await response.json()) as { keys: Record<string, unknown>[] };
@@ -78,7 +78,7 @@ describe('what identity publishes', () => {
 	});
 
 	test.each(['/nothing', '/oauth2', '/oauth2/token/', '/OAUTH2/TOKEN', '/..%2foauth2/token', '/%ff', '/%'])(
-		'%s is answered in JSON, not found or not readable',
+		'%s returns JSON, not found or not readable',
 		async (path) => {
 			const response = await fetch((await start()).baseUrl + path, { method: 'POST' });
 			expect([400, 404]).toContain(response.status);
@@ -86,7 +86,7 @@ describe('what identity publishes', () => {
 		},
 	);
 
-	test('a defect is told by its request id alone, and logged whole', async () => {
+	test('an internal error shows only its request id, and is logged in full', async () => {
 		const records = createMemoryRecords();
 		const subject = await start({}, { records });
 		records.clients.get = () => Promise.reject(new Error('inner detail'));
@@ -103,7 +103,7 @@ describe('what identity publishes', () => {
 });
 
 describe('clients', () => {
-	test('one that another process creates, rotates, disables or deletes is known at once', async () => {
+	test('one that another process creates, rotates, disables or deletes is visible immediately', async () => {
 		const subject = await start();
 		const administration = createClientsAdministration({ clients: subject.records.clients, clock: systemClock });
 		const created = await administration.createClient({ name: 'Late', scopes: ['invoke'] });
@@ -130,7 +130,7 @@ describe('clients', () => {
 		expect(await statusOf(again?.secret ?? '')).toBe(401);
 	});
 
-	test('a configured one may be given by its hash, comes before a stored one, and changes with the settings', async () => {
+	test('a configured one can have a hash, precedes a stored one, and changes with the settings', async () => {
 		const secretHash = await hashClientSecret('hashed-secret-0123456789', newDerivation(cheapCost));
 		const hashed = { id: 'hashed', name: 'Hashed', secretHash, scopes: ['invoke'] };
 		const subject = await start({ configuredClients: [hashed] });
@@ -152,7 +152,7 @@ describe('clients', () => {
 });
 
 describe('as a role', () => {
-	test('a taken port rejects the start with what the operating system said', async () => {
+	test('a taken port rejects the start with the operating system’s error', async () => {
 		const server = createServer().listen(0, '127.0.0.1');
 		await once(server, 'listening');
 		onTestFinished(() => void server.close());
@@ -161,7 +161,7 @@ describe('as a role', () => {
 		await expect(startIdentity({ listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
 	});
 
-	test('its key set is at hand as soon as it has started, and those who ask are told of changes', async () => {
+	test('its key set is available as soon as it has started, and listeners are notified of changes', async () => {
 		const subject = await start();
 		const keySet = createLocalJWKSet({ keys: [...subject.identity.publishedKeySet().keys] });
 		await jwtVerify(await subject.accessToken(), keySet, { issuer });
@@ -181,7 +181,7 @@ describe('as a role', () => {
 		expect(payload.aud).toBe('https://gateway.example');
 	});
 
-	test('stop ends idle connections at once and leaves the port', async () => {
+	test('stop closes idle connections immediately and releases the port', async () => {
 		const subject = await start();
 		await subject.accessToken();
 		const beganMs = performance.now();

@@ -57,7 +57,7 @@ async function fetchToken(endpoint: string): Promise<{ answer: Record<string, un
 	return { answer, accessToken };
 }
 
-test('every member of header, claims and answer that the other issuer sends, ours has as well', async () => {
+test('every member of header, claims and response that the other issuer sends is also in Tollgate’s', async () => {
 	const foreign = await fetchToken(`${foreignUrl}/token`);
 	const own = await fetchToken(`${subject.baseUrl}/oauth2/token`);
 	const changing = ['iss', 'iat', 'exp', 'jti'];
@@ -76,7 +76,7 @@ test('every member of header, claims and answer that the other issuer sends, our
 	expect(own.answer).toEqual(foreign.answer);
 });
 
-test('our published key has every member that one of the other issuer has', async () => {
+test('the published key has every member that one of the other issuer has', async () => {
 	const membersOf = async (url: string): Promise<string[]> => {
 		const { keys } = (await (await fetch(url)).json()) as { keys: object[] };
 		return Object.keys(keys[0] ?? {}).toSorted();

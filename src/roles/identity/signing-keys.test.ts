@@ -88,7 +88,7 @@ describe('signing keys', () => {
 		await expect.poll(async () => (await subject.records.signingKeys.list()).map(({ kid }) => kid)).toEqual([newKid]);
 	});
 
-	test('no token outlives its key, also when lifetimes grow in the middle of a rotation', async () => {
+	test('no token outlives its key, even if lifetimes grow in the middle of a rotation', async () => {
 		const clock = new ManualClock();
 		const records = openRecords(temporaryDirectory(), clock);
 		const first = await start(clock, records);
@@ -103,7 +103,7 @@ describe('signing keys', () => {
 		expect((payload.exp ?? 0) * 1000).toBe(old?.retiredAtMs);
 	});
 
-	test('of two processes on one store are the same, also when both rotate at once', async () => {
+	test('of two processes on one store are the same, even if both rotate at once', async () => {
 		const clock = new ManualClock();
 		const dataDir = temporaryDirectory();
 		const [one, other] = await Promise.all([start(clock, openRecords(dataDir, clock)), start(clock, openRecords(dataDir, clock))]);
@@ -124,7 +124,7 @@ describe('signing keys', () => {
 		expect([one, other].flatMap(({ log }) => log.lines).filter(({ event }) => event === 'signing key added')).toHaveLength(4);
 	});
 
-	test('that cannot be maintained are logged, and the ones at hand go on signing', async () => {
+	test('that cannot be maintained are logged, and the current ones continue to sign', async () => {
 		const clock = new ManualClock();
 		const records = openRecords(temporaryDirectory(), clock);
 		const subject = await start(clock, records);
@@ -138,7 +138,7 @@ describe('signing keys', () => {
 		await expect.poll(() => publishedKids(subject)).toHaveLength(2);
 	});
 
-	test('that cannot be read at the start are asked for each second, and until then there is neither a token nor an empty key set', async () => {
+	test('that cannot be read at the start are read again each second, and until then there is neither a token nor an empty key set', async () => {
 		const clock = new ManualClock();
 		const records = openRecords(temporaryDirectory(), clock);
 		const { list } = records.signingKeys;
@@ -158,7 +158,7 @@ describe('signing keys', () => {
 		expect(subject.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 	});
 
-	test('that cannot be read for one reason, then for another: each is told, once', async () => {
+	test('that cannot be read for one reason, then for another: each is logged once', async () => {
 		const clock = new ManualClock();
 		const records = openRecords(temporaryDirectory(), clock);
 		let failure = 'the server is away';

@@ -27,7 +27,7 @@ describe('the token endpoint', () => {
 	});
 	afterAll(() => subject.stop());
 
-	test('answers a client with a token that a foreign library verifies', async () => {
+	test('returns a token that a foreign library verifies', async () => {
 		const response = await subject.post(formOf(agent));
 		expect(response.status).toBe(200);
 		const { access_token: accessToken, ...rest } = (await response.json()) as { access_token: string };
@@ -49,7 +49,7 @@ describe('the token endpoint', () => {
 		expect(jti).toMatch(/^[0-9a-f-]{36}$/);
 	});
 
-	test('takes Basic authentication, percent-encoded or not, with or without the same client_id in the form', async () => {
+	test('accepts Basic authentication, percent-encoded or not, with or without the same client_id in the form', async () => {
 		const form = { grant_type: 'client_credentials' };
 		for (const [headers, extra] of [
 			[basicOf(agent.id, agent.secret), {}],
@@ -66,7 +66,7 @@ describe('the token endpoint', () => {
 		['tollgate/admin tollgate/invoke', 'tollgate/admin tollgate/invoke'],
 		['tollgate/invoke tollgate/invoke', 'tollgate/invoke'],
 		['', 'tollgate/invoke'],
-	])('gives of the scopes asked for as %j exactly %j', async (asked, given) => {
+	])('grants of the scopes requested as %j exactly %j', async (asked, given) => {
 		const response = await subject.post({ ...formOf(agent), scope: asked });
 		const { scope, access_token: accessToken } = (await response.json()) as { scope: string; access_token: string };
 		expect(scope).toBe(given);
@@ -110,7 +110,7 @@ describe('the token endpoint', () => {
 		['JSON', JSON.stringify(formOf(agent)), { 'content-type': 'application/json' }, 400, 'invalid_request'],
 		['plain text', form, { 'content-type': 'text/plain' }, 400, 'invalid_request'],
 		['a body over 8 KB', `${form}&x=${'x'.repeat(8192)}`, {}, 413, 'body_too_large'],
-	])('refuses %s', async (_what, body, headers, status, error) => {
+	])('rejects %s', async (_what, body, headers, status, error) => {
 		const response = await subject.post(body, headers);
 		expect({ status: response.status, body: await response.json() }).toEqual({
 			status,
@@ -123,7 +123,7 @@ describe('the token endpoint', () => {
 		expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Basic realm="tollgate", charset="UTF-8"' : null);
 	});
 
-	test('answers an unknown client and a wrong secret alike to the letter', async () => {
+	test('returns identical responses for an unknown client and a wrong secret', async () => {
 		const [wrong, unknown] = await Promise.all(
 			[formOf({ ...agent, secret: 'wrong' }), formOf({ ...agent, id: 'nobody' })].map(async (body) => {
 				const response = await subject.post(body);
@@ -134,7 +134,7 @@ describe('the token endpoint', () => {
 		expect(wrong).toEqual(unknown);
 	});
 
-	test('refuses bytes that are not UTF-8', async () => {
+	test('rejects bytes that are not UTF-8', async () => {
 		const body = Buffer.concat([Buffer.from(`${form}&x=`), Buffer.from([0xff])]);
 		const response = await fetch(`${subject.baseUrl}/oauth2/token`, {
 			method: 'POST',
@@ -144,19 +144,19 @@ describe('the token endpoint', () => {
 		expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_request' }]);
 	});
 
-	test.each(['client_secret=x', 'client%5Fsecret=x', 'scope=tollgate%2Finvoke', ''])('refuses the query %j', async (query) => {
+	test.each(['client_secret=x', 'client%5Fsecret=x', 'scope=tollgate%2Finvoke', ''])('rejects the query %j', async (query) => {
 		const response = await fetch(`${subject.baseUrl}/oauth2/token?${query}&`, { method: 'POST', body: new URLSearchParams(formOf(agent)) });
 		expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_request' }]);
 	});
 
-	test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])('does not take %s', async (method) => {
+	test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])('does not accept %s', async (method) => {
 		const response = await fetch(`${subject.baseUrl}/oauth2/token`, { method });
 		expect(response.status).toBe(405);
 		expect(response.headers.get('allow')).toBe('POST');
 		expect(response.headers.get('cache-control')).toBe('no-store');
 	});
 
-	test('keeps what it answers with out of caches and browsers', async () => {
+	test('keeps its responses out of caches and browsers', async () => {
 		const response = await subject.post(formOf(agent));
 		expect(Object.fromEntries(response.headers)).toMatchObject({
 			'cache-control': 'no-store',
@@ -169,7 +169,7 @@ describe('the token endpoint', () => {
 		expect(response.headers.has('x-powered-by')).toBe(false);
 	});
 
-	test('refuses a second authorization header, which a proxy might have added', async () => {
+	test('rejects a second authorization header, which a proxy might have added', async () => {
 		const header = `authorization: ${basic.authorization}\r\n`;
 		const body = 'grant_type=client_credentials';
 		const answer = await sendRaw(
@@ -180,23 +180,23 @@ describe('the token endpoint', () => {
 		expect(answer).toContain('"error":"invalid_request"');
 	});
 
-	test('refuses an announced body over 8 KB before it has come', async () => {
+	test('rejects an announced body over 8 KB before it has arrived', async () => {
 		const answer = await sendRaw(
 			'POST /oauth2/token HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 100000\r\n\r\n',
 		);
 		expect(answer).toMatch(/^HTTP\/1\.1 413 /);
 	});
 
-	test('answers what is no HTTP with 400 and closes', async () => {
+	test('returns 400 for bytes that are no HTTP, and closes', async () => {
 		const answer = await sendRaw('GIMME TOKEN\r\n\r\n');
 		expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*connection: close[^]*"error":"http_malformed"/);
 	});
 
-	test('answers header fields over 16 KB with 431 and closes', async () => {
+	test('returns 431 for header fields over 16 KB, and closes', async () => {
 		expect(await sendRaw(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 [^]*headers_too_large/);
 	});
 
-	test('never logs or answers a secret, also one in the wrong field', async () => {
+	test('never logs or returns a secret, also one in the wrong field', async () => {
 		const canary = 'canary-0123456789abcdef';
 		const requests = [
 			formOf({ id: canary, secret: canary }),
@@ -216,7 +216,7 @@ describe('the token endpoint', () => {
 		expect(JSON.stringify(subject.log.lines)).not.toContain('eyJ');
 	});
 
-	test('logs who was given a token, and which client was refused', async () => {
+	test('logs who got a token, and which client was rejected', async () => {
 		const accessToken = await subject.accessToken();
 		expect(subject.log.lines.at(-1)).toMatchObject({
 			event: 'access token issued',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Refusal } from '../../core/refusal.ts';
 import { parseTokenForm } from './token-form.ts';
 
-test('whatever URLSearchParams writes is read back, empty values left out', () => {
+test('the output of URLSearchParams is read back, without empty values', () => {
 	const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0'));
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name }), (pairs) => {
@@ -13,7 +13,7 @@ test('whatever URLSearchParams writes is read back, empty values left out', () =
 	);
 });
 
-test('any bytes at all are either read or refused as an invalid request', () => {
+test('any bytes are either parsed or rejected as an invalid request', () => {
 	fc.assert(
 		fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
 			try {
@@ -27,7 +27,7 @@ test('any bytes at all are either read or refused as an invalid request', () => 
 	);
 });
 
-test.each(['a=1&a=2', 'a=1&a=', 'a&a', 'a=1&%61=2', 'a=%', 'a=%g0', 'a=%c3', 'a=%ed%a0%80', '%00=1', 'a=\0'])('%j is refused', (text) => {
+test.each(['a=1&a=2', 'a=1&a=', 'a&a', 'a=1&%61=2', 'a=%', 'a=%g0', 'a=%c3', 'a=%ed%a0%80', '%00=1', 'a=\0'])('%j is rejected', (text) => {
 	expect(() => parseTokenForm(Buffer.from(text))).toThrow(Refusal);
 });
 
