@@ -87,7 +87,7 @@ function benchOf(hold: Hold, monthlyBudgetUsd: string | null): GatewayBench {
 	});
 }
 
-it('whatever numbers a call has, it is no defect, and no amount is more than a call can come to', async () => {
+it('whatever numbers a request has, it causes no internal error, and no amount exceeds what a request can cost', async () => {
 	await fc.assert(
 		fc.asyncProperty(call, async (asked) => {
 			const bench = benchOf(asked.hold, '500000000');
@@ -149,8 +149,8 @@ async function costOf(bench: GatewayBench): Promise<readonly unknown[]> {
 	return [row?.closed?.usage.inputTokens, row?.closed?.usage.outputTokens, row?.closed?.costNanoUsd];
 }
 
-describe('a client that leaves before the first byte', () => {
-	it('does not lock its team out of the month: not by many answers', async () => {
+describe('a client that disconnects before the first byte', () => {
+	it('does not exhaust its team’s month: not by many choices', async () => {
 		const bench = benchOf('estimate', '25');
 		await leave(bench, '{"model":"gpt-4o-mini","n":128,"messages":[{"role":"user","content":"hi"}]}');
 		expect(await costOf(bench)).toEqual([19, 128 * 1024, 78_646_050n]);
@@ -183,7 +183,7 @@ it.each([
 	[messagesPath, 'thinking', '{"type":"enabled","budget_tokens":1e18}', 'thinking.budget_tokens'],
 	['/v1/messages/count_tokens', 'max_tokens', '1e308'],
 	['/v1/messages/count_tokens', 'thinking', '{"budget_tokens":1e18}', 'thinking.budget_tokens'],
-])('%s with `%s` %s is refused', async (path, name, value, param = name) => {
+])('%s with `%s` %s is rejected', async (path, name, value, param = name) => {
 	const bench = benchOf('estimate', null);
 	const cap = name === 'max_tokens' ? '' : '"max_tokens":9,';
 	const answer = await bench.ask(path, `{"model":"m",${cap}"${name}":${value},"messages":[{"role":"user","content":"hi"}]}`);
@@ -195,7 +195,7 @@ it.each([
 	]);
 });
 
-it('a member of another format is no cap and no number of answers', async () => {
+it('a member of another format is no cap and no number of choices', async () => {
 	const bench = benchOf('worst_case', '1000');
 	const body =
 		'{"model":"claude-sonnet-4-5","max_tokens":9,"n":1e308,"max_completion_tokens":1.5,"messages":[{"role":"user","content":"hi"}]}';
@@ -205,7 +205,7 @@ it('a member of another format is no cap and no number of answers', async () => 
 	expect(sentTo(bench)).toBe(body);
 });
 
-it('a count of tokens says what the request holds, also where no model could read it', async () => {
+it('a token count reports the size of the request, even if no model could read it', async () => {
 	const bench = benchOf('estimate', null);
 	const parts = Array.from({ length: 2000 }, () => ({ type: 'image' }));
 	const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: parts }] });

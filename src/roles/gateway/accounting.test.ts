@@ -90,8 +90,8 @@ async function spentOf(bench: GatewayBench): Promise<{ settled: bigint; held: bi
 	return { settled: reading?.settledNanoUsd ?? -1n, held: reading?.heldNanoUsd ?? -1n };
 }
 
-describe('an admitted call', () => {
-	it('has one row in the ledger, open while it runs and closed with what the provider told', async () => {
+describe('an admitted request', () => {
+	it('has one ledger entry, open while it runs and closed with the usage that the provider reported', async () => {
 		const bench = new GatewayBench();
 		let rowWhileRunning: LedgerRow | undefined;
 		bench.respond = async () => {
@@ -113,7 +113,7 @@ describe('an admitted call', () => {
 		]);
 	});
 
-	it('costs nothing when the provider refuses it, and is counted all the same', async () => {
+	it('costs nothing if the provider rejects it, and is counted anyway', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 5, monthlyBudgetUsd: '1.00' }) });
 		for (const status of [400, 429, 500]) {
 			bench.respond = () => jsonAnswer(status, '{"error":{"message":"no"}}');
@@ -135,7 +135,7 @@ describe('an admitted call', () => {
 		[500, 'gpt-5', '', 502],
 		[400, 'gemini-3-pro', '[{"error":{"code":400,"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]', 502],
 		[529, 'claude-x', '{"type":"error","error":{"type":"overloaded_error","message":"no"}}', 502],
-	])('a provider’s %i from %s has the status in its row that the caller got', async (status, model, body, shown) => {
+	])('a provider’s %i from %s has the status in its entry that the client got', async (status, model, body, shown) => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(status, body);
 		expect((await ask(bench, chatPath, chatBody.replace('gpt-5', model))).status).toBe(shown);
@@ -143,7 +143,7 @@ describe('an admitted call', () => {
 	});
 
 	it.each([undefined, true, false])(
-		'an answer that cannot be translated is charged, and not a success in its row: guardrails enforced %s',
+		'a response that cannot be translated is charged, and not a success in its entry: guardrails enforced %s',
 		async (isEnforced) => {
 			const bench = new GatewayBench(isEnforced === undefined ? {} : { guardrails: guardrailsWith({ isEnforced }) });
 			bench.respond = () => jsonAnswer(200, '{"type":"message","usage":{"input_tokens":1000,"output_tokens":500},}');
@@ -155,7 +155,7 @@ describe('an admitted call', () => {
 		},
 	);
 
-	it('gives everything back when it never reached the provider', async () => {
+	it('releases everything if it never reached the provider', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) });
 		bench.respond = () => Promise.reject(new Fault('provider_unreachable'));
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(502);
@@ -165,7 +165,7 @@ describe('an admitted call', () => {
 		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
 	});
 
-	it('is charged what it held when it was sent and nobody knows what became of it', async () => {
+	it('is charged its reservation if it was sent and its result is unknown', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) });
 		bench.respond = (request) => {
 			request.onSent?.();
@@ -178,7 +178,7 @@ describe('an admitted call', () => {
 		expect(await spentOf(bench)).toEqual({ settled: row?.holdNanoUsd, held: 0n });
 	});
 
-	it('is not judged while its counters can neither be read nor summed up', async () => {
+	it('is rejected while its counters can be neither read nor restored', async () => {
 		const clock = new ManualClock();
 		const sumUp = (): Promise<never> => Promise.reject(new Fault('records_unavailable'));
 		const admission = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => 0 });
@@ -187,7 +187,7 @@ describe('an admitted call', () => {
 		expect(bench.sent).toEqual([]);
 	});
 
-	it('is not sent when its row cannot be written', async () => {
+	it('is not sent if its entry cannot be written', async () => {
 		const ledger = {
 			open: () => Promise.reject(new Fault('records_unavailable')),
 			close: () => Promise.reject(new Error('never')),
@@ -201,8 +201,8 @@ describe('an admitted call', () => {
 	});
 });
 
-describe('a call whose row proves to be unkept as it begins to leave', () => {
-	it('does not leave, costs nothing, and is no failure of its provider', async () => {
+describe('a request whose entry proves to be lost when it is about to be sent', () => {
+	it('is not sent, costs nothing, and is no failure of its provider', async () => {
 		const kept = createMemoryLedger();
 		const failure = new Fault('records_unavailable');
 		const ledger: Ledger = {
@@ -227,8 +227,8 @@ describe('a call whose row proves to be unkept as it begins to leave', () => {
 	});
 });
 
-describe('a refused call', () => {
-	it('by requests a minute: the spec’s body, true header fields, no row, no provider', async () => {
+describe('a rejected request', () => {
+	it('by requests a minute: the spec’s body, true header fields, no entry, no provider', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 2 }) });
 		const left: unknown[] = [];
 		for (let call = 0; call < 2; call++) left.push((await ask(bench, chatPath, chatBody)).headers['x-ratelimit-remaining-requests']);
@@ -248,7 +248,7 @@ describe('a refused call', () => {
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
 	});
 
-	it('by tokens a day, once they are used', async () => {
+	it('by tokens a day, once they are used up', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ dailyTokens: 1500 }) });
 		bench.respond = () => jsonAnswer(200, answerWithUsage);
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
@@ -258,7 +258,7 @@ describe('a refused call', () => {
 		expect([refused.status, refused.headers['x-ratelimit-remaining-tokens'], bench.sent.length]).toEqual([429, '0', 1]);
 	});
 
-	it('by the budget of its tier, with the word that the hook says', async () => {
+	it('by the budget of its tier, with `action: reject`', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.00625' }) });
 		bench.respond = () => jsonAnswer(200, answerWithUsage);
 		await ask(bench, chatPath, chatBody);
@@ -268,7 +268,7 @@ describe('a refused call', () => {
 		expect(JSON.parse(textOf(refused))).toMatchObject({ action: 'reject', error: { code: 'budget_exceeded' } });
 	});
 
-	it('by the budget of a model, which bounds that model alone', async () => {
+	it('by the budget of a model, which limits that model only', async () => {
 		const budget = { id: 'cap', model: 'gpt-5', limitNanoUsd: 1n, warningThresholdPercent: 80, hardLimitPercent: 100 };
 		const bench = new GatewayBench({}, teams({ budgetsFor: (_, model) => (model === 'gpt-5' ? [budget] : []) }));
 		bench.respond = () => jsonAnswer(200, answerWithUsage);
@@ -278,7 +278,7 @@ describe('a refused call', () => {
 		expect((await ask(bench, chatPath, chatBody.replace('gpt-5', 'gpt-4o'))).status).toBe(200);
 	});
 
-	it('by the budget of a model, under whatever name the model is called', async () => {
+	it('by the budget of a model, under whatever name the model is requested', async () => {
 		const lookedUp: (readonly [string, string | undefined])[] = [];
 		const budgetsFor: TeamDirectory['budgetsFor'] = (_, model, listed) => {
 			lookedUp.push([model, listed]);
@@ -305,7 +305,7 @@ describe('a refused call', () => {
 		['"speed":"fast"', 400],
 		['"inference_geo":"us"', 400],
 		['"service_tier":null', 200],
-	])('by %s, where a call must not cost more than it holds: %i', async (field, status) => {
+	])('by %s, if a request must not cost more than it reserves: %i', async (field, status) => {
 		const worst = { tiers: tiers({ monthlyBudgetUsd: '1000' }), budgets: budgets({ hold: 'worst_case' }) };
 		const override = { model: 'gpt-5', version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 		const surcharged = chatBody.replace('{', `{${field},`);
@@ -322,7 +322,7 @@ describe('a refused call', () => {
 		}
 	});
 
-	it('by a price that nobody knows, where that is refused; elsewhere it is logged once and charged as is said', async () => {
+	it('by an unknown price, if that is rejected; otherwise it is logged once and charged as configured', async () => {
 		const unknown = chatBody.replace('gpt-5', 'house-model');
 		const strict = new GatewayBench({ budgets: budgets({ unknownPrice: 'reject' }) });
 		expect(summaryOf(await ask(strict, chatPath, unknown))).toBe('400 model_unpriced');
@@ -356,12 +356,12 @@ describe('a budget', () => {
 		expect(warnings).toMatchObject([{ level: 'warn', fields: { team: 'team-1', budget: 'tier-standard', percent: 80 } }]);
 	});
 
-	it('is not looked at where budgets are switched off', async () => {
+	it('is ignored if budgets are switched off', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0' }), budgets: budgets({ isEnabled: false }) });
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
 	});
 
-	it('that holds the worst case is never exceeded: the request gets a cap, and is refused before it could go beyond', async () => {
+	it('with worst-case reservations is never exceeded: the request gets a cap, and is rejected before it could exceed', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }), budgets: budgets({ hold: 'worst_case' }) });
 		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('429 budget_exceeded');
 		expect(bench.sent).toEqual([]);
@@ -374,7 +374,7 @@ describe('a budget', () => {
 		expect(sentBody(roomy, 1)).toBe(capped);
 	});
 
-	it.each(['extend', 'stop'] as const)('that is outgrown by a stream: %s', async (onStreamOver) => {
+	it.each(['extend', 'stop'] as const)('that a stream exceeds: %s', async (onStreamOver) => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.02' }), budgets: budgets({ onStreamOver }) });
 		const upstream = new HandStream();
 		bench.respond = () => sseAnswer(upstream);
@@ -398,7 +398,7 @@ describe('a stream', () => {
 	const usageChunk = `data: {"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
 	const done = 'data: [DONE]\n\n';
 
-	it('is asked for usage, which a caller that did not ask never sees', async () => {
+	it('gets the usage option, and a client that did not request usage never sees it', async () => {
 		const bench = new GatewayBench();
 		const upstream = new HandStream();
 		bench.respond = () => sseAnswer(upstream);
@@ -410,7 +410,7 @@ describe('a stream', () => {
 		expect((await rowsOf(bench))[0]?.closed).toMatchObject({ outcome: 'complete', costNanoUsd: costOfUsage, isEstimated: false });
 	});
 
-	it('that is cut before it tells is charged from what was delivered, never nothing', async () => {
+	it('that is cut before its usage is charged from what was delivered, never nothing', async () => {
 		const bench = new GatewayBench();
 		const upstream = new HandStream();
 		bench.respond = () => sseAnswer(upstream);
@@ -423,7 +423,7 @@ describe('a stream', () => {
 		expect(row?.closed?.costNanoUsd).toBeGreaterThan(0n);
 	});
 
-	it('of a provider that refuses the question is not asked', async () => {
+	it('of a provider that rejects the usage option does not get it', async () => {
 		const providers = testSettings.providers.map((provider) => ({ ...provider, asksForStreamUsage: false }));
 		const bench = new GatewayBench({ providers });
 		const body = chatBody.replace('{', '{"stream":true,');
@@ -434,7 +434,7 @@ describe('a stream', () => {
 });
 
 describe('GET /v1/limits', () => {
-	it('tells what is left, and what binds first; asking counts as no request', async () => {
+	it('returns what is left, and the tightest limit; it does not count as a request', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 10, dailyTokens: 10_000, monthlyBudgetUsd: '0.0125' }) });
 		bench.respond = () => jsonAnswer(200, answerWithUsage);
 		await ask(bench, chatPath, chatBody);
@@ -455,7 +455,7 @@ describe('GET /v1/limits', () => {
 		expect((await bench.ask('/v1/limits', '', { authorization: undefined }, { method: 'GET' })).status).toBe(401);
 	});
 
-	it('is 503 while the counters cannot be summed up, as calls are', async () => {
+	it('is 503 while the counters cannot be restored, like other requests', async () => {
 		const bench = new GatewayBench();
 		bench.admission.read = () => Promise.reject(new CountersUnreachable('away'));
 		const response = await bench.ask('/v1/limits', '', {}, { method: 'GET' });

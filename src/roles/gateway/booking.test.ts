@@ -21,13 +21,13 @@ async function bookOne(close: Ledger['close']) {
 	return { status, settled: all?.settledNanoUsd, held: all?.heldNanoUsd, log: bench.log.lines.map(({ event }) => event) };
 }
 
-describe('the cost of a call whose row cannot be closed', () => {
-	it('now is counted: the ledger keeps the close, and writes it later', async () => {
+describe('the cost of a request whose entry cannot be closed', () => {
+	it('now is counted: the ledger stores the close, and writes it later', async () => {
 		const booked = await bookOne((_row, told) => told(new Fault('records_unavailable')));
 		expect(booked).toEqual({ status: 200, settled: costOfUsage, held: 0n, log: [] });
 	});
 
-	it('at all stays held, and operators are told', async () => {
+	it('at all stays reserved, and operators get a log line', async () => {
 		const booked = await bookOne(() => {
 			throw new RangeError('no such amount');
 		});
@@ -36,7 +36,7 @@ describe('the cost of a call whose row cannot be closed', () => {
 	});
 });
 
-describe('a call that waits for the ledger', () => {
+describe('a request that waits for the ledger', () => {
 	it('has settled the counters when its response is there', async () => {
 		const ledger: Ledger = { ...createMemoryLedger(), close: () => undefined };
 		const bench = new GatewayBench({ tiers: { ...testSettings.tiers, standard } }, { ledger });
@@ -46,7 +46,7 @@ describe('a call that waits for the ledger', () => {
 		expect(reading).toMatchObject({ tokensToday: 1500, budgets: [{ settledNanoUsd: costOfUsage, heldNanoUsd: 0n }] });
 	});
 
-	it('is not kept with what waits', async () => {
+	it('is not kept alive by the pending write', async () => {
 		const waiting: CloseListener[] = [];
 		const ledger: Ledger = {
 			...createMemoryLedger(),

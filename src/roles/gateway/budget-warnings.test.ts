@@ -16,7 +16,7 @@ const terms = (id: string, budget: string, wholeNanoUsd: bigint): BudgetTerms =>
 });
 const both = [terms('whole', 'all', 10_000_000_000n), terms('cap', 'model:gpt-4o', 1_000_000_000n)];
 
-test('each budget that a booking takes to its threshold has one line and one count, and no other has', async () => {
+test('each budget that a settlement moves to its threshold has one line and one count, and no other has', async () => {
 	const log = createRememberedLog();
 	const metrics = createMetrics();
 	const warn = budgetWarnings(metrics, log);

@@ -38,7 +38,7 @@ function subject({ overrides = new Map<string, PriceRecord>(), hasTeamMetrics = 
 	return { end, calls, overrides, series: async (): Promise<readonly Series[]> => readExposition((await metrics.scrape()).text) };
 }
 
-test('tokens by kind, cost, estimates and time of a call', async () => {
+test('tokens by kind, cost, estimates and time of a request', async () => {
 	const { end, series } = subject();
 	end({});
 	end({ isEstimated: true });
@@ -57,7 +57,7 @@ test('tokens by kind, cost, estimates and time of a call', async () => {
 	expect(['requests', 'tokens'].map((what) => valueOf(found, `tollgate_team_${what}_total`, { team: 'red' }))).toEqual([2, 50]);
 });
 
-test('a model has a name when it is priced or configured; 10,000 invented names are one series', async () => {
+test('a model has a label if it is priced or configured; 10,000 invented names are one series', async () => {
 	const overrides = new Map([['b/in-house', rates]]);
 	const { end, series } = subject({ overrides });
 	const name = 'constructor';
@@ -81,7 +81,7 @@ test('a model has a name when it is priced or configured; 10,000 invented names 
 	expect(valueOf(found, 'tollgate_reasoning_tokens_total', { model: 'invented-7' })).toBe(2);
 });
 
-test('teams are not named unless that is asked for', async () => {
+test('teams have no label by default', async () => {
 	const { end, series } = subject({ hasTeamMetrics: false });
 	end({});
 	const found = await series();

@@ -74,12 +74,12 @@ describe('slots of a provider', () => {
 		bench = new Bench(4, 8);
 	});
 
-	it('all go to one team while no other team asks', async () => {
+	it('all go to one team while no other team has requests', async () => {
 		await bench.askAll('red', 12);
 		expect([bench.slots(), bench.limiter.queued]).toEqual([{ red: 4 }, 8]);
 	});
 
-	it('that become free go to the waiting team with the fewest, whoever came first', async () => {
+	it('that become free go to the queued team with the fewest, whoever came first', async () => {
 		await bench.askAll('red', 9);
 		await bench.askAll('blue', 3);
 		await bench.endOne('red');
@@ -99,7 +99,7 @@ describe('slots of a provider', () => {
 		expect(bench.admitted.slice(4)).toEqual(['red 1', 'blue 1', 'green 1', 'red 2', 'blue 2', 'green 2']);
 	});
 
-	it('go to a team that asks alone again when the others are done', async () => {
+	it('go to a team with a single request again when the others are done', async () => {
 		await bench.askAll('red', 8);
 		await bench.askAll('blue', 1);
 		for (let ended = 0; ended < 4; ended++) await bench.endOne('red');

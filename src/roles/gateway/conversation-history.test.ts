@@ -37,7 +37,7 @@ it('Gemini gets its signature back, and the next target of the rule does not', a
 	]);
 });
 
-it('where the model’s name says nothing, what its operator says decides', async () => {
+it('if the model’s name is unknown, the configured capabilities decide', async () => {
 	for (const [knownAs, isKept] of [
 		['gemini-3-pro', true],
 		['gpt-5', false],

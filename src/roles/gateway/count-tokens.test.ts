@@ -19,7 +19,7 @@ function limited(requestsPerMinute: number): GatewayBench {
 }
 
 describe('counting tokens', () => {
-	it('is done by a provider that can: the caller’s bytes there, the provider’s bytes back', async () => {
+	it('is done by a provider that can: the client’s bytes there, the provider’s bytes back', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
 		const response = await bench.ask(`${path}?beta=true`, body, { 'anthropic-beta': 'x' });
@@ -29,7 +29,7 @@ describe('counting tokens', () => {
 		expect(sentBody(bench)).toBe(body);
 	});
 
-	it('is JSON also for a request that asks for a stream', async () => {
+	it('is JSON even for a streaming request', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
 		const response = await bench.ask(path, body.replace('{', '{"stream":true,'));
@@ -43,7 +43,7 @@ describe('counting tokens', () => {
 		expect(sentBody(bench)).toBe(of('claude-sonnet-4-5'));
 	});
 
-	it.each(['gpt-5', 'gemini-3', 'our-gpt'])('is estimated for %s, and marked, without a call', async (model) => {
+	it.each(['gpt-5', 'gemini-3', 'our-gpt'])('is estimated for %s, and marked, without an upstream request', async (model) => {
 		const bench = new GatewayBench();
 		const response = await bench.ask(path, of(model));
 		const told = JSON.parse(textOf(response)) as Record<string, number>;
@@ -52,7 +52,7 @@ describe('counting tokens', () => {
 		expect(response.headers['x-gateway-warnings']).toMatch(/^input_tokens: estimated/);
 	});
 
-	it('takes none of the minute’s requests but one of ten times as many counts, needs no money and writes no row', async () => {
+	it('uses none of the minute’s requests but one of ten times as many counts, needs no budget and writes no entry', async () => {
 		const bench = limited(2);
 		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
 		for (let count = 0; count < 20; count++) {
@@ -69,7 +69,7 @@ describe('counting tokens', () => {
 		for (const id of ['one', 'two']) expect((await spare.ask(path, body, {}, { id })).status).toBe(200);
 	});
 
-	it('is answered before the counters know that it is over, and the process waits for them before it goes', async () => {
+	it('gets a response before the counters know that it is over, and the process waits for them before it exits', async () => {
 		const bench = new GatewayBench();
 		const released = Promise.withResolvers<void>();
 		bench.admission.release = () => released.promise;
@@ -83,7 +83,7 @@ describe('counting tokens', () => {
 		expect(bench.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
 	});
 
-	it('is answered all the same when the counters cannot be told, and that is logged', async () => {
+	it('gets a response even if the counters are unreachable, and that is logged', async () => {
 		const bench = new GatewayBench();
 		bench.admission.release = () => Promise.reject(new Error('nonsense'));
 		expect((await bench.ask(path, of('gpt-5'), {}, { id: 'one' })).status).toBe(200);
@@ -92,7 +92,7 @@ describe('counting tokens', () => {
 		expect(bench.log.lines).toContainEqual(expect.objectContaining({ level: 'error', fields }));
 	});
 
-	it('is sent once, and says nothing of the provider’s health', async () => {
+	it('is sent once, and does not affect the provider’s health', async () => {
 		const traffic = { ...testTraffic, retries: 2, ejectAfterFailures: 1 };
 		const bench = new GatewayBench({ providers: testSettings.providers.map((provider) => ({ ...provider, traffic })) });
 		bench.respond = () => jsonAnswer(500, '{"error":{"message":"no"}}');
@@ -100,7 +100,7 @@ describe('counting tokens', () => {
 		expect([bench.sent.length, bench.traffic.of('provider_a').health.isEjected]).toEqual([1, false]);
 	});
 
-	it('goes from target to target as one count, and is estimated where the next one does not count', async () => {
+	it('fails over from target to target as one count, and is estimated if the next one does not count', async () => {
 		const bench = benchWith({ targets: [claude, gpt] });
 		bench.respond = () => jsonAnswer(500, '{"error":{"message":"no"}}');
 		const admitted: string[] = [];
@@ -121,7 +121,7 @@ describe('counting tokens', () => {
 		await bench.gateway.settled();
 	});
 
-	it('fails as calls do', async () => {
+	it('fails like other requests', async () => {
 		const bench = new GatewayBench();
 		expect(errorOf(await bench.ask(path, '{"model":"claude-x"}')).error.param).toBe('messages');
 		expect((await bench.ask(path, body, { authorization: 'Bearer bad' })).status).toBe(401);
@@ -151,7 +151,7 @@ describe('counting tokens', () => {
 		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 	});
 
-	it('is screened as the request itself would be: the prompt goes to the vendor', async () => {
+	it('is screened like the request itself: the prompt goes to the vendor', async () => {
 		const guardrails = guardrailsWith({ pii: piiRules('none', { card: 'block', email: 'mask' }) });
 		const asking = (text: string): string => body.replace('How many tokens are these?', text);
 		for (const model of ['claude-x', 'gpt-5']) {

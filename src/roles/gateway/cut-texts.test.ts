@@ -43,7 +43,7 @@ const requests: readonly (readonly [string, string, object])[] = [
 ];
 
 describe('a request', () => {
-	it.each(requests)('with a card over two %s is blocked, or masked where it is', async (_name, path, members) => {
+	it.each(requests)('with a card over two %s is blocked, or masked if configured', async (_name, path, members) => {
 		const blocking = new GatewayBench({ guardrails: settings('block') });
 		expect(summaryOf(await blocking.ask(path, call(path, members)))).toBe('400 guardrail_blocked');
 		expect(blocking.sent).toEqual([]);
@@ -54,7 +54,7 @@ describe('a request', () => {
 		expect(Buffer.isBuffer(sent) && sent.toString()).toBe(call(path, members).replace('4111 1111 ', '[CARD]').replace('1111 1111.', '.'));
 	});
 
-	it.each([chat, messages])('at %s leaves no part empty, which providers refuse', async (path) => {
+	it.each([chat, messages])('at %s leaves no part empty, which providers reject', async (path) => {
 		const body = call(path, { messages: [{ role: 'user', content: ['card 4111 ', '1111 1111', ' 1111.'].map(part) }] });
 		const masking = new GatewayBench({ guardrails: settings('mask') });
 		masking.respond = () => jsonAnswer(200, '{}');
@@ -71,7 +71,7 @@ describe('a request', () => {
 		[chat, '"messages":[{"role":"user","content":"hi"}],"response_format":{"a":{"b":1,"\\u0062":2}}', 'response_format.a.b'],
 	];
 
-	it.each(twice)('at %s that says a member twice is refused under enforcement: %s', async (path, members, param) => {
+	it.each(twice)('at %s that repeats a member is rejected under enforcement: %s', async (path, members, param) => {
 		const body = `{"model":"${path === chat ? 'gpt-4o' : 'claude-x'}","max_tokens":9,${members}}`;
 		const enforced = new GatewayBench({ guardrails: settings('mask') });
 		const response = await enforced.ask(path, body);
@@ -86,7 +86,7 @@ describe('a request', () => {
 	});
 });
 
-describe('a whole answer', () => {
+describe('a non-streaming response', () => {
 	const answer = (path: string, content: unknown, more: object = {}): string =>
 		JSON.stringify(path === chat ? { choices: [{ index: 0, message: { role: 'assistant', content }, ...more }] } : { content, ...more });
 
@@ -97,7 +97,7 @@ describe('a whole answer', () => {
 		return response.status === 200 ? textOf(response) : summaryOf(response);
 	}
 
-	it.each([chat, messages])('at %s with a card over two parts is blocked, or masked where it is', async (path) => {
+	it.each([chat, messages])('at %s with a card over two parts is blocked, or masked if configured', async (path) => {
 		const body = answer(path, halves);
 		expect(await asked(path, body)).toBe('400 guardrail_blocked');
 		expect(await asked(path, body, settings('mask'))).toBe(body.replace('4111 1111 ', '[CARD]').replace('1111 1111.', '.'));
@@ -174,7 +174,7 @@ describe('a stream', () => {
 		}
 	});
 
-	it('of blocks leaves byte for byte when it is clean, and what is decided at once', async () => {
+	it('of blocks passes byte for byte if it is clean, and without delay if that is decided', async () => {
 		const { upstream, read } = await streamed(messages, settings('block'));
 		const sent: string[] = [];
 		const send = (...events: readonly string[]): void => {
@@ -191,7 +191,7 @@ describe('a stream', () => {
 		expect(read()).toBe(sent.join(''));
 	});
 
-	it('that is observed is told of once', async () => {
+	it('that is monitored is reported once', async () => {
 		const { upstream, bench } = await streamed(messages, { ...settings('block'), isEnforced: false });
 		for (const one of [beginning, ...textBlock(0, 'a dark'), ...textBlock(1, 'fish, really'), ...ending]) upstream.write(one);
 		upstream.sink?.end();

@@ -46,7 +46,7 @@ async function closedRow(bench: GatewayBench): Promise<LedgerRow['closed']> {
 	return (await bench.ledger.list({ limit: 1 })).rows[0]?.closed;
 }
 
-it('a non-streaming request whose client disconnects after it was sent is booked as closed by the client', async () => {
+it('a non-streaming request whose client disconnects after it was sent is recorded as closed by the client', async () => {
 	const bench = new GatewayBench();
 	bench.respond = ({ onSent }) => {
 		onSent?.();
@@ -60,7 +60,7 @@ it('a non-streaming request whose client disconnects after it was sent is booked
 	expect(await closedRow(bench)).toMatchObject({ outcome: 'client_closed', status: 499, isEstimated: true });
 });
 
-it('a non-streaming request that a shutdown ends is booked as broken', async () => {
+it('a non-streaming request that a shutdown ends is recorded as broken', async () => {
 	const bench = new GatewayBench();
 	bench.respond = ({ onSent }) => {
 		onSent?.();
@@ -73,7 +73,7 @@ it('a non-streaming request that a shutdown ends is booked as broken', async () 
 	expect(await closedRow(bench)).toMatchObject({ outcome: 'broken', status: 503, isEstimated: true });
 });
 
-it('a stream that a shutdown ends is charged what it reserved, not all that the model can have written since', async () => {
+it('a stream that a shutdown ends is charged its reservation, not the maximum output since', async () => {
 	const { bench, upstream } = await startStream();
 	upstream.write(chunk('four'));
 	bench.gateway.endOpenCalls();
@@ -92,7 +92,7 @@ it('a stream whose slow client disconnects before the usage does not wait until 
 	expect(await closedRow(bench)).toMatchObject({ outcome: 'client_closed', isEstimated: false, usage: { outputTokens: 500 } });
 });
 
-it('under enforcement an event without an end is blocked as soon as more than 4 MiB of it came', async () => {
+it('under enforcement an event without an end is blocked as soon as more than 4 MiB of it arrived', async () => {
 	const mebibyte = 1024 * 1024;
 	const { upstream, reader } = await startStream({ guardrails: guardrailsWith({ words: { entries: ['darkfish'], action: 'block' } }) });
 	const start = 'data: {"choices":[{"index":0,"delta":{"content":"';

@@ -242,7 +242,7 @@ async function stateOf({ bench }: Rig): Promise<string> {
 	return JSON.stringify(all, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
-test('500 calls of a generated corpus end as they were explained, and explaining them changes nothing', async () => {
+test('500 requests of a generated corpus end as they were explained, and explaining them changes nothing', async () => {
 	const chance = createChance(20_261_121);
 	const rigs = await Promise.all(variants.map(createRig));
 	const seen = new Map<string, number>();
@@ -338,7 +338,7 @@ describe('an explanation', () => {
 		expect([route?.decided_by, route?.rule, route?.targets.map(({ provider }) => provider)]).toEqual([by, rule, targets]);
 	});
 
-	test('has the numbers: limits, price, hold and what the body becomes', async () => {
+	test('has the numbers: limits, price, reservation and the body to send', async () => {
 		const { explain } = await createRig({ budgets: { ...testSettings.budgets, hold: 'worst_case' } });
 		const body = Buffer.from('{"model":"gpt-5","stream":true,"messages":[{"role":"user","content":"hi"}]}');
 		const explained = await explain({ of: { clientId: 'capped-bot' }, format: 'chat', body, headers: {} });

@@ -13,7 +13,7 @@ import {
 import { Fault, type FaultCode } from '../../core/fault.ts';
 import type { UpstreamResponse } from '../../core/upstream.ts';
 
-describe('when the world fails', () => {
+describe('upstream and internal failures', () => {
 	it.each([
 		['provider_connect_timeout', 504, 'timeout_error'],
 		['provider_first_byte_timeout', 504, 'timeout_error'],
@@ -29,13 +29,13 @@ describe('when the world fails', () => {
 		expect(bench.gateway.openCalls()).toBe(0);
 	});
 
-	it('too much to do is 503, with the time after which to ask again', async () => {
+	it('load shedding is 503, with the time after which to retry', async () => {
 		const bench = new GatewayBench({}, { overload: () => 'in_flight' });
 		const response = await bench.ask(chatPath, chatBody);
 		expect([summaryOf(response), response.headers['retry-after'], bench.sent]).toEqual(['503 overloaded', '1', []]);
 	});
 
-	it('an unreachable provider is the generic page, or JSON for who asks for JSON', async () => {
+	it('an unreachable provider is the generic page, or JSON for a client that asks for JSON', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => Promise.reject(new Fault('provider_unreachable'));
 		const page = await bench.ask(chatPath, chatBody, { accept: '*/*' });
@@ -45,7 +45,7 @@ describe('when the world fails', () => {
 	});
 
 	it.each(['provider_disconnected', 'provider_idle_timeout', 'provider_total_timeout'] as const)(
-		'%s within a whole answer is an error, not half an answer',
+		'%s within a non-streaming response is an error, not half a response',
 		async (code: FaultCode) => {
 			const bench = new GatewayBench();
 			const body = new HandStream();
@@ -58,7 +58,7 @@ describe('when the world fails', () => {
 		},
 	);
 
-	it('a defect tells the caller nothing but the request id, and the log everything', async () => {
+	it('an internal error shows the client only the request id, and the log everything', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => {
 			throw new TypeError('secret detail');
@@ -70,7 +70,7 @@ describe('when the world fails', () => {
 		expect(String(bench.log.lines[0]?.fields.stack)).toContain('secret detail');
 	});
 
-	it('a client that leaves takes the upstream request with it, before the answer and within it', async () => {
+	it('a client that disconnects ends the upstream request, before the response and within it', async () => {
 		for (const hasBegun of [false, true]) {
 			const bench = new GatewayBench();
 			const body = new HandStream();
@@ -90,7 +90,7 @@ describe('when the world fails', () => {
 		}
 	});
 
-	it('an answer that comes as its client leaves is not kept open', async () => {
+	it('a response that arrives when its client disconnects is not kept open', async () => {
 		const body = new HandStream();
 		const answer = Promise.withResolvers<UpstreamResponse>();
 		const bench = new GatewayBench({}, { upstream: () => answer.promise });
@@ -103,7 +103,7 @@ describe('when the world fails', () => {
 		expect([body.isCancelled, bench.gateway.openCalls()]).toEqual([true, 0]);
 	});
 
-	it('a shutdown ends what is in flight with 503', async () => {
+	it('a shutdown ends in-flight requests with 503', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => new Promise(() => undefined);
 		const pending = bench.ask(chatPath, chatBody);

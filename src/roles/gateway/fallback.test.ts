@@ -39,7 +39,7 @@ describe('a rule with several targets', () => {
 		['401', () => jsonAnswer(401, '{"error":{"message":"key"}}')],
 		['404', () => jsonAnswer(404, '{"error":{"message":"model"}}')],
 		['a refused connection', neverSent],
-	])('goes on to the next after %s: one request, one row, charged where it was answered', async (_name, fail) => {
+	])('fails over to the next after %s: one request, one entry, charged at the target that responded', async (_name, fail) => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
 		bench.respond = (request) => (hostOf(request) === 'b' ? fail() : jsonAnswer(200, messageAnswer));
 		const response = await ask(bench);
@@ -59,14 +59,14 @@ describe('a rule with several targets', () => {
 		['says that our key is wrong, as Google does, with status 400', googleError('API_KEY_INVALID'), 200],
 		['says with status 400 what the caller did wrong', googleError('FIELD_INVALID'), 400],
 		['echoes a caller who wrote of wrong keys', jsonAnswer(400, JSON.stringify({ error: { message: '"API_KEY_INVALID"' } })), 400],
-	])('goes on only for what another provider may do better: the first %s', async (_name, told, status) => {
+	])('fails over only for errors that another provider may not have: the first %s', async (_name, told, status) => {
 		const bench = benchWith({ targets: [{ provider: 'provider_c', model: 'gemini-3-pro', weight: 1 }, gpt] });
 		bench.respond = (request) => (hostOf(request) === 'c' ? told : jsonAnswer(200, chatAnswer));
 		expect((await ask(bench)).status).toBe(status);
 	});
 
 	it.each(['provider_unreachable', 'provider_first_byte_timeout'] as const)(
-		'books what a target may charge that was sent the call and gave no answer (%s) as a row of its own',
+		'records the possible charge of a target that was sent the request and did not respond (%s) as a separate entry',
 		async (code) => {
 			const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'gpt-5': 10n ** 9n } });
 			bench.respond = (request) => (hostOf(request) === 'b' ? sentThenLost(request, code) : jsonAnswer(200, messageAnswer));
@@ -83,7 +83,7 @@ describe('a rule with several targets', () => {
 		},
 	);
 
-	it('does not go on from the caller’s own mistake', async () => {
+	it('does not fail over from a client error', async () => {
 		const bench = benchWith();
 		bench.respond = () => jsonAnswer(400, '{"error":{"message":"bad"}}');
 		await ask(bench);
@@ -96,7 +96,7 @@ describe('a rule with several targets', () => {
 		['a page that claims to be JSON', false, () => jsonAnswer(200, '<html>')],
 		['JSON in place of a stream', true, () => jsonAnswer(200, chatAnswer)],
 		['an answer without a content type', false, () => ({ ...jsonAnswer(200, chatAnswer), headers: {} })],
-	])('goes on from %s with status 200, which tells against the provider', async (_what, isStreamed, page) => {
+	])('fails over from %s with status 200, which counts against the provider', async (_what, isStreamed, page) => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 }, monthlyBudgetUsd: '1.00' });
 		const stream = new HandStream();
 		bench.respond = (request) => {
@@ -115,13 +115,13 @@ describe('a rule with several targets', () => {
 		expect(lost).toMatchObject({ provider: 'provider_b', closed: { outcome: 'broken', isEstimated: true } });
 	});
 
-	it('the page of the only target is the caller’s 502', async () => {
+	it('the page of the only target is the client’s 502', async () => {
 		const bench = benchWith({ targets: [gpt] });
 		bench.respond = () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } });
 		expect(summaryOf(await ask(bench))).toBe('502 provider_response_invalid');
 	});
 
-	it('does not go on from a whole answer that breaks off', async () => {
+	it('does not fail over from a non-streaming response that breaks off', async () => {
 		const bench = benchWith();
 		const body = new HandStream();
 		bench.respond = () => ({ ...jsonAnswer(200, ''), body });
@@ -131,7 +131,7 @@ describe('a rule with several targets', () => {
 		expect([(await response).status, bench.sent.map(hostOf)]).toEqual([502, ['b']]);
 	});
 
-	it('never goes on from a stream that has begun', async () => {
+	it('never fails over from a stream that has begun', async () => {
 		const bench = benchWith();
 		const body = new HandStream();
 		bench.respond = () => sseAnswer(body);
@@ -143,7 +143,7 @@ describe('a rule with several targets', () => {
 		expect(reader.text).toContain('provider_disconnected');
 	});
 
-	it('whose row the ledger does not let go on: nothing is sent, and nothing is charged or left open', async () => {
+	it('whose entry the ledger cannot transfer: nothing is sent, and nothing is charged or left open', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
 		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
 		const { open } = bench.ledger;
@@ -158,7 +158,7 @@ describe('a rule with several targets', () => {
 		expect(await readingOf(bench, 'all')).toEqual(['0 0']);
 	});
 
-	it('when all fail, tells what the last one that was called said, and books it there', async () => {
+	it('if all fail, returns the error of the last one that was sent the request, and records it there', async () => {
 		const bench = benchWith({ targets: [gpt, claude, azure], monthlyBudgetUsd: '1.00' });
 		bench.respond = (request) => {
 			if (hostOf(request) === 'b') return jsonAnswer(500, '{"error":{"message":"first"}}');
@@ -171,7 +171,7 @@ describe('a rule with several targets', () => {
 		expect(await readingOf(bench, 'all')).toEqual(['0 0']);
 	});
 
-	it('passes over a target without a key, wherever it stands', async () => {
+	it('skips a target without a key, at any position', async () => {
 		const withoutKey = (name: string) =>
 			testSettings.providers.map((provider) => (provider.name === name ? { ...provider, apiKey: 'REPLACE_ME' } : provider));
 		const first = benchWith({ settings: { providers: withoutKey('provider_b') } });
@@ -208,8 +208,8 @@ describe('a rule with several targets', () => {
 	});
 });
 
-describe('what the next target is judged by', () => {
-	it('its own cap: a target whose budget allows nothing is passed over, and the failure before it stands', async () => {
+describe('admission of the next target uses', () => {
+	it('its own cap: a target whose budget is exhausted is skipped, and the failure before it stands', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'claude-sonnet-4-5': 0n } });
 		bench.respond = () => jsonAnswer(503, '{"error":{"message":"first"}}');
 		const response = await ask(bench);
@@ -219,7 +219,7 @@ describe('what the next target is judged by', () => {
 		expect(await readingOf(bench, 'all', 'model:claude-sonnet-4-5')).toEqual(['0 0', '0 0']);
 	});
 
-	it('its own price, under worst-case holds: what two targets may cost together never passes the limit', async () => {
+	it('its own price, under worst-case reservations: the possible cost of two targets together never exceeds the limit', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '0.05', budgets: { hold: 'worst_case' } });
 		bench.respond = (request) =>
 			hostOf(request) === 'b' ? sentThenLost(request, 'provider_first_byte_timeout') : jsonAnswer(200, messageAnswer);
@@ -232,14 +232,14 @@ describe('what the next target is judged by', () => {
 		expect(await readingOf(bench, 'all')).toEqual([`${row?.closed?.costNanoUsd} 0`]);
 	});
 
-	it('a price that is unknown, where such calls are refused', async () => {
+	it('an unknown price, if such requests are rejected', async () => {
 		const bench = benchWith({ targets: [gpt, { ...claude, model: 'made-up' }, azure], budgets: { unknownPrice: 'reject' } });
 		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
 		const response = await ask(bench);
 		expect([bench.sent.map(hostOf), response.status]).toEqual([['b'], 502]);
 	});
 
-	it('what its format can say: a target that cannot take the request is passed over', async () => {
+	it('its format: a target that cannot express the request is skipped', async () => {
 		const bench = benchWith({ targets: [gpt, claude, azure] });
 		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
 		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), n: 3 }));
@@ -250,7 +250,7 @@ describe('what the next target is judged by', () => {
 		]);
 	});
 
-	it('nothing at all when the first refuses: that is the caller’s answer', async () => {
+	it('nothing if the first rejects: that is the client’s response', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'gpt-5': 0n } });
 		expect(summaryOf(await ask(bench))).toBe('429 model_budget_exceeded');
 		expect(bench.sent).toEqual([]);
@@ -271,7 +271,7 @@ describe('counting tokens under a rule with several targets', () => {
 		['429', () => jsonAnswer(429, '{"error":{"message":"slow down"}}')],
 		['a refused connection', neverSent],
 		['a page', () => jsonAnswer(200, '<html>', { 'content-type': 'text/html' })],
-	])('goes on to the next after %s, where one that cannot count is estimated for', async (_name, fail) => {
+	])('fails over to the next after %s, and is estimated for one that cannot count', async (_name, fail) => {
 		const bench = benchWith({ targets: [claude, other] });
 		bench.respond = () => (bench.sent.length === 1 ? fail() : jsonAnswer(200, '{"input_tokens":9}'));
 		expect(await count(bench)).toBe('200 provider_a {"input_tokens":9}');
@@ -281,7 +281,7 @@ describe('counting tokens under a rule with several targets', () => {
 		expect([bench.sent.length, estimated.sent.length]).toEqual([2, 1]);
 	});
 
-	it('passes over a target without a key, and takes none of the requests of the minute', async () => {
+	it('skips a target without a key, and uses none of the requests of the minute', async () => {
 		const providers = testSettings.providers.map((one) => (one.name === 'provider_a' ? { ...one, apiKey: 'REPLACE_ME' } : one));
 		const bench = benchWith({ targets: [claude, gpt], settings: { providers } });
 		expect(await count(bench)).toMatch(/^200 provider_b /);
@@ -289,7 +289,7 @@ describe('counting tokens under a rule with several targets', () => {
 		expect(bench.sent).toEqual([]);
 	});
 
-	it('has the time of one call, however many targets let it pass', async () => {
+	it('has the time of one request, however many targets fail', async () => {
 		const bench = benchWith({ targets: [claude, other, { ...claude, model: 'claude-haiku-4-5' }] });
 		bench.respond = () => {
 			bench.clock.advance(2000);
@@ -299,7 +299,7 @@ describe('counting tokens under a rule with several targets', () => {
 		expect(bench.sent.map(({ timeouts }) => timeouts.totalMs)).toEqual([4000, 2000]);
 	});
 
-	it('ends at the caller’s own mistake, and with what the last target said', async () => {
+	it('ends at a client error, and with the last target’s response', async () => {
 		const bench = benchWith({ targets: [claude, other] });
 		bench.respond = () => jsonAnswer(400, '{"error":{"message":"no"}}');
 		expect(await count(bench)).toBe('400 provider_a {"error":{"message":"no"}}');

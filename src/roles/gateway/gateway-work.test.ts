@@ -13,7 +13,7 @@ function open(calls: OpenCalls, isStreamed?: boolean): { readonly scope: CallSco
 	return { scope, aborts };
 }
 
-test('requests are counted while they are open, streams by themselves', () => {
+test('requests are counted while they are open, streams separately', () => {
 	const calls = new OpenCalls();
 	const opened = [true, false, undefined, true].map((isStreamed) => open(calls, isStreamed));
 	expect([calls.count, calls.streamCount]).toEqual([4, 2]);
@@ -23,7 +23,7 @@ test('requests are counted while they are open, streams by themselves', () => {
 	expect([calls.count, calls.streamCount]).toEqual([2, 1]);
 });
 
-test('all that are open are aborted, once; what is over is not', () => {
+test('all open requests are aborted, once; ended ones are not', () => {
 	const calls = new OpenCalls();
 	const [over, ...others] = [open(calls), open(calls), open(calls)];
 	over.scope.end(completed(200));

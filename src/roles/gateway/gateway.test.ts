@@ -18,7 +18,7 @@ import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 
-describe('who calls', () => {
+describe('the client', () => {
 	it.each([
 		[{ authorization: undefined }, 401, 'Bearer realm="tollgate"', 'token_missing'],
 		[{ authorization: 'Basic Zm9v' }, 401, 'Bearer realm="tollgate"', 'token_missing'],
@@ -40,7 +40,7 @@ describe('who calls', () => {
 		}
 	});
 
-	it.each(['x-api-key', 'api-key'])('may be said in %s, which no provider gets to see', async (name) => {
+	it.each(['x-api-key', 'api-key'])('is identified by %s, which no provider receives', async (name) => {
 		for (const path of [chatPath, messagesPath]) {
 			const bench = new GatewayBench();
 			const body = path === chatPath ? chatBody : messagesBody;
@@ -53,7 +53,7 @@ describe('who calls', () => {
 		}
 	});
 
-	it('is asked of nobody when an edge has found out', async () => {
+	it('is not identified again after an edge has verified it', async () => {
 		const bench = new GatewayBench();
 		const response = await bench.ask(chatPath, chatBody, { authorization: undefined }, { caller: callerOf('client-9') });
 		expect([response.status, response.facts?.clientId, response.facts?.team]).toEqual([200, 'client-9', 'client-9']);
@@ -77,11 +77,11 @@ describe('who calls', () => {
 		expect((await bench.ask(chatPath, chatBody, { authorization: undefined })).status).toBe(401);
 	});
 
-	it('may take a while to find out', async () => {
+	it('may take a while to verify', async () => {
 		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'BEARER slow' })).facts?.clientId).toBe('client-2');
 	});
 
-	it('decides the team; a client without one is its own, or refused', async () => {
+	it('determines the team; an unregistered client is its own team, or rejected', async () => {
 		expect((await new GatewayBench().ask(chatPath, chatBody)).facts?.team).toBe('team-1');
 		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'Bearer slow' })).facts?.team).toBe('client-2');
 		const strict = new GatewayBench({ unregisteredClients: 'reject' });
@@ -89,13 +89,13 @@ describe('who calls', () => {
 		expect((await strict.ask(chatPath, chatBody)).status).toBe(200);
 	});
 
-	it('is refused when its id is that of a team it does not belong to, whose budgets it would spend', async () => {
+	it('is rejected if its id is that of a team it does not belong to, whose budgets it would spend', async () => {
 		const bench = new GatewayBench({}, { verifier: { verify: () => callerOf('client-taken') } });
 		expect(summaryOf(await bench.ask(chatPath, chatBody))).toBe('403 client_unregistered');
 		expect(bench.sent).toEqual([]);
 	});
 
-	it('cannot be found out while no key set was ever there', async () => {
+	it('cannot be verified before the first key set was fetched', async () => {
 		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Fault('key_set_unavailable')) } });
 		const response = await bench.ask(chatPath, chatBody, asksJson);
 		expect([response.status, isPage(response), response.headers['retry-after']]).toEqual([503, true, '5']);
@@ -105,7 +105,7 @@ describe('who calls', () => {
 describe('the provider header', () => {
 	const routing = { providerHeader: 'required', aliases: {}, defaults: {} } as const;
 
-	it('has the earlier release’s answer when it is missing, to the letter', async () => {
+	it('has the exact response of the earlier release if it is missing', async () => {
 		const response = await new GatewayBench({ routing }).ask(chatPath, chatBody);
 		expect([response.status, textOf(response), response.headers['content-type']]).toEqual([
 			400,
@@ -124,8 +124,8 @@ describe('the provider header', () => {
 	});
 });
 
-describe('other addresses', () => {
-	it('GET /v1/models lists what a caller may name, for both vendors’ SDKs', async () => {
+describe('other paths', () => {
+	it('GET /v1/models lists the models that a client may use, for both vendors’ SDKs', async () => {
 		const response = await new GatewayBench().ask('/v1/models', '', {}, { method: 'GET' });
 		const list = JSON.parse(textOf(response)) as Record<string, unknown>;
 		expect(list).toMatchObject({ object: 'list', has_more: false, first_id: 'our-gpt' });
@@ -140,7 +140,7 @@ describe('other addresses', () => {
 		});
 	});
 
-	it('GET /v1/models/{model} tells of one of them', async () => {
+	it('GET /v1/models/{model} returns one of them', async () => {
 		const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { 'a/b c': 'provider_b/gpt-5' } } });
 		const get = (name: string): Promise<HttpResponse> => bench.ask(`/v1/models/${name}`, '', {}, { method: 'GET' });
 		for (const [name, id] of [
@@ -165,7 +165,7 @@ describe('other addresses', () => {
 		expect((await bench.ask('/v1/models/our-gpt', '', {}, { method: 'DELETE' })).headers['allow']).toBe('GET');
 	});
 
-	it('GET /v1/models lists the priced models of every provider with a key, by names that lead to them', async () => {
+	it('GET /v1/models lists the priced models of every provider with a key, by names that select them', async () => {
 		const list = async (settings: Partial<GatewaySettings> = {}, rest: Partial<GatewayPorts> = {}): Promise<string[]> => {
 			const response = await new GatewayBench(settings, rest).ask('/v1/models', '', {}, { method: 'GET' });
 			return (JSON.parse(textOf(response)) as { data: { id: string }[] }).data.map(({ id }) => id);
@@ -221,7 +221,7 @@ describe('other addresses', () => {
 		},
 	);
 
-	it.each(['/', '/healthz'])('GET and HEAD %s answer without a token', async (path) => {
+	it.each(['/', '/healthz'])('GET and HEAD %s respond without a token', async (path) => {
 		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Error('not asked')) } });
 		for (const method of ['GET', 'HEAD']) {
 			const answer = await bench.ask(path, '', { authorization: undefined }, { method });
@@ -229,7 +229,7 @@ describe('other addresses', () => {
 		}
 	});
 
-	it('GET /readyz says what is missing', async () => {
+	it('GET /readyz names what is missing', async () => {
 		const state = { isReady: false, dependencies: { key_set: 'unreachable' } };
 		const response = await new GatewayBench({}, { readiness: () => Promise.resolve(state) }).ask(
 			'/readyz',

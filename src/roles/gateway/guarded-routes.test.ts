@@ -11,7 +11,7 @@ it('the routes that take a body are known', () => {
 	expect(taking).toEqual(['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']);
 });
 
-it.each(taking)('%s is guarded: no prompt passes by, to whatever provider, streamed or not', async (path) => {
+it.each(taking)('%s is guarded: no prompt bypasses the guardrails, to whatever provider, streamed or not', async (path) => {
 	for (const model of ['claude-x', 'gpt-5', 'gemini-3', 'our-gpt']) {
 		for (const stream of [true, false]) {
 			const bench = new GatewayBench({ guardrails });
@@ -24,7 +24,7 @@ it.each(taking)('%s is guarded: no prompt passes by, to whatever provider, strea
 	}
 });
 
-it('what is masked is masked for every target that a call goes on to, and each one’s answer is read', async () => {
+it('masks apply to every target of a failover, and each one’s response is evaluated', async () => {
 	const bench = benchWith({ settings: { guardrails: guardrailsWith({ words: { entries: ['darkfish'], action: 'mask' } }) } });
 	bench.respond = ({ origin }) =>
 		origin.includes('b.test')

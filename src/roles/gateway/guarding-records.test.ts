@@ -103,8 +103,8 @@ function verdict(texts: readonly string[]): string {
 	return JSON.stringify({ results });
 }
 
-describe('what is booked', () => {
-	it('for a request that is blocked: nothing counted, held or written but its assessment', async () => {
+describe('records', () => {
+	it('for a request that is blocked: nothing counted, reserved or recorded but its assessment', async () => {
 		const guarded = new Guarded();
 		expect((await guarded.ask('the darkfish')).status).toBe(400);
 		expect(guarded.bench.sent).toEqual([]);
@@ -114,7 +114,7 @@ describe('what is booked', () => {
 	});
 
 	it.each([false, true])(
-		'for an answer that is blocked, streamed %s: spend settled, hold released, the row as the caller saw it',
+		'for a response that is blocked, streamed %s: cost settled, reservation released, the entry as the client saw it',
 		async (stream) => {
 			const guarded = new Guarded({}, [], 'Here comes the darkfish.');
 			const response = await guarded.ask('hello', stream);
@@ -138,7 +138,7 @@ describe('what is booked', () => {
 		},
 	);
 
-	it('for a clean call: that both ways were looked at, its real cost, and 200', async () => {
+	it('for a clean request: that input and output were evaluated, its real cost, and 200', async () => {
 		const guarded = new Guarded();
 		expect((await guarded.ask('hello')).status).toBe(200);
 		expect(await guarded.told()).toEqual([]);
@@ -147,7 +147,7 @@ describe('what is booked', () => {
 		expect((await guarded.bench.ledger.list({ limit: 9 })).rows[0]?.closed).toMatchObject({ outcome: 'complete', status: 200 });
 	});
 
-	it('for masks, and for what cannot be read', async () => {
+	it('for masks, and for unreadable content', async () => {
 		const guarded = new Guarded();
 		await guarded.ask('ada@example.org');
 		expect(await guarded.told()).toEqual(['req-1 input pii email MASK masked']);
@@ -158,7 +158,7 @@ describe('what is booked', () => {
 	});
 });
 
-it('a defect of what only observes is told, and harms no call', async () => {
+it('an internal error of monitoring is reported, and harms no request', async () => {
 	const guarded = new Guarded({ isEnforced: false }, [engine]);
 	const { ledger, log } = guarded.bench;
 	const assess = ledger.assess.bind(ledger);
@@ -185,10 +185,10 @@ it('a defect of what only observes is told, and harms no call', async () => {
 	expect((await guarded.told('matched')).length, 'it goes on').toBeGreaterThan(0);
 });
 
-describe('a stream that engines judge', () => {
+describe('a stream that moderation providers evaluate', () => {
 	const sentence = 'All is well in the quiet valley below the hills, as it was yesterday. ';
 
-	it('leaves in pieces, each after it was judged, and all of it in the end, byte for byte', async () => {
+	it('is released in pieces, each after its evaluation, and completely in the end, byte for byte', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say(sentence);
@@ -210,7 +210,7 @@ describe('a stream that engines judge', () => {
 		expect(await guarded.told('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
 	});
 
-	it('ends before the piece that trips, wherever it is cut', async () => {
+	it('ends before the piece that matches, however it is split', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		for (let count = 0; count < 6; count++) await guarded.say(sentence);
@@ -240,7 +240,7 @@ describe('a stream that engines judge', () => {
 		expect(reader.text).toContain('guardrail_blocked');
 	});
 
-	it('has its provider stopped when a piece trips in the middle', async () => {
+	it('has its provider stopped when a piece matches in the middle', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say(`${sentence.repeat(6)}An evil deed. `);
@@ -254,7 +254,7 @@ describe('a stream that engines judge', () => {
 	it.each([
 		['open', 'DONE'],
 		['closed', 'guardrail_blocked'],
-	] as const)('goes on or ends as on_failure says: %s', async (onFailure, expected) => {
+	] as const)('continues or ends as configured by on_failure: %s', async (onFailure, expected) => {
 		const guarded = new Guarded({}, [{ ...engine, onFailure }]);
 		const asked = guarded.ask('hello', true);
 		guarded.judge = (texts) => (texts.includes('hello') ? { status: 200, body: verdict(texts) } : { status: 500, body: '{}' });
@@ -266,7 +266,7 @@ describe('a stream that engines judge', () => {
 		expect(await guarded.told()).toEqual([`req-1 output moderation mod.failed ${action} failed`]);
 	});
 
-	it('passes comments on while an engine thinks, without what they say, and nothing else; who leaves is not judged further', async () => {
+	it('passes comments on during an evaluation, without their text, and nothing else; after a disconnect the evaluation ends', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const response = await guarded.ask('hello', true);
 		guarded.judge = () => new Promise(() => undefined);
@@ -283,7 +283,7 @@ describe('a stream that engines judge', () => {
 		expect(reader.ending).toBe('open');
 	});
 
-	it('holds up the provider when the client takes nothing, until it does', async () => {
+	it('pauses the provider while the client does not read', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const reader = new Reader();
 		const flow = ((await guarded.ask('hello', true)).body as ByteStream).start(reader);
@@ -298,7 +298,7 @@ describe('a stream that engines judge', () => {
 		expect([upstream?.write(chatChunk({ content: 'The end' })), upstream?.resumeCount]).toEqual([true, 1]);
 	});
 
-	describe('ends, and nothing else does, by a defect of an engine', () => {
+	describe('is ended by an internal error of a moderation provider, and nothing else is', () => {
 		async function breakOff(when: 'half' | 'whole' | 'left') {
 			const guarded = new Guarded({}, [engine]);
 			const { log } = guarded.bench;
@@ -323,7 +323,7 @@ describe('a stream that engines judge', () => {
 		it.each([
 			['half', 'broken'],
 			['whole', 'complete'],
-		] as const)('when the answer is there by %s', async (when, outcome) => {
+		] as const)('with %s of the response complete', async (when, outcome) => {
 			const { reader, response, guarded, errors, closed } = await breakOff(when);
 			expect(reader.text).toMatch(/^data: \{[^\n]*"code":"internal_error"[^\n]*\n\n$/);
 			expect([reader.ending, response.facts?.code, closed?.outcome]).toEqual(['ended', 'internal_error', outcome]);
@@ -333,14 +333,14 @@ describe('a stream that engines judge', () => {
 			expect((await guarded.money()).held).toBe(0n);
 		});
 
-		it('when the client has left, which hears of nothing', async () => {
+		it('after the client disconnected, which receives nothing', async () => {
 			const { reader, response, errors, closed } = await breakOff('left');
 			expect([reader.text, reader.ending, response.facts?.code, closed?.outcome]).toEqual(['', 'open', 'client_closed', 'client_closed']);
 			expect(errors).toMatchObject([notEvaluated]);
 		});
 	});
 
-	it('shows engines masks in place of what is masked', async () => {
+	it('sends moderation providers masks instead of masked text', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say('Write to ada@example.org today. ');
@@ -350,7 +350,7 @@ describe('a stream that engines judge', () => {
 		expect(await guarded.told()).toEqual(['req-1 output pii email MASK masked']);
 	});
 
-	it('holds up the provider when more than a quarter of a megabyte waits', async () => {
+	it('pauses the provider when more than a quarter of a megabyte is buffered', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const response = await guarded.ask('hello', true);
 		guarded.judge = () => new Promise(() => undefined);
@@ -361,7 +361,7 @@ describe('a stream that engines judge', () => {
 	});
 });
 
-describe('rules of teams for engines', () => {
+describe('team rules for moderation providers', () => {
 	const evil = 'Something evil this way comes.';
 	const rules: readonly (readonly [GuardrailSettings['teams'][string], number, readonly string[]])[] = [
 		[{}, 400, ['req-1 input moderation mod.hate BLOCK matched']],
@@ -380,7 +380,7 @@ describe('rules of teams for engines', () => {
 		expect(guarded.judged.length > 0).toBe(team['moderation'] !== 'none' || team['moderation.mod'] !== undefined);
 	});
 
-	it('an engine that is off is asked for the teams that have it on', async () => {
+	it('a disabled moderation provider is used for the teams that enable it', async () => {
 		const off = engineWith({ action: 'none' });
 		const without = new Guarded({ teams: { 'team-2': { moderation: 'block' } } }, [off]);
 		expect((await without.ask(evil)).status).toBe(200);
@@ -389,7 +389,7 @@ describe('rules of teams for engines', () => {
 		expect((await asked.ask(evil)).status).toBe(400);
 	});
 
-	it('where nothing is enforced an engine is asked unless the rule is none, and blocks nothing', async () => {
+	it('without enforcement a moderation provider is used unless the rule is none, and blocks nothing', async () => {
 		for (const rule of ['block', 'log', 'none'] as const) {
 			const guarded = new Guarded({ isEnforced: false, teams: { 'team-1': { moderation: rule } } }, [engineWith()], evil);
 			expect((await guarded.ask(evil)).status).toBe(200);
@@ -401,7 +401,7 @@ describe('rules of teams for engines', () => {
 		}
 	});
 
-	it('nothing waits for an engine that only notes, and its failure blocks nothing', async () => {
+	it('no request waits for a monitoring moderation provider, and its failure blocks nothing', async () => {
 		const noting = new Guarded({ teams: { 'team-1': { moderation: 'log' } } }, [engineWith({ onFailure: 'closed' })]);
 		let answer = (_: HttpLike): void => undefined;
 		noting.judge = () => new Promise((resolve) => (answer = resolve));
@@ -424,7 +424,7 @@ describe('rules of teams for engines', () => {
 		]);
 	});
 
-	it('one that blocks holds a stream back beside one that only notes', async () => {
+	it('one that blocks delays a stream alongside one that only monitors', async () => {
 		const engines = [engineWith(), engineWith({ name: 'second', action: 'log' })];
 		const guarded = new Guarded({}, engines);
 		const reader = await guarded.read(await guarded.ask('hello', true));

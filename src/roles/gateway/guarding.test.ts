@@ -84,7 +84,7 @@ const cells = trips.flatMap(([policy, category, pieces]) =>
 );
 
 describe('guardrails', () => {
-	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, the request is blocked before the provider is called', async (cell) => {
+	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, the request is blocked before it is sent', async (cell) => {
 		const asked = await ask(settings(true), cell.format, cell.pieces.join(''), clean, cell.isStreamed);
 		expect(asked.response.status).toBe(400);
 		expect(asked.bench.sent).toHaveLength(0);
@@ -97,7 +97,7 @@ describe('guardrails', () => {
 		expect(JSON.stringify(asked.bench.log.lines)).not.toMatch(/4111|darkfish|TCK-|roulette/);
 	});
 
-	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, nothing of the match in the answer is delivered', async (cell) => {
+	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, nothing of the match in the response is delivered', async (cell) => {
 		const asked = await ask(settings(true), cell.format, 'hello', cell.pieces, cell.isStreamed);
 		expect(asked.bench.sent).toHaveLength(1);
 		expect(asked.text).toContain('guardrail_blocked');
@@ -109,7 +109,7 @@ describe('guardrails', () => {
 		} else expect(asked.response.status).toBe(400);
 	});
 
-	it.each(cells)('$policy, $format, streamed $isStreamed: not enforced, bytes are untouched and the trips told', async (cell) => {
+	it.each(cells)('$policy, $format, streamed $isStreamed: not enforced, bytes are untouched and the matches reported', async (cell) => {
 		const prompt = cell.pieces.join('');
 		const asked = await ask(settings(false), cell.format, prompt, cell.pieces, cell.isStreamed);
 		expect(asked.text).toBe(cell.isStreamed ? answerEvents[cell.format](cell.pieces).join('') : wholeAnswers[cell.format](prompt));
@@ -122,7 +122,7 @@ describe('guardrails', () => {
 	});
 
 	it.each(cells.slice(0, 4))(
-		'$format, streamed $isStreamed: what is clean passes byte for byte, enforced or not',
+		'$format, streamed $isStreamed: clean text passes byte for byte, enforced or not',
 		async ({ format, isStreamed }) => {
 			for (const isEnforced of [true, false]) {
 				const asked = await ask(settings(isEnforced), format, 'hello', clean, isStreamed);
@@ -132,7 +132,7 @@ describe('guardrails', () => {
 		},
 	);
 
-	it.each(cells.slice(0, 8))('$policy, $format, streamed $isStreamed: masks in request and answer', async (cell) => {
+	it.each(cells.slice(0, 8))('$policy, $format, streamed $isStreamed: masks in request and response', async (cell) => {
 		const prompt = cell.pieces.join('');
 		const asked = await ask(settings(true, 'mask'), cell.format, prompt, cell.pieces, cell.isStreamed);
 		const label = cell.policy === 'pii' ? '[CARD]' : '[WORD]';
@@ -142,7 +142,7 @@ describe('guardrails', () => {
 		expect(asked.text).toContain(label);
 	});
 
-	it('a stream is held back by little more than what may become a match', async () => {
+	it('a stream is delayed by little more than a possible match', async () => {
 		const bench = new GatewayBench({ guardrails: settings(true, 'block', { patterns: [], topics: [] }) });
 		const upstream = new HandStream();
 		bench.respond = () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: upstream });
@@ -156,7 +156,7 @@ describe('guardrails', () => {
 		expect(reader.text).toContain('The answer is ');
 	});
 
-	it('what cannot be read is told, and blocked where it is to be', async () => {
+	it('unreadable content is reported, and blocked if configured', async () => {
 		const image = JSON.stringify({
 			model: 'gpt-5',
 			messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }],
@@ -172,7 +172,7 @@ describe('guardrails', () => {
 		}
 	});
 
-	it('teams may have rules of their own', async () => {
+	it('teams can have rules of their own', async () => {
 		const teams = { 'team-1': { pii: 'log', 'words.listed': 'none' } } as const;
 		const asked = await ask(settings(true, 'block', { teams }), 'chat', 'darkfish 4111 1111 1111 1111', clean, false);
 		expect(asked.response.status).toBe(200);

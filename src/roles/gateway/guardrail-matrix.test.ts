@@ -117,7 +117,7 @@ const cells = (['chat', 'messages'] as const).flatMap((format) =>
 
 describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 	describe.each(policies)('$policy', ({ policy, category, pieces, secrets }) => {
-		it('input, enforced: refused before the provider is called, and nothing is held', async () => {
+		it('input, enforced: rejected before the provider receives it, and nothing is reserved', async () => {
 			const asked = await ask(settings(true), cell, pieces.join(''), clean);
 			expect(asked.status).toBe(400);
 			expect(asked.bench.sent).toHaveLength(0);
@@ -135,7 +135,7 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 			for (const secret of secrets) expect(asked.text + JSON.stringify(asked.bench.log.lines)).not.toContain(secret);
 		});
 
-		it('output, enforced: nothing of the match is delivered, the call ends and is charged', async () => {
+		it('output, enforced: nothing of the match is delivered, the request ends and is charged', async () => {
 			const asked = await ask(settings(true), cell, 'hello', pieces);
 			expect(asked.bench.sent).toHaveLength(1);
 			expect(asked.text).toContain('guardrail_blocked');
@@ -155,7 +155,7 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 			expect(asked.text).not.toMatch(/\[DONE\]|message_stop/);
 		});
 
-		it('not enforced: bytes and their timing are those of a gateway without guardrails, and the trips are told', async () => {
+		it('not enforced: bytes and their timing are those of a gateway without guardrails, and the matches are reported', async () => {
 			const prompt = pieces.join('');
 			const [asked, without] = [await ask(settings(false), cell, prompt, pieces), await ask(undefined, cell, prompt, pieces)];
 			expect(asked.status).toBe(200);
@@ -167,7 +167,7 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 		});
 	});
 
-	it.each([true, false])('clean, enforced %s: bytes are those of a gateway without guardrails, and nothing is told', async (isEnforced) => {
+	it.each([true, false])('clean, enforced %s: bytes are those without guardrails, and nothing is reported', async (isEnforced) => {
 		const [asked, without] = [await ask(settings(isEnforced), cell, 'hello', clean), await ask(undefined, cell, 'hello', clean)];
 		expect(asked.status).toBe(200);
 		expect(asked.text).toBe(without.text);

@@ -70,13 +70,13 @@ describe.each(openAiLines)('%s', (_line, Client) => {
 		expect(failure.message).toContain(blockedInput);
 	});
 
-	it('a whole answer raises BadRequestError', async () => {
+	it('a non-streaming response raises BadRequestError', async () => {
 		const failure = await failureOf(client.chat.completions.create({ model: 'gpt-5', messages: harmless }));
 		expect(failure).toBeInstanceOf(Client.BadRequestError);
 		expect(failure.message).toContain(blockedAnswer);
 	});
 
-	it('a stream raises APIError after what came before', async () => {
+	it('a stream raises APIError after the text before', async () => {
 		const stream = await client.chat.completions.create({ model: 'gpt-5', stream: true, messages: harmless });
 		let text = '';
 		const reading = (async () => {
@@ -101,7 +101,7 @@ describe.each(anthropicLines)('%s', (_line, Client) => {
 		expect(failure.message).toContain(blockedInput);
 	});
 
-	it('a whole answer raises BadRequestError', async () => {
+	it('a non-streaming response raises BadRequestError', async () => {
 		const failure = await failureOf(client.messages.create({ ...asked, messages: harmless }));
 		expect(failure).toBeInstanceOf(Client.BadRequestError);
 		expect(failure.message).toContain(blockedAnswer);

@@ -39,11 +39,11 @@ it.each([
 	// Read once more, for the digits.
 	[messagesPath, 'gpt-5', longNumber, 5],
 	[messagesPath, 'gemini-3-pro', longNumber, 5],
-])('%s to %s%s: so many turns more for a large body than for a small one', async (path, model, more, turns) => {
+])('%s to %s%s: this many more turns for a large body than for a small one', async (path, model, more, turns) => {
 	expect((await turnsOf(path, model, 300_000, more)) - (await turnsOf(path, model, 300, more))).toBe(turns);
 });
 
-it('a large body whose model is renamed is sent in parts of what came, not as a copy', async () => {
+it('a large body whose model is renamed is sent in parts of the original, not as a copy', async () => {
 	const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { fast: 'provider_b/gpt-4o' } } });
 	bench.respond = () => jsonAnswer(500, '{}');
 	for (const characters of [1000, 400_000]) {

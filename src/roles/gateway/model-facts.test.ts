@@ -29,7 +29,7 @@ function sentTo({ sent }: GatewayBench): Record<string, unknown> {
 }
 const chat = (more: object = {}): string => JSON.stringify({ model: 'our-gpt', messages: [{ role: 'user', content: 'hi' }], ...more });
 
-it('a deployment is priced as the model that it is known as', async () => {
+it('a deployment has the price of the model that it is known as', async () => {
 	for (const [facts, cost] of [
 		[{}, 0n],
 		[{ knownAs: 'gpt-5' }, 6_250_000n],
@@ -39,7 +39,7 @@ it('a deployment is priced as the model that it is known as', async () => {
 	}
 });
 
-it('its output is capped as that model’s, or as its operator says', async () => {
+it('its output is capped like that model’s, or as configured', async () => {
 	const worst = { budgets: { ...testSettings.budgets, hold: 'worst_case' as const } };
 	for (const [facts, cap] of [
 		[{}, 16_384],
@@ -52,7 +52,7 @@ it('its output is capped as that model’s, or as its operator says', async () =
 	}
 });
 
-it('what it takes decides how requests of the other format are written', async () => {
+it('its capabilities determine how requests of the other format are written', async () => {
 	const request = JSON.stringify({ model: 'our-gpt', max_tokens: 50, temperature: 0.5, messages: [{ role: 'user', content: 'hi' }] });
 	const unknown = benchWith({});
 	await unknown.ask(messagesPath, request);
@@ -67,7 +67,7 @@ it('what it takes decides how requests of the other format are written', async (
 	expect(sentTo(said)).toMatchObject({ max_tokens: 50, temperature: 0.5 });
 });
 
-describe('every fact', () => {
+describe('every capability', () => {
 	const facts = (said: ModelFacts, holder: 'alias' | 'model'): Partial<GatewaySettings> => ({
 		routing: {
 			...testSettings.routing,
@@ -184,7 +184,7 @@ describe('every fact', () => {
 	it.each(
 		rows.flatMap((row) => (['alias', 'model'] as const).map((holder) => [JSON.stringify(row[0]), row[1], row[2], holder, row] as const)),
 	)(
-		'%s changes what a %s caller’s request to %s becomes, said of the %s',
+		'%s changes the upstream request for a %s client’s request to %s, set for the %s',
 		async (_fact, _format, _alias, holder, [fact, format, alias, more, expected]) => {
 			const { knownAs } = fact;
 			const before = await sentBy(format, alias, more, facts({ knownAs }, holder));
@@ -199,7 +199,7 @@ describe('every fact', () => {
 		['chat', 'c', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } }, 'response_format'],
 		['messages', 'b', { output_config: { format: { type: 'json_schema', schema } } }, 'output_config.format'],
 		['messages', 'c', { output_config: { format: { type: 'json_schema', schema } } }, 'output_config.format'],
-	] as const)('a schema is refused where the model is said to take none: %s to %s', async (format, alias, more, param) => {
+	] as const)('a schema is rejected for a model without structured output: %s to %s', async (format, alias, more, param) => {
 		for (const holder of ['alias', 'model'] as const) {
 			expect((await sentBy(format, alias, more, facts({}, holder))).body).toBeDefined();
 			const { body, response } = await sentBy(format, alias, more, facts({ structuredOutput: false }, holder));
@@ -207,13 +207,13 @@ describe('every fact', () => {
 		}
 	});
 
-	it('a conversation that ends with the model’s words is refused, where it is said to go on with none', async () => {
+	it('a conversation that ends with the model’s words is rejected for a model without prefill', async () => {
 		expect((await sentBy('chat', 'a', prefilled, facts({}, 'alias'))).body).toBeDefined();
 		const { body, response } = await sentBy('chat', 'a', prefilled, facts({ prefill: false }, 'alias'));
 		expect([response.status, errorOf(response).error.param, body]).toEqual([400, 'messages', undefined]);
 	});
 
-	it('translated requests name the version of the messages API that takes what they hold', async () => {
+	it('translated requests have a version of the messages API that accepts their fields', async () => {
 		const versionOf = async (said: ModelFacts): Promise<unknown> =>
 			(await sentBy('chat', 'a', {}, facts(said, 'alias'))).request?.headers['anthropic-version'];
 		expect(await versionOf({})).toBe('2023-06-01');
@@ -222,7 +222,7 @@ describe('every fact', () => {
 		expect(await versionOf({ anthropicVersion: '2026-10-21' })).toBe('2026-10-21');
 	});
 
-	it('said of an alias goes before what is said of its model, and that before the name; nobody else hears of it', async () => {
+	it('capabilities of an alias override those of its model, and these override the name; no other model has them', async () => {
 		const settings: Partial<GatewaySettings> = {
 			...facts({ defaultMaxTokens: 55, temperatureMax: 0.5 }, 'model'),
 			aliasFacts: { a: { defaultMaxTokens: 44 } },

@@ -27,7 +27,7 @@ describe('an attempt', () => {
 		expect(bench.sent[0]?.timeouts).toEqual({ connectMs, firstByteMs, idleMs, totalMs: streamTotalMs });
 	});
 
-	it('for a stream has no longer than `total_ms` for its head where `first_byte_ms` is greater', async () => {
+	it('for a stream has at most `total_ms` for its head if `first_byte_ms` is greater', async () => {
 		const bench = benchWith({ targets: [gpt], settings: { timeouts: { ...timeouts, firstByteMs: timeouts.totalMs + 1 } } });
 		bench.respond = neverSent;
 		await ask(bench, {}, streamBody);
@@ -59,7 +59,7 @@ describe('a provider without a response within `total_ms`', () => {
 		expect(bench.traffic.of('provider_b').health.isEjected).toBe(true);
 	});
 
-	it('is not judged where earlier targets took the time', async () => {
+	it('stays healthy if earlier targets used up the time', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
 		bench.respond = () => {
 			bench.clock.advance(timeouts.totalMs);
@@ -71,7 +71,7 @@ describe('a provider without a response within `total_ms`', () => {
 	});
 });
 
-it('a reservation lasts as long as a non-streaming request may; a stream renews it', async () => {
+it('a reservation lasts as long as a non-streaming request can; a stream renews it', async () => {
 	const clock = new ManualClock();
 	const admission = createMemoryAdmission({ clock });
 	const admit = vi.spyOn(admission, 'admit');

@@ -31,7 +31,7 @@ import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 
 describe('retries', () => {
-	it('a connection that was refused is tried once more, after a wait, and billed once', async () => {
+	it('a rejected connection is tried once more, after a wait, and billed once', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1 }, monthlyBudgetUsd: '1.00' });
 		bench.respond = () => (bench.sent.length === 1 ? neverSent() : jsonAnswer(200, chatAnswer));
 		const response = ask(bench);
@@ -44,14 +44,14 @@ describe('retries', () => {
 		expect(bench.traffic.of('provider_b').retries).toBe(1);
 	});
 
-	it('what was sent and lost is not sent again', async () => {
+	it('a request that was sent and lost is not sent again', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 3 } });
 		bench.respond = (request) => sentThenLost(request, 'provider_unreachable');
 		expect((await ask(bench)).status).toBe(502);
 		expect(bench.sent).toHaveLength(1);
 	});
 
-	it.each([429, 503])('an answer of a status that is to be retried (%i) waits for what it asks for', async (status) => {
+	it.each([429, 503])('a response with a retried status (%i) waits as long as it requests', async (status) => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429, 503] } });
 		bench.respond = () =>
 			bench.sent.length === 1
@@ -67,21 +67,21 @@ describe('retries', () => {
 		expect(bench.sent).toHaveLength(2);
 	});
 
-	it.each([429, 503])('an answer of status %i is the caller’s unless settings name it, with its wait', async (status) => {
+	it.each([429, 503])('a response with status %i is the client’s unless settings name it, with its wait', async (status) => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [] } });
 		bench.respond = () => jsonAnswer(status, '{"error":{"code":"x"}}', { 'retry-after': '1' });
 		const response = await ask(bench);
 		expect([response.status, response.headers['retry-after'], bench.sent.length]).toEqual([status === 429 ? 429 : 502, '1', 1]);
 	});
 
-	it('an answer that is about spent money is never retried', async () => {
+	it('a response about exhausted credit is never retried', async () => {
 		const broke = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429] } });
 		broke.respond = () => jsonAnswer(429, '{"error":{"code":"insufficient_quota"}}');
 		expect((await ask(broke)).headers['x-should-retry']).toBe('false');
 		expect(broke.sent).toHaveLength(1);
 	});
 
-	it('a client that leaves while a retry waits ends the call, and nothing is owed', async () => {
+	it('a client that disconnects before a retry ends the request, and nothing is charged', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1 }, monthlyBudgetUsd: '1.00' });
 		bench.respond = neverSent;
 		let leave: (() => void) | undefined;
@@ -93,7 +93,7 @@ describe('retries', () => {
 		expect((await rowsOf(bench)).map(shown)).toEqual(['req-left provider_b gpt-5 not_sent 0']);
 	});
 
-	it('stop at a fifth of the calls', async () => {
+	it('stop at a fifth of the requests', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 5, retryStatuses: [503] } });
 		bench.respond = () => jsonAnswer(503, '{}', { 'retry-after-ms': '0' });
 		for (let call = 0; call < 30; call++) {
@@ -111,7 +111,7 @@ describe('retries', () => {
 });
 
 describe('a provider that fails', () => {
-	it('is passed over while there is another target, probed by one call, and used again once it answers', async () => {
+	it('is skipped while there is another target, probed by one request, and used again once it responds', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 2 } });
 		let isAway = true;
 		bench.respond = (request) =>
@@ -132,7 +132,7 @@ describe('a provider that fails', () => {
 		expect(bench.traffic.of('provider_b').health.report().state).toBe('healthy');
 	});
 
-	it('is probed in time though the clock on the wall is set back meanwhile, which only reports show', async () => {
+	it('is probed in time although the wall clock is set back meanwhile, which only reports show', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
 		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
 		const ejectedMs = bench.clock.nowMs();
@@ -145,7 +145,7 @@ describe('a provider that fails', () => {
 		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'healthy', sinceMs: bench.clock.nowMs() });
 	});
 
-	it('is still called when the one in its place cannot take the call', async () => {
+	it('is still used if its fallback cannot take the request', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
 		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
 		expect((await ask(bench)).status).toBe(200);
@@ -155,7 +155,7 @@ describe('a provider that fails', () => {
 		expect(bench.sent.map(hostOf).join('')).toBe('bab');
 	});
 
-	it('is still called when there is no other target, and when all others fail', async () => {
+	it('is still used if there is no other target, and if all others fail', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { ejectAfterFailures: 1 } });
 		bench.respond = () => jsonAnswer(500, '{}');
 		for (let call = 0; call < 3; call++) await ask(bench);
@@ -171,7 +171,7 @@ describe('a provider that fails', () => {
 	});
 });
 
-describe('places at a provider', () => {
+describe('slots of a provider', () => {
 	function withPlaces(maxConcurrent: number, maxQueued: number, targets = [gpt]) {
 		const bench = benchWith({ targets, traffic: { maxConcurrent, maxQueued } });
 		const answers: ((status: number) => void)[] = [];
@@ -182,7 +182,7 @@ describe('places at a provider', () => {
 		return { bench, answers };
 	}
 
-	it('are bounded; who comes next waits, in order, and the one too many is refused at once', async () => {
+	it('are limited; the next request waits, in order, and one too many is rejected immediately', async () => {
 		const { bench, answers } = withPlaces(2, 1);
 		const calls = [ask(bench), ask(bench), ask(bench)];
 		await settle();
@@ -199,7 +199,7 @@ describe('places at a provider', () => {
 		expect((await rowsOf(bench)).filter(({ closed }) => closed?.outcome === 'not_sent')).toHaveLength(1);
 	});
 
-	it('are waited for as long as for a first byte, and the wait is part of the time for the response', async () => {
+	it('are awaited as long as a first byte, and the wait is part of the time for the response', async () => {
 		const { bench, answers } = withPlaces(1, 5);
 		const calls = [ask(bench), ask(bench), ask(bench)];
 		await settle();
@@ -214,7 +214,7 @@ describe('places at a provider', () => {
 		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(0);
 	});
 
-	it('are kept by a stream until it ends, however it does', async () => {
+	it('are occupied by a stream until it ends, however it does', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { maxConcurrent: 1, maxQueued: 9 } });
 		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
 		const { concurrency } = bench.traffic.of('provider_b');
@@ -239,7 +239,7 @@ describe('places at a provider', () => {
 		expect([concurrency.inFlight, bench.gateway.openCalls()]).toEqual([0, 0]);
 	});
 
-	it('are given up by a client that leaves before its stream is read', async () => {
+	it('are released by a client that disconnects before its stream is read', async () => {
 		const bench = benchWith({ targets: [gpt] });
 		const body = new HandStream();
 		bench.respond = () => sseAnswer(body);
@@ -251,7 +251,7 @@ describe('places at a provider', () => {
 		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(0);
 	});
 
-	it('are given up by a client that leaves while it waits', async () => {
+	it('leave the queue when a waiting client disconnects', async () => {
 		const { bench, answers } = withPlaces(1, 5);
 		const first = ask(bench);
 		await settle();
@@ -266,7 +266,7 @@ describe('places at a provider', () => {
 		expect([concurrency.inFlight, concurrency.queued, bench.sent.length]).toEqual([0, 0, 1]);
 	});
 
-	it('are as many as the newest settings say, for calls that come and for those that wait', async () => {
+	it('are as many as the newest settings allow, for new and for waiting requests', async () => {
 		const { bench, answers } = withPlaces(3, 9);
 		const { concurrency } = bench.traffic.of('provider_b');
 		const calls = [ask(bench), ask(bench), ask(bench), ask(bench)];
@@ -305,7 +305,7 @@ describe('places at a provider', () => {
 		expect([concurrency.inFlight, concurrency.queued]).toEqual([0, 0]);
 	});
 
-	it('that are all taken send the call to the next target', async () => {
+	it('that are all in use fail the request over to the next target', async () => {
 		const { bench, answers } = withPlaces(1, 0, [gpt, claude]);
 		const first = ask(bench);
 		await settle();

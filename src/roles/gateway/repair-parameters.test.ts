@@ -82,12 +82,12 @@ describe('parameters that a model rejects', () => {
 		expect(plain.headers).not.toHaveProperty(warnings);
 	});
 
-	it('make no warning where nothing changed', async () => {
+	it('cause no warning if nothing changed', async () => {
 		const response = await new GatewayBench().ask(chatPath, `{"model":"gpt-5","max_completion_tokens":50,${turns}}`);
 		expect(response.headers).not.toHaveProperty(warnings);
 	});
 
-	it('are repaired by what the operator says of a model that nobody knows', async () => {
+	it('are repaired by the configured capabilities of an unknown model', async () => {
 		const facts = { 'gpt-5-secret': { tokenParam: 'max_completion_tokens', sampling: 'none' } } as const;
 		const own = providers.map((provider) => (provider.name === 'own' ? { ...provider, modelFacts: facts } : provider));
 		const bench = new GatewayBench({ providers: own });
@@ -95,7 +95,7 @@ describe('parameters that a model rejects', () => {
 		expect(lastSent(bench)).toBe(`{"model":"gpt-5-secret","max_completion_tokens":50,${turns}}`);
 	});
 
-	it('are repaired for each target by itself', async () => {
+	it('are repaired for each target separately', async () => {
 		const targets = (['gpt-4o', 'o3'] as const).map((model) => ({ provider: 'provider_b', model, weight: 1 }));
 		const bench = benchWithRule({ targets });
 		bench.respond = (request) => jsonAnswer(sentText(request).includes('gpt-4o') ? 500 : 200, '{"id":"x"}');
@@ -143,7 +143,7 @@ describe('a repaired request', () => {
 		expect(Number(two) / Number(one)).toBeLessThan(1.1);
 	});
 
-	it('is asked for the usage of its stream', async () => {
+	it('gets the usage option of its stream', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => sseAnswer(new HandStream());
 		await bench.ask(chatPath, `{"stream":true,"top_p":0.5,"max_tokens":5,"model":"gpt-5",${turns}}`);
@@ -156,7 +156,7 @@ describe('a repaired request', () => {
 		});
 	});
 
-	it('keeps what a guardrail masked, and loses what another vendor left', async () => {
+	it('keeps guardrail masks, and loses vendor-specific fields', async () => {
 		const bench = new GatewayBench({ guardrails: guardrailsWith({ pii: piiRules('none', { email: 'mask' }) }) });
 		const past = '{"role":"assistant","content":"x","reasoning_content":"r"}';
 		const response = await bench.ask(

@@ -44,7 +44,7 @@ const word = 'word';
 const chunk = (text: string): string => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}],"usage":null}\n\n`;
 const wordsOf = (count: number): string[] => Array.from({ length: count }, () => word);
 
-describe('a stream that outgrows its budget', () => {
+describe('a stream that exceeds its budget', () => {
 	it('ends before the budget is exceeded, and uses nearly all of it', async () => {
 		const bench = benchWith('0.03', 'error');
 		const upstream = new HandStream();
@@ -89,7 +89,7 @@ describe('a stream that outgrows its budget', () => {
 		expect(closed?.costNanoUsd).toBeGreaterThan(29_500_000n);
 	});
 
-	it('goes on to its own end where the budget has enough, and is charged what its provider reports', async () => {
+	it('continues to its own end if the budget has enough, and is charged the reported usage', async () => {
 		const bench = benchWith('0.03', 'length');
 		const upstream = new HandStream();
 		bench.respond = () => sseAnswer(upstream);
@@ -104,7 +104,7 @@ describe('a stream that outgrows its budget', () => {
 		expect((await onlyRow(bench)).closed).toMatchObject({ outcome: 'complete', isEstimated: false, usage: { outputTokens: 2000 } });
 	});
 
-	it('is not stopped by one piece that is larger than what it reserves, where the budget has enough', async () => {
+	it('is not stopped by one chunk that is larger than its reservation, if the budget has enough', async () => {
 		const bench = benchWith('1.00', 'error');
 		const upstream = new HandStream();
 		bench.respond = () => sseAnswer(upstream);
@@ -114,7 +114,7 @@ describe('a stream that outgrows its budget', () => {
 		expect(reader.ending).toBe('open');
 	});
 
-	it('is stopped while a model may think without showing it, by what it can have thought', async () => {
+	it('is stopped during possible hidden reasoning, by its maximum', async () => {
 		const bench = benchWith('0.03', 'error');
 		const upstream = new HandStream();
 		bench.respond = (request) => {
@@ -132,7 +132,7 @@ describe('a stream that outgrows its budget', () => {
 		expect(closed?.costNanoUsd).toBeGreaterThan(20_000_000n);
 	});
 
-	it('leaves what it did not use to the next: what is too little for any is rejected', async () => {
+	it('leaves its unused reservation to the next: a request for which it is too little is rejected', async () => {
 		const bench = benchWith('0.0004', 'error');
 		const rejected = await bench.ask(
 			chatPath,
@@ -143,7 +143,7 @@ describe('a stream that outgrows its budget', () => {
 		expect(errorOf(rejected).error.message).toContain('Monthly budget too small for this request (0.00/0.0004 USD; the request can cost ');
 	});
 
-	it('keeps its reservation for as long as it lives, and no longer', async () => {
+	it('keeps its reservation for as long as it runs, and no longer', async () => {
 		const bench = benchWith('1000', 'error');
 		const upstream = new HandStream();
 		bench.respond = () => sseAnswer(upstream);

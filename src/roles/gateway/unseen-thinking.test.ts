@@ -28,7 +28,7 @@ it.each([
 	['o3-mini', '"n":3,', 30_000],
 	['gpt-4o', '"max_tokens":9000,"reasoning_effort":"high",', 9000],
 	['gpt-4o', '"max_tokens":9000,', 2],
-])('of %s with %s that is left after twenty seconds, before its usage, is charged %i tokens of output', async (model, fields, expected) => {
+])('of %s with %s disconnected after twenty seconds, before its usage, is charged %i output tokens', async (model, fields, expected) => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
 	bench.respond = (request) => answerTo(request, upstream);
@@ -41,7 +41,7 @@ it.each([
 	expect(row?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true, usage: { outputTokens: expected } });
 });
 
-it('that is left at once is charged what it held', async () => {
+it('whose client disconnects immediately is charged its reservation', async () => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
 	bench.respond = (request) => answerTo(request, upstream);
@@ -52,7 +52,7 @@ it('that is left at once is charged what it held', async () => {
 	expect((await rowsOf(bench))[0]?.closed).toMatchObject({ outcome: 'client_closed', usage: { outputTokens: 1024 } });
 });
 
-it('of a model that thinks unseen is charged what it held when its provider breaks it', async () => {
+it('of a model with hidden reasoning is charged its reservation if its provider breaks it', async () => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
 	bench.respond = (request) => answerTo(request, upstream);
@@ -64,7 +64,7 @@ it('of a model that thinks unseen is charged what it held when its provider brea
 
 const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null}\n\n';
 
-it('that has said all when it is left is read on until it tells', async () => {
+it('that is complete at the disconnect is read until its usage arrives', async () => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
 	bench.respond = (request) => answerTo(request, upstream);
@@ -85,7 +85,7 @@ it.each([
 	['ends', (_: GatewayBench, upstream: HandStream) => upstream.sink?.end()],
 	['fails', (_: GatewayBench, upstream: HandStream) => upstream.sink?.fail(new Fault('provider_disconnected'))],
 	['is shut down', (bench: GatewayBench) => bench.gateway.endOpenCalls()],
-])('that has said all when it is left, and %s, is charged what it may have cost', async (_what, happens) => {
+])('that is complete at the disconnect, and %s, is charged its maximum cost', async (_what, happens) => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
 	bench.respond = (request) => answerTo(request, upstream);
@@ -113,7 +113,7 @@ it.each([
 	['an omitted thought, and text', block(0, '{"type":"thinking","thinking":"","signature":""}') + text, 9000],
 	['a thought in words', block(0, '{"type":"thinking","thinking":"","signature":""}', '{"type":"thinking_delta","thinking":"so"}'), 9000],
 	['a hidden thought, and text', block(0, '{"type":"redacted_thinking","data":"c2VhbGVk"}') + text, 9000],
-])('of messages whose model thinks by itself, left when it shows %s, is charged %3$i tokens of output', async (_what, events, expected) => {
+])('of messages with default reasoning, disconnected at %s, is charged %3$i tokens of output', async (_what, events, expected) => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
 	bench.respond = (request) => answerTo(request, upstream);

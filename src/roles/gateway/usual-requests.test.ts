@@ -64,8 +64,8 @@ async function reservedTokens(bench: GatewayBench): Promise<number> {
 	return (await bench.admission.read('team-1', [])).reservedTokens;
 }
 
-describe('the tokens of the day that a request reserves', () => {
-	it('follow the output of responses that were complete', async () => {
+describe('the reservation of a request’s daily tokens', () => {
+	it('follows the output of complete responses', async () => {
 		const bench = benchWith({ dailyTokens: 10_000_000 });
 		const end = await begin(bench);
 		const first = await reservedTokens(bench);
@@ -79,7 +79,7 @@ describe('the tokens of the day that a request reserves', () => {
 		expect(later).toBeLessThan(2100);
 	});
 
-	it('follow nothing of requests whose clients have left', async () => {
+	it('ignores requests whose clients disconnected', async () => {
 		const bench = benchWith({ dailyTokens: 10_000_000 });
 		const first = await begin(bench);
 		const before = await reservedTokens(bench);
@@ -90,7 +90,7 @@ describe('the tokens of the day that a request reserves', () => {
 	});
 });
 
-it('a rejection that reservations cause says to come back once a usual request has ended', async () => {
+it('that causes a rejection gives the time until a usual request has ended', async () => {
 	const retryAfter = async (durationMs: number): Promise<unknown> => {
 		// 60 requests of two tokens each leave room for one more, whatever it reserves.
 		const bench = benchWith({ dailyTokens: 121 });
@@ -135,7 +135,7 @@ describe('the tokens of a stream that is cut', () => {
 			upstream.sink?.end();
 		};
 
-	it('are estimated as providers counted the texts of complete streams', async () => {
+	it('are estimated by the providers’ counts of complete streams', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1000' }, 'stop');
 		const before = await stream(bench, 1, cut);
 		await stream(bench, 40, report(2 * before));

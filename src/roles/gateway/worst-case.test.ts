@@ -110,8 +110,8 @@ const requests = fc.oneof(
 	messagesRequests.map((body) => ({ path: messagesPath, body })),
 );
 
-describe('what a call holds under `worst_case`', () => {
-	it('is never below what the dearest provider bills for it: texts, tools, schemas, images and caches, in every format', async () => {
+describe('the reservation of a request under `worst_case`', () => {
+	it('is never below the bill of the most expensive provider: texts, tools, schemas, images and caches, in every format', async () => {
 		const bench = benchWith('900000000', { unknownPrice: 'default_rate' });
 		bench.respond = dearestProvider;
 		await fc.assert(
@@ -128,7 +128,7 @@ describe('what a call holds under `worst_case`', () => {
 		);
 	});
 
-	it('is bytes and cap at the price of input and output where the request has no tools, no schema and no caching', async () => {
+	it('is bytes and cap at the price of input and output if the request has no tools, no schema and no caching', async () => {
 		const bench = benchWith('10');
 		bench.respond = dearestProvider;
 		const bare = { model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: '' }] };
@@ -157,7 +157,7 @@ describe('what a call holds under `worst_case`', () => {
 		expect(streams).toHaveLength(300);
 	});
 
-	it('counts what tools, schemas and marks may add', async () => {
+	it('includes the maximum that tools, schemas and marks can add', async () => {
 		const bench = benchWith('900000000');
 		bench.respond = dearestProvider;
 		const plain = { model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
@@ -178,7 +178,7 @@ describe('what a call holds under `worst_case`', () => {
 describe('the default output cap', () => {
 	const defaultOutputCaps = { default: 4000, models: { 'gpt-4o': 500 }, teams: { 'team-1': { models: { 'gpt-4.1': 70 } } } };
 
-	it.each(['estimate', 'worst_case'] as const)('is written into requests that name none, under %s', async (hold) => {
+	it.each(['estimate', 'worst_case'] as const)('is written into requests without one, under %s', async (hold) => {
 		const bench = benchWith('10', { hold, defaultOutputCaps });
 		bench.respond = dearestProvider;
 		const messages = [{ role: 'user', content: 'hi' }];
@@ -195,7 +195,7 @@ describe('the default output cap', () => {
 		}
 	});
 
-	it('leaves a cap that the request names, and makes the worst case smaller', async () => {
+	it('keeps a cap of the request, and reduces the worst case', async () => {
 		const bench = benchWith('0.05', { defaultOutputCaps });
 		bench.respond = dearestProvider;
 		const messages = [{ role: 'user', content: 'hi' }];

@@ -190,7 +190,7 @@ describe('a request that costs', () => {
 		expect(() => permit.markSent()).toThrow('before its ledger entry was open');
 	});
 
-	it('counts as one that holds money until it ends, where a budget bounds it', () => {
+	it('counts as a reservation until it ends, if a budget limits it', () => {
 		const { scope, work } = new Bench();
 		expect(work.openHolds).toBe(1);
 		scope.end(completed(200));
@@ -198,13 +198,13 @@ describe('a request that costs', () => {
 	});
 });
 
-it('a permit carries the edits that the request needs', () => {
+it('a permit contains the edits of the request', () => {
 	const edits = { capEdits: [{ start: 1, end: 2, text: '7' }], usageEdits: [{ start: 3, end: 3, text: 'x' }] };
 	expect(new Bench(edits).permit.edits).toMatchObject(edits);
 });
 
 describe('the end of a request', () => {
-	it('that nothing was sent for and no ledger entry is open for gives back the counters alone', async () => {
+	it('without a sent request or an open ledger entry only releases the counters', async () => {
 		const bench = new Bench();
 		bench.scope.end(failed(new Refusal('client_closed')));
 		await bench.work.settlements.settled();
@@ -258,7 +258,7 @@ describe('the end of a request', () => {
 		expect(bench.closed).toMatchObject([{ outcome: 'complete', status: 499, ...charge(7, 3, false) }]);
 	});
 
-	it('after a response that nothing can be read of charges the reservation', () => {
+	it('after an unreadable response charges the reservation', () => {
 		const bench = new Bench();
 		bench.send();
 		bench.permit.meterAnswered(Buffer.from('...'), undefined);
@@ -266,7 +266,7 @@ describe('the end of a request', () => {
 		expect(bench.closed).toMatchObject([charge(5, 10, true)]);
 	});
 
-	it('of a response without usage charges the text that it has, at most the output limit', () => {
+	it('of a response without usage charges its text, at most the output limit', () => {
 		const texts = ['hi', 'word '.repeat(500)];
 		const tokens = texts.map((content) => {
 			const bench = new Bench({ mayThinkUnseen: true });
@@ -280,7 +280,7 @@ describe('the end of a request', () => {
 		expect(tokens[1]).toBe(100);
 	});
 
-	it('teaches what is usual: output of a choice and time, of complete requests only', () => {
+	it('records the usual output of a choice and the usual time, of complete requests only', () => {
 		for (const outcome of [completed(200), failed(new Refusal('client_closed'))]) {
 			const bench = new Bench({ choices: 2 });
 			bench.send();
@@ -292,7 +292,7 @@ describe('the end of a request', () => {
 		}
 	});
 
-	it('teaches how long tokens are only by what the provider reported', () => {
+	it('records the usual length of tokens only from usage that the provider reported', () => {
 		const learned = (more: Partial<MeteredUsage>, outcome = completed(200)): number => {
 			const bench = new Bench();
 			bench.send();
@@ -315,7 +315,7 @@ describe('the end of a request', () => {
 		expect([bench.settled.length, bench.warned]).toEqual([1, []]);
 	});
 
-	it('waits for counters elsewhere, warns then, and logs what they cannot book', async () => {
+	it('waits for counters elsewhere, warns then, and logs settlements that fail', async () => {
 		const later = new Bench();
 		later.settle = () => Promise.resolve({ isDuplicate: false, isLate: false, budgets: [] });
 		const lost = new Bench();
@@ -333,7 +333,7 @@ describe('the end of a request', () => {
 	});
 });
 
-describe('what a stream is charged', () => {
+describe('the charge of a stream', () => {
 	it.each([
 		['reported usage as it is', false, metered(3, { isEstimated: false, hidesThoughts: true }), 3],
 		['estimated usage as it was seen', false, metered(3), 3],
@@ -363,7 +363,7 @@ describe('what a stream is charged', () => {
 		[101, 51],
 		[4000, 2000],
 		[20_000, 5000],
-	])('that a client left early after %i ms: what can have been thought by then, of a choice 500 tokens a second', (ms, expected) => {
+	])('whose client disconnected early after %i ms: the maximum reasoning until then, of a choice 500 tokens a second', (ms, expected) => {
 		const bench = new Bench({ mayThinkUnseen: true, mostOutputTokens: 5000, allowedOutputTokens: 5000 });
 		bench.send();
 		bench.clock.advance(ms);
@@ -383,7 +383,7 @@ describe('what a stream is charged', () => {
 });
 
 describe('the reservation of a stream', () => {
-	it('grows to twice what was seen when that outgrows it, and no further than the model can write', async () => {
+	it('grows to twice the visible output when the stream exceeds it, at most to the output limit', async () => {
 		const bench = new Bench();
 		for (const tokens of [9, 10]) await bench.deliver(tokens);
 		expect(bench.extended).toEqual([]);
@@ -391,7 +391,7 @@ describe('the reservation of a stream', () => {
 		expect(bench.extended).toEqual([5n + 220n, 5n + 460n, 5n + 1000n]);
 	});
 
-	it('does not grow where no budget bounds it, nor twice at a time', async () => {
+	it('does not grow without a budget, nor twice at a time', async () => {
 		const free = new Bench({ holds: [] });
 		await free.deliver(50);
 		const slow = new Bench();
@@ -409,7 +409,7 @@ describe('the reservation of a stream', () => {
 	it.each([
 		['extend', []],
 		['stop', ['budget_exceeded']],
-	] as const)('that the budget has no more for, under %s', async (onStreamOver, aborts) => {
+	] as const)('for which the budget has no more, under %s', async (onStreamOver, aborts) => {
 		const bench = new Bench({}, onStreamOver);
 		bench.extend = () => Promise.resolve(false);
 		await bench.deliver(11);
@@ -417,7 +417,7 @@ describe('the reservation of a stream', () => {
 		expect([bench.aborts, bench.extended]).toEqual([aborts, [225n]]);
 	});
 
-	it('that cannot be raised is tried again when as much as was asked for is seen', async () => {
+	it('that cannot grow is tried again once the requested amount is visible', async () => {
 		const bench = new Bench({}, 'stop');
 		bench.extend = () => Promise.reject(new Error('away'));
 		for (const tokens of [11, 22, 23]) await bench.deliver(tokens);
@@ -445,7 +445,7 @@ describe('the reservation of a stream', () => {
 		expect(bench.renewed).toHaveLength(2);
 	});
 
-	it('that cannot be renewed is logged, and the stream goes on', async () => {
+	it('that cannot be renewed is logged, and the stream continues', async () => {
 		const bench = new Bench();
 		bench.grow = () => Promise.reject(new Error('away'));
 		bench.clock.advance(10_000);
@@ -457,7 +457,7 @@ describe('the reservation of a stream', () => {
 		expect(bench.aborts).toEqual([]);
 	});
 
-	it('is renewed by what it grows by, where the budget can stop the stream', async () => {
+	it('is renewed by its growth, if the budget can stop the stream', async () => {
 		const bench = new Bench({ stopsAtNanoUsd: 105n });
 		const { permit } = bench;
 		bench.grow = () => Promise.resolve(10_000n);
@@ -473,7 +473,7 @@ describe('the reservation of a stream', () => {
 		expect(bench.renewed, 'after the end').toHaveLength(1);
 	});
 
-	it('stops the stream where the budget has no more, and is all that is charged', async () => {
+	it('stops the stream if the budget has no more, and is the whole charge', async () => {
 		const { permit, ...bench } = new Bench({ stopsAtNanoUsd: 105n }, 'stop');
 		void permit.open();
 		permit.markSent();
@@ -490,7 +490,7 @@ describe('the reservation of a stream', () => {
 		expect(bench.closed).toMatchObject([{ outcome: 'broken', ...charge(5, 10, true) }]);
 	});
 
-	it('of a stream that a budget can stop is judged by closely counted text, others by what it is at most', () => {
+	it('of a stream that a budget can stop follows closely counted text, others the maximum', () => {
 		const { permit, usual } = new Bench({ stopsAtNanoUsd: 105n });
 		usual.tokensPerCounted = 2;
 		const [close, rough] = [permit.createMeter(), new Bench().permit.createMeter()];
@@ -499,13 +499,13 @@ describe('the reservation of a stream', () => {
 		expect(close.deliveredTokens()).toBe(2 * rough.deliveredTokens());
 	});
 
-	it('is not one that a budget can stop unless that is asked for', () => {
+	it('is stopped by a budget only if that is configured', () => {
 		expect(new Bench().permit.isStoppable).toBe(false);
 	});
 });
 
-describe('another target takes over', () => {
-	it('books what this one may have cost as an entry of its own', async () => {
+describe('a transfer to another target', () => {
+	it('records the possible cost of this one as a separate entry', async () => {
 		const bench = new Bench({ earlierTargets: 1 });
 		bench.send();
 		await bench.permit.giveWay();
@@ -516,7 +516,7 @@ describe('another target takes over', () => {
 		expect([bench.closed.length, bench.work.openHolds]).toEqual([1, 0]);
 	});
 
-	it('books nothing where this one costs nothing', async () => {
+	it('records nothing if this one costs nothing', async () => {
 		const bench = new Bench();
 		bench.send();
 		bench.permit.markDeclined();
@@ -525,7 +525,7 @@ describe('another target takes over', () => {
 		expect([bench.opened, bench.closed, bench.settled, bench.work.openHolds]).toEqual([['req-1'], [], [], 0]);
 	});
 
-	it('books nothing for a request that ended meanwhile', async () => {
+	it('records nothing for a request that ended meanwhile', async () => {
 		const bench = new Bench();
 		bench.send();
 		const givingWay = bench.permit.giveWay();

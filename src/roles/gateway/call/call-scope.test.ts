@@ -34,7 +34,7 @@ class Bench {
 	}
 }
 
-it.each(outcomes)('releases all that it holds once, the last acquired first, when the request ends as $kind', (outcome) => {
+it.each(outcomes)('releases all its resources once, the last acquired first, when the request ends as $kind', (outcome) => {
 	const { scope, told, ...bench } = new Bench();
 	const list = new OpenList<CallScope>();
 	scope.enlist(list);
@@ -48,7 +48,7 @@ it.each(outcomes)('releases all that it holds once, the last acquired first, whe
 	expect(bench.log.lines).toEqual([]);
 });
 
-it('says how a request ended by what ended it', () => {
+it('derives the outcome of a request from its cause', () => {
 	expect(outcomes.map(({ kind, status, isEarly }) => `${kind} ${status} ${isEarly}`)).toEqual([
 		'completed 200 false',
 		'upstream_error 502 false',
@@ -60,7 +60,7 @@ it('says how a request ended by what ended it', () => {
 	]);
 });
 
-it('releases the others when one throws, and logs the defect', () => {
+it('releases the others if one throws, and logs the internal error', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
 	const list = new OpenList<CallScope>();
@@ -81,7 +81,7 @@ it('releases the others when one throws, and logs the defect', () => {
 	expect([told, bench.defects(), list.size]).toEqual([['last released: completed', 'first released: completed'], 2, 0]);
 });
 
-it('tells all that goes on of an abort, once, though one throws; the end comes later', () => {
+it('aborts all resources once, even if one throws; the end comes later', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
 	scope.hold(bench.resource('first'));
@@ -102,7 +102,7 @@ it('tells all that goes on of an abort, once, though one throws; the end comes l
 	expect(told.slice(3)).toEqual(['last released: client_disconnected', 'first released: client_disconnected']);
 });
 
-it('ends in the middle of an abort, when what is told of it ends the request', () => {
+it('ends in the middle of an abort, if an aborted resource ends the request', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
 	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => void told.push('stream') });
@@ -111,7 +111,7 @@ it('ends in the middle of an abort, when what is told of it ends the request', (
 	expect([told, scope.outcome?.kind, bench.defects()]).toEqual([['slot', 'stream'], 'draining', 0]);
 });
 
-it('tells nothing of an abort that has released it already', () => {
+it('does not abort a resource that the abort has already released', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
 	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => undefined });
@@ -120,7 +120,7 @@ it('tells nothing of an abort that has released it already', () => {
 	expect(told).toEqual(['later released: draining']);
 });
 
-it('releases at once what is acquired after the end, and lets the acquirer fail', () => {
+it('releases immediately what is acquired after the end, and throws', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
 	scope.end(failed(new Fault('provider_unreachable')));
@@ -129,7 +129,7 @@ it('releases at once what is acquired after the end, and lets the acquirer fail'
 	expect(told).toEqual(['permit released: provider_failed', 'slot']);
 });
 
-it('tells what is acquired after an abort of it in a later turn, and gives it no slot', async () => {
+it('aborts what is acquired after an abort in a later turn, and gives it no slot', async () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
 	scope.abort(new Refusal('draining'));
@@ -143,7 +143,7 @@ it('tells what is acquired after an abort of it in a later turn, and gives it no
 	expect(told).toEqual(['slot', 'stream aborted: draining']);
 });
 
-it('knows nothing any more of what was dropped', () => {
+it('forgets dropped resources', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
 	const [kept, dropped] = [bench.resource('kept'), bench.resource('dropped')];
@@ -156,7 +156,7 @@ it('knows nothing any more of what was dropped', () => {
 	expect(told).toEqual(['kept aborted: draining', 'kept released: completed']);
 });
 
-it('gives up its slot between attempts', () => {
+it('releases its slot between attempts', () => {
 	const { scope, told } = new Bench();
 	for (const name of ['one', 'two']) {
 		scope.holdSlot({ release: () => void told.push(name) });
@@ -191,7 +191,7 @@ it.each([
 	expect(cancels).toBe(1);
 });
 
-it('holds a wait no longer than it lasts, however it ends', async () => {
+it('owns a wait no longer than it lasts, however it ends', async () => {
 	const { scope, ...bench } = new Bench();
 	let cancels = 0;
 	const cancel = (): void => void cancels++;
@@ -213,7 +213,7 @@ it('holds a wait no longer than it lasts, however it ends', async () => {
 	expect([cancels, bench.log.lines]).toEqual([0, []]);
 });
 
-it('closes the record at the end for all but the code that the response reports', () => {
+it('closes the record at the end except for the code that the response reports', () => {
 	const { record } = new Bench().scope;
 	record.identifyClient('client-1');
 	record.end(undefined);

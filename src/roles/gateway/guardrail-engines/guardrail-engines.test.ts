@@ -77,7 +77,7 @@ const asked = { requestId: 'req-1', team: 'team-1' };
 const judge = (engine: GuardrailEngine, text: string) => engine.judge([text], 'input', asked);
 
 describe.each(names)('%s', (name) => {
-	it('finds what there is to find, and counts what it cost', async () => {
+	it('reports the findings, and meters the cost', async () => {
 		const { engine, added } = startEngine(name);
 		const clean = await judge(engine, 'What is the capital of France?');
 		expect(clean).toMatchObject({ outcome: 'judged' });
@@ -127,14 +127,14 @@ describe.each(names)('%s', (name) => {
 		}
 	});
 
-	it('is not reached in the private network without allowance', async () => {
+	it('is not reachable in the private network by default', async () => {
 		const { engine } = startEngine(name, { mayReachPrivateNetwork: false });
 		expect(await judge(engine, 'x')).toMatchObject({ outcome: 'failed', failure: 'unreachable' });
 	});
 });
 
-describe('any engine', () => {
-	it('is asked by at most so many requests at a time; who waits too long or too many is not judged', async () => {
+describe('any moderation provider', () => {
+	it('has a concurrency limit; a text that waits too long, or finds the queue full, is not evaluated', async () => {
 		await breakEngine('judge', 'hang');
 		const { engine } = startEngine('judge', { mostConcurrent: 2, timeoutMs: 100 });
 		const judgements = await Promise.all(Array.from({ length: 30 }, () => judge(engine, 'x')));
@@ -146,7 +146,7 @@ describe('any engine', () => {
 		expect(later.every(({ outcome }) => outcome === 'judged')).toBe(true);
 	});
 
-	it('gives its places back', async () => {
+	it('releases its slots', async () => {
 		const { engine } = startEngine('judge', { mostConcurrent: 1 });
 		for (let round = 0; round < 3; round++) {
 			const judgements = await Promise.all(Array.from({ length: 8 }, () => judge(engine, 'x')));
@@ -154,7 +154,7 @@ describe('any engine', () => {
 		}
 	});
 
-	it('stops when the client leaves, and does not count that as its failure', async () => {
+	it('stops when the client disconnects, and does not count that as its failure', async () => {
 		await breakEngine('moderation', 'hang');
 		const { engine, log, added } = startEngine('moderation');
 		const leave: (() => void)[] = [];
@@ -166,7 +166,7 @@ describe('any engine', () => {
 		expect(added).toEqual([['tollgate_moderation_evaluations_total', 1, { moderation_provider: 'moderation', outcome: 'abandoned' }]]);
 	});
 
-	it('judges long texts in pieces, and refuses what would take too many', async () => {
+	it('evaluates long texts in pieces, and rejects texts that would need too many', async () => {
 		const { engine } = startEngine('content-safety');
 		const long = await judge(engine, `${'a'.repeat(35_000)} simulate-sexual`);
 		expect(long).toMatchObject({ outcome: 'judged', usage: { units: 4 } });
@@ -174,7 +174,7 @@ describe('any engine', () => {
 		expect(await judge(engine, 'a'.repeat(1_000_000))).toMatchObject({ outcome: 'failed', failure: 'too_large' });
 	});
 
-	it('keeps what was found when another request of the same judgement fails', async () => {
+	it('keeps findings if another request of the same evaluation fails', async () => {
 		await simulator.control('POST', '/faults', { dialect: 'content-safety', fault: '500', count: 1 });
 		onTestFinished(async () => void (await simulator.control('DELETE', '/faults')));
 		const { engine } = startEngine('content-safety');
@@ -182,7 +182,7 @@ describe('any engine', () => {
 		expect(await judge(engine, text)).toMatchObject({ outcome: 'failed', failure: 'status', findings: [{ category: 'hate', score: 1 }] });
 	});
 
-	it('notes and is sure from the thresholds on', async () => {
+	it('reports and blocks from the thresholds on', async () => {
 		const find = async (log: number, block: number) =>
 			(await judge(startEngine('moderation', { thresholds: { log, block } }).engine, 'simulate-hate')).findings;
 		expect(await find(0.98, 0.98)).toEqual([]);
@@ -190,7 +190,7 @@ describe('any engine', () => {
 		expect(await find(0.5, 0.97)).toMatchObject([{ category: 'hate', isSure: true }]);
 	});
 
-	it('says for whom it was asked and what it cost, or that nobody knows what it charges', async () => {
+	it('logs the request and the cost, or that the price is unknown', async () => {
 		const priced = startEngine('judge');
 		const { costNanoUsd, usage } = await judge(priced.engine, 'x');
 		expect(costNanoUsd).toBe(BigInt(usage.inputTokens + usage.outputTokens) * 200n);
@@ -207,14 +207,14 @@ describe('any engine', () => {
 		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBe(0n);
 	});
 
-	it('asks nothing when there is no text', async () => {
+	it('sends nothing if there is no text', async () => {
 		const { engine, added } = startEngine('moderation');
 		await breakEngine('moderation', '500');
 		expect(await engine.judge(['', ''], 'input', asked)).toMatchObject({ outcome: 'judged', findings: [] });
 		expect(added).toHaveLength(1);
 	});
 
-	it('signs requests to Bedrock when it has no API key', async () => {
+	it('signs requests to Bedrock if it has no API key', async () => {
 		const { engine } = startEngine('bedrock-guardrail', {
 			protocol: { ...engines['bedrock-guardrail'].protocol, apiKey: null },
 			awsCredentials: { region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'session' },
@@ -230,7 +230,7 @@ describe('any engine', () => {
 		['llama-guard', 'llama-guard-4'],
 		['shield-gemma', 'shieldgemma-9b'],
 		['safeguard', 'gpt-oss-safeguard-20b'],
-	] as const)('speaks %s', async (form, model) => {
+	] as const)('uses the dialect %s', async (form, model) => {
 		const protocol = { kind: 'chat-judge', apiKey: null, model, form, policy: 'No hate.', category: 'hate' } as const;
 		expect(chatJudge(protocol).headers).toEqual({});
 		const { engine } = startEngine('judge', { protocol: { ...protocol, apiKey: 'k' } });

@@ -10,14 +10,14 @@ import {
 	textOf,
 } from '../../../../test/support/gateway-bench.ts';
 
-describe('what the provider answers', () => {
+describe('the provider’s response', () => {
 	const answered = async (status: number, body: string, headers = {}, path = chatPath) => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(status, body, headers);
 		return bench.ask(path, path === chatPath ? chatBody : messagesBody);
 	};
 
-	it('comes with who answered, and with nothing of the provider’s account', async () => {
+	it('names the provider, and nothing of its account', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => {
 			bench.clock.advance(345);
@@ -55,7 +55,7 @@ describe('what the provider answers', () => {
 		});
 	});
 
-	it.each([400, 402, 405, 409, 413, 418, 422])('%i passes unchanged: it is the caller’s own mistake', async (status) => {
+	it.each([400, 402, 405, 409, 413, 418, 422])('%i passes unchanged: it is a client error', async (status) => {
 		const response = await answered(status, '{"error": {"message":"m" }}');
 		expect([response.status, textOf(response), response.headers['x-gateway-upstream-status']]).toEqual([
 			status,
@@ -83,7 +83,7 @@ describe('what the provider answers', () => {
 		}
 	});
 
-	it('429 passes unchanged with its hints; a spending stop says that no retry helps', async () => {
+	it('429 passes unchanged with its hints; a spending stop prevents retries', async () => {
 		const limited = await answered(429, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '31', 'retry-after-ms': '30500' });
 		expect(limited).toMatchObject({ status: 429, headers: { 'retry-after': '31', 'retry-after-ms': '30500' } });
 		expect([textOf(limited), limited.headers['x-should-retry']]).toEqual(['{"error":{"code":"rate_limit_exceeded"}}', undefined]);
@@ -95,7 +95,7 @@ describe('what the provider answers', () => {
 		).toBe('false');
 	});
 
-	it('never shows our key, whole or masked, in any error', async () => {
+	it('never shows the provider’s key, complete or masked, in any error', async () => {
 		for (const status of [400, 401, 403, 404, 429, 500]) {
 			const body = textOf(await answered(status, '{"m":"Incorrect API key provided: sk-proj-*********abcd or sk-proj-secret-key-abcd."}'));
 			expect(body).toBe('{"m":"Incorrect API key provided: *** or ***."}');
@@ -113,18 +113,18 @@ describe('what the provider answers', () => {
 		[200, '{}', { 'content-type': undefined }],
 		[204, '', {}],
 		[302, '', { location: 'http://127.0.0.1/' }],
-	])('%i %j %j is no answer', async (status, body, headers) => {
+	])('%i %j %j is no response', async (status, body, headers) => {
 		const response = await answered(status, body, headers);
 		expect(summaryOf(response)).toBe('502 provider_response_invalid');
 		expect(response.headers).not.toHaveProperty('location');
 	});
 
-	it('keeps its encoding when it is compressed against our wish', async () => {
+	it('keeps its encoding if it is compressed although not requested', async () => {
 		const response = await answered(200, '\u001f', { 'content-encoding': 'gzip' });
 		expect([response.status, response.headers['content-encoding'], textOf(response)]).toEqual([200, 'gzip', '\u001f']);
 	});
 
-	it('shows a model’s name as a header field can hold it', async () => {
+	it('shows a model’s name in a form that a header field can contain', async () => {
 		const bench = new GatewayBench();
 		const shown = async (name: string) => (await bench.ask(chatPath, chatBody.replace('gpt-5', name))).headers['x-gateway-model'];
 		expect(await shown('a\\r\\nset-cookie: x')).toBe('a%0D%0Aset-cookie%3A%20x');

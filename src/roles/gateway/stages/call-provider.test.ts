@@ -11,8 +11,8 @@ import {
 } from '../../../../test/support/gateway-bench.ts';
 import { readRetryAfterMs } from './call-provider.ts';
 
-describe('what the provider is asked', () => {
-	it('is the caller’s body, byte for byte', async () => {
+describe('the upstream request', () => {
+	it('is the client’s body, byte for byte', async () => {
 		const bench = new GatewayBench();
 		const body = Buffer.from(
 			'{ "model" : "gpt-5", "seed":12345678901234567890, "temperature":1.0,\n"messages":[{"content":"\\ud83d\\ude00 \\u00e9","role":"user"}], "__proto__":{"x":1} }',
@@ -32,7 +32,7 @@ describe('what the provider is asked', () => {
 		['fast', 'gpt-5-mini'],
 		['provider_b/some/model', 'some/model'],
 		['provider_b/quo\\"te', 'quo\\"te'],
-	])('has only the model’s name changed when %s stands for another', async (asked, expected) => {
+	])('has only the model’s name changed if %s is an alias', async (asked, expected) => {
 		const bench = new GatewayBench();
 		const body = (model: string) => `{"n":1.0,  "model": "${model}" ,"messages":[{"role":"user","content":"fast \\u0041"}]}`;
 		const response = await bench.ask(chatPath, body(asked));
@@ -40,7 +40,7 @@ describe('what the provider is asked', () => {
 		expect(response.headers).toMatchObject({ 'x-gateway-provider': 'provider_b' });
 	});
 
-	it('carries the version and features of the messages format, and its query', async () => {
+	it('has the version and features of the messages format, and its query', async () => {
 		const bench = new GatewayBench();
 		await bench.ask(`${messagesPath}?beta=true`, messagesBody, { 'provider-a-version': '2026-10-21', 'anthropic-beta': 'x' });
 		expect(bench.sent[0]).toMatchObject({
@@ -58,7 +58,7 @@ describe('what the provider is asked', () => {
 		});
 	});
 
-	it('is nothing when its key is unset, and a retry is not worth while', async () => {
+	it('is not sent if its key is unset, and retries are discouraged', async () => {
 		const [provider] = testSettings.providers;
 		for (const apiKey of ['', 'REPLACE_ME']) {
 			const bench = new GatewayBench({

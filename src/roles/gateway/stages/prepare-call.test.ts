@@ -49,7 +49,7 @@ test.each(cases.flatMap((one) => [messagesPath, countPath].map((path) => [...one
 	},
 );
 
-test('null is none, and chat completions have no such field', async () => {
+test('null is no thread, and chat completions have no such field', async () => {
 	const bench = new GatewayBench();
 	await bench.ask(messagesPath, bodyOf('gpt-5', null));
 	await bench.ask(chatPath, bodyOf('gpt-5'));

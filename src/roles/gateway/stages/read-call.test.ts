@@ -15,7 +15,7 @@ import type { ByteStream } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { GatewayWork } from '../gateway-work.ts';
 
-describe('what is refused before a provider is called', () => {
+describe('requests that are rejected before a provider receives them', () => {
 	it.each([
 		['an unknown path', '/v1/nothing', chatBody, {}, '404 path_unknown'],
 		['an unknown path under /v1/messages', '/v1/messages/other', messagesBody, {}, '404 path_unknown'],
@@ -54,7 +54,7 @@ describe('what is refused before a provider is called', () => {
 		expect((await new GatewayBench().ask(chatPath, chatBody, headers)).status).toBe(200);
 	});
 
-	it('a method that the address does not take, naming those it takes', async () => {
+	it('a method that the path does not allow, naming those it allows', async () => {
 		const bench = new GatewayBench();
 		for (const [path, method, allow] of [
 			[chatPath, 'GET', 'POST'],
@@ -67,7 +67,7 @@ describe('what is refused before a provider is called', () => {
 		}
 	});
 
-	it('an address or a method that is not served tells a known caller what its team may still do', async () => {
+	it('an unknown path or method shows an authenticated client the limits of its team', async () => {
 		const tier = { requestsPerMinute: 10, dailyTokens: null, monthlyBudgetUsd: null };
 		const bench = new GatewayBench({ tiers: { sandbox: tier, standard: tier } });
 		for (const [path, status] of [
@@ -79,7 +79,7 @@ describe('what is refused before a provider is called', () => {
 		}
 	});
 
-	it('a body that is announced too long at once, unread; an unannounced one as soon as it is', async () => {
+	it('a body whose announced length is too long immediately, unread; an unannounced one as soon as it is', async () => {
 		const bench = new GatewayBench({ maxBodyBytes: 10 });
 		const body = new HandStream();
 		const announced = await bench.ask(chatPath, body, {}, { announcedLength: 11 });
@@ -91,7 +91,7 @@ describe('what is refused before a provider is called', () => {
 		expect(body.isCancelled).toBe(true);
 	});
 
-	it('a body whose sender stalls', async () => {
+	it('a body whose client stalls', async () => {
 		const body = new HandStream();
 		const pending = new GatewayBench().ask(chatPath, body);
 		await settle();
@@ -100,7 +100,7 @@ describe('what is refused before a provider is called', () => {
 	});
 });
 
-describe('a body that is there already', () => {
+describe('a body that has already arrived', () => {
 	const there = (text: string): ByteStream => ({
 		takeWhole: () => Buffer.from(text),
 		start() {
@@ -108,7 +108,7 @@ describe('a body that is there already', () => {
 		},
 	});
 
-	it('is read at once, and so is an answer', async () => {
+	it('is read synchronously, and so is a response', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: there('{"id":"x"}') });
 		const response = await bench.ask(chatPath, there(chatBody), {}, { announcedLength: chatBody.length });
@@ -116,7 +116,7 @@ describe('a body that is there already', () => {
 		expect(bench.sent[0]?.body).toEqual(Buffer.from(chatBody));
 	});
 
-	it('is refused as any other, and its room is given back', async () => {
+	it('is rejected like any other, and its memory is released', async () => {
 		const work = new GatewayWork();
 		const bench = new GatewayBench({}, { work });
 		const half = '{"model":';

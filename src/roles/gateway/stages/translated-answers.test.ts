@@ -21,8 +21,8 @@ const sentBody = (bench: GatewayBench, index = 0): string => {
 const googleError = (code: number, status: string, details: readonly object[]): string =>
 	JSON.stringify([{ error: { code, message: 'Told by Google', status, details } }]);
 
-describe.each(['chat', 'messages'] as const)('Gemini’s errors for a caller of %s', (caller) => {
-	test('a rejected key is the gateway’s own affair, though it comes as a 400 and in a list', async () => {
+describe.each(['chat', 'messages'] as const)('Gemini’s errors for a client of %s', (caller) => {
+	test('a rejected key is an upstream error, although it arrives as a 400 and in a list', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(400, googleError(400, 'INVALID_ARGUMENT', [{ reason: 'API_KEY_INVALID' }]));
 		const answer = await ask(bench, caller, 'gemini-3-pro');
@@ -35,7 +35,7 @@ describe.each(['chat', 'messages'] as const)('Gemini’s errors for a caller of 
 		expect(errorOf(answer).error).toMatchObject({ type: 'api_error', message: 'Told by Google' });
 	});
 
-	test('the wait that stands in the body becomes a header field, in whole seconds', async () => {
+	test('the wait in the body becomes a header field, in whole seconds', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(429, googleError(429, 'RESOURCE_EXHAUSTED', [{ retryDelay: '34.4s' }]));
 		const answer = await ask(bench, caller, 'gemini-3-pro');
@@ -43,7 +43,7 @@ describe.each(['chat', 'messages'] as const)('Gemini’s errors for a caller of 
 		expect(errorOf(answer).error).toMatchObject({ type: 'rate_limit_error', message: 'Told by Google' });
 	});
 
-	test('a quota that is used up for the day is not worth a retry', async () => {
+	test('a quota that is exhausted for the day is not worth a retry', async () => {
 		const bench = new GatewayBench();
 		const details = [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier' }] }];
 		bench.respond = () => jsonAnswer(429, googleError(429, 'RESOURCE_EXHAUSTED', details));
@@ -56,14 +56,14 @@ describe.each([
 	['chat', 'gemini-3-pro', 'gemini-secret-key'],
 	['messages', 'gpt-5', 'sk-proj-secret-key-abcd'],
 	['messages', 'gemini-3-pro', 'gemini-secret-key'],
-] as const)('an error of the provider for a caller of %s from %s', (caller, model, secret) => {
+] as const)('an error of the provider for a client of %s from %s', (caller, model, secret) => {
 	const failing = async (status: number, message: string) => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(status, JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message } }));
 		return ask(bench, caller, model);
 	};
 
-	test.each([500, 502, 503, 504, 520, 529])('of status %i is 502 with the provider’s words', async (status) => {
+	test.each([500, 502, 503, 504, 520, 529])('of status %i is 502 with the provider’s text', async (status) => {
 		const answer = await failing(status, 'Told by the vendor');
 		expect([answer.status, answer.facts?.code, answer.headers['x-gateway-upstream-status']]).toEqual([
 			502,
@@ -73,7 +73,7 @@ describe.each([
 		expect(errorOf(answer).error).toMatchObject({ message: 'Told by the vendor' });
 	});
 
-	test.each([401, 403])('of status %i keeps its words and shows nothing of the key', async (status) => {
+	test.each([401, 403])('of status %i keeps its text and shows nothing of the key', async (status) => {
 		const answer = await failing(
 			status,
 			`Bad key: ${secret}, which begins ${secret.slice(0, 9)}**** or ${secret.slice(0, 9)}...${secret.slice(-4)}`,
@@ -88,7 +88,7 @@ describe.each([
 		['application/json', { message: 'Said by a proxy' }],
 		['application/json', { error: { detail: 'Said by a proxy' } }],
 		['text/plain; charset=utf-8', 'Said by a proxy\n'],
-	])('keeps what a server in front of it says as %s %j', async (mediaType, told) => {
+	])('keeps the message of a server in front of it as %s %j', async (mediaType, told) => {
 		for (const status of [401, 429, 503]) {
 			const bench = new GatewayBench();
 			const body = typeof told === 'string' ? told : JSON.stringify(told);
@@ -121,14 +121,14 @@ describe.each([
 		}
 	});
 
-	test('makes no message of a page', async () => {
+	test('extracts no message from a page', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => ({ ...jsonAnswer(503, '<html>no</html>'), headers: { 'content-type': 'text/html' } });
 		expect(textOf(await ask(bench, caller, model))).not.toContain('html');
 	});
 });
 
-test('a success that holds what looks like a masked key stays as it is', async () => {
+test('a success with text that resembles a masked key stays unchanged', async () => {
 	const bench = new GatewayBench();
 	const message = { role: 'assistant', content: 'export KEY=sk-... or sk-proj-****' };
 	const body = JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], error: null });
@@ -136,7 +136,7 @@ test('a success that holds what looks like a masked key stays as it is', async (
 	expect(textOf(await ask(bench, 'chat', 'gpt-5'))).toBe(body);
 });
 
-test('the address says what is wanted of Gemini, and no field or query of the caller’s goes along', async () => {
+test('the path selects Gemini’s method, and no field or query of the client is forwarded', async () => {
 	const bench = new GatewayBench();
 	await ask(bench, 'messages', 'gemini-3-pro', {}, { 'anthropic-beta': 'a', 'anthropic-version': '2023-06-01' });
 	await ask(bench, 'chat', 'gemini-3-pro', { stream: true });
@@ -154,7 +154,7 @@ test('the address says what is wanted of Gemini, and no field or query of the ca
 describe('integers that a double cannot hold keep their digits', () => {
 	const big = '12345678901234567890';
 
-	test('in arguments of a whole answer', async () => {
+	test('in arguments of a non-streaming response', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () =>
 			jsonAnswer(
@@ -178,7 +178,7 @@ describe('integers that a double cannot hold keep their digits', () => {
 	});
 });
 
-test('a cap that a budget demands is written where Gemini reads it', async () => {
+test('a cap for a budget is written where Gemini reads it', async () => {
 	const bench = new GatewayBench({
 		budgets: {
 			isEnabled: true,

@@ -72,7 +72,7 @@ const messageEvents = [
 ];
 const unlabelled = (events: readonly object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 
-test('events without their label end the stream as those with it do', async () => {
+test('events without their label end the stream like those with it', async () => {
 	expect(await readEvents('chat', 'claude-opus-4-8', unlabelled(messageEvents))).toMatch(
 		/"usage":\{"prompt_tokens":1.*\n\ndata: \[DONE\]\n\n$/,
 	);
@@ -82,7 +82,7 @@ test('events without their label end the stream as those with it do', async () =
 	expect(told).not.toContain('[DONE]');
 });
 
-test('an error beside choices is told once', async () => {
+test('an error next to choices is reported once', async () => {
 	const chunks = [
 		{ id: 'x', choices: [{ index: 0, delta: { content: 'Hi' } }] },
 		{ id: 'x', choices: [{ index: 0, delta: {} }], error: { code: 502, message: 'Gone' } },

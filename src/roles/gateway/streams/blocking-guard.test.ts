@@ -97,7 +97,7 @@ const secrets = [
 describe.each(kinds)('%s', (kind) => {
 	const isJson = kind.endsWith('arguments');
 
-	it.each(secrets)('a %s, cut at every place into one to three events: none of its characters is delivered', async (_name, secret) => {
+	it.each(secrets)('a %s, split at every position into one to three events: none of its characters is delivered', async (_name, secret) => {
 		const before = isJson ? '{"q":"it is: ' : 'it is: ';
 		const text = `${before}${secret}${isJson ? ', yes"}' : ', yes'}`;
 		for (let first = 0; first < text.length; first++) {
@@ -107,13 +107,13 @@ describe.each(kinds)('%s', (kind) => {
 		}
 	});
 
-	it('events that are held lie in memory of their own', async () => {
+	it('buffered events are in separate memory', async () => {
 		const events = eventsOf(kind, [isJson ? '{"q":"411' : '411', '1 1111', ' 1111 1112 and on', isJson ? '"}' : '']);
 		const { text } = await read(settings('block'), kind, events, (piece) => piece.fill(0));
 		expect(text).toBe(events.join(''));
 	});
 
-	it('bytes may come cut anywhere, also inside of characters and line ends, and pass untouched when clean', async () => {
+	it('bytes may be split anywhere, also inside of characters and line ends, and pass untouched if clean', async () => {
 		for (const lineEnd of ['\n', '\r\n', '\r']) {
 			const bytes = Buffer.from(eventsOf(kind, [isJson ? '{"q":"Gr' : 'Gr', 'öße 漢\u{1f600}', isJson ? '"}' : ' all'], lineEnd).join(''));
 			for (const size of [1, 3, 17]) {
@@ -125,7 +125,7 @@ describe.each(kinds)('%s', (kind) => {
 		}
 	});
 
-	it.each(['\n', '\r\n', '\r'])('events whose lines end with %j leave as soon as they are decided', async (lineEnd) => {
+	it.each(['\n', '\r\n', '\r'])('events whose lines end with %j are released as soon as they are decided', async (lineEnd) => {
 		const bench = new GatewayBench({ guardrails: settings('block') });
 		const upstream = new HandStream();
 		bench.respond = () => sseAnswer(upstream);
@@ -143,7 +143,7 @@ describe.each(kinds)('%s', (kind) => {
 
 describe('a stream under enforcement', () => {
 	it.each(['jane\\u0040example.com', '4111\\u0020111111111111', 'd\\u0061rkfish', '\\u0064\\u0061\\u0072kfish'])(
-		'arguments with %s, cut at every two places: nothing of it is delivered, or a label',
+		'arguments with %s, split at every two positions: nothing of it is delivered, or a label',
 		async (written) => {
 			const text = `{"to":"${written}","n":12345678901234567890}`;
 			for (let first = 0; first < text.length; first += 2) {
@@ -159,7 +159,7 @@ describe('a stream under enforcement', () => {
 		},
 	);
 
-	it('a word that is drawn apart by thousands of characters is delivered in no part', async () => {
+	it('a word that is spread over thousands of characters is delivered in no part', async () => {
 		for (const between of ['\u200b'.repeat(3000), 'a'.repeat(9000)]) {
 			const pieces = `see d${between}${between.startsWith('a') ? '' : 'a'}rkfish!`.match(/.{1,500}/gsu) ?? [];
 			const { said, isCancelled } = await read(settings('block'), 'chat text', eventsOf('chat text', pieces));
@@ -167,7 +167,7 @@ describe('a stream under enforcement', () => {
 		}
 	});
 
-	it('what no format knows is read as well: members, events, and data that is no JSON', async () => {
+	it('unknown content is evaluated as well: members, events, and data that is no JSON', async () => {
 		const odd = (delta: object): string => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
 		const chat = await read(settings('block'), 'chat text', [odd({ vendor_thoughts: 'a dark' }), odd({ vendor_thoughts: 'fish' })]);
 		expect(chat.text).not.toContain('fish');
@@ -205,7 +205,7 @@ describe('a stream under enforcement', () => {
 	const besideData = [': see darkfish', 'event: darkfish', 'id: darkfish', 'retry: darkfish', 'event:a darkfish', 'id:jane@example.com'];
 
 	it.each(besideData.flatMap((line) => ['\n', '\r', '\r\n'].map((end) => [line, end] as const)))(
-		'what stands beside the data, %j with the line end %j, is read, and blocks where it would be masked',
+		'a field other than data, %j with the line end %j, is evaluated, and blocks if it would be masked',
 		async (line, end) => {
 			for (const action of ['block', 'mask'] as const) {
 				for (const kind of ['chat text', 'messages text'] as const) {
@@ -218,7 +218,7 @@ describe('a stream under enforcement', () => {
 		},
 	);
 
-	it('what is monitored of a stream includes comments and names of events, and names a compressed one as not evaluated', async () => {
+	it('monitoring of a stream includes comments and names of events, and reports a compressed one as not evaluated', async () => {
 		for (const isCompressed of [false, true]) {
 			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced: false } });
 			const upstream = new HandStream();
@@ -267,7 +267,7 @@ describe('a stream under enforcement', () => {
 		}
 	});
 
-	it('an error in a stream is read', async () => {
+	it('an error in a stream is evaluated', async () => {
 		const error = { error: { message: 'I would say darkfish', type: 'x' } };
 		const chat = await read(settings('block'), 'chat text', [`data: ${JSON.stringify(error)}\n\n`]);
 		const messages = await read(settings('block'), 'messages text', [
@@ -276,7 +276,7 @@ describe('a stream under enforcement', () => {
 		for (const { text } of [chat, messages]) expect([text.includes('darkfish'), text.includes('`words`')]).toEqual([false, true]);
 	});
 
-	it('an answer of status 200 that is an error is read', async () => {
+	it('a response of status 200 that is an error is evaluated', async () => {
 		for (const path of ['/v1/chat/completions', '/v1/messages']) {
 			for (const error of [{ message: 'I would say darkfish', type: 'x' }, 'darkfish']) {
 				const bench = new GatewayBench({ guardrails: settings('block') });
@@ -289,7 +289,7 @@ describe('a stream under enforcement', () => {
 		}
 	});
 
-	it('an answer that claims a charset is passed on without it', async () => {
+	it('a response that claims a charset is passed on without it', async () => {
 		for (const isEnforced of [true, false]) {
 			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced } });
 			const answer = jsonAnswer(200, '{"choices":[{"message":{"content":"+AGQAYQByAGsAZgBpAHMAaA-"}}]}');
@@ -299,7 +299,7 @@ describe('a stream under enforcement', () => {
 		}
 	});
 
-	it('an answer that is compressed although nobody asked is rejected', async () => {
+	it('a response that is compressed although not requested is rejected', async () => {
 		const bench = new GatewayBench({ guardrails: settings('block') });
 		const answer = jsonAnswer(200, '{"choices":[]}');
 		bench.respond = () => ({ ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' } });
@@ -307,7 +307,7 @@ describe('a stream under enforcement', () => {
 		expect([response.status, textOf(response).includes('provider_response_invalid')]).toEqual([502, true]);
 	});
 
-	it('a stream that is compressed although nobody asked is rejected before its first byte', async () => {
+	it('a stream that is compressed although not requested is rejected before its first byte', async () => {
 		for (const isEnforced of [true, false]) {
 			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced } });
 			const upstream = new HandStream();
@@ -323,7 +323,7 @@ describe('a stream under enforcement', () => {
 		}
 	});
 
-	it('nothing waits for what is only noted', async () => {
+	it('nothing waits for monitoring', async () => {
 		const noting = settings('log', {
 			patterns: [{ name: 'all', pattern: '[a-z ]+!', action: 'log' }],
 			topics: [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'log' }],
@@ -349,7 +349,7 @@ describe('a stream under enforcement', () => {
 		expect(told.toSorted()).toEqual(['pii NONE', 'topics NONE', 'words NONE']);
 	});
 
-	it('a sentence that trips a judgement is not delivered, and those before it are, however it is cut', async () => {
+	it('a sentence with a match is not delivered, and those before it are, however it is split', async () => {
 		const topics = [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' as const }];
 		const text = 'All is well. We play roulette tonight, you and me. And so on.';
 		for (let first = 1; first < text.length; first++) {
@@ -366,7 +366,7 @@ describe('a stream under enforcement', () => {
 		}
 	});
 
-	it('an event of several lines stays whole when it is masked', async () => {
+	it('an event of several lines stays valid when it is masked', async () => {
 		const json = JSON.stringify({ choices: [{ index: 0, delta: { content: 'a darkfish' } }] }, null, 1);
 		const event = `id: 7\n${json
 			.split('\n')
@@ -379,7 +379,7 @@ describe('a stream under enforcement', () => {
 		expect(JSON.parse(lines.map((line) => line.slice('data:'.length)).join('\n'))).toEqual(JSON.parse(json.replace('darkfish', '[WORD]')));
 	});
 
-	it('what is masked is not told by the probabilities of its pieces either', async () => {
+	it('masked text is not revealed by the probabilities of its pieces either', async () => {
 		const chunk = (content: string): string => {
 			const logprobs = { content: [{ token: content, logprob: -0.1, bytes: [], top_logprobs: [] }], refusal: null };
 			return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, logprobs }] })}\n\n`;
@@ -402,7 +402,7 @@ describe('a stream under enforcement', () => {
 		});
 	});
 
-	it('what was observed of a stream is told when the caller leaves, when the provider fails, and when it ends', async () => {
+	it('monitored text of a stream is reported when the client disconnects, when the provider fails, and when it ends', async () => {
 		for (const leave of ['cancel', 'fail', 'end'] as const) {
 			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced: false } });
 			const upstream = new HandStream();

@@ -75,7 +75,7 @@ describe.each(consumers)('%s', (_name, consumer) => {
 			(['chat', 'messages'] as const).map((caller) => [recording.name, caller, kind, recording] as const),
 		),
 	)(
-		'%s for a caller of %s is the same with and without its last empty line, however it is cut',
+		'%s for a client of %s is the same with and without its last empty line, however it is split',
 		async (_recording, caller, kind, recording) => {
 			const bytes = recordedBytes(recording);
 			const bare = Buffer.from(bytes.toString('latin1').replace(/(?:\r?\n)+$/, ''), 'latin1');
@@ -112,8 +112,8 @@ describe.each([
 	['messages', 'openai', usageChunk],
 	['messages', 'anthropic', messageDelta],
 	['chat', 'anthropic', messageDelta],
-] as const)('a caller of %s, tokens told by %s before the event that ends its streams', (caller, kind, last) => {
-	it.each(['\n\n', '\n', ''])('are booked as told where that event is missing, after %j', async (ending) => {
+] as const)('a client of %s, tokens reported by %s before the event that ends its streams', (caller, kind, last) => {
+	it.each(['\n\n', '\n', ''])('are recorded as reported if that event is missing, after %j', async (ending) => {
 		for (const way of ['end', 'fail', 'leave'] as const) {
 			const bench = new GatewayBench();
 			const upstream = new HandStream();
@@ -134,7 +134,7 @@ describe.each([
 	});
 });
 
-test('half an event goes nowhere, and what stood in it says nothing', async () => {
+test('half an event is not relayed, and its content is ignored', async () => {
 	const asked: Asked = { caller: 'chat', kind: 'openai', settings: {}, isUsageAsked: true, hasEngine: false };
 	const event = 'data: {"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
 	const half = 'data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usa';

@@ -61,19 +61,19 @@ async function pass({ response }: Recording, path: string, body: string, pieces:
 	return { answer, text: Buffer.from(reader.text, 'latin1').toString() };
 }
 
-describe('recorded answers', () => {
+describe('recorded responses', () => {
 	const recorded = [
 		...readRecordings('openai').map((recording) => ({ recording, ...calls.chat, plain: chatBody })),
 		...readRecordings('azure').map((recording) => ({ recording, ...calls.chat, plain: chatBody.replace('gpt-5', 'our-gpt') })),
 		...readRecordings('anthropic').map((recording) => ({ recording, ...calls.messages, plain: messagesBody })),
 	];
 
-	it('are all there', () => {
+	it('are all present', () => {
 		expect(recorded).toHaveLength(49);
 	});
 
 	it.each(recorded.map((entry) => [entry.recording.name, entry] as const))(
-		'%s passes byte for byte, whole and cut',
+		'%s passes byte for byte, complete and split',
 		async (_name, { recording, path, plain }) => {
 			const bytes = recordedBytes(recording);
 			const body = recording.response.sse === undefined ? plain : streamed(plain);
@@ -87,7 +87,7 @@ describe('recorded answers', () => {
 });
 
 describe('StreamRelay', () => {
-	it('answers at once, with what keeps proxies from holding events back', async () => {
+	it('responds immediately, with header fields that prevent buffering by proxies', async () => {
 		const { response, reader } = await begin(calls.chat);
 		expect(response).toMatchObject({
 			status: 200,
@@ -135,7 +135,7 @@ describe('StreamRelay', () => {
 		}
 	});
 
-	it.each(formats)('takes a stream without its last event for broken: $path', async ({ path, body, event, last, broken }) => {
+	it.each(formats)('treats a stream without its last event as broken: $path', async ({ path, body, event, last, broken }) => {
 		for (const cut of [0, 5, last.length - 3]) {
 			const { upstream, reader } = await begin({ path, body });
 			upstream.write(event + last.slice(0, cut));
@@ -145,14 +145,14 @@ describe('StreamRelay', () => {
 		}
 	});
 
-	it.each(formats)('does not care what happens after the last event: $path', async ({ path, body, event, last }) => {
+	it.each(formats)('ignores everything after the last event: $path', async ({ path, body, event, last }) => {
 		const { upstream, reader, response } = await begin({ path, body });
 		upstream.write(event + last);
 		upstream.sink?.fail(new Fault('provider_disconnected'));
 		expect([reader.text, reader.ending, response.facts?.code]).toEqual([event + last, 'ended', undefined]);
 	});
 
-	it('takes chat completions without `[DONE]` for whole when they say why they stopped', async () => {
+	it('treats chat completions without `[DONE]` as complete if they have a finish reason', async () => {
 		const { upstream, reader } = await begin(calls.chat);
 		const text = 'data: {"choices":[{"finish_reason":"stop"}]}\n\ndata: {"choices":[],"usage":{}}\n\ndata: [DONE]\n';
 		upstream.write(text);
@@ -163,14 +163,14 @@ describe('StreamRelay', () => {
 	it.each([
 		[calls.chat, 'data: {"error": {"message":"overloaded"}}\n\n'],
 		[calls.messages, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'],
-	])('lets the provider’s own error event be the last word: $path', async (call, error) => {
+	])('ends with the provider’s own error event: $path', async (call, error) => {
 		const { upstream, reader, response } = await begin(call);
 		upstream.write(error);
 		upstream.sink?.end();
 		expect([reader.text, reader.ending, response.facts?.code]).toEqual([error, 'ended', 'provider_failed']);
 	});
 
-	it('puts comments into silence, before the first event too, and only between events', async () => {
+	it('inserts comments into silence, before the first event too, and only between events', async () => {
 		const { upstream, reader, bench } = await begin(calls.chat);
 		const { event, last } = calls.chat;
 		const comment = ': keepalive\n\n';
@@ -191,7 +191,7 @@ describe('StreamRelay', () => {
 		expect(reader.text).toBe(whole);
 	});
 
-	it('obeys a client that reads slowly', async () => {
+	it('pauses for a client that reads slowly', async () => {
 		const { upstream, reader, flow, bench } = await begin(calls.chat);
 		reader.mayWrite = false;
 		expect(upstream.write(calls.chat.event)).toBe(false);
@@ -204,7 +204,7 @@ describe('StreamRelay', () => {
 		expect(upstream.write(calls.chat.event)).toBe(true);
 	});
 
-	it('aborts upstream when its client leaves, whoever says so first', async () => {
+	it('aborts the upstream request when its client disconnects, however that is detected', async () => {
 		for (const tells of ['flow', 'request', 'both'] as const) {
 			let leave: (() => void) | undefined;
 			const { upstream, flow, response, bench, reader } = await begin(calls.chat, { onClientGone: (listener) => (leave = listener) });
@@ -221,14 +221,14 @@ describe('StreamRelay', () => {
 		}
 	});
 
-	it('is no error when the client leaves after the last event', async () => {
+	it('is no error if the client disconnects after the last event', async () => {
 		const { upstream, flow, response } = await begin(calls.chat);
 		upstream.write(calls.chat.last);
 		flow.cancel();
 		expect(response.facts?.code).toBeUndefined();
 	});
 
-	it.each(formats)('ends with a legal event when the process shuts down: $path', async ({ path, body, event, broken }) => {
+	it.each(formats)('ends with a valid event when the process shuts down: $path', async ({ path, body, event, broken }) => {
 		const { bench, upstream, reader, response } = await begin({ path, body });
 		upstream.write(event + event.slice(0, 4));
 		expect(bench.gateway.openCalls()).toBe(1);
@@ -238,7 +238,7 @@ describe('StreamRelay', () => {
 		expect([reader.ending, upstream.isCancelled, response.facts?.code, bench.gateway.openCalls()]).toEqual(['ended', true, 'draining', 0]);
 	});
 
-	it('gives up what nobody has begun to read when its client leaves or the process shuts down', async () => {
+	it('ends an unread stream when its client disconnects or the process shuts down', async () => {
 		for (const way of ['leave', 'drain'] as const) {
 			const bench = new GatewayBench();
 			const upstream = new HandStream();
@@ -255,7 +255,7 @@ describe('StreamRelay', () => {
 		}
 	});
 
-	it('passes a compressed stream on untouched, and breaks it where it broke', async () => {
+	it('relays a compressed stream untouched, and breaks it where it broke', async () => {
 		const { upstream, reader, response, bench } = await begin(calls.chat, {}, { 'content-encoding': 'gzip' });
 		upstream.write('\u001f\u008b');
 		bench.clock.advance(60_000);
@@ -264,7 +264,7 @@ describe('StreamRelay', () => {
 		expect([reader.ending, response.facts?.code, bench.gateway.openCalls()]).toEqual(['failed', 'provider_disconnected', 0]);
 	});
 
-	it('does not hold an endless event in memory', async () => {
+	it('does not buffer an endless event', async () => {
 		const { upstream, reader } = await begin(calls.chat);
 		upstream.write(`data: ${'x'.repeat(5_000_000)}`);
 		expect(reader.text.length).toBeGreaterThan(5_000_000);
@@ -272,7 +272,7 @@ describe('StreamRelay', () => {
 		expect(reader.ending).toBe('failed');
 	});
 
-	it('answers a provider that does not stream with an error', async () => {
+	it('responds to a provider that does not stream with an error', async () => {
 		const bench = new GatewayBench();
 		for (const [status, type] of [
 			[200, 'application/json'],
@@ -286,7 +286,7 @@ describe('StreamRelay', () => {
 		}
 	});
 
-	it('answers errors to a streamed call as whole bodies', async () => {
+	it('returns errors of a streaming request as JSON bodies', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => ({
 			status: 429,
