@@ -1,4 +1,3 @@
-/** Guardrails from the configuration. */
 import { readContentWeights } from '../../content-filter/read-weights.ts';
 import { ownEngineAddress } from '../config/defaults.ts';
 import { proxyOf } from '../config/proxy.ts';
