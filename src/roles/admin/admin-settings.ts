@@ -39,7 +39,6 @@ export interface AdminSettings {
 
 /** Records of the running configuration. They are read for every request, so that a reload applies at once. */
 export interface ConfiguredRecords {
-	/** Tier settings by name. */
 	readonly tiers: Readonly<Record<string, TierSettings>>;
 	/** Defaults of budgets that set no percentages, and of those that a tier defines. */
 	readonly budgetDefaults: { readonly warningThresholdPercent: number; readonly hardLimitPercent: number };
