@@ -162,7 +162,6 @@ class TeamShare {
 		return this.inFlight + this.queue.size;
 	}
 
-	/** Releases one slot. */
 	release(): void {
 		this.#release(this);
 	}

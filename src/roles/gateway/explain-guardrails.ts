@@ -16,9 +16,7 @@ export interface ExplainedGuardrails {
 	readonly findings: readonly {
 		readonly policy: string;
 		readonly category: string;
-		/** Action taken. */
 		readonly action: AssessedAction;
-		/** Configured rule. */
 		readonly rule: RuleAction;
 		readonly count: number;
 	}[];

@@ -48,7 +48,6 @@ export interface GatewaySettings {
 	readonly aliasFacts?: Readonly<Record<string, ModelFacts>>;
 	/** Tier in which an unregistered client is its own team, or `reject`. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
-	/** Tier settings by name. */
 	readonly tiers: Readonly<Record<string, TierSettings>>;
 	readonly budgets: BudgetSettings;
 	/** No guardrails by default. */
@@ -111,7 +110,6 @@ export interface TeamDirectory {
 	 * or, failing that, of its name in the price list.
 	 */
 	budgetsFor(team: string, model: string, listed?: string): readonly TeamBudget[];
-	/** Returns all budgets of the team. */
 	budgetsOf(team: string): readonly TeamBudget[];
 	priceOverride(provider: string, model: string): PriceRecord | undefined;
 	/** Models with a price override, by provider. */

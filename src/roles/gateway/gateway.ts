@@ -17,7 +17,6 @@ import { EventBody } from './streams/event-source.ts';
 export interface Gateway {
 	/** Never rejects: every failure is a response. */
 	readonly handle: Handler;
-	/** Served routes. */
 	readonly routes: readonly { readonly method: string; readonly path: string }[];
 	/** Ends in-flight requests: streams with an error event of code `draining`, others with 503. */
 	endOpenCalls(): void;

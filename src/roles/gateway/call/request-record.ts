@@ -34,7 +34,6 @@ export class RequestRecord {
 		this.facts = this.#reported;
 	}
 
-	/** Team of the client. */
 	get team(): Team | undefined {
 		return this.#team;
 	}

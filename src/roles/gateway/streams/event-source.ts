@@ -20,7 +20,6 @@ export interface EventSink {
 	fail(cause: unknown): void;
 }
 
-/** Body of a streaming response. */
 export class EventBody implements ByteStream {
 	readonly source: EventSource;
 

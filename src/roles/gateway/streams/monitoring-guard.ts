@@ -9,7 +9,6 @@ import { viewEvent, viewOtherFields } from './view-event.ts';
 /** Maximum size to evaluate. A longer stream is evaluated in part, which is reported. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** Receiver of a stream's texts. */
 export type ObservesTexts = Pick<Guarding, 'observe'>;
 
 /** Passes a stream through unchanged, and has its texts evaluated at the end. */
