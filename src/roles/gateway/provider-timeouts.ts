@@ -26,9 +26,9 @@ export interface AttemptTimeouts {
 type FullTimeouts = UpstreamTimeouts & { readonly settings: TimeoutSettings };
 
 export interface AttemptLimits {
-	/** Of an attempt that has all the time. */
+	/** Timeouts of an attempt that has the full time. */
 	readonly full: FullTimeouts;
-	/** From the first attempt to the first byte of a response, over all attempts. */
+	/** Time from the first attempt to the first byte of a response, over all attempts. */
 	readonly beginMs: number;
 }
 
@@ -40,7 +40,7 @@ const settingNames: TimeoutSettings = {
 	total: totalSetting,
 };
 
-/** Providers send the head of a non-streaming response when all of it is generated, so that only `totalMs` bounds the wait for it. */
+/** Derives the timeouts. Providers send the head of a non-streaming response once it is generated, so only `totalMs` bounds the wait for it. */
 export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, streamTotalMs }: ProviderTimeouts): AttemptTimeouts {
 	const noLimit = Number.POSITIVE_INFINITY;
 	// No other timeout limits the start of a stream, because its `totalMs` covers the whole stream.
