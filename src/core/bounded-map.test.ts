@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { workedMs } from '../../test/support/worked-ms.ts';
 import { BoundedMap, remembering } from './bounded-map.ts';
 
-test('remembers what is set, until it is deleted', () => {
+test('keeps entries until they are deleted', () => {
 	const map = new BoundedMap<string, number>(3);
 	map.set('one', 1);
 	map.set('two', 2);
@@ -16,13 +16,13 @@ test('remembers what is set, until it is deleted', () => {
 	expect(map.size).toBe(0);
 });
 
-test('forgets the oldest when it is full; what was set again is young', () => {
+test('evicts the oldest entry when full; setting an entry again makes it the newest', () => {
 	const map = new BoundedMap<string, number>(3);
 	for (const key of ['a', 'b', 'c', 'a', 'd']) map.set(key, 1);
 	expect(['a', 'b', 'c', 'd'].filter((key) => map.has(key))).toEqual(['a', 'c', 'd']);
 });
 
-test('forgets no more than a sixteenth at once', () => {
+test('evicts at most a sixteenth at once', () => {
 	const map = new BoundedMap<number, number>(160);
 	let previous = 0;
 	for (let key = 0; key < 1000; key++) {
@@ -35,7 +35,7 @@ test('forgets no more than a sixteenth at once', () => {
 	expect(previous).toBeGreaterThanOrEqual(150);
 });
 
-test('what does not fit at all is not kept, and drives nobody out', () => {
+test('does not store an entry that exceeds the capacity, and evicts none for it', () => {
 	const map = new BoundedMap<string, number>(10, (weight) => weight);
 	map.set('light', 2);
 	map.set('heavy', 3);
@@ -46,7 +46,7 @@ test('what does not fit at all is not kept, and drives nobody out', () => {
 	expect(none.size).toBe(0);
 });
 
-test('never holds more than its capacity, and what it forgets is the oldest', () => {
+test('never exceeds its capacity, and evicts the oldest entries', () => {
 	const operations = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 40 }), fc.boolean()), { maxLength: 200 });
 	fc.assert(
 		fc.property(fc.integer({ min: 0, max: 60 }), operations, (capacity, steps) => {
@@ -68,7 +68,7 @@ test('never holds more than its capacity, and what it forgets is the oldest', ()
 
 test('the cost of a new entry does not grow with the capacity', () => {
 	let next = 0;
-	/** Of setting as many new entries as the large map holds, milliseconds. */
+	/** Milliseconds to set as many new entries as the large map has. */
 	const costOf = (map: BoundedMap<number, number>): number => {
 		const end = next + 50_000;
 		return workedMs(() => {
@@ -77,17 +77,17 @@ test('the cost of a new entry does not grow with the capacity', () => {
 	};
 	const small = new BoundedMap<number, number>(100);
 	const large = new BoundedMap<number, number>(50_000);
-	// From here on both are full.
+	// Both maps are full after this.
 	for (const map of [small, large]) costOf(map);
-	// The best of several rounds, in turns: what else the machine does is not in it.
+	// Alternate the maps and take the best of several rounds, so that other load on the machine does not count.
 	const costs = Array.from({ length: 5 }, () => ({ small: costOf(small), large: costOf(large) }));
-	// The processor's clock may take a short while for none.
+	// The processor's clock can report zero for a short time.
 	const ratio = Math.min(...costs.map((one) => one.large)) / Math.max(1, Math.min(...costs.map((one) => one.small)));
 	// A search through the map would cost 500 times as much; reading memory outside the processor's caches costs up to 20 times as much.
 	expect(ratio).toBeLessThan(50);
 });
 
-test('asks once for each key, nothing found included, until it is forgotten', () => {
+test('calls the function once for each key, also for undefined results, until the key is evicted', () => {
 	const asked: string[] = [];
 	const lengthOf = remembering(16, (key) => {
 		asked.push(key);

@@ -1,15 +1,18 @@
 /**
- * A map that forgets its oldest entries when a new one does not fit; an entry that is set again is young again. What is heavier than all of
- * it is not kept.
+ * A map that evicts its oldest entries when a new one does not fit. Setting an entry again makes it the newest. An entry heavier than the
+ * whole capacity is not stored.
  */
 export class BoundedMap<Key, Value extends object | string | number | boolean> {
-	/** In order of age: a map iterates in the order of insertion. */
+	/** Ordered by age: a map iterates in the order of insertion. */
 	readonly #entries = new Map<Key, Value>();
 	readonly #capacity: number;
 	readonly #weigh: (value: Value) => number;
 	#weight = 0;
 
-	/** @param weigh what an entry takes of the capacity, the same each time it is asked; without it the capacity is a number of entries. */
+	/**
+	 * @param weigh returns the part of the capacity that an entry uses, always the same for an entry. By default the capacity is a number of
+	 * entries.
+	 */
 	constructor(capacity: number, weigh: (value: Value) => number = () => 1) {
 		this.#capacity = capacity;
 		this.#weigh = weigh;
@@ -48,7 +51,7 @@ export class BoundedMap<Key, Value extends object | string | number | boolean> {
 		this.#weight = 0;
 	}
 
-	/** A sixteenth at once: a map steps over what was deleted each time that its oldest is looked for. */
+	/** Evicts a sixteenth at once, because a map skips over its deleted entries on every search for the oldest. */
 	#forgetOldest(neededWeight: number): void {
 		const weightToKeep = this.#capacity - Math.max(neededWeight, this.#capacity / 16);
 		for (const key of this.#entries.keys()) {
@@ -58,7 +61,7 @@ export class BoundedMap<Key, Value extends object | string | number | boolean> {
 	}
 }
 
-/** The function, which remembers what it found for so many of the latest keys: for texts that callers choose, such as models' names. */
+/** Memoizes `find` for the latest `capacity` keys. For texts that clients choose, such as model names. */
 export function remembering<Value>(capacity: number, find: (key: string) => Value): (key: string) => Value {
 	const found = new BoundedMap<string, { readonly value: Value }>(capacity);
 	return (key) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ByModel } from './by-model.ts';
 
-it('finds the very name, else one that is only spelled otherwise', () => {
+it('finds the exact name, otherwise one that differs only in spelling', () => {
 	const found = new ByModel([
 		['Prod', 1],
 		['models/gemini-2.5-flash', 2],

@@ -1,4 +1,6 @@
-/** What is recorded of models: of the very name, else of one that is only spelled otherwise, so that none slips by. */
+/**
+ * Values by model name. An exact name wins; otherwise a name that differs only in spelling matches, so that no spelling evades a setting.
+ */
 export class ByModel<Value> {
 	readonly #exact: ReadonlyMap<string, Value>;
 	readonly #folded: ReadonlyMap<string, Value>;
@@ -17,7 +19,7 @@ export class ByModel<Value> {
 	}
 }
 
-/** Without Google's collection, which its models' names may be written with. */
+/** Removes Google's collection prefix, which clients may write before the name of a Gemini model. */
 function folded(model: string): string {
 	return model.toLowerCase().replace(/^(?:models\/)+(?=.)/, '');
 }

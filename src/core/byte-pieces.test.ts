@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BytePieces, OwnPages } from './byte-pieces.ts';
 
-test('gives back what came, in order, and begins anew', () => {
+test('returns the bytes in order, and starts empty again', () => {
 	fc.assert(
 		fc.property(fc.array(fc.uint8Array({ maxLength: 5 }), { maxLength: 5000, size: 'max' }), (pieces) => {
 			const gathered = new BytePieces();
@@ -24,14 +24,14 @@ test('a single piece is not copied', () => {
 	expect(gathered.take()).toBe(piece);
 });
 
-test('single bytes do not hold on to the reads they came in', () => {
+test('single bytes do not retain the reads that they arrived in', () => {
 	const gathered = new BytePieces();
 	const before = process.memoryUsage().arrayBuffers;
-	// Each byte is a view of a read of its own, as a socket gives them.
+	// Each byte is a view of its own read, as from a socket.
 	for (let index = 0; index < 20_000; index++) gathered.push(Buffer.allocUnsafeSlow(16_384).subarray(0, 1));
 	expect(gathered.length).toBe(20_000);
 	(globalThis as { gc?: () => void }).gc?.();
-	// 20,000 reads of 16 KB are 328 MB; at most the last 1,024 of them may still be held, and what waits for collection.
+	// 20,000 reads of 16 KB are 328 MB. Only the last 1,024 of them may stay referenced, plus garbage that is not collected yet.
 	expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(250 * 1024 * 1024);
 });
 
@@ -40,7 +40,7 @@ test.each([
 	['less', 700_000],
 	['more', 500_000],
 	['in one piece more', 599_999],
-])('a large whole of which %s comes is what came', (_, announced) => {
+])('a large body of which %s arrives equals the bytes that arrived', (_, announced) => {
 	const pieces = Array.from({ length: 60 }, (__, index) => Buffer.alloc(10_000, index));
 	const gathered = new BytePieces(announced);
 	for (const round of [1, 2]) {
@@ -50,7 +50,7 @@ test.each([
 	}
 });
 
-test('a large whole that was announced holds on to no piece, however many come', () => {
+test('a large body of announced length retains no piece, however many arrive', () => {
 	const gathered = new BytePieces(300_000);
 	expect([gathered.copies, new BytePieces(1000).copies]).toEqual([true, false]);
 	const lent = Buffer.alloc(40_000);
@@ -62,7 +62,7 @@ test('a large whole that was announced holds on to no piece, however many come',
 	expect(gathered.take().equals(Buffer.concat(Array.from({ length: 10 }, (_, index) => Buffer.alloc(40_000, index))))).toBe(true);
 });
 
-test('small pieces lie in memory of their own from the second on', () => {
+test('small pieces are copied into separate memory from the second on', () => {
 	for (const announced of [0, 500_000]) {
 		const gathered = new BytePieces(announced);
 		const pieces = Array.from({ length: 3000 }, (_, index) => Buffer.alloc(1 + (index % 300), index));
@@ -76,7 +76,7 @@ test('small pieces lie in memory of their own from the second on', () => {
 	}
 });
 
-test('small pieces are kept apart from what they came with, few to a page, and stay what they were', () => {
+test('small pieces are copied away from their read buffer, few to a page, and stay unchanged', () => {
 	fc.assert(
 		fc.property(fc.array(fc.nat({ max: 3000 }), { maxLength: 40 }), (lengths) => {
 			const pages = new OwnPages();

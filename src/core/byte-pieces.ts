@@ -1,30 +1,30 @@
-/** So many pieces are kept as they came before they are joined. */
+/** Number of pieces that are stored as they arrived before they are joined. */
 const mostLoose = 1024;
 
-/** Of smaller ones both are cheap. */
+/** Bytes from which a body of known length gets its memory at once. Below it, both ways are cheap. */
 const worthPlacing = 262_144;
 
 /**
- * Gathers bytes that come in pieces. A piece costs some 400 bytes beside its own, so a sender of single bytes would
- * make a large thing of a small one: small pieces are joined in between.
+ * Gathers bytes that arrive in pieces. A piece costs about 400 bytes of overhead, so a sender of single bytes could inflate a small body.
+ * Small pieces are therefore joined along the way.
  */
 export class BytePieces {
 	length = 0;
 	readonly #expectedLength: number;
-	/** The first piece, as long as it is all there is: mostly it is all there ever is. */
+	/** The first piece while it is the only one, which is the usual case. */
 	#only: Buffer | undefined;
-	/** Where a large whole is put together at once: its pieces and itself are never both there. */
+	/** Memory for a large body, allocated at once: the pieces and the joined body never exist together. */
 	#whole: Buffer | undefined;
 	#joined: Buffer[] | undefined;
 	#loose: Buffer[] | undefined;
 	#pages: OwnPages | undefined;
 
-	/** @param expectedLength what was announced, where it was; more or less may come. */
+	/** @param expectedLength the announced length, if any; the actual length may be smaller or larger. */
 	constructor(expectedLength = 0) {
 		this.#expectedLength = expectedLength;
 	}
 
-	/** Every piece is copied to its place in memory that is there already. */
+	/** True if each piece is copied, so that its memory may be reused. */
 	get copies(): boolean {
 		return this.#expectedLength >= worthPlacing;
 	}
@@ -37,7 +37,7 @@ export class BytePieces {
 		else this.#keep(this.copies ? Buffer.from(piece) : piece, before);
 	}
 
-	/** Everything so far, which is forgotten here. A single piece is given as it came unless it was copied. */
+	/** Returns all bytes so far and clears them. A single piece is returned as it arrived unless it was copied. */
 	take(): Buffer {
 		const whole = this.#only ?? this.#whole?.subarray(0, this.length) ?? this.#concat();
 		this.length = 0;
@@ -78,18 +78,18 @@ export class BytePieces {
 }
 
 const pageBytes = 4096;
-/** Of larger ones, what lies beside them in the memory of the same read is worth no copy. */
+/** Pieces above this size are not copied: the rest of their read buffer is small by comparison. */
 const mostCopiedBytes = 2048;
 
 /**
- * Where somebody keeps pieces of bytes beyond the turn of the loop in which they came. A small piece lies in memory that it shares with
- * other connections' pieces (`io/http1/shared-read-buffer.ts`), and would keep all of that; here it lies with the same keeper's others.
+ * Stores pieces of bytes beyond the tick in which they arrived. A small piece shares its memory with pieces of other connections
+ * (`io/http1/shared-read-buffer.ts`) and would retain all of it. A copy shares memory only with other pieces of the same owner.
  */
 export class OwnPages {
 	#page: Buffer | undefined;
 	#usedBytes = 0;
 
-	/** @returns the same bytes, in memory that only this keeper's pieces hold on to. */
+	/** @returns the same bytes, in memory that only pieces of this owner retain. */
 	keep(piece: Buffer): Buffer {
 		if (piece.length > mostCopiedBytes) return piece;
 		if (this.#page === undefined || this.#usedBytes + piece.length > pageBytes) {

@@ -1,9 +1,9 @@
-/** The few things that everybody does with byte streams: make one from bytes, read one whole, wrap one. */
+/** Basic operations on byte streams: create one from bytes, read one to its end, wrap one. */
 import { BytePieces } from './byte-pieces.ts';
 import type { ByteFlow, ByteSink, ByteStream, HttpBody } from './handler.ts';
 import { Refusal } from './refusal.ts';
 
-/** A stream of these pieces, each in a turn of its own. */
+/** Creates a stream of these pieces and delivers each in a separate tick. */
 export function streamOf(pieces: Iterable<Buffer>): ByteStream {
 	return {
 		start(sink) {
@@ -37,7 +37,7 @@ export function streamOf(pieces: Iterable<Buffer>): ByteStream {
 	};
 }
 
-/** What need not be waited for; undefined for any other stream. @throws Refusal `body_too_large`. */
+/** Returns the body if it has arrived completely; undefined for any other stream. @throws `Refusal` with code `body_too_large`. */
 export function takeWhole(stream: ByteStream, maxBytes: number): Buffer | undefined {
 	const whole = stream.takeWhole?.();
 	if (whole !== undefined && whole.length > maxBytes) throw new Refusal('body_too_large', { message: tooLargeMessage(maxBytes) });
@@ -45,9 +45,9 @@ export function takeWhole(stream: ByteStream, maxBytes: number): Buffer | undefi
 }
 
 /**
- * Reads a stream whole.
- * @param announcedBytes its length, where that is known: a large body is put together in its place.
- * @throws Refusal `body_too_large` as soon as more than `maxBytes` have arrived; what the stream failed with.
+ * Reads a stream to its end.
+ * @param announcedBytes its length, if known: memory for a large body is then allocated once.
+ * @throws `Refusal` with code `body_too_large` as soon as more than `maxBytes` have arrived; the stream's own failure.
  */
 export function readWhole(stream: ByteStream, maxBytes: number, announcedBytes?: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export function readWhole(stream: ByteStream, maxBytes: number, announcedBytes?:
 	});
 }
 
-/** As `readWhole`, for whoever may have to cancel it: that ends without a word. */
+/** Reads like `readWhole`, but can be cancelled. After a cancellation neither `resolve` nor `reject` is called. */
 export function gather(
 	stream: ByteStream,
 	maxBytes: number,
@@ -107,7 +107,7 @@ export function tooLargeMessage(maxBytes: number): string {
 	return `The request body is larger than ${maxBytes} bytes (\`gateway.max_body_bytes\`): send a smaller body`;
 }
 
-/** A stream whose sink is wrapped: `wrap` is called once, when the stream starts. */
+/** Wraps the sink of a stream. `wrap` is called once, when the stream starts. */
 export function wrapStream(source: ByteStream, wrap: (sink: ByteSink, flow: ByteFlow) => ByteSink & Partial<ByteFlow>): ByteStream {
 	return {
 		start(sink) {
@@ -126,12 +126,12 @@ export function wrapStream(source: ByteStream, wrap: (sink: ByteSink, flow: Byte
 	};
 }
 
-/** For a stream that nobody will read: it has to learn that. */
+/** Cancels a stream that no sink will read, so that its source stops. */
 export function discardStream(stream: ByteStream): void {
 	stream.start(nothing).cancel();
 }
 
-/** A sink for what nobody wants. */
+/** Ignores everything that is written to it. */
 export const nothing: ByteSink = { write: () => false, end: () => undefined, fail: () => undefined };
 
 export function isByteStream(body: HttpBody | readonly Buffer[]): body is ByteStream {

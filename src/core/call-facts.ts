@@ -1,27 +1,27 @@
 /**
- * What is known of a request when its log line is written. No bodies, no secrets, no prompt text.
- * A class, so that each has room for all of it from the start.
+ * The record of a request, from which its log line is written. No bodies, no secrets, no prompt text. A class, so that every instance has
+ * the same shape from the start.
  */
 export class CallFacts {
-	/** The request's id as its answer carries it, where a gateway behind an edge gave the answer one. */
+	/** Request id in the response, if a gateway behind an edge set another one. */
 	readonly answeredId?: string | undefined;
 	readonly clientId?: string | undefined;
 	readonly team?: string | undefined;
 	readonly provider?: string | undefined;
 	readonly model?: string | undefined;
-	/** Code of the refusal, fault or defect that ended the request. */
+	/** Code of the policy rejection, upstream error or internal error that ended the request. */
 	readonly code?: string | undefined;
 	/** Milliseconds from the request's arrival to the upstream's first byte. */
 	readonly firstByteMs?: number | undefined;
 	readonly upstreamStatus?: number | undefined;
 	readonly isStreamed?: boolean | undefined;
 	readonly requestBytes?: number | undefined;
-	/** Cache reads and writes included. */
+	/** Includes cache reads and writes. */
 	readonly inputTokens?: number | undefined;
 	readonly outputTokens?: number | undefined;
 	readonly costNanoUsd?: bigint | undefined;
-	/** Tokens were counted from what was seen instead of told by the provider. */
+	/** True if the usage is estimated, because the provider reported none. */
 	readonly isEstimated?: boolean | undefined;
-	/** The call passed while the counters could not be reached. */
+	/** True if the request was admitted while the counters were unreachable. */
 	readonly isUncounted?: boolean | undefined;
 }

@@ -1,8 +1,7 @@
 declare const verified: unique symbol;
 
 /**
- * Who calls, proven by an access token. Only token verification (`policy/access`) makes one;
- * a forged one does not compile.
+ * The authenticated client, proven by an access token. Only token verification (`policy/access`) makes one; a forged one does not compile.
  */
 export interface Caller {
 	readonly [verified]: true;

@@ -1,10 +1,10 @@
-/** Time as the product sees it, so that tests can hold it still. */
+/** Source of time. Tests replace it by a clock that they advance. */
 export interface Clock {
 	/** Unix time in milliseconds; may jump. */
 	nowMs(): number;
-	/** Milliseconds since some fixed moment; never goes back. */
+	/** Milliseconds since a fixed moment; never decreases. */
 	monotonicMs(): number;
-	/** Runs `task` once after `delayMs`, unless cancelled. Does not keep the process alive. */
+	/** Runs `task` once after `delayMs`, unless cancelled. The timer does not keep the process alive. */
 	after(delayMs: number, task: () => void): Timer;
 }
 

@@ -1,24 +1,24 @@
-/** Factors of what a request costs: its dialect finds them, and budgets make an amount of them. */
+/** Factors of a request's cost. Its dialect finds them, and budgets compute an amount from them. */
 
 /**
- * Whether a request may write to a prompt cache, and for how long. A cache write costs more than other input on some models, so a
- * worst case has to know.
+ * Prompt cache writes that a request may cause, by lifetime. A cache write costs more than other input on some models, so the worst case
+ * includes it.
  */
 export type CacheWrites = 'none' | 'short' | 'hour';
 
-/** Input that its bytes do not tell the size of. */
+/** Input whose size in tokens does not follow from its bytes. */
 export interface InputContent {
 	readonly attachments: number;
-	/** Part of the request's bytes that is no text: data and addresses of attachments. */
+	/** Bytes of the request that are not text: data and addresses of attachments. */
 	readonly attachedBytes: number;
 	readonly hasTools: boolean;
-	/** Whether the response must follow a schema. */
+	/** True if the response must follow a schema. */
 	readonly hasSchema: boolean;
-	/** Tools that the provider defines and the client runs. */
+	/** Number of tools that the provider defines and the client runs. */
 	readonly definedTools: number;
-	/** Tools that the provider runs. */
+	/** Number of tools that the provider runs. */
 	readonly serverTools: number;
 }
 
-/** Fields by which clients choose what costs more than a model's list price, each with the values that do not. */
+/** Fields by which clients choose options above a model's list price, each with the values that cost nothing extra. */
 export type Surcharges = Readonly<Record<string, ReadonlySet<unknown>>>;

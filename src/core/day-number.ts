@@ -1,6 +1,6 @@
 const msPerDay = 86_400_000;
 
-/** UTC days since 1970. */
+/** Returns the number of UTC days since 1970. */
 export function dayNumberOf(unixMs: number): number {
 	return Math.floor(unixMs / msPerDay);
 }

@@ -1,4 +1,7 @@
-/** The world failed us. `faults` says what each code means to a caller; renderers turn it into bytes. */
+/**
+ * Catalogue of upstream and infrastructure errors. `faults` gives the meaning of each code for the client; the renderer of a role writes
+ * the response.
+ */
 export const faults = {
 	provider_unreachable: {
 		status: 502,

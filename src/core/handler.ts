@@ -1,6 +1,6 @@
 /**
- * The one shape of the data plane. The gateway is a `Handler`, the edge wraps one, the upstream client is one:
- * whether they share a process is decided where they are composed, and none of them can tell.
+ * The one shape of the data plane. The gateway is a `Handler`, the edge wraps one, and the upstream client is one. The composition decides
+ * which of them share a process; none of them can tell.
  */
 
 import type { CallFacts } from './call-facts.ts';
@@ -8,33 +8,33 @@ import type { Caller } from './caller.ts';
 
 export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** For what surrounds a handler and may answer in its place. */
+/** Wraps a handler and may respond in its place. */
 export type Layer = (inner: Handler) => Handler;
 
 /** Header fields by lower-case name. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface HttpRequest {
-	/** Ours, unique, given out as `x-request-id`. */
+	/** Unique id that Tollgate assigns; returned as `x-request-id`. */
 	readonly id: string;
 	readonly method: string;
-	/** The target up to `?`, as received. */
+	/** Request target up to `?`, as received. */
 	readonly path: string;
-	/** The target after `?`; empty when there is none. */
+	/** Request target after `?`; empty if there is none. */
 	readonly query: string;
-	/** The length of the body may be missing among them. */
+	/** Header fields; `content-length` may be missing. */
 	readonly headers: HeaderFields;
-	/** May be started once; a body that nobody starts is discarded by the server. */
+	/** Can be started once. The server discards a body that is never started. */
 	readonly body: ByteStream;
-	/** The `content-length`; 0 without a body, undefined when the body is chunked. */
+	/** Value of `content-length`; 0 without a body, undefined if the body is chunked. */
 	readonly announcedLength: number | undefined;
 	/** Source address of the TCP connection. */
 	readonly peerAddress: string;
-	/** Monotonic, see `Clock.monotonicMs`. */
+	/** Monotonic time of arrival, see `Clock.monotonicMs`. */
 	readonly arrivedMs: number;
-	/** Who calls. Set by the edge layer, absent when no edge stood in front. */
+	/** The authenticated client. Set by the edge layer, absent without an edge. */
 	readonly caller?: Caller;
-	/** Runs `listener` once when the client leaves before its answer is complete; at once if it already has. */
+	/** Runs `listener` once when the client disconnects before its response is complete; immediately if it already has. */
 	onClientGone(listener: () => void): void;
 }
 
@@ -42,29 +42,32 @@ export interface HttpResponse {
 	readonly status: number;
 	readonly headers: HeaderFields;
 	readonly body: HttpBody;
-	/** What the request's log line says; its holder may still add to it until the last byte has left. */
+	/** Record for the request's log line. Its owner may add to it until the last byte is sent. */
 	readonly facts?: CallFacts;
-	/** True: the connection ends with this answer. */
+	/** True if the connection closes after this response. */
 	readonly closesConnection?: boolean;
 }
 
-/** A whole body, a body that comes in pieces, or none. */
+/** A complete body, a body that arrives in pieces, or none. */
 export type HttpBody = Buffer | string | ByteStream | null;
 
 /**
- * Bytes that come in pieces, pushed. `start` is called at most once. The source never calls the sink before
- * `start` has returned, and calls exactly one of `end` and `fail`, last, unless it was cancelled.
+ * Bytes that are pushed in pieces. `start` is called at most once. The source never calls the sink before `start` has returned. Unless
+ * cancelled, it calls exactly one of `end` and `fail`, last.
  */
 export interface ByteStream {
 	start(sink: ByteSink): ByteFlow;
-	/** All of it, where it has come already and nobody has started it: then it need not be waited for. In place of `start`. */
+	/**
+	 * Returns the complete body if it has already arrived and the stream has not been started. Used in place of `start`, so that there is
+	 * nothing to wait for.
+	 */
 	takeWhole?(): Buffer | undefined;
 }
 
 export interface ByteSink {
-	/** True: it keeps no chunk after `write` has returned. The source may then lend its own memory and reuse it. */
+	/** True if the sink retains no chunk after `write` has returned. The source may then lend its own memory and reuse it. */
 	readonly copiesChunks?: boolean | undefined;
-	/** False asks for silence until `ByteFlow.resume`; the source may deliver what it already holds. */
+	/** Returns false to pause the source until `ByteFlow.resume`. The source may still deliver bytes that it has buffered. */
 	write(chunk: Buffer): boolean;
 	end(): void;
 	fail(cause: unknown): void;
@@ -72,13 +75,13 @@ export interface ByteSink {
 
 export interface ByteFlow {
 	resume(): void;
-	/** The sink wants no more. Idempotent; nothing reaches the sink afterwards. */
+	/** Stops the source. Idempotent; nothing reaches the sink afterwards. */
 	cancel(): void;
 }
 
 export type RoleName = 'edge' | 'gateway' | 'admin' | 'identity' | 'simulator';
 
-/** Something that listens. `stop` lets what is in flight finish within the grace time, then ends it. */
+/** A server that listens. `stop` lets in-flight requests finish within the grace time, then ends them. */
 export interface Role {
 	readonly name: RoleName | 'metrics';
 	start(): Promise<void>;
@@ -86,8 +89,8 @@ export interface Role {
 }
 
 /**
- * Thrown by a handler, or given to `ByteSink.fail`: the server destroys the connection at once, with no further
- * byte. Thrown before an answer exists, the client sees a reset instead of a status line.
+ * Thrown by a handler or given to `ByteSink.fail`. The server destroys the connection at once and sends no further byte. If it is thrown
+ * before a response exists, the client sees a reset instead of a status line.
  */
 export class ConnectionReset extends Error {
 	override readonly name = 'ConnectionReset';

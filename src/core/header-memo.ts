@@ -1,15 +1,15 @@
-/** Results that depend on header fields alone, kept for fields that the server gives again as the same object. */
+/** Memoizes results that depend on header fields alone, for fields that the server passes again as the same object. */
 import type { HeaderFields } from './handler.ts';
 
-/** Fields of connections whose client sends one head over and over. */
+/** Header fields of connections whose client repeats one header block. */
 const repeated = new WeakSet<HeaderFields>();
 
-/** Says that further requests may bear this very object, which nobody changes. For HTTP servers. */
+/** Marks header fields that later requests may share as the same, unchanged object. For HTTP servers. */
 export function markRepeated(headers: HeaderFields): void {
 	repeated.add(headers);
 }
 
-/** The function, which finds each result once for repeated fields. Others are not kept: most would never be asked for again. */
+/** Memoizes `find` for repeated header fields. Other results are not stored, because most are never requested again. */
 export function memoizeByHeaders<Value, Fields extends HeaderFields>(find: (headers: Fields) => Value): (headers: Fields) => Value {
 	const found = new WeakMap<HeaderFields, { readonly value: Value }>();
 	return (headers) => {
@@ -23,7 +23,7 @@ export function memoizeByHeaders<Value, Fields extends HeaderFields>(find: (head
 	};
 }
 
-/** The same for results that are header fields themselves: they are repeated where those that they depend on are. */
+/** Memoizes results that are header fields themselves. They are marked as repeated if their source is. */
 export function memoizeHeaders<Fields extends HeaderFields>(find: (headers: HeaderFields) => Fields): (headers: HeaderFields) => Fields {
 	return memoizeByHeaders((headers: HeaderFields) => {
 		const fields = find(headers);

@@ -1,12 +1,12 @@
-/** Where a provider stands, judged by the calls that go to it: nothing is asked of it for that alone. */
+/** Health of a provider, judged by the requests sent to it. There are no separate health checks. */
 export interface HealthReport {
-	/** Unknown before its first call. */
+	/** `unknown` before the first request. */
 	readonly state: 'healthy' | 'unhealthy' | 'unknown';
-	/** Unix milliseconds of the last change of state; null when there was none. */
+	/** Unix milliseconds of the last change of state; null if there was none. */
 	readonly sinceMs: number | null;
-	/** Of the last failure, for operators; null when there was none. Nothing secret. */
+	/** Cause of the last failure, for operators; null if there was none. Contains no secrets. */
 	readonly detail: string | null;
 }
 
-/** What one process that serves calls knows of its providers, by name. Those it has not called yet may be missing. */
+/** Provider health as one process sees it, by name. Providers that it has not called yet may be missing. */
 export type ProviderReport = Readonly<Record<string, HealthReport>>;

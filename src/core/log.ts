@@ -1,4 +1,4 @@
-/** Structured log. `event` is a fixed phrase; what varies goes into `fields`, never secrets or prompt text. */
+/** Structured log. `event` is a fixed phrase; variable values go into `fields`, never secrets or prompt text. */
 export interface Log {
 	debug(event: string, fields?: LogFields): void;
 	info(event: string, fields?: LogFields): void;
@@ -6,7 +6,7 @@ export interface Log {
 	error(event: string, fields?: LogFields): void;
 }
 
-/** For what must leave no line, such as commands whose output is all that their user wants to see. */
+/** Discards all entries, for commands that print only their result. */
 export const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -1,15 +1,15 @@
 /**
- * Figures that are scraped. A part declares its own once, when it is made. Label values come from closed sets
- * (providers, outcomes, rules), never from what a caller wrote: each new value costs memory for ever.
+ * Metrics for scraping. A component declares its own once, when it is created. Label values come from closed sets (providers, outcomes,
+ * rules), never from client input, because each new value costs memory for good.
  */
 export interface Metrics {
-	/** @param name in full, such as `tollgate_budget_warnings_total`. The same declaration twice gives the same counter. */
+	/** @param name full name, such as `tollgate_budget_warnings_total`. Declaring it again returns the same counter. */
 	counter(name: string, help: string, labels?: readonly string[]): Counter;
 	/** @param buckets upper bounds, in the unit that ends the name. */
 	histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
-	/** @param read is asked at each scrape, and is to be quick. Declared again, the later one is asked. */
+	/** @param read is called at each scrape and must be quick. A later declaration replaces it. */
 	gauge(name: string, help: string, read: () => number | readonly Sample[], labels?: readonly string[]): void;
-	/** A counter that its part keeps itself, read as a gauge is. It never falls while the process lives. */
+	/** Counter that its component maintains itself, read like a gauge. It never decreases while the process runs. */
 	total(name: string, help: string, read: () => number | readonly Sample[], labels?: readonly string[]): void;
 }
 
@@ -22,17 +22,19 @@ export interface Sample {
 
 export interface Counter {
 	add(by?: number, labels?: Labels): void;
-	/** The counter of one set of labels, for those who count often: finding it costs more than counting. It shows at once, at 0. */
+	/**
+	 * Returns the counter for one set of labels, for frequent use: the lookup costs more than the increment. It is exported at once, at 0.
+	 */
 	of(labels: Labels): { add(by?: number): void };
 }
 
 export interface Histogram {
 	observe(value: number, labels?: Labels): void;
-	/** As `Counter.of`. */
+	/** Returns the histogram for one set of labels, like `Counter.of`. */
 	of(labels: Labels): { observe(value: number): void };
 }
 
-/** For parts whose figures nobody reads. */
+/** Discards all metrics, for components that are not scraped. */
 export const noMetrics: Metrics = {
 	counter: () => ({ add: () => undefined, of: () => ({ add: () => undefined }) }),
 	histogram: () => ({ observe: () => undefined, of: () => ({ observe: () => undefined }) }),

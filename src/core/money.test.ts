@@ -14,7 +14,7 @@ describe('US dollars', () => {
 	});
 
 	it.each(['', '.5', '5.', '-1', '+1', '1e3', '1,5', ' 1', '1\n', '0.0000000001', '1000000000000000', 'NaN', '٣'])(
-		'%j is no amount',
+		'%j is not an amount',
 		(text) => {
 			expect(parseUsd(text)).toBeUndefined();
 		},
@@ -28,11 +28,11 @@ describe('US dollars', () => {
 		[1_230_000_000n, '1.23'],
 		[1_234_000_000n, '1.234'],
 		[-1_500_000_000n, '-1.50'],
-	])('%s is written %s', (nanoUsd, text) => {
+	])('%s is formatted as %s', (nanoUsd, text) => {
 		expect(formatUsd(nanoUsd)).toBe(text);
 	});
 
-	it('are read as they were written', () => {
+	it('are parsed as they were formatted', () => {
 		fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n - 1n }), (nanoUsd) => parseUsd(formatUsd(nanoUsd)) === nanoUsd));
 	});
 });
@@ -47,11 +47,11 @@ describe('US dollars per million tokens', () => {
 		expect(parseUsdPerMillionTokens(text)).toBe(picoUsd);
 	});
 
-	it('refuses what has no whole number of pico-US-dollars', () => {
+	it('rejects a rate without a whole number of pico-US-dollars', () => {
 		expect(parseUsdPerMillionTokens('0.0000001')).toBeUndefined();
 	});
 
-	it('are read as they were written', () => {
+	it('are parsed as they were formatted', () => {
 		const rates = fc.bigInt({ min: 0n, max: 10n ** 20n });
 		fc.assert(fc.property(rates, (picoUsd) => parseUsdPerMillionTokens(formatUsdPerMillionTokens(picoUsd)) === picoUsd));
 	});

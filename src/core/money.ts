@@ -1,6 +1,6 @@
 /**
- * Money is whole nano-US-dollars in a `bigint`; a price's rates are whole pico-US-dollars a token. Nothing here rounds
- * but `costNanoUsd` of a price, once per call and upward.
+ * Money is whole nano-US-dollars in a `bigint`; rates of a price are whole pico-US-dollars a token. Only `costNanoUsd` of a price rounds,
+ * once per request and upward.
  */
 
 export const picoUsdPerNanoUsd = 1_000n;
@@ -9,25 +9,25 @@ const usdDecimals = 9;
 /** A US dollar per million tokens is a million pico-US-dollars a token. */
 const rateDecimals = 6;
 
-/** Reads decimal US dollars such as `100.00`, at most nine decimals. @returns undefined for anything else. */
+/** Parses decimal US dollars such as `100.00`, with at most nine decimals. @returns undefined for anything else. */
 export function parseUsd(text: string): bigint | undefined {
 	return parseDecimal(text, usdDecimals);
 }
 
-/** Decimal US dollars with at least two and at most nine decimals, such as `100.00` or `0.000000125`. */
+/** Formats decimal US dollars with two to nine decimals, such as `100.00` or `0.000000125`. */
 export function formatUsd(nanoUsd: bigint): string {
 	return formatDecimal(nanoUsd, usdDecimals);
 }
 
 /**
- * Reads a rate in decimal US dollars per million tokens such as `2.50`, at most six decimals.
+ * Parses a rate in decimal US dollars per million tokens such as `2.50`, with at most six decimals.
  * @returns pico-US-dollars a token; undefined for anything else.
  */
 export function parseUsdPerMillionTokens(text: string): bigint | undefined {
 	return parseDecimal(text, rateDecimals);
 }
 
-/** Decimal US dollars per million tokens with at least two and at most six decimals, such as `2.50` or `0.0375`. */
+/** Formats decimal US dollars per million tokens with two to six decimals, such as `2.50` or `0.0375`. */
 export function formatUsdPerMillionTokens(picoUsd: bigint): string {
 	return formatDecimal(picoUsd, rateDecimals);
 }

@@ -12,7 +12,7 @@ const visited = (list: OpenList<Entry>): Entry[] => {
 	return seen;
 };
 
-test('it holds what a set would, and entries of another list are none of its own', () => {
+test('contains the same entries as a set, and ignores entries of another list', () => {
 	const steps = fc.array(fc.tuple(fc.constantFrom('add', 'remove', 'pop', 'other'), fc.nat(9)), { maxLength: 60 });
 	fc.assert(
 		fc.property(steps, (taken) => {
@@ -42,7 +42,7 @@ test('it holds what a set would, and entries of another list are none of its own
 	);
 });
 
-test('who is visited may leave and take others along: each that stays is visited', () => {
+test('a visited entry may remove itself and others: each that stays is visited', () => {
 	const entries = Array.from({ length: 9 }, (_, name): Entry => ({ name, listIndex: -1 }));
 	for (const [one, another] of entries.flatMap((first) => entries.map((second) => [first, second] as const))) {
 		const list = new OpenList<Entry>();

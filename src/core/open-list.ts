@@ -1,11 +1,11 @@
-/** Who is in a list of what is open: it knows its place there, which the list keeps; -1 in none. */
+/** Entry of an `OpenList`, which stores the entry's index in it; -1 outside any list. */
 export interface Listed {
 	listIndex: number;
 }
 
 /**
- * What comes and goes with each call, in no order. No `Set`: of one in which entries come and go, tables that it has outgrown keep young
- * entries and each other alive until the whole heap is collected.
+ * Unordered list of entries that live as long as a request. Not a `Set`: under churn, its outgrown tables and young entries keep each other
+ * alive until a full garbage collection.
  */
 export class OpenList<Entry extends Listed> {
 	readonly #entries: Entry[] = [];
@@ -14,12 +14,12 @@ export class OpenList<Entry extends Listed> {
 		return this.#entries.length;
 	}
 
-	/** Unless it is in a list. */
+	/** Adds an entry unless it is in a list. */
 	add(entry: Entry): void {
 		if (entry.listIndex === -1) entry.listIndex = this.#entries.push(entry) - 1;
 	}
 
-	/** If it is in this one. */
+	/** Removes an entry if it is in this list. */
 	remove(entry: Entry): void {
 		const { listIndex: index } = entry;
 		if (this.#entries[index] !== entry) return;
@@ -30,16 +30,16 @@ export class OpenList<Entry extends Listed> {
 		last.listIndex = index;
 	}
 
-	/** Visits each that is there; who is visited may leave, and take others along: then one may be visited twice. */
+	/** Visits each entry. A visited entry may remove itself and others; then another entry may be visited twice. */
 	each(visit: (entry: Entry) => void): void {
-		// Backwards: a removal fills its place from the part that has been seen.
+		// Backwards, because a removal fills the gap with an entry that was already visited.
 		for (let index = this.#entries.length - 1; index >= 0; index--) {
 			const entry = this.#entries[index];
 			if (entry !== undefined) visit(entry);
 		}
 	}
 
-	/** Takes one out. */
+	/** Removes one entry and returns it. */
 	pop(): Entry | undefined {
 		const entry = this.#entries.pop();
 		if (entry !== undefined) entry.listIndex = -1;

@@ -1,30 +1,30 @@
-/** Versions of the prices that stand in for one that is not known: nothing, and `budgets.default_rate`. */
+/** Versions of the fallback prices for a model without a known price: zero, and `budgets.default_rate`. */
 export const fallbackPriceVersions = { free: 'unpriced', defaultRate: 'default_rate' } as const;
 
 const fallbacks: ReadonlySet<string> = new Set(Object.values(fallbackPriceVersions));
 
-/** Whether a ledger entry with this version was charged the price of its model. */
+/** True if a ledger entry with this version was charged the price of its model. */
 export function isPriced(priceVersion: string): boolean {
 	return !fallbacks.has(priceVersion);
 }
 
-/** What a model's tokens cost. */
+/** Price of a model's tokens. */
 export interface Price {
-	/** Names this price in ledger rows: where it came from and when, such as `default:2026-11-01` or `override:17`. */
+	/** Identifies this price in ledger entries by source and date or number, such as `default:2026-11-01` or `override:17`. */
 	readonly version: string;
-	/** Rates of calls whose whole input is at most `upToInputTokens`, ascending; the last has no bound. */
+	/** Rates by the request's total input, each up to `upToInputTokens`, ascending; the last has no bound. */
 	readonly tiers: readonly PriceTier[];
 }
 
-/** Pico-US-dollars a token; never negative. */
+/** Rates in pico-US-dollars a token; never negative. */
 export interface PriceTier {
-	/** Inclusive bound on the call's whole input (uncached, read and written); null in the last tier. */
+	/** Inclusive bound on the request's total input (uncached, read from and written to the cache); null in the last tier. */
 	readonly upToInputTokens: number | null;
 	readonly inputPicoUsd: bigint;
 	readonly cacheReadPicoUsd: bigint;
 	readonly cacheWritePicoUsd: bigint;
 	readonly cacheWriteHourPicoUsd: bigint;
 	readonly outputPicoUsd: bigint;
-	/** Of reasoning tokens; equal to `outputPicoUsd` where the vendor has no rate of its own. */
+	/** Rate of reasoning tokens; equal to `outputPicoUsd` if the vendor has no separate rate. */
 	readonly reasoningPicoUsd: bigint;
 }

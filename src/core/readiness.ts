@@ -1,6 +1,6 @@
-/** Whether the process can do its work now. */
+/** Readiness of the process to serve requests. */
 export interface Readiness {
 	readonly isReady: boolean;
-	/** State of each dependency by name, such as `ok` or `unreachable`. Anyone can read it. */
+	/** State of each dependency by name, such as `ok` or `unreachable`. Publicly readable. */
 	readonly dependencies: Readonly<Record<string, string>>;
 }

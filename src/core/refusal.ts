@@ -1,6 +1,5 @@
 /**
- * We decline on purpose. One catalogue gives each code its status, its meaning and what to do;
- * bytes are made from it by the role's renderer.
+ * Catalogue of policy rejections. It gives each code its status, its meaning and the next step; the renderer of a role writes the response.
  */
 export const refusals = {
 	// Edge
@@ -197,14 +196,14 @@ export const refusals = {
 export type RefusalCode = keyof typeof refusals;
 
 export interface RefusalOptions {
-	/** For the caller: what happened, where, what to do. Defaults to the catalogue's title. */
+	/** Message for the client: what happened, where, and the next step. Defaults to the catalogue's title. */
 	readonly message?: string;
-	/** JSON path of the field at fault, such as `messages[2].content`. */
+	/** JSON path of the invalid field, such as `messages[2].content`. */
 	readonly param?: string;
 	readonly retryAfterSeconds?: number;
-	/** Of the body's `error`, for programs that look for a vendor's own. */
+	/** Extra members of the body's `error`, for clients that expect a vendor's fields. */
 	readonly details?: Readonly<Record<string, unknown>>;
-	/** Header fields that belong to this refusal, such as `allow`. */
+	/** Header fields of this response, such as `allow`. */
 	readonly headers?: Readonly<Record<string, string>>;
 	readonly cause?: unknown;
 }

@@ -1,15 +1,15 @@
 import type { ClientDialectName } from './dialect-name.ts';
 
-/** An operator's word on where calls go. */
+/** Routing rule that an operator sets. */
 export interface RoutingRule {
 	/** Slug: lower-case letters, digits, `-`, `_`, `.`; 1 to 64 characters. */
 	readonly id: string;
 	readonly name: string;
-	/** The rule with the smallest number that matches decides; of equal ones the first by id. */
+	/** The matching rule with the smallest number decides; among equal numbers, the first by id. */
 	readonly priority: number;
 	readonly isEnabled: boolean;
 	readonly match: RoutingMatch;
-	/** `priority`: the first target. `weighted`: each gets calls by its share of the weights. The others are to fall back on. */
+	/** `priority`: the first target. `weighted`: each target gets its share of requests by weight. The remaining targets are for failover. */
 	readonly strategy: 'priority' | 'weighted';
 	readonly targets: readonly RoutingRuleTarget[];
 	/** Unix milliseconds. */
@@ -17,9 +17,9 @@ export interface RoutingRule {
 	readonly updatedAtMs: number;
 }
 
-/** What is null matches every call. */
+/** Conditions of a rule. Null matches every request. */
 export interface RoutingMatch {
-	/** As callers write it; `*` stands for any text. */
+	/** Model name as clients write it; `*` matches any text. */
 	readonly model: string | null;
 	readonly team: string | null;
 	readonly format: ClientDialectName | null;
@@ -27,8 +27,8 @@ export interface RoutingMatch {
 
 export interface RoutingRuleTarget {
 	readonly provider: string;
-	/** Its name there; null: as the caller wrote it. */
+	/** Model name at the provider; null keeps the client's name. */
 	readonly model: string | null;
-	/** A whole number; 0 takes no calls. */
+	/** A whole number; 0 receives no requests. */
 	readonly weight: number;
 }

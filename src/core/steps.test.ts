@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ownTurn } from './steps.ts';
 
-test('a crowd goes on one in each turn of the event loop, in order, and leaves room for others in each', async () => {
+test('many tasks resume one per tick of the event loop, in order, and other work runs in each tick', async () => {
 	const seen: (number | 'other')[] = [];
 	const other = (): void => {
 		seen.push('other');
@@ -10,7 +10,7 @@ test('a crowd goes on one in each turn of the event loop, in order, and leaves r
 	setImmediate(other);
 	await Promise.all([1, 2, 3, 4, 5].map((number) => ownTurn().then(() => seen.push(number))));
 	expect(seen.filter((one) => one !== 'other')).toEqual([1, 2, 3, 4, 5]);
-	// No two without another's turn between them.
+	// Two steps never run without another task between them.
 	expect(seen.some((one, index) => one !== 'other' && index > 0 && seen[index - 1] !== 'other')).toBe(false);
 	await Promise.race([ownTurn(), new Promise((_, reject) => setTimeout(reject, 1000))]);
 });

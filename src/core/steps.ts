@@ -1,7 +1,7 @@
-/** Work that is done in some steps, each of at most a few milliseconds, so that others may have their turn between them. */
+/** Cooperative work in steps of at most a few milliseconds, so that other work runs between them. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** For work that is known to be small, or where nobody waits. */
+/** Runs all steps at once, for work that is known to be small or that delays no request. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
 	for (;;) {
 		const step = steps.next();
@@ -12,8 +12,8 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a turn of the event loop in which nobody else who asked gets to go on: long work in steps asks before each, so that a
- * crowd of it never makes a turn longer than one step. In the order asked, over the whole process.
+ * Yields to the event loop. Each tick resumes only one waiting task of the process, in the order of the calls. Many long tasks therefore
+ * never make a tick longer than one step.
  */
 export function ownTurn(): Promise<void> {
 	return new Promise((resolve) => {

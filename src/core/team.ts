@@ -1,21 +1,21 @@
-/** A team as the data plane needs it. A client belongs to at most one. */
+/** A team as the data plane needs it. A client belongs to at most one team. */
 export interface Team {
 	/** Slug: lower-case letters, digits, `-`, `_`, `.`; 1 to 64 characters. */
 	readonly id: string;
 	readonly name: string;
-	/** Name of a tier of the configuration. */
+	/** Name of a tier in the configuration. */
 	readonly tier: string;
 	readonly clientIds: readonly string[];
-	/** Its own in place of the tier's. */
+	/** Limits that replace those of the tier. */
 	readonly limits?: TeamLimits;
-	/** For its owners; means nothing here. */
+	/** Free-form data of the operator, which Tollgate does not interpret. */
 	readonly metadata?: Readonly<Record<string, string>>;
-	/** Unix milliseconds; absent for teams of the configuration. */
+	/** Unix milliseconds; absent for teams in the configuration. */
 	readonly createdAtMs?: number;
 	readonly updatedAtMs?: number;
 }
 
-/** Null is unlimited; what is absent is as the tier says. */
+/** Limits of a team. Null is unlimited; an absent limit comes from the tier. */
 export interface TeamLimits {
 	readonly requestsPerMinute?: number | null;
 	readonly dailyTokens?: number | null;

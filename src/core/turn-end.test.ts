@@ -6,7 +6,7 @@ import { reportTurnDefects, tellTurnEnd, uncorkAtTurnEnd } from './turn-end.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('listeners are told once, in order, before anything leaves, however late in the turn they come', async () => {
+test('listeners are notified once, in order, before any write leaves, however late in the tick they register', async () => {
 	const happened: string[] = [];
 	uncorkAtTurnEnd({ uncork: () => happened.push('first leaves') });
 	tellTurnEnd({ onTurnEnd: () => happened.push('first is told') });
@@ -20,7 +20,7 @@ test('listeners are told once, in order, before anything leaves, however late in
 	expect(happened).toHaveLength(4);
 });
 
-test('what comes while a turn ends is of the next one', async () => {
+test('a listener that registers while a tick ends belongs to the next one', async () => {
 	const happened: string[] = [];
 	tellTurnEnd({
 		onTurnEnd() {
@@ -35,7 +35,7 @@ test('what comes while a turn ends is of the next one', async () => {
 	expect(happened).toEqual(['leaves', 'late is told', 'late leaves']);
 });
 
-test('a listener that throws keeps nothing from being told or from leaving, and is reported', async () => {
+test('a listener that throws stops neither other listeners nor writes, and is reported', async () => {
 	const defects: unknown[] = [];
 	onTestFinished(reportTurnDefects((defect) => defects.push(defect)));
 	const happened: string[] = [];
@@ -60,7 +60,7 @@ test('a listener that throws keeps nothing from being told or from leaving, and 
 	expect(happened.at(-1)).toBe('next leaves');
 });
 
-test('a socket sends what was written in a turn whose listener throws', async () => {
+test('a socket sends its writes of a tick whose listener throws', async () => {
 	const defects: unknown[] = [];
 	onTestFinished(reportTurnDefects((defect) => defects.push(defect)));
 	const server = createServer((socket) => {

@@ -1,12 +1,12 @@
-/** The end of a turn of the event loop, at which what was gathered in it is done. */
+/** Runs gathered work at the end of a tick of the event loop. */
 
-/** Has something to do before anything that was written in this turn leaves. */
+/** Work to do before the output of this tick is sent. */
 export interface TurnListener {
-	/** A listener that throws keeps neither the other listeners nor the sockets from their turn. */
+	/** May throw: the other listeners and sockets still run. */
 	onTurnEnd(): void;
 }
 
-/** What holds back what is written to it. */
+/** A sink that buffers its output until uncorked. */
 export interface Corked {
 	uncork(): void;
 }
@@ -17,7 +17,7 @@ let listeners: TurnListener[] = [];
 let corked: Corked[] = [];
 let isAwaited = false;
 
-/** Without a receiver a defect surfaces as an uncaught exception. */
+/** Without a receiver, an internal error surfaces as an uncaught exception. */
 const throwLater: ReportDefect = (defect) => {
 	queueMicrotask(() => {
 		throw defect;
@@ -26,7 +26,7 @@ const throwLater: ReportDefect = (defect) => {
 
 let reportDefect = throwLater;
 
-/** Names the receiver of what listeners throw; one for a process. @returns what takes it back. */
+/** Sets the process-wide receiver of errors that listeners throw. @returns a function that removes it. */
 export function reportTurnDefects(receiver: ReportDefect): () => void {
 	reportDefect = receiver;
 	return () => {
@@ -34,13 +34,13 @@ export function reportTurnDefects(receiver: ReportDefect): () => void {
 	};
 }
 
-/** Once, in the order of the calls. */
+/** Notifies the listener once, in the order of the calls. */
 export function tellTurnEnd(listener: TurnListener): void {
 	listeners.push(listener);
 	awaitEnd();
 }
 
-/** After all listeners, in the order of the calls. */
+/** Uncorks after all listeners have run, in the order of the calls. */
 export function uncorkAtTurnEnd(one: Corked): void {
 	corked.push(one);
 	awaitEnd();
@@ -64,7 +64,7 @@ function endTurn(): void {
 			report(defect);
 		}
 	}
-	// A socket that stays corked sends nothing again.
+	// A socket that stays corked would never send again.
 	for (const one of released) {
 		try {
 			one.uncork();

@@ -5,36 +5,36 @@ import type { Refusal } from './refusal.ts';
 
 /**
  * Sends one request to another server. Never follows redirects, never retries.
- * @throws Fault `provider_unreachable`, `provider_connect_timeout`, `provider_first_byte_timeout`, `provider_total_timeout`;
- * Refusal `client_closed`, or the cause given, when the client left before the answer began.
- * The body of the answer is always a stream; it fails with a Fault `provider_disconnected`,
- * `provider_idle_timeout` or `provider_total_timeout`. Cancelling it ends the upstream request at once.
+ * @throws `Fault` with code `provider_unreachable`, `provider_connect_timeout`, `provider_first_byte_timeout` or `provider_total_timeout`.
+ * @throws `Refusal` with code `client_closed`, or the given cause, if the client disconnected before the response began.
+ * @returns a response whose body is always a stream. It fails with a `Fault` `provider_disconnected`, `provider_idle_timeout` or
+ * `provider_total_timeout`. Cancelling it ends the upstream request at once.
  */
 export type Upstream = (request: UpstreamRequest) => Promise<UpstreamResponse>;
 
 export interface UpstreamRequest {
-	/** Scheme, host and port, such as `https://api.example.com`. From configuration, never from a caller. */
+	/** Scheme, host and port, such as `https://api.example.com`. From the configuration, never from a client. */
 	readonly origin: string;
 	readonly method: string;
 	/** Path with query. */
 	readonly target: string;
 	readonly headers: Readonly<Record<string, string>>;
-	/** Pieces are sent one behind the other, as if they were one. */
+	/** Pieces are sent in sequence, as one body. */
 	readonly body: Buffer | readonly Buffer[] | ByteStream | null;
 	readonly timeouts: UpstreamTimeouts;
-	/** False: a connected address that is private, loopback or link-local is refused. */
+	/** False: a connection to a private, loopback or link-local address is rejected. */
 	readonly mayReachPrivateNetwork: boolean;
-	/** The proxy that the request goes through; straight to the origin by default. */
+	/** Proxy for the request; direct to the origin by default. */
 	readonly proxy?: UpstreamProxy | undefined;
-	/** Called when the request begins to leave: from then on the other side may have worked on it. Nothing leaves when it throws. */
+	/** Called when sending begins: from then on the server may have processed the request. If it throws, nothing is sent. */
 	readonly onSent?: () => void;
-	/** True: a failure is no news to operators. */
+	/** True if a failure need not be reported to operators. */
 	readonly isExpectedToFail?: boolean;
-	/** Registers what ends the upstream request, with this cause if there is one, while its answer has not begun. */
+	/** Registers the function that ends the upstream request, with an optional cause, before its response has begun. */
 	onClientGone(listener: (cause?: Refusal | Fault) => void): void;
 }
 
-/** An HTTP proxy, from configuration. It resolves the origin's name itself. */
+/** An HTTP proxy, from the configuration. The proxy resolves the origin's name. */
 export interface UpstreamProxy {
 	/** Scheme, host and port, without credentials. */
 	readonly origin: string;
@@ -44,13 +44,13 @@ export interface UpstreamProxy {
 
 export interface UpstreamTimeouts {
 	readonly connectMs: number;
-	/** From the request being sent to the first byte of the answer's head. */
+	/** From sending the request to the first byte of the response head. */
 	readonly firstByteMs: number;
-	/** From the answer's head to the first piece of its body; `idleMs` by default. */
+	/** From the response head to the first piece of its body; `idleMs` by default. */
 	readonly bodyStartMs?: number;
-	/** Between two pieces of the answer's body. */
+	/** Between two pieces of the response body. */
 	readonly idleMs: number;
-	/** From start to the last byte. */
+	/** From the start to the last byte. */
 	readonly totalMs: number;
 	/** Named in the errors of requests that exceed a limit. */
 	readonly settings?: TimeoutSettings;

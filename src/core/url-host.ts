@@ -1,9 +1,9 @@
-/** Of an IPv6 address in a URL, the address; any other host as it is. */
+/** Returns an IPv6 address of a URL without brackets; any other host unchanged. */
 export function withoutBrackets(host: string): string {
 	return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }
 
-/** An address as a URL and the field `host` have it: IPv6 in brackets. */
+/** Formats an address for URLs and the field `host`: IPv6 in brackets. */
 export function withBrackets(host: string): string {
 	return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,13 +1,13 @@
-/** Tokens of one call in buckets that do not overlap, whatever the provider's own convention is. */
+/** Tokens of one request in buckets that do not overlap, whatever the provider's own convention is. */
 export interface Usage {
 	/** Input that was neither read from nor written to a prompt cache. */
 	readonly inputTokens: number;
 	readonly cacheReadTokens: number;
-	/** Written to a prompt cache, all lifetimes. */
+	/** Tokens written to a prompt cache, all lifetimes. */
 	readonly cacheWriteTokens: number;
-	/** Part of `cacheWriteTokens` that was written for an hour, where that has a price of its own. */
+	/** Part of `cacheWriteTokens` with a lifetime of one hour, if that has a separate price. */
 	readonly cacheWriteHourTokens: number;
-	/** Output, reasoning included. */
+	/** Output, including reasoning. */
 	readonly outputTokens: number;
 	/** Part of `outputTokens`. */
 	readonly reasoningTokens: number;
@@ -22,7 +22,7 @@ export const noUsage: Usage = {
 	reasoningTokens: 0,
 };
 
-/** What counts toward a team's daily tokens: input, cache reads, cache writes and output. */
+/** Returns the tokens that count toward a team's daily limit: input, cache reads, cache writes and output. */
 export function totalTokens(usage: Usage): number {
 	return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.outputTokens;
 }
