@@ -25,13 +25,13 @@ async function startBench(cacheSize = 100) {
 	return { clock, issuer, keySet, verifier: createAccessTokenVerifier({ ...rules, cacheSize }, { keySet, clock }) };
 }
 
-test('a token seen before is the same caller, at once', async () => {
+test('a cached token returns the same client, synchronously', async () => {
 	const { issuer, verifier } = await startBench();
 	const accessToken = issuer.accessToken();
 	expect(verifier.verify(accessToken)).toBe(verifier.verify(accessToken));
 });
 
-test('a token is remembered by its SHA-256, not by itself', async () => {
+test('a token is cached by its SHA-256, not by itself', async () => {
 	const { issuer, verifier } = await startBench();
 	const remembered = vi.spyOn(RecentCallers.prototype, 'add');
 	onTestFinished(() => remembered.mockRestore());
@@ -40,7 +40,7 @@ test('a token is remembered by its SHA-256, not by itself', async () => {
 	expect(remembered.mock.calls.map(([key]) => key)).toEqual([createHash('sha256').update(accessToken).digest('latin1')]);
 });
 
-test('a remembered token dies with its exp and the skew', async () => {
+test('a cached token expires with its exp and the skew', async () => {
 	const { clock, issuer, verifier } = await startBench();
 	const accessToken = issuer.accessToken({ exp: issuer.nowSeconds() + 60 });
 	void verifier.verify(accessToken);
@@ -50,7 +50,7 @@ test('a remembered token dies with its exp and the skew', async () => {
 	expect(() => verifier.verify(accessToken)).toThrow(Refusal);
 });
 
-test('a token that is remembered dies with its exp, and with its key, all the same', async () => {
+test('a cached token expires with its exp, and with its key', async () => {
 	const { clock, issuer, keySet, verifier } = await startBench();
 	const accessToken = issuer.accessToken({ exp: issuer.nowSeconds() + 3600 });
 	const caller = verifier.verify(accessToken);
@@ -67,7 +67,7 @@ test('a token that is remembered dies with its exp, and with its key, all the sa
 	expect(() => verifier.verify(next)).toThrow(Refusal);
 });
 
-test('what is remembered of one token says nothing of another', async () => {
+test('the cache entry of one token does not apply to another', async () => {
 	const { issuer, verifier } = await startBench();
 	const accessToken = issuer.accessToken();
 	void verifier.verify(accessToken);
@@ -75,7 +75,7 @@ test('what is remembered of one token says nothing of another', async () => {
 	expect(verifier.verify(issuer.accessToken({ client_id: 'other' }))).toMatchObject({ clientId: 'other' });
 });
 
-test('without a cache every token is verified anew', async () => {
+test('without a cache every token is verified again', async () => {
 	const { issuer, verifier } = await startBench(0);
 	const accessToken = issuer.accessToken();
 	expect(verifier.verify(accessToken)).not.toBe(verifier.verify(accessToken));
@@ -104,12 +104,12 @@ async function isAccepted(verifier: AccessTokenVerifier, accessToken: string): P
 	}
 }
 
-test('callers that are asked for stay, and never more than the capacity', () => {
+test('recently used clients stay cached, within the capacity', () => {
 	const callers = new RecentCallers(100);
 	const caller = { clientId: 'agent' } as Parameters<RecentCallers['add']>[1];
 	callers.add('wanted', caller, 1000, 0);
 	for (let index = 0; index < 10_000; index++) {
-		// Fifty strangers a second.
+		// Fifty unknown tokens a second.
 		const nowSeconds = index / 50;
 		callers.add(`digest-${index}`, caller, 1000, nowSeconds);
 		if (index % 10 === 0) expect(callers.get('wanted', nowSeconds)).toBe(caller);

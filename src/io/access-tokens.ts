@@ -1,4 +1,4 @@
-/** Verifies access tokens against the issuer's key set and remembers whose they are. */
+/** Verifies access tokens against the issuer's key set and caches the authenticated clients. */
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../core/bounded-map.ts';
 import type { Caller } from '../core/caller.ts';
@@ -12,17 +12,17 @@ import type { KeySet } from './key-set.ts';
 import { isSignedBy, type VerificationKey } from './verification-keys.ts';
 
 export interface AccessTokenSettings extends ClaimRules {
-	/** Verified tokens remembered; 0 remembers none. */
+	/** Number of verified tokens to cache; 0 disables the cache. */
 	readonly cacheSize: number;
 }
 
 export interface AccessTokenParts {
-	/** Started. */
+	/** The key set, already started. */
 	readonly keySet: KeySet;
 	readonly clock: Clock;
 }
 
-/** Requests that may wait for one fetch of the key set; while strangers hold all places an unknown key is refused at once. */
+/** Maximum number of requests that wait for one fetch of the key set. Beyond it, a token with an unknown key is rejected at once. */
 const mostWaiting = 1000;
 
 export function createAccessTokenVerifier(settings: AccessTokenSettings, parts: AccessTokenParts): Required<AccessTokenVerifier> {
@@ -44,7 +44,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 		this.#recent = new RecentCallers(settings.cacheSize);
 	}
 
-	/** Not the token itself: what is kept for long should be of no use to whoever reads memory. */
+	/** Stores a digest instead of the token, so that a memory dump does not expose usable tokens. */
 	digest(accessToken: string): string {
 		return hash('sha256', accessToken, 'latin1');
 	}
@@ -84,7 +84,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 		if (!isSignedBy(token, key)) throw invalidToken('signature does not match the key of its kid');
 		const nowSeconds = this.#nowSeconds();
 		const caller = judgeClaims(token.payload, this.#rules, nowSeconds);
-		// After a wait the keys may be newer than what is remembered: the next call starts afresh then.
+		// The keys may have been refreshed during the wait and be newer than the cache; the next request clears the cache then.
 		if (this.#generation === this.#keySet.generation) {
 			this.#recent.add(digest, caller, caller.expiresAtSeconds + this.#rules.clockSkewSeconds, nowSeconds);
 		}
@@ -103,13 +103,13 @@ class KeySetVerifier implements AccessTokenVerifier {
 interface Entry {
 	readonly caller: Caller;
 	readonly usableUntilSeconds: number;
-	/** When it was put in its place among the others. */
+	/** Time at which the entry was last moved to the newest end. */
 	placedSeconds: number;
 }
 
-/** Callers of the access tokens seen lately, by digest. When full, those not asked for longest are forgotten. */
+/** Clients of recently verified access tokens, by digest. When full, the least recently used are evicted. */
 export class RecentCallers {
-	/** Those that are asked for are set again, once a second at most: the oldest are those not asked for longest. */
+	/** Reading an entry sets it again, at most once a second: the oldest entries are the least recently used. */
 	readonly #entries: BoundedMap<string, Entry>;
 
 	constructor(capacity: number) {

@@ -18,7 +18,7 @@ function build(): { clock: ManualClock; sweep: DeadlineSweep } {
 	return { clock, sweep: new DeadlineSweep(clock, 10) };
 }
 
-test('tells an entry at the first sweep from its moment on, and at each one until it moves', () => {
+test('notifies an entry at the first sweep from its deadline on, and at each one until it moves', () => {
 	const { clock, sweep } = build();
 	const entry = new Entry(25);
 	sweep.watch(entry);
@@ -31,7 +31,7 @@ test('tells an entry at the first sweep from its moment on, and at each one unti
 	expect(entry.calls).toHaveLength(2);
 });
 
-test('tells nothing to entries that are watched no more, in whatever order they leave', () => {
+test('does not notify entries that are no longer watched, in whatever order they are removed', () => {
 	const { clock, sweep } = build();
 	const entries = Array.from({ length: 6 }, () => new Entry(5));
 	for (const entry of entries) sweep.watch(entry);
@@ -43,7 +43,7 @@ test('tells nothing to entries that are watched no more, in whatever order they 
 	expect(entries.map((entry) => entry.calls.length)).toEqual([0, 1, 0, 1, 1, 0]);
 });
 
-test('survives entries that take others with them', () => {
+test('survives entries that remove others', () => {
 	const { clock, sweep } = build();
 	const entries = Array.from({ length: 5 }, () => new Entry(5));
 	for (const entry of entries) {
@@ -58,7 +58,7 @@ test('survives entries that take others with them', () => {
 	expect(sweep.size).toBe(0);
 });
 
-test('watches an entry once, and forgets it once', () => {
+test('watches an entry once, and removes it once', () => {
 	const { sweep } = build();
 	const entry = new Entry(5);
 	sweep.watch(entry);
@@ -69,7 +69,7 @@ test('watches an entry once, and forgets it once', () => {
 	expect(sweep.size).toBe(0);
 });
 
-test('keeps no timer when there is nothing to watch, and takes up again', () => {
+test('runs no timer when there is nothing to watch, and starts again', () => {
 	const { clock, sweep } = build();
 	const entry = new Entry(5);
 	sweep.watch(entry);

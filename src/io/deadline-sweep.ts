@@ -1,12 +1,12 @@
 /**
- * One coarse timer for many deadlines: a list that is looked through every period, so that a request costs
- * an insertion and a removal instead of a timer for each of its limits.
+ * One coarse timer for many deadlines. It checks a list every period, so a request costs one insertion and one removal instead of a timer
+ * for each of its limits.
  */
 import type { Clock } from '../core/clock.ts';
 import { type Listed, OpenList } from '../core/open-list.ts';
 
 export interface Watched extends Listed {
-	/** Monotonic milliseconds; `Infinity` when nothing is due. May change while watched. */
+	/** Monotonic milliseconds; `Infinity` without a deadline. May change while watched. */
 	readonly dueMs: number;
 	/** Called at every sweep from `dueMs` on, until `dueMs` moves or the watch ends. */
 	onDue(nowMs: number): void;

@@ -14,9 +14,9 @@ import { systemClock } from './system-clock.ts';
 const audience = 'https://gateway.example/';
 const client = { client_id: 'agent', client_secret: 'secret', grant_types: ['client_credentials'], redirect_uris: [], response_types: [] };
 
-/** An OpenID provider that gives `client_credentials` clients access tokens of RFC 9068. */
+/** Starts an OpenID provider that issues RFC 9068 access tokens to `client_credentials` clients. */
 async function startOidcProvider(algorithm: 'RS256' | 'ES256'): Promise<{ issuer: string; fetchToken: () => Promise<string> }> {
-	// The provider greets the console.
+	// The provider prints a banner.
 	for (const method of ['warn', 'info'] as const) {
 		const silenced = vi.spyOn(console, method).mockImplementation(() => undefined);
 		onTestFinished(() => silenced.mockRestore());
@@ -67,7 +67,7 @@ async function startVerifier(issuer: string, wantedAudience: string | null = nul
 	return createAccessTokenVerifier({ ...rules, cacheSize: 10 }, { keySet, clock: systemClock });
 }
 
-describe('contract section 3: any OIDC issuer works in the identity’s place', () => {
+describe('contract section 3: any OIDC issuer can replace the identity role', () => {
 	test.each(['RS256', 'ES256'] as const)('tokens of oidc-provider (RFC 9068, %s), found by discovery', async (algorithm) => {
 		const { issuer, fetchToken } = await startOidcProvider(algorithm);
 		const accessToken = await fetchToken();

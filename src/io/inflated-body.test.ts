@@ -25,7 +25,7 @@ function requestOf(body: ByteStream, changes: Partial<HttpRequest> = {}): HttpRe
 	};
 }
 
-/** What a request with these bytes, in pieces of `size`, is read as; the code of the refusal otherwise. */
+/** Returns the body read from these bytes, sent in pieces of `size`; the code of the rejection otherwise. */
 async function read(bytes: Buffer, size = 1000, changes: Partial<HttpRequest> = {}): Promise<string> {
 	const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 	const request = inflateGzip(requestOf(streamOf(pieces), changes), maxBytes);
@@ -38,12 +38,12 @@ async function read(bytes: Buffer, size = 1000, changes: Partial<HttpRequest> = 
 }
 
 describe('a body in gzip', () => {
-	test('is read as what it inflates to, whatever the pieces it comes in', async () => {
+	test('is read as its inflated content, whatever the pieces it arrives in', async () => {
 		for (const size of [1, 7, 1000]) expect(await read(gzipSync('{"a":"ü"}'), size)).toBe('{"a":"ü"}');
 		expect(await read(Buffer.concat([gzipSync('{"a":'), gzipSync('1}')]))).toBe('{"a":1}');
 	});
 
-	test('is JSON to all that follow: no encoding and no length is left in the head', () => {
+	test('is plain JSON for later readers: the head keeps neither encoding nor length', () => {
 		const request = inflateGzip(requestOf(streamOf([])), maxBytes);
 		expect([request.headers, request.announcedLength]).toEqual([{ 'content-type': 'application/json' }, undefined]);
 	});
@@ -54,7 +54,7 @@ describe('a body in gzip', () => {
 		expect(await read(gzipSync(Buffer.alloc(1000 * maxBytes, 'a')))).toBe('413 body_too_large');
 	});
 
-	test('is bounded compressed too: it may hold any number of empty members', async () => {
+	test('is bounded compressed too: it may contain any number of empty members', async () => {
 		const empty = gzipSync('');
 		const members = Buffer.concat(Array.from({ length: Math.ceil(maxBytes / empty.length) + 1 }, () => empty));
 		expect(await read(members)).toBe('413 body_too_large');
@@ -107,7 +107,7 @@ describe('a body in gzip', () => {
 		expect([pieces.length, isEnded]).toEqual([count, false]);
 	});
 
-	test('whose client goes away fails with the cause', async () => {
+	test('whose client disconnects fails with the cause', async () => {
 		const source = new HandFedStream();
 		const reading = readWhole(inflateGzip(requestOf(source), maxBytes).body, maxBytes);
 		source.push(gzipSync('{}').subarray(0, 5));
@@ -117,14 +117,14 @@ describe('a body in gzip', () => {
 });
 
 test.each(['br', 'deflate', 'x-gzip', 'gzip, gzip', 'identity', undefined])(
-	'a request with `content-encoding: %s` is returned as it is',
+	'a request with `content-encoding: %s` is returned unchanged',
 	(encoding) => {
 		const request = requestOf(streamOf([]), { headers: { 'content-encoding': encoding } });
 		expect(inflateGzip(request, maxBytes)).toBe(request);
 	},
 );
 
-test('a request without a body keeps none', () => {
+test('a request without a body stays without one', () => {
 	const request = inflateGzip(requestOf(streamOf([]), { announcedLength: 0, headers: { 'content-encoding': 'GZIP' } }), maxBytes);
 	expect([request.announcedLength, request.headers]).toEqual([0, {}]);
 });

@@ -1,16 +1,16 @@
-/** Compressed request bodies, read as what they inflate to. Whatever reads a body afterwards sees JSON, not gzip. */
+/** Decompresses gzip request bodies. Every later reader of the body sees JSON, not gzip. */
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { tooLargeMessage } from '../core/byte-stream.ts';
 import type { ByteFlow, ByteSink, ByteStream, HttpRequest } from '../core/handler.ts';
 import { Refusal } from '../core/refusal.ts';
 import { SafeSink } from './safe-sink.ts';
 
-/** Of inflated bytes in one piece. */
+/** Maximum size of one inflated piece. */
 const pieceBytes = 65_536;
 
 /**
- * @param maxBytes of the body, compressed and inflated. `content-length` is not trusted for either.
- * @returns the request without `content-encoding: gzip`, whose body inflates as it is read. Other requests are returned as they are.
+ * @param maxBytes limit for the compressed and for the inflated body. `content-length` is not trusted for either.
+ * @returns the request without `content-encoding: gzip`, whose body inflates as it is read. Other requests are returned unchanged.
  */
 export function inflateGzip(request: HttpRequest, maxBytes: number): HttpRequest {
 	const encoding = request.headers['content-encoding'];
@@ -22,7 +22,7 @@ export function inflateGzip(request: HttpRequest, maxBytes: number): HttpRequest
 	return { ...request, headers, body: inflated, announcedLength: undefined };
 }
 
-/** Inflates in the thread pool, one piece at a time, and waits while its reader does. */
+/** Inflates in the thread pool, one piece at a time, and pauses with its reader. */
 class GzipReader implements ByteFlow {
 	readonly #gunzip: Gunzip = createGunzip({ chunkSize: pieceBytes });
 	readonly #sink: ByteSink;
@@ -61,7 +61,7 @@ class GzipReader implements ByteFlow {
 	#take(chunk: Buffer): boolean {
 		if (this.#isOver) return false;
 		this.#compressedBytes += chunk.length;
-		// Gzip can hold any number of empty members, so that the bound of inflated bytes is not enough.
+		// Gzip can contain any number of empty members, so the limit on inflated bytes is not sufficient.
 		if (this.#compressedBytes <= this.#maxBytes) return this.#gunzip.write(chunk);
 		this.#fail(this.#tooLarge());
 		return false;

@@ -1,23 +1,23 @@
-/** Where key sets come from: an address, or the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). */
+/** Sources of key sets: a URL, or the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). */
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { http } from './node-http.ts';
 
 export interface KeySetSource {
-	/** The key set document as parsed JSON; ends within a time of its own. */
+	/** Reads the key set document as parsed JSON, within its own time limit. */
 	read(): Promise<unknown>;
-	/** Runs `listener` when the key set may have changed. Returns the way to stop it. */
+	/** Runs `listener` when the key set may have changed. @returns a function that removes it. */
 	onChange?(listener: () => void): () => void;
 }
 
 export interface RemoteKeySetSettings {
 	readonly issuer: string;
-	/** Null: what the issuer's discovery document says. */
+	/** Null to use the issuer's discovery document. */
 	readonly jwksUri: string | null;
 	readonly timeoutMs: number;
 }
 
-/** Fetches a JSON document. @throws Error that says what was wrong. */
+/** Fetches a JSON document. @throws Error that names the problem. */
 export type GetJson = (url: string, timeoutMs: number) => Promise<unknown>;
 
 export function remoteKeySet({ issuer, jwksUri, timeoutMs }: RemoteKeySetSettings, getJson: GetJson = fetchJson): KeySetSource {
@@ -28,7 +28,7 @@ export function remoteKeySet({ issuer, jwksUri, timeoutMs }: RemoteKeySetSetting
 			try {
 				return await getJson(address, timeoutMs);
 			} catch (cause) {
-				// The set may have moved: look again next time.
+				// The key set may have moved: the next read runs the discovery again.
 				discovered = undefined;
 				throw cause;
 			}
@@ -52,7 +52,7 @@ const mostBytes = 153_600;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Follows no redirect and takes no more than 150 KB. */
+/** Follows no redirects and reads at most 150 KB. */
 export async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {
 	const signal = AbortSignal.timeout(timeoutMs);
 	let bytes: Buffer;
@@ -71,7 +71,7 @@ export async function fetchJson(url: string, timeoutMs: number): Promise<unknown
 async function fetchBytes(url: string, signal: AbortSignal): Promise<Buffer> {
 	const response = await get(url, signal);
 	if (response.statusCode !== 200) {
-		// Destroyed unread it fails, and nobody is left to hear that.
+		// Destroying an unread response emits an error, which has no other listener.
 		response.on('error', () => undefined).destroy();
 		throw new Error(`${url} returned ${response.statusCode}`);
 	}

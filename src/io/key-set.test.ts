@@ -13,7 +13,7 @@ import { fetchJson, type KeySetSource, remoteKeySet } from './key-set-source.ts'
 const settings = { maxAgeMs: 600_000, coolDownMs: 30_000, graceMs: 3_600_000 };
 const minute = 60_000;
 
-/** A source that answers at once, or holds its answer back, or fails. */
+/** A source that responds at once, delays its response, or fails. */
 class TestSource implements KeySetSource {
 	reads = 0;
 	failure: Error | undefined;
@@ -108,7 +108,7 @@ describe('guarantees K1 to K7', () => {
 		expect(source.reads).toBe(3);
 	});
 
-	test('K3: while the issuer is down known keys work for the grace, and unknown ones are refused at once', async () => {
+	test('K3: while the issuer is down, known keys stay valid for the grace time, and unknown ones are rejected at once', async () => {
 		const { clock, issuer, keySet, source, verify, verifier } = await startBench();
 		await keySet.start();
 		source.failure = new Error('connect ECONNREFUSED');
@@ -144,7 +144,7 @@ describe('guarantees K1 to K7', () => {
 		source.release();
 	});
 
-	test('K6: tokens of a withdrawn key are refused one age later, although they were remembered', async () => {
+	test('K6: tokens of a withdrawn key are rejected one age later, although they were cached', async () => {
 		const { clock, issuer, keySet, verify } = await startBench();
 		await keySet.start();
 		const accessToken = issuer.accessToken();
@@ -159,7 +159,7 @@ describe('guarantees K1 to K7', () => {
 		await verify(issuer.accessToken());
 	});
 
-	test('K7: started without an issuer it is not ready, answers that no key set is there, and heals by itself', async () => {
+	test('K7: started without an issuer it is not ready, reports the missing key set, and recovers by itself', async () => {
 		const { clock, issuer, keySet, source, verifier, verify } = await startBench();
 		source.failure = new Error('connect ECONNREFUSED');
 		await keySet.start();
@@ -173,7 +173,7 @@ describe('guarantees K1 to K7', () => {
 	});
 });
 
-test('a flood of unknown kids while a fetch hangs holds a bounded number of requests; the rest is refused at once', async () => {
+test('a flood of unknown kids while a fetch hangs makes a bounded number of requests wait; others are rejected at once', async () => {
 	const { issuer, keySet, source, verifier } = await startBench();
 	await keySet.start();
 	source.isHanging = true;
@@ -194,7 +194,7 @@ test('a flood of unknown kids while a fetch hangs holds a bounded number of requ
 	expect(verdicts.every(({ status }) => status === 'rejected')).toBe(true);
 });
 
-test('started cold, the first requests wait for the first fetch; later ones do not wait for tries', async () => {
+test('started without keys, the first requests wait for the first fetch; later ones do not wait for retries', async () => {
 	const { issuer, keySet, source, verify } = await startBench();
 	source.isHanging = true;
 	const started = keySet.start();
@@ -212,7 +212,7 @@ test('started cold, the first requests wait for the first fetch; later ones do n
 	other.source.release();
 });
 
-test('tries without keys come ever later, up to the cool-down', async () => {
+test('retries without keys have growing delays, up to the cool-down', async () => {
 	const { clock, keySet, source } = await startBench();
 	source.failure = new Error('down');
 	await keySet.start();
@@ -226,7 +226,7 @@ test('tries without keys come ever later, up to the cool-down', async () => {
 	expect(readsAtSecond).toEqual([1, 3, 7, 15, 31, 61, 91]);
 });
 
-test('one log line says that fetching fails, and one that it works again', async () => {
+test('one log line reports that fetching fails, and one that it works again', async () => {
 	const { clock, keySet, log, source } = await startBench();
 	await keySet.start();
 	source.failure = new Error('down');
@@ -240,7 +240,7 @@ test('one log line says that fetching fails, and one that it works again', async
 	expect(log.lines.map(({ event }) => event)).toEqual(['key set changed', 'key set could not be fetched', 'key set fetched again']);
 });
 
-test('a set that did not change keeps what is remembered', async () => {
+test('an unchanged set keeps the cache', async () => {
 	const { clock, keySet, source } = await startBench();
 	await keySet.start();
 	const { generation } = keySet;
@@ -271,7 +271,7 @@ test('stopped, it leaves no timer and no listener behind', async () => {
 	expect([clock.pending, source.isObserved]).toEqual([0, false]);
 });
 
-test('stopped while it fetches, it does not go on afterwards', async () => {
+test('stopped while it fetches, it does not continue afterwards', async () => {
 	const { clock, keySet, source } = await startBench();
 	await keySet.start();
 	source.isHanging = true;
@@ -330,7 +330,7 @@ describe('over HTTP', () => {
 		expect(issuer.attackerRequests).toBe(0);
 	});
 
-	test('a discovery document of another issuer is not believed', async () => {
+	test('a discovery document of another issuer is rejected', async () => {
 		const { issuer } = await startRemote(() => null);
 		const source = remoteKeySet({ issuer: `${issuer.issuer}/`, jwksUri: null, timeoutMs: 1000 });
 		await expect(source.read()).rejects.toThrow(/names another issuer/);
@@ -349,7 +349,7 @@ describe('over HTTP', () => {
 		},
 	);
 
-	test('a key set that moved is looked for again', async () => {
+	test('a key set that moved is discovered again', async () => {
 		let address = 'https://issuer.example/old';
 		const source = remoteKeySet({ issuer: 'https://issuer.example', jwksUri: null, timeoutMs: 1000 }, (url) => {
 			if (url.endsWith('openid-configuration')) return Promise.resolve({ issuer: 'https://issuer.example', jwks_uri: address });

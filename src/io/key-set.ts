@@ -1,34 +1,34 @@
-/** The issuer's keys, kept near. Fetching happens beside the requests: none that names a known key ever waits for it. */
+/** Cached keys of the issuer. They are fetched in the background: no token with a known key waits for a fetch. */
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { KeySetSource } from './key-set-source.ts';
 import { type ParsedKeySet, parseKeySet, type VerificationKey } from './verification-keys.ts';
 
 export interface KeySetSettings {
-	/** Age at which the set is fetched anew. */
+	/** Age at which the set is fetched again. */
 	readonly maxAgeMs: number;
-	/** Within this time unknown keys cause at most one fetch; also the time between tries while fetching fails and keys are held. */
+	/** Minimum time between fetches for unknown keys, and between retries while fetching fails and keys are cached. */
 	readonly coolDownMs: number;
-	/** How long beyond its age the last good set still counts while fetching fails. */
+	/** Time beyond its age for which the last good set stays valid while fetching fails. */
 	readonly graceMs: number;
 }
 
 export interface KeySetState {
-	/** A set is held, and it has at least one usable key. */
+	/** True if a set is cached that has at least one usable key. */
 	readonly isReady: boolean;
 	readonly keyCount: number;
 	readonly fetches: number;
 	readonly failures: number;
-	/** Unix time of the set in use. */
+	/** Unix milliseconds at which the current set was fetched. */
 	readonly lastFetchedMs: number | null;
-	/** What the last fetch failed with; null when it did not. */
+	/** Error of the last fetch; null if it succeeded. */
 	readonly lastError: string | null;
 }
 
 const shortestRetryMs = 1000;
 
 export class KeySet {
-	/** Grows whenever the keys change: what was concluded from them before no longer holds. */
+	/** Grows whenever the keys change, which invalidates results based on earlier keys. */
 	generation = 0;
 
 	readonly #source: KeySetSource;
@@ -43,7 +43,7 @@ export class KeySet {
 	#isStopped = false;
 	#timer: Timer | undefined;
 	#unsubscribe: (() => void) | undefined;
-	/** Without any keys every request fails, so tries are closer together at first. */
+	/** Without any keys every request fails, so the first retries follow more quickly. */
 	#retryMs = shortestRetryMs;
 	#fetches = 0;
 	#failures = 0;
@@ -60,8 +60,8 @@ export class KeySet {
 	}
 
 	/**
-	 * Begins to fetch, at once and then for as long as it is not stopped. Resolves when the first try is over, good or not. Roles that share
-	 * the set may each start it.
+	 * Fetches at once, and then repeatedly until stopped. Resolves after the first attempt, successful or not. Roles that share the set may
+	 * each call it.
 	 */
 	start(): Promise<void> {
 		this.#started ??= this.#begin();
@@ -82,7 +82,7 @@ export class KeySet {
 		this.#unsubscribe?.();
 	}
 
-	/** False until a set was fetched, and again when the last good one has outlived its grace. */
+	/** False until a set was fetched, and again after the last good one has outlived its grace time. */
 	get isLoaded(): boolean {
 		return this.#keys !== undefined;
 	}
@@ -91,9 +91,9 @@ export class KeySet {
 		return this.#keys?.get(keyId);
 	}
 
-	/** For a key that is not in the set: resolves when the set is fetched anew. Undefined when waiting would not help now. */
+	/** Fetches the set again for an unknown key. Returns undefined if waiting would not help now. */
 	refetch(): Promise<void> | undefined {
-		// While the issuer fails, nobody waits for the next try to fail as well.
+		// While the issuer fails, no request waits for the next attempt.
 		if (this.#fetching !== undefined) return this.#lastError === null ? this.#fetching : undefined;
 		const nowMs = this.#clock.monotonicMs();
 		if (!this.isLoaded || nowMs < this.#coolUntilMs) return undefined;
@@ -113,11 +113,11 @@ export class KeySet {
 		};
 	}
 
-	/** One fetch at a time; never rejects. */
+	/** Runs one fetch at a time; never rejects. */
 	#fetch(): Promise<void> {
 		this.#fetching ??= this.#fetchOnce().finally(() => {
 			this.#fetching = undefined;
-			// Changed while it was being read: what was read may be the old set.
+			// The key set changed during the read, which may have returned the old one.
 			if (this.#isFetchDue && !this.#isStopped) void this.#fetch();
 		});
 		return this.#fetching;
@@ -142,7 +142,7 @@ export class KeySet {
 		this.#lastFetchedMs = this.#clock.nowMs();
 		this.#retryMs = shortestRetryMs;
 		this.#usableUntilMs = startedMs + maxAgeMs + graceMs;
-		// Counted from the start, so that a key withdrawn right after it was read is gone one age and one fetch later.
+		// Measured from the start of the fetch, so that a key withdrawn right after the read expires within one age and one fetch.
 		this.#schedule(startedMs + maxAgeMs - this.#clock.monotonicMs());
 		const fingerprint = fingerprintOf(keys);
 		if (this.#keys !== undefined && fingerprint === this.#fingerprint) return;

@@ -8,7 +8,7 @@ import { LogFile } from './log-file.ts';
 import { systemClock } from './system-clock.ts';
 
 interface Pipe {
-	/** Of the end that is written to, which returns at once when the pipe is full. */
+	/** The write end, which returns at once when the pipe is full. */
 	readonly descriptor: number;
 	read(): string;
 	closeReader(): void;
@@ -44,7 +44,7 @@ function openPipe(): Pipe {
 
 const line = (index: number): string => `{"index":${index},"text":"${'x'.repeat(1000)}"}\n`;
 
-test('a reader that stalls and goes on gets every line, in order and whole', async () => {
+test('a reader that stalls and continues gets every line, in order and complete', async () => {
 	const pipe = openPipe();
 	const file = new LogFile(pipe.descriptor, systemClock, () => undefined);
 	for (let index = 0; index < 2000; index++) file.write(line(index));
@@ -59,7 +59,7 @@ test('a reader that stalls and goes on gets every line, in order and whole', asy
 	expect(received).toBe(Array.from({ length: 2000 }, (_, index) => line(index)).join(''));
 });
 
-test('a reader that never goes on holds the end up for about a second, and is told of the loss when it does', async () => {
+test('a reader that never continues delays the exit by about a second, and learns the number of lost lines when it does', async () => {
 	const pipe = openPipe();
 	const dropped: number[] = [];
 	const file = new LogFile(pipe.descriptor, systemClock, (count) => dropped.push(count));
@@ -73,14 +73,14 @@ test('a reader that never goes on holds the end up for about a second, and is to
 	const first = pipe.read();
 	file.write('after\n');
 	file.flush();
-	// Half a line was written before the reader was given up.
+	// Half a line was written before the reader was abandoned.
 	const lines = (first + pipe.read()).split('\n');
 	expect(lines.at(-2)).toBe('after');
 	expect(dropped[0]).toBeGreaterThan(900);
 	expect(1000 - lines.filter((text) => text.endsWith('"}')).length).toBe(dropped[0]);
 });
 
-test('a reader that is gone is no reason to wait, to fail or to tell itself of it', async () => {
+test('a missing reader causes no wait, no failure and no log entry', async () => {
 	const pipe = openPipe();
 	const dropped: number[] = [];
 	const file = new LogFile(pipe.descriptor, systemClock, (count) => dropped.push(count));
@@ -115,7 +115,7 @@ test.runIf(existsSync('/dev/full'))('a full disk does not keep a process from en
 test.each([
 	['process.exit', 'process.exit(7);', 7],
 	['an uncaught error', 'throw new Error();', 1],
-])('%s loses no line that waits for a write which is under way, and repeats none', (_name, end, exitCode) => {
+])('%s loses no line that waits for a running write, and repeats none', (_name, end, exitCode) => {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
 	onTestFinished(() => rmSync(directory, { recursive: true }));
 	const path = join(directory, 'log');

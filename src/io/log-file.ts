@@ -1,44 +1,44 @@
 /**
- * Log lines on their way to a file or a pipe, off the request's path, one write at a time. What takes them may be slow, full or
- * gone: the memory that waits for it is bounded, and so is the time that the end of the process spends on it.
+ * Writes log lines to a file or a pipe, off the request's path, one write at a time. The destination may be slow, full or gone. Both the
+ * memory for waiting lines and the time spent on them at process exit are bounded.
  */
 import { mkdirSync, openSync, write, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Timer } from '../core/clock.ts';
 
 const batchBytes = 65_536;
-/** What a character of a string takes at most as UTF-8. */
+/** Maximum UTF-8 bytes for one UTF-16 code unit of a string. */
 const mostBytesPerCharacter = 3;
 const batchMs = 200;
 
-/** What may wait for a reader that does not keep up; lines beyond are dropped and counted. */
+/** Bytes that may wait for a slow reader; further lines are dropped and counted. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** A reader that took nothing is asked again after so long, and at the end so often. */
+/** Delay before the next write to a reader that took nothing, and number of such attempts at exit. */
 const retryMs = 20;
 const mostFlushRetries = 50;
 
 const lineFeed = 0x0a;
 
-/** Nobody wakes who waits for it: a way to sleep. */
+/** A value that no thread ever notifies, for a synchronous sleep. */
 const nap = new Int32Array(new SharedArrayBuffer(4));
 
 export class LogFile {
 	readonly #clock: Clock;
 	readonly #descriptor: number;
 	readonly #onDropped: (count: number) => void;
-	// Bytes at once: strings that wait for the next write are what the collector of young memory would have to copy.
+	// Bytes from the start: strings that wait for the next write would have to be copied by the young generation's collector.
 	readonly #batch = Buffer.allocUnsafeSlow(batchBytes);
 	#batched = 0;
 	#timer: Timer | undefined;
-	/** Whole lines each, but for the first, whose beginning may have been written. */
+	/** Whole lines in each buffer, except the first, whose beginning may have been written already. */
 	readonly #waiting: Buffer[] = [];
 	#waitingBytes = 0;
 	#isFirstBegun = false;
-	/** What was written last does not end a line. */
+	/** True if the last written byte is not a line end. */
 	#isWithinLine = false;
 	#isWriting = false;
-	/** Until then nothing is being written: the reader took nothing. */
+	/** Timer for the next attempt after the reader took nothing; no write is running meanwhile. */
 	#retry: Timer | undefined;
 	#isFlushing = false;
 	#isTaking = true;
@@ -46,13 +46,13 @@ export class LogFile {
 
 	/**
 	 * @param target a file's path or descriptor.
-	 * @param onDropped told how many lines were lost, once there is room again.
+	 * @param onDropped receives the number of lost lines, once there is space again.
 	 */
 	constructor(target: string | number, clock: Clock, onDropped: (count: number) => void) {
 		this.#clock = clock;
 		this.#onDropped = onDropped;
 		process.once('exit', () => this.#writeAtExit());
-		// Opened here and now, so that `flush` works from the first line on.
+		// Opened synchronously, so that `flush` works from the first line on.
 		if (typeof target === 'string') mkdirSync(dirname(target), { recursive: true });
 		this.#descriptor = typeof target === 'string' ? openSync(target, 'a') : unblocked(target);
 	}
@@ -69,12 +69,12 @@ export class LogFile {
 		this.#timer ??= this.#clock.after(batchMs, () => this.#handOver());
 	}
 
-	/** Writes what waits. What nobody takes within a second is dropped: this is for the end of the process, which must come. */
+	/** Writes waiting lines. Lines that are not taken within a second are dropped, because the process must exit. */
 	flush(): void {
 		this.#endBatch();
 		this.#stopRetrying();
 		this.#isFlushing = true;
-		// A write that is under way ends by itself; the rest follows it then.
+		// A running write ends by itself; the rest follows it.
 		if (!this.#isWriting) this.#writeNow();
 	}
 
@@ -114,7 +114,7 @@ export class LogFile {
 		});
 	}
 
-	/** @param written bytes; undefined when these lines cannot be written. */
+	/** @param written bytes; undefined if these lines cannot be written. */
 	#afterWrite(written: number | undefined): void {
 		this.#isWriting = false;
 		this.#retry = undefined;
@@ -132,9 +132,9 @@ export class LogFile {
 	}
 
 	/**
-	 * Nobody is told any more how a write ends that is under way. The runtime does not end before its thread has made it, so it counts as
-	 * done and is not made twice, after a moment for it to come first. Its lines follow the others if the threads are too busy for that,
-	 * and are lost if the pipe has just become full.
+	 * A write that is still running has no callback any more. The runtime waits for the thread that performs it, so it counts as done and is
+	 * not repeated, after a moment for it to finish first. If the threads are too busy for that, its lines follow the others; if the pipe has
+	 * just become full, they are lost.
 	 */
 	#writeAtExit(): void {
 		this.#endBatch();
@@ -167,7 +167,7 @@ export class LogFile {
 	#first(): Buffer | undefined {
 		const [bytes] = this.#waiting;
 		if (bytes === undefined || this.#isFirstBegun || !this.#isWithinLine) return bytes;
-		// A full disk took a part of a line: the next one must not continue it.
+		// A full disk took a part of a line: the next line must not continue it.
 		this.#isFirstBegun = true;
 		this.#waitingBytes++;
 		return (this.#waiting[0] = Buffer.concat([Buffer.of(lineFeed), bytes]));
@@ -193,7 +193,7 @@ export class LogFile {
 	}
 }
 
-/** Standard output as a pipe that returns at once when it is full: asking for the stream makes it one. */
+/** Makes standard output non-blocking if it is a pipe: accessing the stream does that. */
 function unblocked(descriptor: number): number {
 	return descriptor === process.stdout.fd ? process.stdout.fd : descriptor;
 }
@@ -202,7 +202,7 @@ function isBusy(error: unknown): boolean {
 	return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
 }
 
-/** A line end at the beginning is of a line before. */
+/** A line end at the beginning belongs to an earlier line. */
 function countLines(bytes: Buffer): number {
 	let count = 0;
 	for (let at = bytes.indexOf(lineFeed, 1); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) count++;

@@ -42,7 +42,7 @@ test('text lines read without a parser, and are one line each', () => {
 	);
 });
 
-test('of an error a text line has the words, and the stack follows it', () => {
+test('an error in a text line has its message, and the stack follows it', () => {
 	const { log, text } = start('debug', { format: 'text' });
 	log.error('defect', { error: new TypeError('bug') });
 	const [first = '', second = '', third = ''] = text().split('\n');
@@ -51,7 +51,7 @@ test('of an error a text line has the words, and the stack follows it', () => {
 	expect(third).toMatch(/^ {4}at .*logger\.test\.ts/);
 });
 
-test.each([0, 999, 1000, 1999.6, 1_764_000_000_123, -1])('the time %d is as Date writes it', (ms) => {
+test.each([0, 999, 1000, 1999.6, 1_764_000_000_123, -1])('the time %d has the format of Date', (ms) => {
 	const { log, lines } = start('debug', { clock: new ManualClock(ms) });
 	log.info('a');
 	log.info('b');
@@ -108,14 +108,14 @@ test.each([
 	`AIza${canary}0123456789`,
 	'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.canary-0123456789',
 	`https://x.test/v1?key=${canary}&a=b`,
-])('a secret in the middle of a message is blacked out: %s', (secret) => {
+])('a secret in the middle of a message is redacted: %s', (secret) => {
 	const { log, text } = start();
 	log.error('failed', { reason: `sent ${secret} and failed`, error: new Error(`with ${secret}`, { cause: new Error(secret) }) });
 	expect(text()).not.toContain(canary);
 	expect(text()).toContain('and failed');
 });
 
-test('errors keep their words, their code and their cause', () => {
+test('errors keep their message, their code and their cause', () => {
 	const { log, lines } = start();
 	const cause = Object.assign(new Error('connect refused'), { code: 'ECONNREFUSED' });
 	log.error('defect', { error: new TypeError('bug', { cause }) });
@@ -127,7 +127,7 @@ test('errors keep their words, their code and their cause', () => {
 	});
 });
 
-test('what JSON cannot hold is no reason to fail', () => {
+test('values that JSON cannot represent cause no failure', () => {
 	const { log, lines } = start();
 	const circle: Record<string, unknown> = {};
 	circle['self'] = circle;
@@ -137,7 +137,7 @@ test('what JSON cannot hold is no reason to fail', () => {
 	expect(lines()[1]).toMatchObject({ amount: '12', bytes: '[3 bytes]', map: [['a', 1]], nothing: null });
 });
 
-test('flush leaves nothing behind', async () => {
+test('flush writes all lines', async () => {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
 	onTestFinished(() => rmSync(directory, { recursive: true }));
 	const path = join(directory, 'deep/tollgate.log');
@@ -152,7 +152,7 @@ test('flush leaves nothing behind', async () => {
 	await expect.poll(indexes).toEqual(Array.from({ length: 1000 }, (_, index) => index));
 });
 
-test('lines beyond what may wait for a slow reader are dropped, and the log says how many', async () => {
+test('lines beyond the limit for a slow reader are dropped, and the log reports their number', async () => {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
 	onTestFinished(() => rmSync(directory, { recursive: true }));
 	const path = join(directory, 'tollgate.log');

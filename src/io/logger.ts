@@ -9,25 +9,25 @@ const severities: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, wa
 
 export interface LogDestination {
 	write(line: string): void;
-	/** Writes what waits, at once or right after a write that is under way. */
+	/** Writes waiting lines, at once or right after a running write. */
 	flush?(): void;
 }
 
 export interface LoggerOptions {
-	/** Lines below it are not written. */
+	/** Lowest level that is written. */
 	readonly level: LogLevel;
 	readonly clock: Clock;
-	/** `json` unless given. */
+	/** `json` by default. */
 	readonly format?: LogFormat;
-	/** A file's path, a file descriptor, or whatever takes lines; standard output unless given. */
+	/** A file's path, a file descriptor, or an object that takes lines; standard output by default. */
 	readonly destination?: string | number | LogDestination;
-	/** Told by each line, where several processes write one log. */
+	/** Written in each line if several processes share one log. */
 	readonly worker?: number | undefined;
 }
 
 export interface Logger extends Log {
 	setLevel(level: LogLevel): void;
-	/** For the end of the process. */
+	/** Flushes the log at process exit. */
 	flush(): void;
 }
 
@@ -57,7 +57,7 @@ export function createLogger(options: LoggerOptions): Logger {
 	};
 }
 
-/** The two forms of a log line: JSON for programs, text for people at a terminal. */
+/** The two formats of a log line: JSON for programs, text for people at a terminal. */
 
 export type LogFormat = 'json' | 'text';
 
@@ -65,15 +65,15 @@ interface LogEntry {
 	readonly level: string;
 	readonly timeMs: number;
 	readonly event: string;
-	/** Redacted. */
+	/** Fields after redaction. */
 	readonly fields: LogFields;
-	/** Number of the process, where several write one log. */
+	/** Number of the process if several share one log. */
 	readonly worker: number | undefined;
 }
 
 type RenderLogLine = (entry: LogEntry) => string;
 
-/** @returns what makes a line of an entry, its end included. */
+/** @returns a function that formats an entry as a line, with its line end. */
 function logLineRenderer(format: LogFormat): RenderLogLine {
 	const isoTime = createIsoTime();
 	return format === 'json' ? (entry) => jsonLine(entry, isoTime) : (entry) => textLine(entry, isoTime);
@@ -106,7 +106,7 @@ function valueText(value: unknown): string {
 	return String(value);
 }
 
-/** The last step for text from elsewhere: a terminal would obey control characters, and bidirectional ones would reorder the line. */
+/** Escapes text from elsewhere, because a terminal would obey control characters and bidirectional ones would reorder the line. */
 function printable(text: string): string {
 	return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu, '\u{fffd}');
 }
@@ -119,7 +119,7 @@ function withoutStack(value: object): object {
 	return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'stack'));
 }
 
-/** Lines come many to a second: all but the milliseconds is rendered once. */
+/** Renders all but the milliseconds once, because many lines share a second. */
 function createIsoTime(): (ms: number) => string {
 	let second = Number.NaN;
 	let prefix = '';
@@ -134,12 +134,12 @@ function createIsoTime(): (ms: number) => string {
 	};
 }
 
-/** The last guard of the log: whoever passes a secret by mistake finds it blacked out here. */
+/** Redaction is the last guard of the log against a secret that was passed by mistake. */
 
 const blackedOut = '[redacted]';
 const maxDepth = 6;
 
-/** Names whose values are secrets wherever they appear; `-` and `_` and upper case make no difference. */
+/** Names whose values are secrets wherever they appear; `-`, `_` and upper case are ignored. */
 const secretNames: ReadonlySet<string> = new Set([
 	'accesstoken',
 	'apikey',
@@ -159,19 +159,16 @@ const secretNames: ReadonlySet<string> = new Set([
 	'xgoogapikey',
 ]);
 
-/** What a secret looks like in the middle of a message: a bearer token, a JWT, a provider key, a key in a query. */
+/** Secrets in the middle of a message: a bearer token, a JWT, a provider key, a key in a query. */
 const secretText =
 	/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\bsk-[\w-]{8,}|\bAIza[\w-]{20,}|([?&](?:key|api[_-]?key|token|access_token|client_secret)=)[^&\s"']+/gi;
 
-/** The fields with secrets blacked out, in names and in texts, and errors as plain objects. */
+/** Returns the fields with secrets redacted, in names and in texts, and errors as plain objects. */
 function redact(fields: LogFields): LogFields {
 	return redactMembers(fields, 0);
 }
 
-/**
- * The same for lines that are written for every request: texts of flat fields are taken as they are.
- * Returns the same object when there is nothing to change.
- */
+/** Redacts lines that are written for every request: texts of flat fields are not searched. Returns the same object if nothing changes. */
 function redactFlat(fields: LogFields): LogFields {
 	for (const name in fields) {
 		const value = fields[name];
@@ -212,7 +209,7 @@ function redactText(text: string): string {
 	});
 }
 
-/** Names of fields are few and fixed; the bound is for those that come with foreign objects. */
+/** Field names are few and fixed; the bound is for those of objects from elsewhere. */
 const maxKnownNames = 1000;
 const knownNames = new Map<string, boolean>();
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-/** For a process of its own, since what is set holds for all of a process. */
+/** Options for a separate process, because the settings apply to the whole process. */
 function optionsFor(code: string): string[] {
 	const set = `import { setMemoryUse } from ${JSON.stringify(new URL('memory-use.ts', import.meta.url).href)}; setMemoryUse();`;
 	return ['--expose-gc', '--allow-natives-syntax', '--input-type=module', '-e', `${set}\n${code}`];
@@ -17,7 +17,10 @@ async function inProcess(code: string): Promise<unknown> {
 	return JSON.parse(stdout);
 }
 
-/** How many tasks each of the last collections of what is young had, by the engine's trace; the first may be before anything is set. */
+/**
+ * Returns the number of tasks of each of the last young-generation collections in V8's trace. The first collections may precede the
+ * settings.
+ */
 function lastTasksOf(trace: string): number[] {
 	const tasks: number[] = [];
 	let count = 0;
@@ -33,7 +36,7 @@ function lastTasksOf(trace: string): number[] {
 }
 
 describe('setMemoryUse', () => {
-	it('lets a process that had nothing to do leave twice as much garbage as is alive before all is collected, and not without bound', async () => {
+	it('lets a process that was idle accumulate twice as much garbage as live memory before a full collection, but not without bound', async () => {
 		const collectedAt = await inProcess(`
 			import { PerformanceObserver, constants } from 'node:perf_hooks';
 			const megabyte = () => Array.from({ length: 16 }, () => new Array(8_192).fill(1.5));
@@ -61,7 +64,7 @@ describe('setMemoryUse', () => {
 		expect(collectedAt).toEqual([expect.toSatisfy((megabytes: number) => megabytes > 60 && megabytes < 150), 30]);
 	});
 
-	it('allocates among what is young, whatever outlived a burst', async () => {
+	it('allocates in the young generation, whatever outlived a burst', async () => {
 		const young = await inProcess(`
 			const call = (id) => ({ id, targets: [id, id + 1] });
 			const burst = [];
@@ -74,7 +77,7 @@ describe('setMemoryUse', () => {
 		expect(young).toBeGreaterThan(900);
 	});
 
-	it.runIf(process.platform === 'linux')('collects what is young in one thread where there is one core, else in several', async () => {
+	it.runIf(process.platform === 'linux')('collects the young generation in one thread on one core, otherwise in several', async () => {
 		const code = `
 			const held = [];
 			for (let i = 0; i < 3_000_000; i++) {
@@ -84,7 +87,7 @@ describe('setMemoryUse', () => {
 		const options = ['--trace-gc', '--trace-parallel-scavenge', ...optionsFor(code)];
 		const [, core = ''] = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
 		const alone = lastTasksOf((await run('taskset', ['-c', core, process.execPath, ...options])).stdout);
-		// A line that another thread writes may come after that of its collection.
+		// A trace line of another thread may follow that of its collection.
 		expect(alone.filter((tasks) => tasks === 1).length).toBeGreaterThanOrEqual(3);
 		if (availableParallelism() === 1) return;
 		expect(Math.max(...lastTasksOf((await run(process.execPath, options)).stdout))).toBeGreaterThan(1);

@@ -1,24 +1,24 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 
-/** Small buffers of the runtime share pieces of so much memory; its own default is 64 KiB. */
+/** Size of the runtime's pool for small buffers; its default is 64 KiB. */
 const poolBytes = 16_384;
 
-/** Of what is alive, so much garbage may there be before all of it is collected: what the engine allows a busy process at most is 300. */
+/** Garbage in percent of live memory before a full collection. V8 allows a busy process at most 300. */
 const garbagePercent = 250;
 
 /**
- * How the runtime uses memory. After the start, since flags cannot be said by whoever starts the program in each of its ways.
+ * Tunes V8 and the buffer pool. Applied after the start, because not every way of starting the program can pass flags.
  *
- * The engine would allow garbage of an eighth where a process had little to do once, less the bodies that are read meanwhile, and so
- * collect every two seconds at some thousand calls a second; each time its threads keep a single core from the calls for up to 80 ms.
+ * `--heap-growing-percent`: after a quiet period, V8 would allow garbage of an eighth, less the bodies that are read meanwhile. At some
+ * thousand requests a second it would then collect every two seconds, and its threads would take a single core for up to 80 ms.
  *
- * What outlived collections in a burst it would allocate among what is old from then on. There it keeps all that it refers to, whole
- * calls, and each collection of what is young copies every call since the one before.
+ * `--no-allocation-site-pretenuring`: V8 would allocate objects that survived a burst in the old generation from then on. There they retain
+ * whole requests, and each young-generation collection copies every request since the previous one.
  *
- * A collection of what is young is shared among threads; where they have a single core, it only waits for each of them to get it.
+ * `--no-parallel-scavenge`: a young-generation collection is shared among threads; on a single core, it only waits for each of them.
  *
- * Whoever keeps a small buffer, such as the request of a stream that lasts, keeps all that it shares its piece of the pool with.
+ * `Buffer.poolSize`: a retained small buffer, such as the request of a long stream, retains its whole piece of the pool.
  */
 export function setMemoryUse(): void {
 	setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);

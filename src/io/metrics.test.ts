@@ -43,7 +43,7 @@ test('counts, observes and reads, in the text that scrapers read', async () => {
 	expect(valueOf(readExposition(text), 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
 });
 
-test('what cannot be escaped wrongly stays one line', async () => {
+test('text that cannot be escaped correctly stays one line', async () => {
 	const metrics = createMetrics();
 	metrics.counter('tollgate_test_total', 'A \\ and\na line.', ['name']).add(1, { name: 'a"b\\c\nd' });
 	const { text } = await metrics.scrape();
@@ -52,7 +52,7 @@ test('what cannot be escaped wrongly stays one line', async () => {
 	expect(lint(text)).toEqual([]);
 });
 
-test('a metric has a bounded number of series, and its sum stays right', async () => {
+test('a metric has a bounded number of series, and its sum stays correct', async () => {
 	const metrics = createMetrics();
 	const calls = metrics.counter('tollgate_test_total', 'Calls.', ['name', 'kind']);
 	const seconds = metrics.histogram('tollgate_test_seconds', 'Seconds.', [1], ['name']);
@@ -76,7 +76,7 @@ test('a metric has a bounded number of series, and its sum stays right', async (
 	expect(of('tollgate_test_depth')).toHaveLength(1001);
 });
 
-test('the same declaration gives the same counter; another one of the same name is refused', async () => {
+test('the same declaration returns the same counter; another one of the same name is rejected', async () => {
 	const metrics = createMetrics();
 	metrics.counter('tollgate_test_total', 'Calls.').add();
 	metrics.counter('tollgate_test_total', 'Calls.').add();
@@ -91,7 +91,7 @@ test('the same declaration gives the same counter; another one of the same name 
 	expect(metrics.declared()).toEqual([{ name: 'tollgate_test_total', help: 'Calls.', type: 'counter', labels: [] }]);
 });
 
-test('a gauge that fails is missing alone; one that is declared again is read from its new part', async () => {
+test('only the gauge that fails is missing; one that is declared again is read from its new component', async () => {
 	const metrics = createMetrics();
 	metrics.gauge('tollgate_test_failing', 'Fails.', () => {
 		throw new Error('not now');
@@ -103,7 +103,7 @@ test('a gauge that fails is missing alone; one that is declared again is read fr
 	expect(valueOf(series, 'tollgate_test_depth')).toBe(2);
 });
 
-test('the figures of several processes stand under one heading, each with its worker', async () => {
+test('the metrics of several processes share one heading, each with its worker', async () => {
 	const texts = new Map<string, string>();
 	for (const worker of ['0', '1', '2']) {
 		const metrics = createMetrics();
@@ -120,7 +120,7 @@ test('the figures of several processes stand under one heading, each with its wo
 	]);
 });
 
-test('a process that gathers others’ figures shows them with its own; alone it names no worker', async () => {
+test('a process that gathers others’ metrics shows them with its own; alone it names no worker', async () => {
 	const alone = createMetrics(() => Promise.resolve(new Map()));
 	alone.gauge('tollgate_test_depth', 'Depth.', () => 3);
 	expect((await alone.scrape()).text).toContain('\ntollgate_test_depth 3\n');

@@ -1,4 +1,4 @@
-/** Figures as Prometheus scrapes them. They are counted here, because prom-client's own counting costs a hash a time. */
+/** Metrics in the Prometheus format. They are counted here, because prom-client computes a hash for each increment. */
 import { type Metric, Registry } from 'prom-client';
 import type { Counter, Histogram, Labels, Metrics, Sample } from '../core/metrics.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -10,7 +10,7 @@ export interface Exposition {
 
 export interface ScrapedMetrics extends Metrics {
 	scrape(): Promise<Exposition>;
-	/** In the order of their names. */
+	/** Metrics in the order of their names. */
 	declared(): readonly DeclaredMetric[];
 }
 
@@ -21,7 +21,7 @@ export interface DeclaredMetric {
 	readonly labels: readonly string[];
 }
 
-/** Of one counter or gauge, and of one histogram, whose series are many lines each. */
+/** Maximum number of series of a counter or gauge, and of a histogram, whose series have many lines each. */
 const mostSeries = 1000;
 const mostHistogramSeries = 200;
 
@@ -35,12 +35,12 @@ interface Declared extends DeclaredMetric {
 	lines(): Line[];
 }
 
-/** @param scrapeOthers texts of other processes, by worker, that are to be shown with its own. */
+/** @param scrapeOthers returns the metrics of other processes, by worker, to merge with its own. */
 export function createMetrics(scrapeOthers?: () => Promise<ReadonlyMap<string, string>>): ScrapedMetrics {
 	const registry = new Registry();
 	const declared = new Map<string, Declared>();
 
-	/** @throws Error when the name is taken by another kind, or cannot be a name. */
+	/** @throws Error if the name is invalid or is used by another kind of metric. */
 	function declare<D extends Declared>(make: new (about: About) => D, about: About): D {
 		const before = declared.get(about.name);
 		if (before !== undefined) {
@@ -80,7 +80,7 @@ interface About extends DeclaredMetric {
 	readonly buckets?: readonly number[];
 }
 
-/** Cells by label values. Beyond the most there may be, all go into one whose every label is `other`: sums stay right. */
+/** Cells by label values. Beyond the maximum, all further values share one cell whose every label is `other`, so that sums stay correct. */
 class Series<Cell> {
 	readonly cells = new Map<string, { readonly labels: Record<string, string>; readonly cell: Cell }>();
 	private readonly names: readonly string[];
@@ -142,7 +142,7 @@ class CountedSeries extends AbstractSeries implements Declared, Counter {
 	constructor(about: About) {
 		super(about);
 		this.series = new Series(about.labels, mostSeries, () => new CountedCell());
-		// A rate can be computed only from a counter that was seen before it counted.
+		// A rate needs a counter that was scraped before its first increment.
 		if (about.labels.length === 0) this.series.at({});
 	}
 
@@ -160,7 +160,7 @@ class CountedSeries extends AbstractSeries implements Declared, Counter {
 }
 
 class HistogramCell {
-	/** Of each bucket alone; the last is for what is above all bounds. */
+	/** Count of each single bucket; the last is for values above all bounds. */
 	readonly counts: number[];
 	sum = 0;
 	private readonly bounds: readonly number[];
@@ -226,7 +226,7 @@ class ReadSeries extends AbstractSeries implements Declared {
 		return [...series.cells.values()].map(({ labels, cell }) => ({ labels, value: cell.value }));
 	}
 
-	/** A figure that cannot be had is missing from the scrape; the others are not. */
+	/** A gauge that fails to read is missing from the scrape; the others are not affected. */
 	private readSafely(): number | readonly Sample[] {
 		try {
 			return this.read();
@@ -236,7 +236,7 @@ class ReadSeries extends AbstractSeries implements Declared {
 	}
 }
 
-/** The registry asks of a metric its name and its values, and its type demands the classes that count. */
+/** The registry needs only a name and values, but its type demands prom-client's own classes. */
 function asRegistered(metric: Declared): Metric {
 	const { name, help, type } = metric;
 	const registered = { name, get: () => Promise.resolve({ name, help, type, values: metric.lines() }) };
@@ -252,12 +252,12 @@ function checkNames({ name, help, type, labels }: About): void {
 }
 
 interface Family {
-	/** Help and type. */
+	/** Lines with help and type. */
 	readonly head: string[];
 	readonly lines: string[];
 }
 
-/** The figures of several processes as one text. Each series says by its label `worker` whose it is. @param texts by worker. */
+/** Merges the metrics of several processes into one text. The label `worker` of each series names its process. @param texts by worker. */
 export function mergeExpositions(texts: ReadonlyMap<string, string>): string {
 	const families = new Map<string, Family>();
 	for (const [worker, text] of texts) {

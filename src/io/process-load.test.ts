@@ -6,7 +6,7 @@ import type { LoadSample } from '../policy/overload/load-shedder.ts';
 import { watchProcessLoad } from './process-load.ts';
 import { systemClock } from './system-clock.ts';
 
-test('work that waits for its turn is lateness, however short each turn is', async () => {
+test('work that waits to be resumed counts as delay, however short each tick is', async () => {
 	const samples: (LoadSample & { readonly atMs: number })[] = [];
 	let readMs = 0;
 	const remembering: Clock = { ...systemClock, monotonicMs: () => (readMs = systemClock.monotonicMs()) };
@@ -15,18 +15,18 @@ test('work that waits for its turn is lateness, however short each turn is', asy
 		await ownTurn();
 		for (const endMs = systemClock.monotonicMs() + 2; systemClock.monotonicMs() < endMs; );
 	};
-	// Two hundred at once: the last one waits for four tenths of a second, as whoever asks now does.
+	// Two hundred at once: the last one waits for 0.4 s, as long as a new task would.
 	await Promise.all(Array.from({ length: 200 }, work));
 	await new Promise((resolve) => setTimeout(resolve, 150));
 	watch.stop();
 	expect(Math.max(...samples.map(({ loopDelayMs }) => loopDelayMs))).toBeGreaterThan(250);
-	// Of a loop that is late a sample spans more than its hundred: all since the one before.
+	// A late loop extends a sample beyond its 100 ms: it spans all time since the previous one.
 	const spans = samples.slice(1).map(({ atMs }, index) => atMs - (samples[index]?.atMs ?? Number.NaN));
 	expect(spans.length).toBeGreaterThanOrEqual(1);
 	for (const [index, spanMs] of spans.entries()) expect(samples[index + 1]?.spanMs).toBeCloseTo(spanMs, 6);
 });
 
-test('an idle loop is looked at once a sample, a busy one more often', async () => {
+test('an idle loop is checked once a sample, a busy one more often', async () => {
 	let looks = 0;
 	const samples: LoadSample[] = [];
 	const counting: Clock = {
@@ -44,7 +44,7 @@ test('an idle loop is looked at once a sample, a busy one more often', async () 
 	const [looksBefore, samplesBefore] = [looks, samples.length];
 	await until(() => samples.length >= samplesBefore + 5);
 	const idleSamples = samples.slice(samplesBefore - 1);
-	// Each sample that was not idle has up to five looks.
+	// Each sample that was not idle has up to five ticks.
 	const busySamples = idleSamples.filter(({ busyShare }) => busyShare >= 0.05).length;
 	expect(looks - looksBefore).toBeLessThanOrEqual(idleSamples.length + 5 * busySamples);
 	const work = setInterval(() => {
@@ -57,7 +57,7 @@ test('an idle loop is looked at once a sample, a busy one more often', async () 
 	expect(looks - busyLooks).toBeGreaterThan(2 * 3);
 });
 
-test('the start ends after a second of work since the roles listen, however long that takes by the clock', () => {
+test('startup ends after a second of processor time since the roles listen, in whatever wall-clock time', () => {
 	const clock = new ManualClock();
 	let workedMs = 5000;
 	const samples: LoadSample[] = [];

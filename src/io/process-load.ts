@@ -1,4 +1,4 @@
-/** How late the event loop is, or work that waits for a turn of its own, how busy the loop is, and how much of its memory the process uses. */
+/** Samples the load of the process: event loop delay, wait for cooperative work, event loop utilization, and memory use. */
 
 import { totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
@@ -8,25 +8,25 @@ import type { Clock, Timer } from '../core/clock.ts';
 import { ownTurn } from '../core/steps.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 
-/** Code that runs for the first times is slow: processor time of the thread that belongs to the start, once the roles listen. */
+/** Processor time of the thread after the roles listen that still belongs to startup, because code is slow on its first runs. */
 const warmUpMs = 1000;
 const tickMs = 20;
-/** A loop that was busy for less of its time is looked at once a sample: nobody waits there, and an idle process shall cost next to nothing. */
+/** Below this utilization the loop is checked once a sample: no request waits, and an idle process should cost next to nothing. */
 const idleShare = 0.05;
-/** Memory is slower to read, and slower to change. */
+/** Memory is slower to read and changes more slowly. */
 const sampleMs = 100;
-/** What limits it is slower still, and hardly ever changes. */
+/** The memory limit is slower still and hardly ever changes. */
 const limitMs = 10_000;
 
 export interface ProcessLoadWatch {
-	/** The roles listen: what was done so far, and what the first requests cost more than later ones, is no overload. */
+	/** Marks the time from which the roles listen. Work before it, and the extra cost of the first requests, does not count as overload. */
 	noteListening(): void;
 	stop(): void;
 }
 
 /**
  * Reports ten times a second, or as often as the loop allows.
- * @param workedMs processor time of this thread. On a busy machine the start takes many times as long by the clock.
+ * @param workedMs returns the processor time of this thread. On a busy machine, the start takes many times as long in wall-clock time.
  */
 export function watchProcessLoad(
 	clock: Clock,
@@ -57,7 +57,7 @@ export function watchProcessLoad(
 		const nowMs = clock.monotonicMs();
 		lateMs += Math.max(0, nowMs - wasDueMs);
 		ticks += 1;
-		// A timer may be a fraction early.
+		// A timer may fire a fraction early.
 		if (nowMs + 1 >= reportMs) {
 			const { utilization: busyShare } = performance.eventLoopUtilization(before);
 			const loopDelayMs = Math.max(lateMs / ticks, waitedMs, nowMs - (askedMs ?? nowMs));
@@ -100,7 +100,7 @@ function heapShare(): number {
 	return heapUsed / heapLimit;
 }
 
-/** In bytes; undefined when the process has no descriptor left to read it with. */
+/** Bytes; undefined if the process has no free descriptor to read them with. */
 function readResident(): number | undefined {
 	try {
 		return memoryUsage.rss();
@@ -109,7 +109,7 @@ function readResident(): number | undefined {
 	}
 }
 
-/** What the process may have, of its group's or the machine's. */
+/** Memory limit of the process: that of its control group, or the machine's. */
 function readLimit(): number {
 	const [limit, machine] = [constrainedMemory(), totalmem()];
 	return limit > 0 && limit < machine ? limit : machine;

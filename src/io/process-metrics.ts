@@ -1,4 +1,4 @@
-/** Figures of the process, the same for every registry in it: what observes them, observes for ever. */
+/** Metrics of the process, shared by every registry in it, because an observer never stops observing. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Metrics } from '../core/metrics.ts';
@@ -7,12 +7,12 @@ const msPerHour = 3_600_000;
 
 let registry: Registry | undefined;
 
-/** Memory, CPU, handles and garbage collector, under the names that all Node.js programs use. */
+/** Memory, CPU, handles and garbage collector, under the usual names of Node.js programs. */
 export function processMetrics(): Registry {
 	if (registry === undefined) {
 		registry = new Registry();
-		// Of the event loop's delay they count the pause between two looks, so that a loop without any has one of 10 ms. Their looks cannot be
-		// left out, but made rare.
+		// prom-client's event loop delay includes the sampling interval, so an idle loop shows 10 ms. The sampling cannot be disabled, only
+		// made rare.
 		collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: msPerHour });
 		for (const { name } of registry.getMetricsAsArray()) if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
 	}
@@ -23,7 +23,7 @@ const pauseMs = 20;
 
 let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
 
-/** Declares how late the event loop was since the last scrape. */
+/** Declares the event loop delay since the last scrape. */
 export function measureEventLoop(metrics: Metrics): void {
 	delays ??= monitorEventLoopDelay({ resolution: pauseMs });
 	const histogram = delays;

@@ -39,7 +39,7 @@ async function start() {
 	return { server, clock, port, isHere, untilHere, opened: () => opened };
 }
 
-test('is gone for as long as it was told, then back on its address', async () => {
+test('closes for the requested time, then returns to its address', async () => {
 	const { server, clock, isHere, untilHere } = await start();
 	expect(await isHere()).toBe(true);
 	server.closeFor(10);
@@ -50,7 +50,7 @@ test('is gone for as long as it was told, then back on its address', async () =>
 	await untilHere();
 });
 
-test('told twice, it opens once: the latest time counts', async () => {
+test('closed twice, it opens once: the latest time decides', async () => {
 	const { server, clock, isHere, untilHere, opened } = await start();
 	server.closeFor(10);
 	clock.advance(5000);
@@ -62,7 +62,7 @@ test('told twice, it opens once: the latest time counts', async () => {
 	expect([opened(), clock.pending]).toEqual([2, 0]);
 });
 
-test('somebody else on its address: it tries again until that one is gone', async () => {
+test('while another process uses its address it retries until that ends', async () => {
 	const { server, clock, port, untilHere, opened } = await start();
 	server.closeFor(1);
 	const other = createServer();

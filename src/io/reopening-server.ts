@@ -1,10 +1,10 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Listener } from './http1/server/http-server.ts';
 
-/** How soon a server whose address somebody else holds is opened again. */
+/** Delay before the server is opened again while its address is in use. */
 const retryMs = 100;
 
-/** A server that can be gone for a while: while closed, connections to its address are refused by the system. */
+/** A server that can close for a while. Meanwhile the system rejects connections to its address. */
 export class ReopeningServer implements Listener {
 	readonly #open: (port?: number) => Listener;
 	readonly #clock: Clock;
@@ -13,7 +13,7 @@ export class ReopeningServer implements Listener {
 	#reopening: Timer | undefined;
 	#isEnded = false;
 
-	/** @param open makes a server; with a port, on that one. */
+	/** @param open creates a server, on the given port if there is one. */
 	constructor(open: (port?: number) => Listener, clock: Clock) {
 		this.#open = open;
 		this.#clock = clock;
@@ -34,7 +34,7 @@ export class ReopeningServer implements Listener {
 		return address;
 	}
 
-	/** Cuts every connection and refuses new ones for so long, counted from the latest call. */
+	/** Closes every connection and rejects new ones for this time, measured from the latest call. */
 	closeFor(seconds: number): void {
 		if (this.#port === undefined || this.#isEnded) return;
 		this.#server.destroy();

@@ -32,7 +32,7 @@ function start(file: string): ReputationFiles {
 
 const isListed = (address: string): boolean | undefined => files?.entries[0]?.ranges.includes(sourceKey(address), address);
 
-/** Time for a change to be seen twice, and to be read. */
+/** Waits for a change to be seen twice and read. */
 async function untilLogged(event: string): Promise<void> {
 	const before = log.lines.length;
 	clock.advance(500);
@@ -52,7 +52,7 @@ describe('a list', () => {
 		expect([isListed('198.51.100.1'), isListed('203.0.113.1')]).toEqual([false, true]);
 	});
 
-	test('is taken from where a symbolic link points to now, as in a ConfigMap', async () => {
+	test('is read from the current target of a symbolic link, as in a ConfigMap', async () => {
 		for (const [version, range] of [
 			['one', '198.51.100.0/24'],
 			['two', '203.0.113.0/24'],
@@ -81,7 +81,7 @@ describe('a list', () => {
 		expect(isListed('198.51.100.1')).toBe(true);
 	});
 
-	test('that is gone is missed, and the former one stays until it is back', async () => {
+	test('that is missing is reported, and the earlier one stays until it is back', async () => {
 		const file = join(directory, 'drop.txt');
 		writeFileSync(file, '198.51.100.0/24\n');
 		start(file);
@@ -102,7 +102,7 @@ describe('a list', () => {
 	});
 });
 
-test('at the start, a list that cannot be used is an error with its line', () => {
+test('at the start, an invalid list is an error with its line', () => {
 	const file = join(directory, 'drop.txt');
 	writeFileSync(file, '198.51.100.0/24\nnonsense\n');
 	expect(() => start(file)).toThrow(ReputationFileError);

@@ -1,4 +1,4 @@
-/** Keeps the reputation lists that are in force, and takes up a changed file once it has been found good. */
+/** Provides the current reputation lists. A changed file is reloaded after it has been validated. */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Clock, Timer } from '../core/clock.ts';
@@ -8,7 +8,7 @@ import { type ReputationList, ReputationListError, ReputationListReader } from '
 
 export interface ReputationFile {
 	readonly file: string;
-	/** Of the list, in log and metrics. */
+	/** Name of the list in log and metrics. */
 	readonly name: string;
 	readonly action: ReputationEntry['action'];
 }
@@ -16,15 +16,15 @@ export interface ReputationFile {
 export interface ReputationFilesOptions {
 	readonly clock: Clock;
 	readonly log: Log;
-	/** A change is taken up after it has been seen twice alike. */
+	/** Interval between checks. A change is loaded after two checks have found the same state. */
 	readonly intervalMs?: number;
 }
 
-/** A list that cannot be used at the start, where there is no earlier one. */
+/** A list is invalid at the start, when there is no earlier one to keep. */
 export class ReputationFileError extends Error {
 	override readonly name = 'ReputationFileError';
 	readonly file: string;
-	/** From 1; 0 for the file as a whole. */
+	/** Line from 1; 0 for the file as a whole. */
 	readonly line: number;
 
 	constructor(file: string, line: number, reason: string) {
@@ -36,7 +36,7 @@ export class ReputationFileError extends Error {
 
 const largestBytes = 67_108_864;
 
-/** Lines read in one turn, so that a long list holds nobody up. */
+/** Lines parsed in one tick, so that a long list does not block the event loop. */
 const linesAtOnce = 500;
 
 export class ReputationFiles {
@@ -56,12 +56,12 @@ export class ReputationFiles {
 		this.#refresh();
 	}
 
-	/** What is in force at the moment. */
+	/** Entries currently in force. */
 	get entries(): readonly ReputationEntry[] {
 		return this.#entries;
 	}
 
-	/** Begins to look at the files. */
+	/** Starts checking the files. */
 	start(): void {
 		if (this.#followed.length > 0) this.#schedule();
 	}
@@ -121,9 +121,9 @@ export class ReputationFiles {
 }
 
 interface Followed extends ReputationFile {
-	/** Of the file when it was last read. */
+	/** State of the file when it was last read. */
 	takenState: string;
-	/** When it was last looked at. */
+	/** State of the file at the last check. */
 	seenState: string;
 	list: ReputationList;
 	isBeingRead: boolean;
@@ -167,7 +167,7 @@ function asFileError(file: string, cause: unknown): ReputationFileError {
 	return new ReputationFileError(file, 0, `cannot be read (${code})`);
 }
 
-/** Which file is there and when it was last touched; a symbolic link that points elsewhere is another one. */
+/** Returns the identity and modification time of a file; a symbolic link that points elsewhere is another file. */
 function stateOf(file: string): string {
 	try {
 		const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });

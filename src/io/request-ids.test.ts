@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createRequestIds } from './request-ids.ts';
 
-test('ids are well formed, never repeat, across makers too, and sort by time', () => {
+test('ids are well formed, never repeat, across generators too, and sort by time', () => {
 	const clock = new ManualClock();
 	const makers = [createRequestIds(clock), createRequestIds(clock)];
 	const ids: string[] = [];

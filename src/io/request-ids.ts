@@ -5,8 +5,8 @@ const randomBytesPerId = 10;
 const idsPerFill = 400;
 
 /**
- * Makes ids such as `req_019a2b3c4d5e` followed by 20 hexadecimal digits: milliseconds first, so that they sort by time,
- * then 80 random bits, so that no two processes ever meet and nobody counts another's requests.
+ * Creates ids such as `req_019a2b3c4d5e` followed by 20 hexadecimal digits. Milliseconds come first, so that ids sort by time. The 80
+ * random bits prevent collisions between processes and hide the number of requests.
  */
 export function createRequestIds(clock: Clock): () => string {
 	const pool = Buffer.allocUnsafeSlow(randomBytesPerId * idsPerFill);
@@ -24,7 +24,7 @@ export function createRequestIds(clock: Clock): () => string {
 			used = 0;
 		}
 		used += randomBytesPerId;
-		// Changes no letter, but makes one text of the two: the engine writes a sum of texts into lines of JSON at half the speed.
+		// Flattens the concatenation without changing a letter: V8 serializes concatenated strings to JSON at half the speed.
 		return (prefix + pool.toString('hex', used - randomBytesPerId, used)).toLowerCase();
 	};
 }

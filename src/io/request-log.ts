@@ -5,15 +5,15 @@ import { formatUsd } from '../core/money.ts';
 import { refusals } from '../core/refusal.ts';
 
 /**
- * `complete`, `rejected` and `failed`: the whole response was sent, without an error of ours, with a rejection, or with an upstream or
- * internal error. `client_closed`: the client left before. `broken`: we cut it.
+ * `complete`, `rejected` and `failed`: the response was sent completely, without an error, with a rejection, or with an upstream or internal
+ * error. `client_closed`: the client disconnected before its end. `broken`: the gateway cut the response.
  */
 export type Outcome = 'complete' | 'rejected' | 'failed' | 'client_closed' | 'broken';
 
 export interface RequestRecord {
 	readonly requestId: string;
 	readonly method: string;
-	/** As received; what follows `?` is not logged, it may hold secrets. */
+	/** Request target as received. The query is not logged, because it may contain secrets. */
 	readonly target: string;
 	readonly status: number;
 	readonly outcome: Outcome;
@@ -34,13 +34,13 @@ export function sentOutcome(code: string | undefined): Outcome {
 
 const maxPathCharacters = 256;
 
-/** Told of each request once, when its line is written. */
+/** Called once for each request, when its line is written. */
 export type RequestObserver = (record: RequestRecord) => void;
 
-/** Asked for every few seconds by balancers; seen at level debug only while they succeed. */
+/** Load balancers request these every few seconds; successful requests are logged at level debug only. */
 const healthPaths: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz', '/metrics']);
 
-/** The one line of a request, written when its answer is over. */
+/** Writes the one line of a request, when its response is over. */
 export function logRequest(log: Log, record: RequestRecord): void {
 	const { facts } = record;
 	const mark = record.target.indexOf('?');

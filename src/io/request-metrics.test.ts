@@ -50,7 +50,7 @@ test('a request counts once, under its format, provider, outcome and status', as
 	expect(valueOf(found, 'tollgate_time_to_first_byte_seconds_count')).toBe(1);
 });
 
-test('errors count by their code in the catalogues, and by no other word', async () => {
+test('errors count by their code in the catalogues, and by no other text', async () => {
 	const { observe, series } = subject();
 	for (const code of ['rpm_limit_exceeded', 'provider_failed', 'internal_error', 'connection_reset', 'toString', 'secret']) {
 		observe({ status: 500, code });
@@ -66,7 +66,7 @@ test('errors count by their code in the catalogues, and by no other word', async
 	]);
 });
 
-test('nothing that a caller wrote is shown, however much of it there is', async () => {
+test('no text of a client is shown, however much of it there is', async () => {
 	const { observe, text, series } = subject();
 	const callers = ['requestId', 'target', 'method', 'peer', 'code'] as const;
 	for (let index = 0; index < 10_000; index++) {

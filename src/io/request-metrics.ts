@@ -1,4 +1,4 @@
-/** Figures of requests, counted where their log line is written: each one exactly once, when all is known of it. */
+/** Metrics of requests, counted where their log line is written: exactly once each, with a complete record. */
 import { faults } from '../core/fault.ts';
 import type { Counter, Histogram, Metrics } from '../core/metrics.ts';
 import { refusals } from '../core/refusal.ts';
@@ -6,16 +6,16 @@ import { canonicalPath } from '../wire/canonical-path.ts';
 import type { RequestObserver, RequestRecord } from './request-log.ts';
 
 export interface RequestMetricsSettings {
-	/** Of the server, such as `gateway`. */
+	/** Role of the server, such as `gateway`. */
 	readonly role: string;
-	/** Path of each inference endpoint, and what its format is called. */
+	/** Name of the format, by the path of each inference endpoint. */
 	readonly formats: ReadonlyMap<string, string>;
 }
 
-/** Callers wait for models from a tenth of a second to many minutes. */
+/** Responses of models take from a tenth of a second to many minutes. */
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
 
-/** What all requests with the same labels count on. */
+/** Counters shared by all requests with the same labels. */
 interface Counted {
 	readonly status: number;
 	readonly outcome: RequestRecord['outcome'];
@@ -24,7 +24,7 @@ interface Counted {
 	readonly firstByte: ReturnType<Histogram['of']> | undefined;
 }
 
-/** The labels come from the configuration and from catalogues; this is for the day when one does not. */
+/** Labels come from the configuration and from catalogues; the bound is a safeguard in case one does not. */
 const mostRemembered = 2000;
 
 export function createRequestObserver(metrics: Metrics, { role, formats }: RequestMetricsSettings): RequestObserver {
@@ -50,7 +50,8 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 		'Requests that ended with an error from Tollgate, by code of the error reference.',
 		['role', 'kind', 'code'],
 	);
-	// By format and provider, not by a text made of all four: that would be made and hashed for each request. Of the others there are few.
+	// Nested by format and provider instead of one combined key, which would be created and hashed for each request. The other two labels
+	// have few values.
 	const known = new Map<string, Map<string, Counted[]>>();
 	let knownCount = 0;
 

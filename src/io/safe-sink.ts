@@ -1,8 +1,8 @@
 import type { ByteSink } from '../core/handler.ts';
 
 /**
- * Hands on to a sink and survives its bugs, which would otherwise surface in the event loop or in a parser:
- * what the sink throws becomes its failure, once, and `onDefect` stops the source.
+ * Passes events to a sink and contains its errors, which would otherwise surface in the event loop or in a parser. An error of the sink
+ * becomes its failure, once, and `onDefect` stops the source.
  */
 export class SafeSink implements ByteSink {
 	private readonly sink: ByteSink;
@@ -38,7 +38,7 @@ export class SafeSink implements ByteSink {
 		try {
 			this.sink.fail(cause);
 		} catch {
-			// It has been told that there is nothing more; no one is left to tell about its second mistake.
+			// The sink has already received its end; there is no receiver for a second error.
 		}
 	}
 

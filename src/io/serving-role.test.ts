@@ -3,7 +3,7 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import type { Listener } from './http1/server/http-server.ts';
 import { ServingRole, type ServingRoleOptions } from './serving-role.ts';
 
-/** A server that remembers what it was told, and is idle when the test says so. */
+/** A server that records the calls to it, and becomes idle when the test says so. */
 class ScriptedServer implements Listener {
 	readonly told: string[] = [];
 	inFlight = 0;
@@ -48,7 +48,7 @@ async function settle(): Promise<void> {
 }
 
 describe('start', () => {
-	test('waits for what should be there first', async () => {
+	test('waits for its preparation first', async () => {
 		let arrive = (): void => undefined;
 		const { role, told, clock } = make({ beforeStart: () => new Promise<void>((resolve) => (arrive = resolve)) });
 		const started = role.start();
@@ -71,7 +71,7 @@ describe('start', () => {
 		expect(told).toEqual(['start']);
 	});
 
-	test('rejects with what the system said', async () => {
+	test("rejects with the system's error", async () => {
 		const { role, server } = make();
 		server.failure = new Error('EADDRINUSE');
 		await expect(role.start()).rejects.toBe(server.failure);
@@ -79,14 +79,14 @@ describe('start', () => {
 });
 
 describe('stop', () => {
-	test('is immediate when nothing is in flight', async () => {
+	test('is immediate without in-flight requests', async () => {
 		const { role, told, clock } = make({ endOpenCalls: () => told.push('end') });
 		await role.stop();
 		expect(told).toEqual(['drain', 'destroy']);
 		expect(clock.pending).toBe(0);
 	});
 
-	test('waits for what is in flight, no longer', async () => {
+	test('waits for in-flight requests, no longer', async () => {
 		const { role, server, told, clock } = make({ endOpenCalls: () => told.push('end') });
 		server.inFlight = 1;
 		const stopped = role.stop();
@@ -98,7 +98,7 @@ describe('stop', () => {
 		expect(told).toEqual(['drain', 'destroy']);
 	});
 
-	test('ends what outlives the grace time, and leaves it two seconds to say so', async () => {
+	test('ends requests that outlive the grace time, and gives them two seconds to send their error', async () => {
 		const { role, server, told, clock } = make({ endOpenCalls: () => told.push('end') });
 		server.inFlight = 1;
 		const stopped = role.stop();
@@ -113,7 +113,7 @@ describe('stop', () => {
 		expect(told).toEqual(['drain', 'end', 'destroy']);
 	});
 
-	test('the farewell is over as soon as everybody has taken it', async () => {
+	test('the farewell is over as soon as all clients have received it', async () => {
 		const { role, server, told, clock } = make({ endOpenCalls: () => server.becomeIdle() });
 		server.inFlight = 1;
 		const stopped = role.stop();
@@ -122,7 +122,7 @@ describe('stop', () => {
 		expect(told).toEqual(['drain', 'destroy']);
 	});
 
-	test('without a farewell there is nothing to wait for', async () => {
+	test('without a farewell it does not wait', async () => {
 		const { role, server, told, clock } = make({ graceMs: () => 0 });
 		server.inFlight = 1;
 		const stopped = role.stop();

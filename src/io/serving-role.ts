@@ -4,20 +4,20 @@ import type { Listener } from './http1/server/http-server.ts';
 
 export interface ServingRoleOptions {
 	readonly clock: Clock;
-	/** How long what is in flight may go on after `stop`. */
+	/** Time for in-flight requests to continue after `stop`. */
 	readonly graceMs: () => number;
-	/** What should be there before the first request is taken; it is not waited for longer than a second. */
+	/** Prepares what the first request needs; awaited for at most a second. */
 	readonly beforeStart?: () => Promise<void>;
-	/** Ends what outlived the grace time in a way its clients understand; without it their connections are cut. */
+	/** Ends requests that outlived the grace time in a way that their clients understand. Without it their connections are closed. */
 	readonly endOpenCalls?: () => void;
 }
 
-/** For the error events to reach their clients before connections are cut. */
+/** Time for error events to reach their clients before connections are closed. */
 const farewellMs = 2000;
 
 const mostWaitedMs = 1000;
 
-/** A role that is one handler behind one HTTP server. */
+/** A role with one handler behind one HTTP server. */
 export class ServingRole implements Role {
 	readonly name: Role['name'];
 	readonly #server: Listener;

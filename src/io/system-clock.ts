@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 
-/** The longest delay a runtime timer keeps; longer ones would fire at once. */
+/** Longest delay of a runtime timer; longer ones would fire at once. */
 const maxDelayMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -1,4 +1,4 @@
-/** Bodies that have come already are given at once, on the way in and on the way back. */
+/** Bodies that have already arrived are available at once, in requests and in responses. */
 import { describe, expect, test } from 'vitest';
 import type { RawClient } from '../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../test/support/raw-http-server.ts';
@@ -7,7 +7,7 @@ import { answered, answers, chunkedHead, request, startClient, startServer } fro
 import { readWhole, takeWhole } from '../core/byte-stream.ts';
 import type { ByteStream, Handler } from '../core/handler.ts';
 
-/** The connection of a client whose requests are answered by what `read` makes of their bodies. */
+/** Connects a client whose responses are the results of `read` for the request bodies. */
 async function connect(read: (body: ByteStream) => Promise<string>): Promise<RawClient> {
 	const handler: Handler = async ({ body }) => ({ status: 200, headers: {}, body: await read(body) });
 	return connectRaw(await serve(handler));
@@ -17,7 +17,7 @@ const taken = async (body: ByteStream): Promise<string> => String(takeWhole(body
 const head = (length: number): string => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe('the body of a request', () => {
-	test('that came with its head is there at once, and the connection goes on', async () => {
+	test('that arrived with its head is available at once, and the connection stays open', async () => {
 		const client = await connect(taken);
 		client.send(`${head(5)}hello${head(5)}world`);
 		await until(() => client.text.includes('world'));
@@ -27,7 +27,7 @@ describe('the body of a request', () => {
 		expect(client.statuses).toEqual([200, 200, 200]);
 	});
 
-	test('of which not all has come is not', async () => {
+	test('that has not arrived completely is not available', async () => {
 		let isAsked = false;
 		const client = await connect(async (body) => {
 			const first = await taken(body);
@@ -41,14 +41,14 @@ describe('the body of a request', () => {
 		expect(client.text).toContain('undefined helloworld');
 	});
 
-	test('that is too long is refused', async () => {
+	test('that is too long is rejected', async () => {
 		const client = await connect(async (body) => String(takeWhole(body, 4)));
 		client.send(`${head(5)}hello`);
 		await until(() => client.statuses.length === 1);
 		expect(client.statuses).toEqual([413]);
 	});
 
-	test('is given once', async () => {
+	test('is returned once', async () => {
 		const client = await connect(async (body) => {
 			const first = await taken(body);
 			expect(() => body.start({ write: () => true, end: () => undefined, fail: () => undefined })).toThrow('only once');
@@ -59,7 +59,7 @@ describe('the body of a request', () => {
 		expect(client.text).toContain('hello undefined');
 	});
 
-	test('that node:http has read has to be waited for', async () => {
+	test('that node:http has read is awaited', async () => {
 		const client = await connect(async (body) => `${await taken(body)} ${(await readWhole(body, 1000)).toString()}`);
 		client.send('PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello');
 		await until(() => client.text.includes('hello'));
@@ -67,15 +67,15 @@ describe('the body of a request', () => {
 	});
 });
 
-describe('the body of an answer', () => {
-	test('that came with its head is there at once, and only once', async () => {
+describe('the body of a response', () => {
+	test('that arrived with its head is available at once, and only once', async () => {
 		const { body } = await startClient().send(request(await startServer(answers(answered('hello')))));
 		expect(takeWhole(body, 1000)?.toString()).toBe('hello');
 		expect(takeWhole(body, 1000)).toBeUndefined();
 		expect(() => body.start({ write: () => true, end: () => undefined, fail: () => undefined })).toThrow('only once');
 	});
 
-	test('that came in chunks is whole', async () => {
+	test('that arrived in chunks is complete', async () => {
 		const server = await startServer(answers(`${chunkedHead}5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n`));
 		const { body } = await startClient().send(request(server));
 		expect(takeWhole(body, 1000)?.toString()).toBe('hello!');
@@ -84,7 +84,7 @@ describe('the body of an answer', () => {
 	test.each([
 		['has not come whole', `${chunkedHead}5\r\nhello\r\n`],
 		['has failed', `${chunkedHead}5\r\nhello\r\nzzz\r\n`],
-	])('that %s is not there', async (_what, bytes) => {
+	])('that %s is not available', async (_what, bytes) => {
 		const { body } = await startClient().send(request(await startServer(answers(bytes))));
 		expect(takeWhole(body, 1000)).toBeUndefined();
 	});

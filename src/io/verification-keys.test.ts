@@ -12,7 +12,7 @@ const ec = makeSigningKey('ec', 'ES256').jwk;
 
 const reasonFor = (jwk: unknown): string | undefined => parseKeySet({ keys: [jwk] }).skipped[0]?.reason;
 
-describe('a key that cannot be used is skipped, and the others are kept', () => {
+describe('an unusable key is skipped, and the others are kept', () => {
 	const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
 	const withPrivate = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 	const cases: [string, unknown, RegExp][] = [
@@ -51,7 +51,7 @@ test.each([
 	['eleven keys', { keys: Array.from({ length: 11 }, (_, index) => ({ ...ec, kid: String(index) })) }],
 	['one kid twice', { keys: [rsa, { ...ec, kid: 'rsa' }] }],
 	['one kid twice, once unusable', { keys: [rsa, { ...rsa, use: 'enc' }] }],
-])('a document with %s is refused whole', (_title, document) => {
+])('a document with %s is rejected as a whole', (_title, document) => {
 	expect(() => parseKeySet(document)).toThrow(/key set/);
 });
 
@@ -69,7 +69,7 @@ interface Vectors {
 	}[];
 }
 
-/** Algorithms that are not on our list are refused, however good their signatures. */
+/** Algorithms outside the allowed list are rejected, however valid their signatures. */
 const allowed = new Set(['RS256', 'ES256', 'EdDSA']);
 
 describe.each(['json_web_signature_test', 'json_web_key_test'])('guarantees 9.3: Wycheproof %s', (name) => {
@@ -85,13 +85,13 @@ describe.each(['json_web_signature_test', 'json_web_key_test'])('guarantees 9.3:
 		expect(isAccepted(jws, document)).toBe(result === 'valid' && allowed.has(algorithmOf(jws)));
 	});
 
-	test('the vectors are all there', () => {
+	test('the vectors are present', () => {
 		const acceptedCount = vectors.filter(({ jws, document }) => isAccepted(jws, document)).length;
 		expect([vectors.length, acceptedCount]).toEqual(name.includes('signature') ? [401, 10] : [26, 1]);
 	});
 });
 
-test('guarantees 9.3: the weak keys are refused for what they are', () => {
+test('guarantees 9.3: weak keys are rejected with their reason', () => {
 	const file = join(import.meta.dirname, '../../test/suites/jwt/json_web_key_test.json');
 	const { testGroups } = JSON.parse(readFileSync(file, 'utf8')) as Vectors;
 	const keyOf = (comment: string): unknown => testGroups.find((group) => group.comment === comment)?.public?.keys?.[0];

@@ -1,4 +1,4 @@
-/** Turns an issuer's key set document (RFC 7517) into keys that can check signatures, each bound to one algorithm. */
+/** Parses an issuer's key set document (RFC 7517) into keys that verify signatures, each bound to one algorithm. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { CompactToken } from '../policy/access/compact-token.ts';
 
@@ -12,7 +12,7 @@ export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
 
 export interface ParsedKeySet {
 	readonly keys: ReadonlyMap<string, VerificationKey>;
-	/** Keys of the document that cannot be used, and why. */
+	/** Unusable keys of the document, each with a reason. */
 	readonly skipped: readonly { readonly keyId: string; readonly reason: string }[];
 }
 
@@ -23,8 +23,8 @@ const longestKeyId = 256;
 type Jwk = Readonly<Record<string, unknown>>;
 
 /**
- * A key that cannot be used is skipped; a document that leaves open which key is meant is refused whole.
- * @throws Error when there is no list of keys, more than ten, or two with one `kid`.
+ * Skips unusable keys; rejects a document in which a key is ambiguous.
+ * @throws Error if there is no list of keys, or it has more than ten, or two with one `kid`.
  */
 export function parseKeySet(document: unknown): ParsedKeySet {
 	const listed = isRecord(document) ? document['keys'] : undefined;
@@ -44,7 +44,7 @@ export function parseKeySet(document: unknown): ParsedKeySet {
 	return { keys, skipped };
 }
 
-/** The algorithm is the key's; a token that names another is not signed by it. */
+/** The algorithm comes from the key; a token that names another one is not signed by it. */
 export function isSignedBy(token: CompactToken, { algorithm, key }: VerificationKey): boolean {
 	if (token.algorithm !== algorithm) return false;
 	const signed = Buffer.from(token.signedText, 'latin1');
@@ -58,7 +58,7 @@ export function isSignedBy(token: CompactToken, { algorithm, key }: Verification
 	}
 }
 
-/** @returns why not, when it cannot be used. */
+/** @returns the reason if the key is unusable. */
 function readKey(jwk: Jwk, keyId: string): VerificationKey | string {
 	if (keyId === '' || keyId.length > longestKeyId) return 'no usable kid';
 	if (jwk['use'] !== undefined && jwk['use'] !== 'sig') return 'use is not sig';
@@ -94,8 +94,8 @@ function isRecord(value: unknown): value is Jwk {
 }
 
 /**
- * Moduli of a faulty generator (CVE-2017-15361) are powers of 65537 modulo every small prime. For one that is not of
- * that generator, the odds to pass all these primes are below one in a hundred million.
+ * Moduli of a faulty generator (CVE-2017-15361) are powers of 65537 modulo every small prime. The odds of another modulus passing all these
+ * primes are below one in a hundred million.
  */
 const primes = [
 	3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 131, 137, 139,

@@ -1,12 +1,12 @@
 const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Names come again and again; the bounds are for those that others choose. */
+/** Names repeat, so they are cached; the bound is for names that clients choose. */
 const mostKnownNames = 1000;
 const longestKnownName = 64;
 const knownNames = new Set<string>();
 
-/** A header field as it is sent. @throws Error when it would break the head, or change it. */
+/** Formats a header field for sending. @throws Error if the field would break or change the head. */
 export function fieldLine(name: string, value: string): string {
 	if (!isFieldName(name) || unwritable.test(value)) throw new Error(`The header ${JSON.stringify(name)} is invalid`);
 	return `${name}: ${value}\r\n`;

@@ -14,7 +14,7 @@ test('an undici that cannot be loaded fails requests, and neither the process no
 	});
 	const options = { clock: systemClock, log, maxConnectionsPerOrigin: 1, isAllowedAddress: () => true };
 	const client = createHttpClient('undici', options, () => Promise.reject(new Error('damaged installation')));
-	// The runtime reports what nobody has caught by then.
+	// The runtime has reported unhandled rejections by then.
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	await expect(client.send({ origin: 'http://127.0.0.1:1' } as UpstreamRequest)).rejects.toThrow('damaged installation');
 	client.close();

@@ -1,4 +1,4 @@
-/** Chooses the client for each upstream request: the native one, or undici where the configuration or a proxy asks for it. */
+/** Chooses the client for each upstream request: the native one, or undici if the configuration or a proxy requires it. */
 import { Fault } from '../../core/fault.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from './client/upstream-client.ts';
 
@@ -10,8 +10,9 @@ async function importUndici(options: UpstreamClientOptions): Promise<UpstreamCli
 }
 
 /**
- * With `native`, undici is loaded with the first request through a proxy: it costs a start more than the rest of the data plane's client.
- * @param loadUndici called at most once; each request that needs undici fails as it does.
+ * With `native`, undici is loaded with the first request through a proxy, because it adds more to the start than the rest of the data
+ * plane's client.
+ * @param loadUndici called at most once; if it fails, each request that needs undici fails with its error.
  */
 export function createHttpClient(name: HttpClientName, options: UpstreamClientOptions, loadUndici = importUndici): UpstreamClient {
 	let undici: Promise<UpstreamClient> | undefined;

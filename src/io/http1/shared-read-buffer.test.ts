@@ -41,7 +41,7 @@ const connectionsOf = (server: Server): Promise<number> =>
 const digestOf = (pieces: readonly Buffer[]): string => createHash('sha256').update(Buffer.concat(pieces)).digest('hex');
 
 describe('a connection that a server has accepted', () => {
-	test('gives pieces that stay what they are', async () => {
+	test('delivers pieces that stay unchanged', async () => {
 		const pairs = [await open(), await open()];
 		const received = pairs.map(({ reads }) => {
 			const pieces: Buffer[] = [];
@@ -76,7 +76,7 @@ describe('a connection that a server has accepted', () => {
 		expect(digestOf(pieces)).toBe(digestOf([bytes]));
 	});
 
-	test('gives what nobody takes to its `data` events, at the pace of who reads them', async () => {
+	test('emits pieces without a taker as `data` events, at the pace of their reader', async () => {
 		const { client, accepted, reads } = await open();
 		const taken: Buffer[] = [];
 		reads.take = (piece) => void taken.push(piece);
@@ -100,7 +100,7 @@ describe('a connection that a server has accepted', () => {
 		expect(Buffer.concat(taken).toString()).toBe('first');
 	});
 
-	test('is one of the server until it ends, and the server ends after it', async () => {
+	test('belongs to the server until it ends, and the server ends after it', async () => {
 		const { server, client, accepted } = await open();
 		expect(await connectionsOf(server)).toBe(1);
 		expect(accepted.socket.remotePort).toBe(client.localPort);
@@ -116,7 +116,7 @@ describe('a connection that a server has accepted', () => {
 		expect(await connectionsOf(server)).toBe(0);
 	});
 
-	test.each([true, false])('where allowHalfOpen is %s it does as any other when the client ends', async (allowHalfOpen) => {
+	test.each([true, false])('with allowHalfOpen %s it behaves like any other when the client ends', async (allowHalfOpen) => {
 		const { client, accepted } = await open({ allowHalfOpen });
 		const heard: string[] = [];
 		client.on('data', (piece) => heard.push(String(piece)));
@@ -131,7 +131,7 @@ describe('a connection that a server has accepted', () => {
 		expect(heard.join('')).toBe(allowHalfOpen ? 'answer' : '');
 	});
 
-	test('tells when the client has broken it off', async () => {
+	test('reports that the client has reset it', async () => {
 		const { client, accepted } = await open();
 		const failed = once(accepted.socket, 'error');
 		accepted.socket.resume();
@@ -140,7 +140,7 @@ describe('a connection that a server has accepted', () => {
 	});
 });
 
-test('a connection with TLS stays as it is', async () => {
+test('a connection with TLS stays unchanged', async () => {
 	const folder = join(import.meta.dirname, '../../../test/fixtures/tls');
 	const material = { cert: readFileSync(join(folder, 'certificate.pem')), key: readFileSync(join(folder, 'key.pem')) };
 	const server = createTlsServer(material);
@@ -157,7 +157,7 @@ test('a connection with TLS stays as it is', async () => {
 	expect(String((await heard)[0])).toBe('hello');
 });
 
-test('a socket that is no longer open stays as it is', () => {
+test('a socket that is no longer open stays unchanged', () => {
 	const socket = new Socket();
 	expect(adoptSocketWithSharedBuffer(socket).socket).toBe(socket);
 });

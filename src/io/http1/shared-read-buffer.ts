@@ -1,6 +1,6 @@
 /**
- * Sockets read into one shared buffer, and data is copied out of it. The runtime would make a buffer of 64 KiB for each read. Small copies
- * share memory, too: code that keeps one for long copies it (`core/byte-pieces.ts`). See `docs/decisions/0017-http-implementation.md`.
+ * Sockets read into one shared buffer, and data is copied out of it. The runtime would allocate 64 KiB for each read. Small copies share
+ * memory as well, so code that retains one copies it (`core/byte-pieces.ts`). See `docs/decisions/0017-http-implementation.md`.
  */
 import { type BoundSocket, type OnReadOpts, Socket } from 'node:net';
 
@@ -9,16 +9,16 @@ const sharedBytes = 65_536;
 /** One for all sockets: its content is copied before anything else can be read. */
 const shared = Buffer.allocUnsafeSlow(sharedBytes);
 
-/** What one socket reads: it has no `data` events then. To be given to it as `onread`. */
+/** Reads of one socket, passed to it as `onread`. The socket then emits no `data` events. */
 export class SocketReads implements OnReadOpts {
 	readonly buffer = shared;
-	/** So many of the next bytes are not copied for `take`, which keeps none of them. A read that goes beyond is copied whole. */
+	/** Number of next bytes that are lent to `take` without a copy; it retains none of them. A read beyond that number is copied whole. */
 	lentBytes = 0;
-	/** Is given what comes, piece by piece. */
+	/** Receives each piece. */
 	take: ((bytes: Buffer) => void) | undefined;
 	private readonly untaken: (bytes: Buffer) => boolean;
 
-	/** @param untaken given what comes while nobody takes it; false to read no more until the socket is resumed. */
+	/** @param untaken receives pieces while `take` is undefined; it returns false to stop reading until the socket is resumed. */
 	constructor(untaken: (bytes: Buffer) => boolean) {
 		this.untaken = untaken;
 	}
@@ -38,20 +38,20 @@ function copyOfShared(count: number): Buffer {
 	return bytes;
 }
 
-/** The part that the runtime's sockets keep to themselves, and this module has to know. */
+/** Internal members of the runtime's sockets that this module needs. */
 interface Inside {
 	_handle: { readonly useUserBuffer?: unknown } | null;
 }
 
 export interface Accepted {
 	readonly socket: Socket;
-	/** Undefined where the socket has `data` events after all. */
+	/** Undefined if the socket emits `data` events after all. */
 	readonly reads: SocketReads | undefined;
 }
 
 /**
- * Servers take no `onread`: the connection that one has just accepted goes on as another socket, which has it. What nobody
- * takes is for its `data` events, as ever. Sockets with TLS stay as they are.
+ * Servers accept no `onread`, so the handle of an accepted connection moves to another socket that has it. Pieces without a taker are
+ * emitted as `data` events. TLS sockets stay unchanged.
  */
 export function adoptSocketWithSharedBuffer(accepted: Socket): Accepted {
 	const inside = accepted as unknown as Inside;
@@ -62,7 +62,7 @@ export function adoptSocketWithSharedBuffer(accepted: Socket): Accepted {
 	inside._handle = null;
 	const reads = new SocketReads((bytes) => socket.push(bytes));
 	const socket: Socket = new Socket({ handle: handle as BoundSocket, onread: reads, allowHalfOpen: accepted.allowHalfOpen });
-	// The server counts what it accepted as one of its connections until that is destroyed.
+	// The server counts the accepted socket as a connection until it is destroyed.
 	socket.once('close', () => accepted.destroy());
 	return { socket, reads };
 }

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { writeInOne } from './turn-writes.ts';
 
-test('what waits for a slow reader lies in memory of its own', async () => {
+test('bytes that wait for a slow reader are stored in separate memory', async () => {
 	const written: Buffer[] = [];
 	const taken: (() => void)[] = [];
 	const socket = new Writable({

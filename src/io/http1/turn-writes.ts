@@ -1,13 +1,13 @@
-/** Writing to sockets, so that what is written in one turn of the event loop leaves together. */
+/** Batches socket writes of one tick of the event loop, so that they leave together. */
 import type { Socket } from 'node:net';
 import { uncorkAtTurnEnd } from '../../core/turn-end.ts';
 
-/** Up to here copying a piece next to what stands before it costs less than a write of several parts. */
+/** Up to this size, copying a piece behind the earlier ones costs less than a write of several parts. */
 const maxCopiedBytes = 16_384;
 
 /**
- * For each write: what is written in a turn leaves at its end, all sockets in a row. A socket that is written to several times sends
- * once, and a peer on this machine that each write would wake up by itself is woken up once for many.
+ * Corks the socket before each write until the end of the tick; all sockets are then flushed in a row. A socket with several writes sends
+ * once, and a peer on this machine wakes up once for many of them.
  */
 export function untilTurnEnds(socket: Socket): Socket {
 	if (socket.writableCorked === 0) {
@@ -19,8 +19,8 @@ export function untilTurnEnds(socket: Socket): Socket {
 
 /**
  * Writes bytes between two texts of single-byte characters.
- * @param onTaken told when the system has taken all of it, or with why it has not.
- * @returns false when what waits is worth a pause until `drain`.
+ * @param onTaken called when the kernel has accepted all of it, or with the error.
+ * @returns false if the source should pause until `drain`.
  */
 export function writeInOne(
 	socket: Socket,
@@ -32,7 +32,7 @@ export function writeInOne(
 	const length = before.length + bytes.length + after.length;
 	untilTurnEnds(socket);
 	if (length <= maxCopiedBytes) {
-		// What waits for a slow reader must not keep the memory that it would share with others' pieces.
+		// Bytes that wait for a slow reader must not retain memory shared with other pieces.
 		const whole = socket.writableLength === 0 ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(length);
 		whole.write(before, 'latin1');
 		whole.set(bytes, before.length);

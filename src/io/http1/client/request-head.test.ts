@@ -8,7 +8,7 @@ const headOf = (overrides: Partial<UpstreamRequest>): string[] =>
 	requestHead(request({ origin: 'https://[::1]:8443' }, { headers: {}, ...overrides })).split('\r\n');
 
 describe('the head of a request', () => {
-	test('names the host and what the connection is for', () => {
+	test('names the host and the kind of connection', () => {
 		expect(headOf({ headers: { 'x-a': 'b\t\xe9' } })).toEqual([
 			'POST /v1/messages?beta=true HTTP/1.1',
 			'host: [::1]:8443',
@@ -27,11 +27,11 @@ describe('the head of a request', () => {
 		['that is not there', { body: null }, 'content-length: 0'],
 		['in pieces', { body: new HandFedStream() }, 'transfer-encoding: chunked'],
 		['in pieces of a known length', { body: new HandFedStream(), headers: { 'content-length': '5' } }, 'content-length: 5'],
-	])('says how long a body %s is', (_what, overrides, field) => {
+	])('announces the length of a body %s', (_what, overrides, field) => {
 		expect(headOf(overrides)).toContain(field);
 	});
 
-	test('says nothing of a body where none is usual', () => {
+	test('does not announce a missing body where none is usual', () => {
 		expect(headOf({ method: 'GET', body: null }).join()).not.toContain('length');
 	});
 });

@@ -8,7 +8,7 @@ const sendableTarget = /^\/[!-~\x80-\xff]*$/;
 
 const length = /^\d{1,15}$/;
 
-/** What says how the rest of the connection is to be read is this client's own. */
+/** Header fields that control how the connection is read. This client writes them itself. */
 const ownNames: ReadonlySet<string> = new Set([
 	'connection',
 	'expect',
@@ -21,10 +21,10 @@ const ownNames: ReadonlySet<string> = new Set([
 	'upgrade',
 ]);
 
-/** Of methods that usually have none a body's absence needs no word. */
+/** Methods whose requests usually have a body. For others, a missing body needs no `content-length: 0`. */
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Everything before the body, a character for each byte. @throws Error when something of it would break the head, or change it. */
+/** Writes everything before the body, one character for each byte. @throws Error if a part of it would break or change the head. */
 export function requestHead({ origin, method, target, headers, body }: UpstreamRequest): string {
 	if (!sendableMethod.test(method) || !sendableTarget.test(target)) throw new Error('The request has an invalid method or target');
 	const host = origin.slice(origin.indexOf('://') + 3);
@@ -42,7 +42,7 @@ const fieldsOf = memoizeByHeaders((headers: UpstreamRequest['headers']) => {
 	return fields;
 });
 
-/** @param announced what the headers say; a body that is there must agree with it. */
+/** @param announced length from the headers, which must match the body. */
 function framingLine(method: string, body: UpstreamRequest['body'], announced: string | undefined): string {
 	const bytes = bodyLength(body);
 	const known = bytes === undefined ? announced : String(bytes);

@@ -4,8 +4,8 @@ import { MalformedResponse, type ResponseHead, readResponseHead } from './respon
 
 const read = (lines: readonly string[], method = 'POST'): ResponseHead => readResponseHead([...lines, '', ''].join('\r\n'), method);
 
-describe('the head of an answer', () => {
-	test('is read with the fields that are not of the connection', () => {
+describe('the head of a response', () => {
+	test('is read with its fields except those of the connection', () => {
 		const head = read(['HTTP/1.1 200 OK', 'Content-Type:application/json', 'X-Empty:', 'X-Spaced: \t a  b \t', 'Content-Length: 12']);
 		const headers = { 'content-type': 'application/json', 'x-empty': '', 'x-spaced': 'a  b', 'content-length': '12' };
 		expect(head).toEqual({ status: 200, headers, framing: 12, restMs: undefined });
@@ -15,11 +15,11 @@ describe('the head of an answer', () => {
 		expect(read([line, 'content-length: 0']).status).toBe(200);
 	});
 
-	test('keeps bytes that count as blank elsewhere', () => {
+	test('keeps bytes that count as whitespace elsewhere', () => {
 		expect(read(['HTTP/1.1 200 OK', 'x-a: \xa0voil\xc3\xa0 ']).headers).toEqual({ 'x-a': '\xa0voil\xc3\xa0' });
 	});
 
-	test('has names in small letters, usual ones and those that look like them', () => {
+	test('has names in lower case, common ones and similar ones', () => {
 		const usual = ['date', 'cf-ray', 'content-type', 'retry-after', 'x-request-id', 'cf-cache-status', 'x-ratelimit-limit-tokens'];
 		const signs = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".split('');
 		const looksLike = fc
@@ -44,7 +44,7 @@ describe('the head of an answer', () => {
 		}
 	});
 
-	test('may have fields that every object has', () => {
+	test('may have fields with the names of inherited members', () => {
 		const { headers } = read(['HTTP/1.1 200 OK', 'constructor: a', 'constructor: b', '__proto__: c', 'hasOwnProperty: d']);
 		expect(headers).toEqual({ constructor: 'a, b', hasownproperty: 'd' });
 		expect(Object.getPrototypeOf(headers)).toBe(Object.prototype);
@@ -70,12 +70,12 @@ const rests: [string, readonly string[], number | undefined][] = [
 	['the server ends it', ['connection: Close'], 0],
 	['the server ends it among others', ['connection: x-a, close', 'keep-alive: timeout=5'], 0],
 ];
-test.each(rests)('the rest of the connection: %s', (_what, lines, restMs) => {
+test.each(rests)('the idle time of the connection: %s', (_what, lines, restMs) => {
 	expect(read(['HTTP/1.1 200 OK', 'content-length: 0', ...lines]).restMs).toBe(restMs);
 });
 
 test.each([['HTTP/1.0 200 OK', 'content-length: 0', 'connection: keep-alive'], ['HTTP/1.1 200 OK']])(
-	'a connection whose end nobody could tell from that of the answer does not rest: %s',
+	'a connection whose end is ambiguous with that of the response is not reused: %s',
 	(...lines) => {
 		expect(read(lines).restMs).toBe(0);
 	},
@@ -105,6 +105,6 @@ const malformed: Record<string, readonly string[]> = {
 	'an encoding that nobody asked for': ['HTTP/1.1 200 OK', 'transfer-encoding: gzip, chunked'],
 	'chunks of chunks': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', 'transfer-encoding: chunked'],
 };
-test.each(Object.entries(malformed))('%s is no answer', (_what, lines) => {
+test.each(Object.entries(malformed))('%s is not a response', (_what, lines) => {
 	expect(() => read(lines)).toThrow(MalformedResponse);
 });

@@ -1,22 +1,22 @@
-/** Heads of answers, read strictly: what two readers could understand differently is no answer. */
+/** Parses response heads strictly. A head that two parsers could read differently is rejected. */
 import type { HeaderFields } from '../../../core/handler.ts';
 
 export interface ResponseHead {
 	readonly status: number;
-	/** Those that are not of the connection. A repeated field is joined with commas, except `set-cookie`, which stays a list. */
+	/** Header fields except those of the connection. Repeated fields are joined with commas, except `set-cookie`, which stays a list. */
 	readonly headers: HeaderFields;
-	/** Of the body: a number of bytes, chunks, or all that comes until the connection ends. */
+	/** Framing of the body: a number of bytes, chunks, or everything until the connection ends. */
 	readonly framing: number | 'chunked' | 'until_end';
-	/** How long the connection may rest after the answer, as the server says; undefined when it says nothing, 0 when it ends. */
+	/** Idle time that the server announces for the connection; undefined if it announces none, 0 if the connection closes. */
 	readonly restMs: number | undefined;
 }
 
-/** What a server sent is not an answer in HTTP/1.1. */
+/** The bytes of a server are not an HTTP/1.1 response. */
 export class MalformedResponse extends Error {
 	override readonly name = 'MalformedResponse';
 }
 
-/** Fields that belong to one connection (RFC 9110 section 7.6.1). */
+/** Hop-by-hop fields (RFC 9110 section 7.6.1). */
 const hopByHopNames: ReadonlySet<string> = new Set([
 	'connection',
 	'keep-alive',
@@ -30,7 +30,7 @@ const hopByHopNames: ReadonlySet<string> = new Set([
 	'upgrade',
 ]);
 
-/** What providers send, by length: a name that stands here is not made anew of each head's text. */
+/** Common header names of providers, by length. A name in this list needs no new string for each head. */
 const usualNames: string[][] = [];
 
 for (const name of [
@@ -79,13 +79,13 @@ for (const name of [
 	(usualNames[name.length] ??= []).push(name);
 }
 
-/** Lines that CRLF ends, none of them folded, no control character but tabs. */
+/** Lines that end with CRLF, without folding and without control characters except tabs. */
 const wellFormed = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
 
 const length = /^\d{1,15}$/;
 
 /**
- * @param text of the head with the empty line, a character for each byte.
+ * @param text head with its empty line, one character for each byte.
  * @param method of the request.
  * @throws MalformedResponse
  */
@@ -116,7 +116,7 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Applies the same rules to a head that another parser has read.
- * @param rawFields names and values in turn, a character for each byte.
+ * @param rawFields alternating names and values, one character for each byte.
  * @throws MalformedResponse
  */
 export function responseHeadOf(status: number, rawFields: readonly string[], method: string): ResponseHead {
@@ -142,7 +142,7 @@ function nameAt(text: string, start: number, end: number): string {
 	return text.slice(start, end).toLowerCase();
 }
 
-/** In letters of either case. Other characters of names are never taken for each other. */
+/** Compares letters without case. Other characters of names match only themselves. */
 function isAt(text: string, start: number, name: string): boolean {
 	for (let at = 0; at < name.length; at++) if ((text.charCodeAt(start + at) | 0x20) !== name.charCodeAt(at)) return false;
 	return true;
@@ -150,13 +150,13 @@ function isAt(text: string, start: number, name: string): boolean {
 
 function addField(headers: Record<string, string | string[]>, name: string, value: string): void {
 	const earlier = headers[name];
-	// Every object has some members that it was never given, such as `constructor`.
+	// Every object inherits members such as `constructor`.
 	if (earlier === undefined || !Object.hasOwn(headers, name)) headers[name] = name === 'set-cookie' ? [value] : value;
 	else if (typeof earlier === 'string') headers[name] = joined(earlier, value);
 	else earlier.push(value);
 }
 
-/** Without spaces and tabs around it; other characters that count as blank elsewhere are bytes of the value. */
+/** Trims spaces and tabs only; other whitespace characters are bytes of the value. */
 function trimmed(text: string, from: number, to: number): string {
 	let [start, end] = [from, to];
 	while (start < end && isBlank(text.charCodeAt(start))) start++;

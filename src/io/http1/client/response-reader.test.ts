@@ -10,7 +10,7 @@ interface Read {
 	readonly told: string[];
 }
 
-/** A reader that awaits an answer, and what it has told so far. */
+/** A reader that expects a response, and the events that it has emitted so far. */
 function awaiting(method = 'POST'): Read {
 	const told: string[] = [];
 	const reader: ResponseReader = new ResponseReader({
@@ -30,7 +30,7 @@ function readWhole(text: string, method = 'POST'): string[] {
 
 const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-describe('an answer', () => {
+describe('a response', () => {
 	test.each([
 		['of a length', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello', ['200', 'hello', '.']],
 		['without a body', 'HTTP/1.1 204 No Content\r\n\r\n', ['204', '.']],
@@ -79,16 +79,16 @@ describe('an answer', () => {
 		['has a chunk that ends in a lone line feed', `${chunked}5\nhello\n`],
 		['has a line between chunks without end', `${chunked}5;${'x'.repeat(17_000)}`],
 		['has fields behind it without end', `${chunked}0\r\n${`x: ${'y'.repeat(1000)}\r\n`.repeat(17)}`],
-	])('that %s is none', (_what, text) => {
+	])('that %s is invalid', (_what, text) => {
 		expect(() => readWhole(text)).toThrow(MalformedResponse);
 	});
 
-	test('that nobody asked for is none', () => {
+	test('without a request is rejected', () => {
 		const reader = new ResponseReader({ onHead: () => undefined, onData: () => undefined, onComplete: () => undefined });
 		expect(() => reader.read(Buffer.from('HTTP/1.1 200 OK\r\n'))).toThrow(MalformedResponse);
 	});
 
-	test('whose listener stops the reader says nothing more', () => {
+	test('whose listener stops the reader emits nothing more', () => {
 		const told: string[] = [];
 		const reader: ResponseReader = new ResponseReader({
 			onHead: () => undefined,
@@ -106,7 +106,7 @@ describe('an answer', () => {
 	});
 });
 
-/** What stands in an answer, whole or not, good or not. */
+/** Parts of responses, complete or not, valid or not. */
 const answer = fc
 	.record({
 		start: fc.constantFrom('HTTP/1.1 200 OK', 'HTTP/1.1 200', 'HTTP/1.1 404 Not Found', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK'),
@@ -173,7 +173,7 @@ function readInPieces(bytes: Buffer, cuts: readonly number[]): Seen {
 		for (const [index, from] of places.entries()) reader.read(bytes.subarray(from, places[index + 1] ?? from));
 		reader.end();
 	} catch (cause) {
-		// What follows an answer that is complete is for the connection to judge.
+		// Bytes after a complete response are judged by the connection.
 		if (!isComplete) throw cause;
 	}
 	return { status, body, isComplete };

@@ -1,8 +1,8 @@
-/** Reads the answers of one connection, one after the other, as their bytes come. */
+/** Reads the responses of one connection, in sequence, as their bytes arrive. */
 
 import { MalformedResponse, type ResponseHead, readResponseHead } from './response-head.ts';
 
-/** Told of each answer in this order; may stop the reader at any time. */
+/** Receives the events of each response in this order; may stop the reader at any time. */
 export interface ResponseListener {
 	onHead(head: ResponseHead): void;
 	onData(piece: Buffer): void;
@@ -10,28 +10,28 @@ export interface ResponseListener {
 }
 
 const maxHeadBytes = 65_536;
-/** Of each head. */
+/** First bytes of every response head. */
 const start = 'HTTP/1.';
-/** Of a chunk's line, and of all fields behind the last chunk. */
+/** Limit for a chunk size line, and for all trailer fields together. */
 const maxFramingBytes = 16_384;
 
 const cr = 0x0d;
 
 type State =
-	/** No answer is due. */
+	/** No response is expected. */
 	| 'resting'
 	| 'stopped'
 	| 'head'
-	/** As many bytes as are missing. */
+	/** `missing` bytes of the body remain. */
 	| 'body'
 	| 'until_end'
-	/** As many bytes as are missing of a chunk. */
+	/** `missing` bytes of a chunk remain. */
 	| 'chunk'
 	/** The line before a chunk. */
 	| 'chunk_size'
-	/** The line end behind a chunk. */
+	/** The line end after a chunk. */
 	| 'chunk_end'
-	/** Fields behind the last chunk, up to an empty line. */
+	/** Trailer fields after the last chunk, up to an empty line. */
 	| 'trailers';
 
 export class ResponseReader {
@@ -39,9 +39,9 @@ export class ResponseReader {
 	#state: State = 'resting';
 	#method = '';
 	#missingBytes = 0;
-	/** A head or a line of which not all has come. */
+	/** An incomplete head or line. */
 	#partial: PartialText | undefined;
-	/** How many of the bytes that came last are of the head or line that they complete. */
+	/** Number of bytes of the latest piece that belong to the head or line it completes. */
 	#used = 0;
 	#trailerBytes = 0;
 
@@ -49,19 +49,19 @@ export class ResponseReader {
 		this.#listener = listener;
 	}
 
-	/** A request with this method has been sent. */
+	/** Expects the response to a request with this method. */
 	expect(method: string): void {
 		this.#method = method;
 		this.#state = 'head';
 	}
 
-	/** For good: nothing is told any more. */
+	/** Stops for good: no further events. */
 	stop(): void {
 		this.#state = 'stopped';
 		this.#partial = undefined;
 	}
 
-	/** @throws MalformedResponse, and also for bytes that no request asked for. */
+	/** @throws MalformedResponse, also for bytes without a pending request. */
 	read(received: Buffer): void {
 		let bytes = received;
 		while (bytes.length > 0) {
@@ -86,7 +86,7 @@ export class ResponseReader {
 		}
 	}
 
-	/** The connection has ended. @returns false when that was too early. */
+	/** Handles the end of the connection. @returns false if the end was premature. */
 	end(): boolean {
 		if (this.#state !== 'until_end') return false;
 		this.#complete();
@@ -102,7 +102,7 @@ export class ResponseReader {
 		const head = readResponseHead(whole.toString('latin1'), this.#method);
 		const rest = bytes.subarray(this.#used);
 		if (head.status === 101) throw new MalformedResponse('The server switched protocols without a request for it');
-		// An interim answer: the real one follows.
+		// An interim response: the final one follows.
 		if (head.status < 200) return rest;
 		this.#missingBytes = typeof head.framing === 'number' ? head.framing : 0;
 		if (typeof head.framing === 'number') this.#state = 'body';
@@ -135,7 +135,7 @@ export class ResponseReader {
 		return bytes.subarray(this.#used);
 	}
 
-	/** @returns what ends with the mark; undefined while that has not come. */
+	/** @returns the bytes up to and including the mark; undefined until it has arrived. */
 	#upTo(mark: string, maxBytes: number, bytes: Buffer): Buffer | undefined {
 		if (this.#partial === undefined) {
 			const at = bytes.indexOf(mark, 0, 'latin1');
@@ -159,7 +159,7 @@ export class ResponseReader {
 		this.#state = size === 0 ? 'trailers' : 'chunk';
 	}
 
-	/** They are not passed on. */
+	/** Trailer fields are not forwarded. */
 	#readTrailer(bytes: number): void {
 		this.#trailerBytes += bytes;
 		if (this.#trailerBytes > maxFramingBytes) {
@@ -179,10 +179,10 @@ const nothing = Buffer.alloc(0);
 const semicolon = 0x3b;
 const space = 0x20;
 const tab = 0x09;
-/** A chunk of a petabyte is none. */
+/** A chunk size of a petabyte or more is invalid. */
 const mostDigits = 12;
 
-/** The number at the start of a line, behind which an extension may stand. */
+/** Parses the number at the start of a line; a chunk extension may follow it. */
 function readHex(line: Buffer, end: number): number | undefined {
 	let value = 0;
 	let at = 0;
@@ -202,9 +202,9 @@ function hexDigit(byte: number): number | undefined {
 	return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : undefined;
 }
 
-/** Bytes up to a mark, in pieces of which the first did not have it: each byte is looked at and copied once. */
+/** Bytes up to a mark, in pieces of which the first did not contain it. Each byte is scanned and copied once. */
 class PartialText {
-	/** How many of the bytes that were added last belong to it. */
+	/** Number of bytes of the latest piece that belong to it. */
 	used = 0;
 	readonly #mark: string;
 	readonly #kept: Buffer;
@@ -215,7 +215,7 @@ class PartialText {
 		this.#kept = Buffer.allocUnsafe(maxBytes);
 	}
 
-	/** @returns all of it, with the mark, once that is there. @throws MalformedResponse when it is too long. */
+	/** @returns all bytes including the mark once it has arrived. @throws MalformedResponse if they exceed the limit. */
 	add(bytes: Buffer): Buffer | undefined {
 		const before = this.#length;
 		this.#length += bytes.copy(this.#kept, before);
@@ -230,7 +230,7 @@ class PartialText {
 		return this.#kept.subarray(0, end);
 	}
 
-	/** What there is of it, as far as the given length. */
+	/** Returns the available bytes, up to the given length. */
 	startingWith(length: number): string {
 		return this.#kept.toString('latin1', 0, Math.min(length, this.#length));
 	}

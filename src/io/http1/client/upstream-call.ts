@@ -1,4 +1,4 @@
-/** One request to another server: what its connection tells, pushed into a `ByteSink`, with a time limit for each phase. */
+/** One request to another server. It pushes the events of its connection into a `ByteSink` and applies a time limit to each phase. */
 
 import { BytePieces } from '../../../core/byte-pieces.ts';
 import { isByteStream } from '../../../core/byte-stream.ts';
@@ -22,7 +22,7 @@ export interface UpstreamCallParts {
 	readonly deadlines: DeadlineSweep;
 }
 
-/** So much of a body is kept while nobody has started it. */
+/** Bytes of a body to buffer before a reader starts it. */
 const maxHeldBytes = 65_536;
 
 export class UpstreamCall implements WaitingCall, Watched, ByteStream {
@@ -38,17 +38,17 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	private isOver = false;
 	private isRequestEnded = false;
 	private isSecondTry = false;
-	/** Where this call has its connection from, or waits for one. */
+	/** Pool that provides the connection for this request. */
 	private pool: CallPool | undefined;
 	private connection: RequestCarrier | undefined;
 	private sink: SafeSink | undefined;
-	/** What arrived before the sink could take it; undefined once it takes each piece as it comes. */
+	/** Bytes that arrived before the sink could take them; undefined once pieces go straight to the sink. */
 	private held: BytePieces | undefined = new BytePieces();
 	private failure: unknown;
 	private isCancelled = false;
 	private isPaused = false;
 
-	/** @throws Error when the request cannot be sent as it is. */
+	/** @throws Error if the request cannot be sent as it is. */
 	constructor(
 		parts: UpstreamCallParts,
 		request: UpstreamRequest,
@@ -65,7 +65,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		this.dueMs = Math.min(startMs + request.timeouts.connectMs, this.totalDueMs);
 	}
 
-	/** Sends the request when there is a connection. */
+	/** Sends the request as soon as a connection is available. */
 	enter(pool: CallPool): void {
 		this.parts.deadlines.watch(this);
 		this.request.onClientGone((cause) => this.onClientGone(cause));
@@ -74,7 +74,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		pool.enter(this);
 	}
 
-	// As the user of a connection.
+	// Implements `ConnectionUser`.
 
 	onConnection(connection: RequestCarrier): void {
 		this.connection = connection;
@@ -103,7 +103,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 	onData(piece: Buffer): void {
 		if (this.isOver) return;
-		// Silence that the reader asked for is not the provider's, even where pieces still come.
+		// A pause by the reader does not count as silence of the provider, even if pieces still arrive.
 		if (!this.isPaused) this.expectNextByte();
 		if (this.held !== undefined || this.sink === undefined) {
 			this.held?.push(piece);
@@ -125,7 +125,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 			this.fail(faultOf(cause, this.phase));
 			return;
 		}
-		// A server ends what rests when it likes, mostly all at once: a fresh connection will do.
+		// A server may close idle connections at any time, often all at once, so the retry uses a fresh connection.
 		this.isSecondTry = true;
 		this.phase = 'connecting';
 		this.connection = undefined;
@@ -133,14 +133,14 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		pool.enterAnew(this);
 	}
 
-	// As a stream.
+	// Implements `ByteStream`.
 
 	start(reader: ByteSink): ByteFlow {
 		if (this.sink !== undefined || this.held === undefined) throw new Error('A response body can be started only once');
 		this.sink = new SafeSink(reader, () => this.cancel());
 		queueMicrotask(() => this.deliverHeld());
 		return {
-			// Later, because whoever resumes may be in the middle of taking a piece.
+			// Deferred, because the caller may still be handling a piece.
 			resume: () => queueMicrotask(() => this.resume()),
 			cancel: () => this.cancel(),
 		};
@@ -153,7 +153,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		return held.take();
 	}
 
-	// As a deadline.
+	// Implements `Watched`.
 
 	onDue(): void {
 		const { phase, totalDueMs, dueMs } = this;
@@ -164,7 +164,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		if (this.phase !== 'answering') this.fail(cause);
 	}
 
-	/** Not before the whole request has been given to the connection. */
+	/** Starts only after the whole request has been handed to the connection. */
 	private expectFirstByte(): void {
 		if (this.isOver || this.phase !== 'waiting') return;
 		const firstByteMs = this.isRequestEnded ? this.request.timeouts.firstByteMs : Number.POSITIVE_INFINITY;
@@ -179,7 +179,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		if (this.isOver) return;
 		this.isPaused = true;
 		this.connection?.pause();
-		// We do not listen: silence is ours, not the provider's.
+		// The gateway has paused reading, so silence is not the provider's.
 		this.dueMs = this.totalDueMs;
 	}
 
@@ -193,7 +193,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		}
 	}
 
-	/** Gives the sink what came before it started, at its pace unless nothing more will come. */
+	/** Delivers buffered bytes to the sink at its pace, or all at once if the response has failed. */
 	private deliverHeld(): void {
 		const { sink, held } = this;
 		if (sink === undefined || held === undefined || this.isCancelled) return;
@@ -236,7 +236,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		this.isOver = true;
 		this.pool?.leave(this);
 		this.pool = undefined;
-		// It goes on to other calls.
+		// The connection continues with other requests.
 		this.connection = undefined;
 		this.parts.deadlines.unwatch(this);
 	}
@@ -247,27 +247,27 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	}
 }
 
-/** A body that comes in pieces may have begun to come. */
+/** A streamed body may already be partly consumed. */
 function isRepeatable({ body }: UpstreamRequest): boolean {
 	return !isByteStream(body);
 }
 
-/** Not written yet, written and waiting for a head, or receiving a body. */
+/** Not written yet; written and waiting for a head; or receiving a body. */
 type UpstreamPhase = 'connecting' | 'waiting' | 'answering';
 
-/** Whether a request ended by what this side did: that is no news of the server. */
+/** True if this side ended the request, which says nothing about the server. */
 function isOurs(cause: unknown): boolean {
 	return cause instanceof Refusal || (cause instanceof Fault && !cause.code.startsWith('provider_'));
 }
 
-/** What an error of a connection or of the system means. What this side did passes as it is. */
+/** Maps an error of a connection or of the system to a `Fault`. Errors caused by this side pass unchanged. */
 function faultOf(error: Error, phase: UpstreamPhase): Error {
 	if (isOurs(error)) return error;
 	if (error instanceof ConnectTimeout) return new Fault('provider_connect_timeout', { cause: error });
 	return new Fault(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
 }
 
-/** Whose limit passed in this phase. */
+/** Maps the phase to the time limit that was exceeded. */
 function timeoutFault(phase: UpstreamPhase, isTotal: boolean, timeouts: UpstreamTimeouts): Fault {
 	const { connectMs, firstByteMs, idleMs, totalMs, settings } = timeouts;
 	if (isTotal) {

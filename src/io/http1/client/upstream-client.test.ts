@@ -6,7 +6,7 @@ import { answered, answers, bodyOf, chunkedHead, request, startClient, startServ
 import { readWhole } from '../../../core/byte-stream.ts';
 
 describe('a request to another server', () => {
-	test('arrives as given, and so does the answer', async () => {
+	test('arrives unchanged, and so does the response', async () => {
 		const server = await startServer(answers(answered('{"b":2}', 'X-One: two', 'Content-Encoding: gzip')));
 		const response = await startClient().send(request(server));
 		expect(response.status).toBe(200);
@@ -18,7 +18,7 @@ describe('a request to another server', () => {
 		);
 	});
 
-	test('sends the parts of a body one behind the other, under the length of them all', async () => {
+	test('sends the parts of a body in sequence, under their total length', async () => {
 		const server = await startServer(answers(answered('thanks')));
 		const body = ['{"a":', '', '1}'].map((part) => Buffer.from(part));
 		expect(await bodyOf(await startClient().send(request(server, { body })))).toBe('thanks');
@@ -32,11 +32,11 @@ describe('a request to another server', () => {
 		expect(server.connections).toHaveLength(1);
 	});
 
-	test('uses a connection again', async () => {
+	test('reuses a connection', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient();
 		for (let turn = 0; turn < 20; turn++) await bodyOf(await client.send(request(server)));
-		// A connection rests for one turn of the event loop after an answer; whoever comes in it takes the other one.
+		// After a response, a connection is held back for one tick of the event loop; a request in that tick uses the other one.
 		expect(server.connections.length).toBeLessThanOrEqual(2);
 	});
 
@@ -81,7 +81,7 @@ describe('a request to another server', () => {
 		expect(server.connections[0]?.received).not.toContain('\r\n0\r\n');
 	});
 
-	test('never holds more connections than allowed; the rest wait', async () => {
+	test('never opens more connections than allowed; further requests wait', async () => {
 		const server = await startServer();
 		const client = startClient({ maxConnectionsPerOrigin: 3 });
 		const sent = Array.from({ length: 8 }, async () => await bodyOf(await client.send(request(server))));
@@ -101,8 +101,8 @@ describe('a request to another server', () => {
 	});
 });
 
-describe('an answer', () => {
-	test('loses what belongs to the connection and keeps the rest', async () => {
+describe('a response', () => {
+	test('loses fields of the connection and keeps the others', async () => {
 		const server = await startServer(
 			answers(
 				'HTTP/1.1 200 OK\r\nConnection: keep-alive, X-Hop\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\nProxy-Authenticate: Basic\r\nTE: x\r\n' +
@@ -121,7 +121,7 @@ describe('an answer', () => {
 		expect(response.status).toBe(200);
 	});
 
-	test('comes in its own pieces, each as it arrives', async () => {
+	test('arrives in its own pieces, each at once', async () => {
 		const server = await startServer(answers(chunkedHead));
 		const response = await startClient().send(request(server));
 		const pieces: string[] = [];
@@ -134,14 +134,14 @@ describe('an answer', () => {
 		expect(pieces).toEqual(['first', 'second']);
 	});
 
-	test('that was complete before anybody read it is whole', async () => {
+	test('that was complete before it was read is complete for its reader', async () => {
 		const server = await startServer(answers(answered('y'.repeat(300_000))));
 		const response = await startClient().send(request(server));
 		await new Promise((resolve) => setTimeout(resolve, 20));
 		expect(await bodyOf(response)).toHaveLength(300_000);
 	});
 
-	test('waits for a reader that asks for silence', async () => {
+	test('waits for a reader that pauses', async () => {
 		const size = 20_000_000;
 		let taken = 0;
 		const server = await startServer((connection) => {
@@ -181,7 +181,7 @@ describe('an answer', () => {
 	test.each([
 		['waited', '5\r\nthird\r\n0\r\n\r\n', ''],
 		['comes later', '', '5\r\nthird\r\n0\r\n\r\n'],
-	])('whose end %s is given in order, and once, to a reader that asks for more while it takes a piece', async (_what, sooner, later) => {
+	])('whose end %s is delivered in order, and once, to a reader that resumes while it takes a piece', async (_what, sooner, later) => {
 		const server = await startServer(answers(`${chunkedHead}5\r\nfirst\r\n6\r\nsecond\r\n${sooner}`));
 		const { body } = await startClient().send(request(server));
 		const told: string[] = [];
@@ -201,7 +201,7 @@ describe('an answer', () => {
 		expect(told.join('')).toBe('firstsecondthird.');
 	});
 
-	test('of tens of thousands of pieces that waited holds nobody up', async () => {
+	test('of tens of thousands of buffered pieces does not block the event loop', async () => {
 		const count = 60_000;
 		const server = await startServer(answers(`${chunkedHead}${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`));
 		const { body } = await startClient().send(request(server));
@@ -211,7 +211,7 @@ describe('an answer', () => {
 		expect(process.cpuUsage().user - before).toBeLessThan(500_000);
 	});
 
-	test('whose reader has enough ends its connection at once: no time passes', async () => {
+	test('whose reader cancels closes its connection at once: no time passes', async () => {
 		const server = await startServer(answers(chunkedHead));
 		const response = await startClient({ clock: new ManualClock() }).send(request(server));
 		const flow = response.body.start({ write: () => true, end: () => undefined, fail: () => undefined });
@@ -220,7 +220,7 @@ describe('an answer', () => {
 		expect(server.connections).toHaveLength(1);
 	});
 
-	test('whose reader has enough costs no further connection, unless somebody waits for one', async () => {
+	test('whose reader cancels opens no further connection, unless a request waits for one', async () => {
 		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const leave = async (): Promise<void> => {
@@ -238,7 +238,7 @@ describe('an answer', () => {
 		expect(server.connections).toHaveLength(4);
 	});
 
-	test('whose reader is broken code tells it so and ends', async () => {
+	test('whose reader throws fails the reader and ends', async () => {
 		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
 		const client = startClient();
 		const response = await client.send(request(server));
@@ -257,8 +257,8 @@ describe('an answer', () => {
 	});
 });
 
-describe('a client that leaves', () => {
-	test('ends its request before the answer begins, at once: no time passes', async () => {
+describe('a client that disconnects', () => {
+	test('ends its request before the response begins, at once: no time passes', async () => {
 		const server = await startServer();
 		let leave: () => void = () => undefined;
 		const client = startClient({ clock: new ManualClock() });
@@ -277,7 +277,7 @@ describe('a client that leaves', () => {
 		expect(server.connections).toHaveLength(0);
 	});
 
-	test('while it waits for a connection is never sent, and harms no other', async () => {
+	test('while it waits for a connection is never sent, and does not affect others', async () => {
 		const server = await startServer();
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		let leave: () => void = () => undefined;
@@ -296,7 +296,7 @@ describe('a client that leaves', () => {
 		expect(server.connections[0]?.received).not.toContain('/second');
 	});
 
-	test('after the answer began leaves it to whoever reads it', async () => {
+	test('after the response began leaves it to its reader', async () => {
 		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
 		let leave: () => void = () => undefined;
 		const response = await startClient().send(request(server, { onClientGone: (listener) => (leave = listener) }));

@@ -1,11 +1,11 @@
 /**
- * The way out: one pool of keep-alive HTTP/1.1 connections per origin and address allowance (decision 0017). Bytes pass as they are,
- * nothing is decompressed, redirected or sent twice.
+ * HTTP client for upstream requests: one pool of keep-alive HTTP/1.1 connections per origin and address allowance (decision 0017). Bytes
+ * pass unchanged: no decompression, no redirects, no retries of a sent request.
  *
- * A server may close a resting connection at the moment a request is written to it. Whether it read the request cannot
- * be known, so the call fails with `provider_unreachable` instead of being repeated; to make that rare, a connection
- * rests 4 s at most, or 2 s less than the server's `keep-alive` header says. A connection that proves to be closed before any
- * of the request has left is as good as none: the call goes on to a fresh one, once.
+ * A server may close an idle connection while a request is written to it. The client cannot know whether the server read the request, so
+ * the request fails with `provider_unreachable` and is not repeated. To make that rare, a connection stays idle for at most 4 s, or 2 s
+ * less than the server's `keep-alive` header allows. If the connection proves closed before any byte of the request was sent, the request
+ * moves to a fresh connection, once.
  */
 import type { LookupFunction } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
@@ -19,31 +19,31 @@ import { type CallPool, UpstreamPool } from './upstream-pool.ts';
 export interface UpstreamClientOptions {
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Beyond it requests wait, as long as they may wait for a connection. */
+	/** Beyond this, requests wait within their connect timeout. */
 	readonly maxConnectionsPerOrigin: number;
-	/** True for addresses that a request without `mayReachPrivateNetwork` may connect to. */
+	/** Returns true for addresses that a request without `mayReachPrivateNetwork` may connect to. */
 	readonly isAllowedAddress: (address: string) => boolean;
-	/** Name resolution; the system's unless given. */
+	/** Name resolution; by default the system's. */
 	readonly lookup?: LookupFunction;
-	/** PEM of certificate authorities to trust in place of the usual ones. */
+	/** PEM of certificate authorities to trust in place of the default ones. */
 	readonly ca?: string;
 }
 
 export interface UpstreamClient {
 	readonly send: Upstream;
-	/** Ends every connection; what is in flight fails with `provider_unreachable` or `provider_disconnected`. */
+	/** Closes every connection; in-flight requests fail with `provider_unreachable` or `provider_disconnected`. */
 	close(): void;
 }
 
-/** The precision of time limits. */
+/** Precision of time limits. */
 const sweepMs = 20;
 
-/** More than any configuration names; the oldest pool gives way. */
+/** More than any configuration uses; beyond it, the oldest pool is retired. */
 const maxPools = 64;
 
-/** The connections to one destination. */
+/** Connections to one destination. */
 export interface Pool extends CallPool {
-	/** Takes no further requests; those it has go on. */
+	/** Accepts no further requests; in-flight requests continue. */
 	retire(): void;
 	destroy(cause: Error): void;
 }
@@ -59,7 +59,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 	return createPooledClient(options, (pool) => new UpstreamPool({ ...pool, connect: createConnector(pool.origin, pool) }));
 }
 
-/** @param createPool called where there is none for the destination. */
+/** @param createPool called for a destination without a pool. */
 export function createPooledClient(options: UpstreamClientOptions, createPool: (options: PoolOptions) => Pool): UpstreamClient {
 	const { clock, log, lookup, ca, isAllowedAddress, maxConnectionsPerOrigin: maxConnections } = options;
 	const deadlines = new DeadlineSweep(clock, sweepMs);

@@ -12,40 +12,40 @@ import type { ResponseHead } from './response-head.ts';
 import { type ResponseListener, ResponseReader } from './response-reader.ts';
 import type { Opened } from './upstream-connector.ts';
 
-/** What carries a request, as far as the request may steer it. */
+/** Control that a request has over its connection. */
 export interface RequestCarrier {
 	pause(): void;
 	resume(): void;
-	/** Ends it at once; its user is told nothing more. */
+	/** Closes the connection at once; its user receives no further events. */
 	destroy(): void;
 }
 
-/** Whose request a connection carries. */
+/** User of a connection: one request and the events for it. */
 export interface ConnectionUser {
 	readonly request: UpstreamRequest;
 	/** Everything before the body. */
 	readonly head: string;
 	onConnection(connection: RequestCarrier): void;
-	/** The request begins to leave. */
+	/** Called when sending begins. */
 	onLeaving(): void;
-	/** The request has been given to the connection whole. */
+	/** Called when the whole request has been handed to the connection. */
 	onRequestEnd(): void;
 	onHead(head: ResponseHead): void;
 	onData(piece: Buffer): void;
 	onComplete(): void;
-	/** The connection has failed before the answer was complete. @param hasLeft false when nothing of the request has. */
+	/** Called when the connection fails before the response is complete. @param hasLeft false if no byte of the request was sent. */
 	onFailure(cause: Error, hasLeft: boolean): void;
 }
 
 export interface ConnectionParts {
 	readonly clock: Clock;
 	readonly deadlines: DeadlineSweep;
-	/** The connection rests. */
+	/** Called when the connection becomes idle. */
 	readonly onRest: (connection: UpstreamConnection) => void;
 	readonly onClose: (connection: UpstreamConnection) => void;
 }
 
-/** A server may close a resting connection at the moment a request is written to it: better to be sooner. */
+/** A server may close an idle connection while a request is written to it, so the client closes it earlier. */
 const longestRestMs = 4000;
 const longestAnnouncedRestMs = 60_000;
 const marginMs = 2000;
@@ -53,18 +53,18 @@ const marginMs = 2000;
 const lastChunk = '0\r\n\r\n';
 
 export class UpstreamConnection implements RequestCarrier, ResponseListener, TurnListener, Watched {
-	/** While it rests: when that ends. */
+	/** Time at which an idle connection expires. */
 	dueMs = Number.POSITIVE_INFINITY;
 	listIndex = -1;
 	readonly #socket: Socket;
 	readonly #parts: ConnectionParts;
 	readonly #reader = new ResponseReader(this);
 	#user: ConnectionUser | undefined;
-	/** Of a request body that comes in pieces, until its end. */
+	/** Flow of a streamed request body, until its end. */
 	#bodyFlow: ByteFlow | undefined;
 	#isSending = false;
 	#isAnswered = false;
-	/** False in the turn in which the request was written: what comes then, and the end, are not about it. */
+	/** False during the tick in which the request is written: bytes and an end that arrive in it do not concern this request. */
 	#hasLeft = true;
 	#restMs = longestRestMs;
 	#error: Error | undefined;
@@ -86,7 +86,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		return this.#user === undefined && this.#socket.writable;
 	}
 
-	/** To be called while the connection rests. */
+	/** May be called only while the connection is idle. */
 	send(user: ConnectionUser): void {
 		const { head, request } = user;
 		this.#user = user;
@@ -127,14 +127,13 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		this.#socket.resume();
 	}
 
-	/** Ends the connection at once; its user is told nothing more. */
 	destroy(): void {
 		this.#leaveUser();
 		this.#reader.stop();
 		this.#socket.destroy();
 	}
 
-	// As the reader's listener.
+	// Implements `ResponseListener`.
 
 	onHead(head: ResponseHead): void {
 		this.#restMs = Math.min(longestAnnouncedRestMs, head.restMs === undefined ? longestRestMs : head.restMs - marginMs);
@@ -149,7 +148,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		this.#isAnswered = true;
 	}
 
-	// As a listener to the turn.
+	// Implements `TurnListener`.
 
 	onTurnEnd(): void {
 		if (this.#user === undefined) return;
@@ -161,7 +160,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		}
 	}
 
-	// As a deadline.
+	// Implements `Watched`.
 
 	onDue(): void {
 		this.destroy();
@@ -179,7 +178,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 			this.fail(asError(cause));
 			return;
 		}
-		// Not before all that came is read: what is too much must not be taken for the answer to another request.
+		// Deferred until all received bytes are read: surplus bytes must not be taken for the response to another request.
 		this.#finishAnswered(true);
 	}
 
@@ -188,12 +187,12 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		else this.fail(new Error('The server closed the connection'));
 	}
 
-	/** @param goesOn false when nothing more can be read. */
+	/** @param goesOn false if nothing more can be read. */
 	#finishAnswered(goesOn: boolean): void {
 		if (!this.#isAnswered) return;
 		this.#isAnswered = false;
 		const user = this.#user;
-		// Of a request that was answered before its end the server waits for the rest.
+		// If the response came before the end of the request, the server still expects the rest.
 		const isSent = !this.#isSending && this.#socket.writableLength === 0;
 		const rests = goesOn && isSent && this.#restMs > 0 && this.#socket.writable;
 		this.#leaveUser();
@@ -205,7 +204,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		this.#parts.onRest(this);
 	}
 
-	/** Ends the connection at once, and tells its user why. */
+	/** Closes the connection at once and reports the cause to its user. */
 	fail(cause: Error): void {
 		const user = this.#user;
 		this.destroy();
@@ -236,7 +235,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 				if (piece.length === 0) return true;
 				if (announced === undefined) return writeInOne(socket, `${piece.length.toString(16)}\r\n`, piece, '\r\n');
 				if (missingBytes >= 0) return writeInOne(socket, '', piece, '');
-				// The server would take what is too much for another request.
+				// The server would take surplus bytes for another request.
 				this.fail(new Error('The request body is longer than its header says'));
 				return false;
 			},

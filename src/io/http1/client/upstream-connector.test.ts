@@ -29,7 +29,7 @@ describe('TLS', () => {
 		return { port: (server.address() as AddressInfo).port, sessions, names };
 	}
 
-	test('is spoken under the name of the origin, and its session is used again', async () => {
+	test('uses the name of the origin, and its session is used again', async () => {
 		const server = await startTlsServer();
 		const client = startClient({ lookup, ca });
 		const origin = `https://tls.test:${server.port}`;
@@ -41,7 +41,7 @@ describe('TLS', () => {
 	test.each([
 		['a certificate of another name', 'other.test', ca],
 		['a certificate that nobody vouches for', 'tls.test', undefined],
-	])('with %s: provider_unreachable, and nothing is sent', async (_what, name, authority) => {
+	])('with %s: provider_unreachable, and no byte is sent', async (_what, name, authority) => {
 		const server = await startTlsServer();
 		const client = startClient({ lookup, ...(authority !== undefined && { ca: authority }) });
 		const sent = client.send(request({ origin: `https://${name}:${server.port}` }));
@@ -67,7 +67,7 @@ describe('addresses that are not public', () => {
 			else callback(null, found[0]?.address ?? '', found[0]?.family);
 		};
 
-	test.each(['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '127.1'])('are refused when written as %s', async (host) => {
+	test.each(['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '127.1'])('are rejected when written as %s', async (host) => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient();
 		const sent = client.send(request({ origin: `http://${host}:${server.port}` }, outside));
@@ -76,12 +76,12 @@ describe('addresses that are not public', () => {
 		expect(client.log.lines[0]?.fields['reason']).toContain('allow_private_network');
 	});
 
-	test('are refused in brackets', async () => {
+	test('are rejected in brackets', async () => {
 		const sent = startClient().send(request({ origin: 'http://[::1]:9' }, outside));
 		await expect(sent).rejects.toMatchObject({ cause: { code: 'ADDRESS_REFUSED' } });
 	});
 
-	test('are refused when a name leads to them, today or tomorrow', async () => {
+	test('are rejected when a name resolves to them, at any time', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient({ lookup: resolvesTo('127.0.0.1', '::1') });
 		for (let turn = 0; turn < 2; turn++) {
@@ -91,7 +91,7 @@ describe('addresses that are not public', () => {
 		expect(server.connections).toHaveLength(0);
 	});
 
-	test('are left out when a name leads to others too', async () => {
+	test('are skipped when a name resolves to others too', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient({ lookup: resolvesTo('127.0.0.2', '127.0.0.1'), isAllowedAddress: (address) => address === '127.0.0.1' });
 		const response = await client.send(request({ origin: `http://both.test:${server.port}` }, outside));
@@ -99,7 +99,7 @@ describe('addresses that are not public', () => {
 		expect(server.connections[0]?.socket.localAddress).toBe('127.0.0.1');
 	});
 
-	test('are reached with the allowance, whose connections nobody else uses', async () => {
+	test('are reached with the allowance, whose connections no other request uses', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient();
 		expect(await bodyOf(await client.send(request(server)))).toBe('x');

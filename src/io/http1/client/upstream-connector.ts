@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import { withoutBrackets } from '../../../core/url-host.ts';
 import { SocketReads } from '../shared-read-buffer.ts';
 
-/** The name leads to addresses that this request may not reach, or is itself such an address. */
+/** The host resolves to, or is, an address that this request may not reach. */
 export class AddressRefused extends Error {
 	override readonly name = 'AddressRefused';
 	readonly code = 'ADDRESS_REFUSED';
@@ -24,22 +24,22 @@ export class ConnectTimeout extends Error {
 export interface ConnectorOptions {
 	readonly clock: Clock;
 	readonly lookup: LookupFunction | undefined;
-	/** Undefined when every address is allowed. */
+	/** Undefined if every address is allowed. */
 	readonly isAllowedAddress: ((address: string) => boolean) | undefined;
-	/** PEM of further certificate authorities. */
+	/** PEM of additional certificate authorities. */
 	readonly ca: string | undefined;
 }
 
-/** A connection that has been opened, and what it reads from then on. */
+/** An open connection and the reader of its bytes. */
 export interface Opened {
 	readonly socket: Socket;
 	readonly reads: SocketReads;
 }
 
-/** Opens a connection within a time limit, and calls back once, later. @returns what ends the attempt. */
+/** Opens a connection within a time limit and calls back once, later. @returns a function that ends the attempt. */
 export type Connect = (limitMs: number, tell: (result: Opened | Error) => void) => () => void;
 
-/** A TLS session is kept for the next connection. */
+/** A TLS session is reused for the next connection. */
 export function createConnector(origin: string, options: ConnectorOptions): Connect {
 	const open = createSocketOpener(origin, options);
 	return (limitMs, tell) => {
@@ -59,10 +59,10 @@ export function createConnector(origin: string, options: ConnectorOptions): Conn
 	};
 }
 
-/** Opens a socket within a time limit, and calls back once, later. @returns what ends the attempt. */
+/** Opens a socket within a time limit and calls back once, later. @returns a function that ends the attempt. */
 export type OpenSocket = (limitMs: number, extra: { readonly onread?: OnReadOpts }, tell: (result: Socket | Error) => void) => () => void;
 
-/** Opens sockets to an origin, with TLS where it has `https:`, to allowed addresses only. */
+/** Opens sockets to an origin, with TLS for `https:`, to allowed addresses only. */
 export function createSocketOpener(origin: string, options: ConnectorOptions): OpenSocket {
 	const { clock, isAllowedAddress } = options;
 	const { hostname, port, isTls } = placeOf(origin);
@@ -76,7 +76,7 @@ export function createSocketOpener(origin: string, options: ConnectorOptions): O
 }
 
 export interface Place {
-	/** Without the brackets of IPv6. */
+	/** Host without the brackets of IPv6. */
 	readonly hostname: string;
 	readonly port: number;
 	readonly isTls: boolean;
@@ -88,7 +88,7 @@ export function placeOf(origin: string): Place {
 	return { hostname: withoutBrackets(hostname), port: Number(port || (isTls ? 443 : 80)), isTls };
 }
 
-/** Options of TLS to one host; remembers the latest session for the next connection. */
+/** Creates TLS options for one host and keeps the latest session for the next connection. */
 export function createTlsOptions(
 	hostname: string,
 	ca: string | undefined,
@@ -108,7 +108,7 @@ export function createTlsOptions(
 	};
 }
 
-/** Opens nothing where an address that may not be reached stands in place of a name. */
+/** Opens nothing if the host is an address that must not be reached. */
 export function openUnlessRefused(hostname: string, isAllowedAddress: ConnectorOptions['isAllowedAddress'], open: OpenSocket): OpenSocket {
 	if (isAllowedAddress === undefined || isIP(hostname) === 0 || isAllowedAddress(hostname)) return open;
 	return (_limitMs, _extra, tell) => {
@@ -117,7 +117,7 @@ export function openUnlessRefused(hostname: string, isAllowedAddress: ConnectorO
 	};
 }
 
-/** Tells the first result alone, within the timer's limit. */
+/** Reports only the first result, within the timer's limit. */
 export function tellFirst(timer: Timer, tell: (result: Socket | Error) => void): (result: Socket | Error) => void {
 	let isTold = false;
 	return (result) => {
@@ -128,7 +128,7 @@ export function tellFirst(timer: Timer, tell: (result: Socket | Error) => void):
 	};
 }
 
-/** @returns what ends the attempt. */
+/** @returns a function that ends the attempt. */
 export function tellWhenOpen(
 	socket: Socket,
 	event: 'connect' | 'secureConnect',
@@ -138,13 +138,13 @@ export function tellWhenOpen(
 	socket.setNoDelay(true).setKeepAlive(true, 60_000);
 	const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`Connecting to ${hostname} timed out`)));
 	const tellOnce = tellFirst(timer, tell);
-	// Stays for good: an error that nobody listens to would end the process.
+	// The listener stays: an `error` event without a listener would end the process.
 	socket.on('error', tellOnce);
 	socket.once(event, () => tellOnce(socket));
 	return () => socket.destroy(new Error('The connection attempt was abandoned'));
 }
 
-/** A lookup that gives allowed addresses only, so that no packet leaves for another, whatever the name resolves to today. */
+/** Wraps a lookup so that it returns allowed addresses only. No packet goes to another address, whatever the name resolves to. */
 function guardLookup(lookup: LookupFunction, isAllowedAddress: ((address: string) => boolean) | undefined): LookupFunction {
 	if (isAllowedAddress === undefined) return lookup;
 	return (hostname, options, callback) => {

@@ -14,7 +14,7 @@ import {
 } from '../../../../test/support/upstream-under-test.ts';
 import { Fault } from '../../../core/fault.ts';
 
-describe('failures of the world', () => {
+describe('network failures', () => {
 	const unreachable: [string, (connection: ScriptedConnection) => void][] = [
 		['a connection that ends before the head', (connection) => connection.socket.end()],
 		['a reset before the head', (connection) => connection.socket.resetAndDestroy()],
@@ -32,7 +32,7 @@ describe('failures of the world', () => {
 		expect(client.log.lines).toMatchObject([{ event: 'upstream failed', fields: { code: 'provider_unreachable' } }]);
 	});
 
-	test('a refused connection: provider_unreachable, with its reason in the log', async () => {
+	test('a connection that the server rejects: provider_unreachable, with its reason in the log', async () => {
 		const server = await startScriptedServer();
 		await server.close();
 		const client = startClient();
@@ -40,14 +40,14 @@ describe('failures of the world', () => {
 		expect(client.log.lines[0]?.fields['reason']).toContain('ECONNREFUSED');
 	});
 
-	test('a name that leads nowhere: provider_unreachable', async () => {
+	test('a name that does not resolve: provider_unreachable', async () => {
 		const lookup: LookupFunction = (hostname, _options, callback) =>
 			callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), '');
 		const sent = startClient({ lookup }).send(request({ origin: 'http://nowhere.test' }));
 		await expect(sent).rejects.toMatchObject({ code: 'provider_unreachable', cause: { code: 'ENOTFOUND' } });
 	});
 
-	test('a server that speaks no TLS: provider_unreachable', async () => {
+	test('a server without TLS: provider_unreachable', async () => {
 		const server = await startServer(answers(answered('x')));
 		const sent = startClient().send(request({ origin: server.origin.replace('http:', 'https:') }));
 		await expect(sent).rejects.toMatchObject({ code: 'provider_unreachable' });
@@ -58,7 +58,7 @@ describe('failures of the world', () => {
 		['a reset within it', (connection) => connection.socket.resetAndDestroy()],
 		['a chunk that is none', (connection) => connection.send('zzz\r\n')],
 	];
-	test.each(disconnected)('%s: what came is given, then provider_disconnected', async (_what, disturb) => {
+	test.each(disconnected)('%s: the received bytes are delivered, then provider_disconnected', async (_what, disturb) => {
 		const server = await startServer(answers(`${chunkedHead}5\r\nhello\r\n`));
 		const response = await startClient().send(request(server));
 		const { pieces, outcome } = collect(response.body);
@@ -68,7 +68,7 @@ describe('failures of the world', () => {
 		expect(Buffer.concat(pieces).toString()).toBe('hello');
 	});
 
-	test('a body that fails before anybody reads it still gives what came', async () => {
+	test('a body that fails before it is read still delivers the received bytes', async () => {
 		const server = await startServer((connection) => connection.socket.end(`${chunkedHead}5\r\nhello\r\n`));
 		const response = await startClient().send(request(server));
 		await until(() => server.connections[0]?.isClosed === true);
@@ -78,7 +78,7 @@ describe('failures of the world', () => {
 		expect(Buffer.concat(pieces).toString()).toBe('hello');
 	});
 
-	test('a body that fails while its reader asks for silence gives what came before it fails', async () => {
+	test('a body that fails while its reader pauses delivers the earlier bytes before it fails', async () => {
 		const server = await startServer((connection) => connection.socket.end(`${chunkedHead}5\r\nhello\r\n5\r\nworld\r\n`));
 		const response = await startClient().send(request(server));
 		await until(() => server.connections[0]?.isClosed === true);
@@ -104,14 +104,14 @@ describe('failures of the world', () => {
 		expect(await collect(response.body).outcome).toMatchObject({ code: 'provider_disconnected' });
 	});
 
-	test('our own mistake is no fault of the provider', async () => {
+	test('an internal error is not reported as an error of the provider', async () => {
 		const server = await startServer();
 		const sent = startClient().send(request(server, { headers: { 'x-key': 'a\nb' } }));
 		await expect(sent).rejects.toThrow('The header "x-key" is invalid');
 		await expect(sent).rejects.not.toBeInstanceOf(Fault);
 	});
 
-	test('the end of the client ends what is in flight', async () => {
+	test('closing the client ends in-flight requests', async () => {
 		const server = await startServer();
 		const client = startClient();
 		const outcome = causeOf(client.send(request(server)));

@@ -1,4 +1,4 @@
-/** Which connection a call is given, and which none is given again. */
+/** Connection reuse: the connection that a request receives, and connections that are not reused. */
 import type { LookupFunction } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
@@ -21,15 +21,15 @@ import { Fault } from '../../../core/fault.ts';
 const clientSays = async (client: ReturnType<typeof startClient>, server: ScriptedServer): Promise<string> =>
 	bodyOf(await client.send(request(server)));
 
-describe('a connection is used again', () => {
-	test('by the next call, however soon', async () => {
+describe('a connection is reused', () => {
+	test('by the next request, however soon', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient();
 		for (let turn = 0; turn < 20; turn++) expect(await clientSays(client, server)).toBe('x');
 		expect(server.connections).toHaveLength(1);
 	});
 
-	test('after an answer that its reader had to be asked for again and again', async () => {
+	test('after a response whose reader had to be resumed repeatedly', async () => {
 		const size = 2_000_000;
 		const server = await startServer(answers(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`));
 		const client = startClient();
@@ -56,7 +56,7 @@ describe('a connection is used again', () => {
 		['4 s at most', '', 4000],
 		['two seconds less than the server says', 'Keep-Alive: timeout=12', 10_000],
 		['a minute at most', 'Keep-Alive: timeout=500', 60_000],
-	])('while it has rested %s', async (_what, field, restMs) => {
+	])('while it has been idle %s', async (_what, field, restMs) => {
 		const clock = new ManualClock();
 		const server = await startServer(answers(answered('x', ...(field === '' ? [] : [field]))));
 		const client = startClient({ clock });
@@ -71,7 +71,7 @@ describe('a connection is used again', () => {
 	});
 });
 
-/** After each of these the next call must get its own answer, `fresh`, on a connection of its own. */
+/** After each of these responses, the next request must receive its own response, `fresh`, on a new connection. */
 const lasts: [string, string][] = [
 	['the server ends it', answered('x', 'Connection: close')],
 	['the server ends it too soon', answered('x', 'Keep-Alive: timeout=2')],
@@ -82,7 +82,7 @@ const lasts: [string, string][] = [
 	['more came than the last chunk', `${chunkedHead}1\r\nx\r\n0\r\n\r\n${answered('stale')}`],
 ];
 
-describe('a connection is not used again', () => {
+describe('a connection is not reused', () => {
 	test.each(lasts)('when %s', async (_what, first) => {
 		const server = await startServer((connection) => {
 			if (server.connections[0] !== connection) connection.send(answered('fresh'));
@@ -95,7 +95,7 @@ describe('a connection is not used again', () => {
 		await until(() => server.connections[0]?.isClosed === true);
 	});
 
-	test('when bytes come while it rests', async () => {
+	test('when bytes arrive while it is idle', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient();
 		await clientSays(client, server);
@@ -105,7 +105,7 @@ describe('a connection is not used again', () => {
 		expect(server.connections).toHaveLength(2);
 	});
 
-	test('when its request was answered before all of it was sent', async () => {
+	test('when its response came before the end of the request', async () => {
 		const server = await startServer(answers(answered('early')));
 		const client = startClient();
 		const body = new HandFedStream();
@@ -118,7 +118,7 @@ describe('a connection is not used again', () => {
 		expect(server.connections).toHaveLength(2);
 	});
 
-	test('when its request was answered before all of its bytes had left', async () => {
+	test('when its response came before all bytes of the request were sent', async () => {
 		const server = await startServer((connection) => {
 			if (server.connections[0] !== connection) connection.send(answered('fresh'));
 			else if (!connection.socket.isPaused()) {
@@ -132,7 +132,7 @@ describe('a connection is not used again', () => {
 		expect(await clientSays(client, server)).toBe('fresh');
 	});
 
-	test('when its reader had enough', async () => {
+	test('when its reader cancelled', async () => {
 		const server = await startServer((connection) =>
 			connection.send(server.connections.length === 1 ? `${chunkedHead}1\r\nx\r\n` : answered('fresh')),
 		);
@@ -144,19 +144,19 @@ describe('a connection is not used again', () => {
 	});
 });
 
-/** Each of two calls that share one connection at a time must get its own answer. */
-describe('a call that waits for a connection that is answered', () => {
+/** Each of two requests that use one connection in sequence must receive its own response. */
+describe('a request that waits for a connection whose response completes', () => {
 	const head = 'HTTP/1.1 200 OK\r\ncontent-length: 65000\r\n\r\n';
 	const burst = (behind: (connection: ScriptedConnection) => void) => (connection: ScriptedConnection) => {
 		if (connection.received.includes('/second')) connection.send(answered('own'));
 		else behind(connection);
 	};
 	test.each([
-		// The answer ends where a read of the socket does, and what is too much comes with the next.
+		// The response ends at the end of a socket read; surplus bytes arrive with the next one.
 		['and says more than it should', burst((connection) => connection.send(`${head}${'x'.repeat(65_000)}${answered('stale').repeat(2)}`))],
 		['and says more at the end of a read', burst((connection) => connection.send(`${head}${'x'.repeat(65_000)}`.padEnd(65_536, 'y')))],
 		['and ends', burst((connection) => connection.socket.end(answered('x')))],
-	])('%s gets another', async (_what, script) => {
+	])('%s gets another connection', async (_what, script) => {
 		const server = await startServer(script);
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const [first, second] = [client.send(request(server)), client.send(request(server, { target: '/second' }))];
@@ -165,7 +165,7 @@ describe('a call that waits for a connection that is answered', () => {
 		expect(server.connections).toHaveLength(2);
 	});
 
-	/** Servers that end what rests do it to all connections at once; what they say of it arrives while a request is being written. */
+	/** Servers that close idle connections close all of them at once; the close arrives while a request is being written. */
 	async function withStaleConnections(count: number): Promise<{ server: ScriptedServer; client: ReturnType<typeof startClient> }> {
 		const server = await startServer((connection) => {
 			if (connection.received.includes('/hold')) return;
@@ -177,13 +177,13 @@ describe('a call that waits for a connection that is answered', () => {
 		for (const connection of server.connections) connection.send(answered('held'));
 		for (const response of await Promise.all(held)) await bodyOf(response);
 		await new Promise((resolve) => setImmediate(resolve));
-		// Written by this process: it is in the system's hands when the next turn begins to read.
-		// The one that is used first, which rested last, is the first to be read.
+		// Written by this process, so the bytes are in the kernel before the next tick reads. The most recently used connection is used first,
+		// so it is read first.
 		for (const connection of server.connections.toReversed()) connection.socket.write(answered('stale'));
 		return { server, client };
 	}
 
-	test.each([1, 3])('is sent on a fresh one where %i that rested prove to be stale before it has left', async (count) => {
+	test.each([1, 3])('is sent on a fresh connection if %i idle ones prove to be stale before it is sent', async (count) => {
 		const { server, client } = await withStaleConnections(count);
 		let begun = 0;
 		const sent = client.send(request(server, { target: '/next', onSent: () => void begun++ }));
@@ -192,7 +192,7 @@ describe('a call that waits for a connection that is answered', () => {
 		expect(server.connections.filter(({ received }) => received.includes('/next'))).toHaveLength(1);
 	});
 
-	test('has not begun to be sent where no connection can be made after all', async () => {
+	test('is not sent if no connection can be opened after all', async () => {
 		const { server, client } = await withStaleConnections(1);
 		const stopped = server.close();
 		let begun = 0;
@@ -223,10 +223,10 @@ describe('a body of an announced length', () => {
 	});
 });
 
-describe('calls that wait', () => {
+describe('waiting requests', () => {
 	const askedFor = (connection: ScriptedConnection): boolean => connection.received.endsWith('{"a":1}');
 
-	test('go on where a connection is lost', async () => {
+	test('continue when a connection is lost', async () => {
 		const server = await startServer();
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const first = causeOf(client.send(request(server)));
@@ -239,7 +239,7 @@ describe('calls that wait', () => {
 		expect(await bodyOf(await second)).toBe('x');
 	});
 
-	test('each hear of their own that there is no connection', async () => {
+	test('are each told that there is no connection', async () => {
 		const server = await startServer();
 		await server.close();
 		const client = startClient({ maxConnectionsPerOrigin: 2 });
@@ -247,7 +247,7 @@ describe('calls that wait', () => {
 		expect(outcomes.map((cause) => (cause as { code?: string }).code)).toEqual(Array.from({ length: 7 }, () => 'provider_unreachable'));
 	});
 
-	test('are not refused for the time limit of another', async () => {
+	test('are not rejected for the time limit of another', async () => {
 		const lookups: (() => void)[] = [];
 		const lookup: LookupFunction = (_hostname, _options, callback) => {
 			lookups.push(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
@@ -268,7 +268,7 @@ describe('calls that wait', () => {
 		expect(await bodyOf(await patient)).toBe('x');
 	});
 
-	test('hear of what their sender did wrong', async () => {
+	test('receive the errors that their sender caused', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const defect = new Error('defect');
@@ -282,7 +282,7 @@ describe('calls that wait', () => {
 		expect(await clientSays(client, server)).toBe('x');
 	});
 
-	test('leave nothing of themselves with the server where their sender takes them back as they begin to leave, and no line in the log', async () => {
+	test('send no byte when their sender withdraws them at the start of sending, and write no log line', async () => {
 		const server = await startServer(answers(answered('x')));
 		const log = createRememberedLog();
 		const client = startClient({ maxConnectionsPerOrigin: 1, log });
@@ -297,7 +297,7 @@ describe('calls that wait', () => {
 		expect(log.lines).toEqual([]);
 	});
 
-	test('fail with the client, and nothing is opened any more', async () => {
+	test('fail with the client, and open no connection any more', async () => {
 		const server = await startServer();
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const outcomes = [1, 2, 3].map(() => causeOf(client.send(request(server))));
@@ -308,8 +308,8 @@ describe('calls that wait', () => {
 		expect(server.connections).toHaveLength(1);
 	});
 
-	test('leave no attempt to connect behind them when the client ends', async () => {
-		// Takes connections and says nothing, as long as the handshake is waited for.
+	test('leave no connection attempt behind when the client closes', async () => {
+		// Accepts connections and sends nothing during the handshake.
 		const server = await startServer();
 		const client = startClient({ clock: new ManualClock() });
 		const outcome = causeOf(client.send(request({ origin: server.origin.replace('http:', 'https:') })));

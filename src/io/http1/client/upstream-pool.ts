@@ -1,19 +1,19 @@
-/** The connections to one origin, and the calls that wait for one. */
+/** Connections to one origin, and the requests that wait for one. */
 import { type ConnectionParts, type ConnectionUser, UpstreamConnection } from './upstream-connection.ts';
 import { type Connect, ConnectTimeout, type Opened } from './upstream-connector.ts';
 
-/** A call that is given a connection, or told why there is none. */
+/** A request that receives a connection or the cause of its absence. */
 export interface WaitingCall extends ConnectionUser {
 	onNoConnection(cause: Error): void;
 }
 
-/** Where calls get their connections from. */
+/** Source of connections for requests. */
 export interface CallPool {
-	/** Gives the call a connection, now or when there is one. */
+	/** Assigns a connection to the request, now or when one is available. */
 	enter(call: WaitingCall): void;
-	/** As `enter`, but not on a connection that has rested. */
+	/** Like `enter`, but never assigns a connection that has been idle. */
 	enterAnew(call: WaitingCall): void;
-	/** The call waits no longer, or is over. */
+	/** The request no longer waits, or has ended. */
 	leave(call: WaitingCall): void;
 }
 
@@ -26,15 +26,15 @@ export class UpstreamPool implements CallPool {
 	readonly #parts: PoolParts;
 	readonly #connectionParts: ConnectionParts;
 	readonly #connections = new Set<UpstreamConnection>();
-	/** The one that rested last is used first, so that the others come to their end. */
+	/** The most recently used connection is reused first, so that the others expire. */
 	readonly #resting: UpstreamConnection[] = [];
 	readonly #waiting = new Set<WaitingCall>();
-	/** What ends the attempts to connect. */
+	/** Functions that end the connection attempts. */
 	readonly #opening = new Set<() => void>();
-	/** Answered in this turn of the event loop. */
+	/** Connections whose response completed in this tick of the event loop. */
 	#returning: UpstreamConnection[] = [];
 	#isRetired = false;
-	/** Why nothing is served any more. */
+	/** Cause of the pool's end; set once it serves no more requests. */
 	#end: Error | undefined;
 
 	constructor(parts: PoolParts) {
@@ -47,7 +47,6 @@ export class UpstreamPool implements CallPool {
 		};
 	}
 
-	/** Gives the call a connection, now or when there is one. */
 	enter(call: WaitingCall): void {
 		for (let connection = this.#resting.pop(); connection !== undefined; connection = this.#resting.pop()) {
 			if (!connection.isUsable) continue;
@@ -57,7 +56,6 @@ export class UpstreamPool implements CallPool {
 		this.enterAnew(call);
 	}
 
-	/** As `enter`, but not on a connection that has rested. */
 	enterAnew(call: WaitingCall): void {
 		if (this.#end !== undefined) {
 			call.onNoConnection(this.#end);
@@ -67,18 +65,17 @@ export class UpstreamPool implements CallPool {
 		this.#openIfWanted();
 	}
 
-	/** The call waits no longer. */
 	leave(call: WaitingCall): void {
 		this.#waiting.delete(call);
 	}
 
-	/** Lets what is there come to its end; nothing is kept after that. */
+	/** Lets in-flight requests finish; no connection stays idle after that. */
 	retire(): void {
 		this.#isRetired = true;
 		for (const connection of this.#resting.splice(0)) connection.destroy();
 	}
 
-	/** Ends every connection; what is in flight or waits fails with the cause. */
+	/** Closes every connection; in-flight and waiting requests fail with the cause. */
 	destroy(cause: Error): void {
 		this.retire();
 		this.#end = cause;
@@ -97,7 +94,7 @@ export class UpstreamPool implements CallPool {
 			const cancel = connect(first.request.timeouts.connectMs, (result) => {
 				opening.delete(cancel);
 				if (!(result instanceof Error)) this.#add(result);
-				// Each call that waits has a time limit of its own.
+				// Each waiting request has its own time limit.
 				else if (!(result instanceof ConnectTimeout)) this.#refuseFirst(result);
 				this.#openIfWanted();
 			});
@@ -105,7 +102,10 @@ export class UpstreamPool implements CallPool {
 		}
 	}
 
-	/** Until the turn ends: what came along with the answer, such as the end of the connection, is read before another call is given it. */
+	/**
+	 * Waits for the end of the tick: whatever arrived with the response, such as the end of the connection, is read before the next request
+	 * uses it.
+	 */
 	#await(connection: UpstreamConnection): void {
 		if (this.#returning.push(connection) > 1) return;
 		setImmediate(() => {
@@ -122,7 +122,7 @@ export class UpstreamPool implements CallPool {
 		this.#takeBack(connection);
 	}
 
-	/** For each call that waits a connection is tried once at least: whoever waits longest hears that it failed. */
+	/** At least one connection is attempted per waiting request; a failure is reported to the one that has waited longest. */
 	#refuseFirst(cause: Error): void {
 		const [first] = this.#waiting;
 		if (first === undefined) return;

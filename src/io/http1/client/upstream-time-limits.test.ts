@@ -8,7 +8,7 @@ import { answers, causeOf, chunkedHead, collect, request, startClient, startServ
 describe('time limits', () => {
 	const timeouts = { connectMs: 100, firstByteMs: 300, idleMs: 200, totalMs: 1000 };
 
-	test('for a connection, also while others hold them all', async () => {
+	test('for a connection, also while other requests use all of them', async () => {
 		const clock = new ManualClock();
 		const server = await startServer();
 		const client = startClient({ clock, maxConnectionsPerOrigin: 1 });
@@ -69,7 +69,7 @@ describe('time limits', () => {
 		expect(await outcome).toMatchObject({ code: 'provider_first_byte_timeout' });
 	});
 
-	test('for silence within the answer', async () => {
+	test('for silence within the response', async () => {
 		const clock = new ManualClock();
 		const server = await startServer(answers(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts }));
@@ -96,7 +96,7 @@ describe('time limits', () => {
 		expect(await outcome).toMatchObject({ code: 'provider_idle_timeout' });
 	});
 
-	test('for silence do not run while nobody listens', async () => {
+	test('for silence do not run while the reader pauses', async () => {
 		const clock = new ManualClock();
 		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
 		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, totalMs: 100_000 } }));
@@ -121,13 +121,13 @@ describe('time limits', () => {
 		expect(received).toBe('xy.');
 	});
 
-	test('for silence do not begin with a piece that comes while nobody listens', async () => {
+	test('for silence do not start with a piece that arrives while the reader pauses', async () => {
 		const clock = new ManualClock();
 		const server = await startServer(answers(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, totalMs: 100_000 } }));
 		const told: string[] = [];
 		const flow = response.body.start({
-			// Asks for silence once, and takes what was under way.
+			// Pauses once and takes the bytes already in transit.
 			write: (chunk) => told.push(chunk.toString()) > 1,
 			end: () => told.push('.'),
 			fail: (cause) => told.push(String(cause)),
@@ -141,7 +141,7 @@ describe('time limits', () => {
 		expect(told).toEqual(['x', 'y', '.']);
 	});
 
-	test('for the whole answer, however lively it is', async () => {
+	test('for the complete response, however active it is', async () => {
 		const clock = new ManualClock();
 		const server = await startServer(answers(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts }));
@@ -155,11 +155,11 @@ describe('time limits', () => {
 		expect(await outcome).toMatchObject({ code: 'provider_total_timeout' });
 	});
 
-	test('of 50 ms hold within 100 ms of real time', async () => {
+	test('of 50 ms apply within 100 ms of real time', async () => {
 		const server = await startServer();
 		const sentMs = performance.now();
 		const sent = startClient().send(request(server, { timeouts: { ...timeouts, firstByteMs: 50 } }));
-		// A timer of this thread, as the limit is: a busy machine delays both.
+		// Uses a timer of this thread, like the limit does: a busy machine delays both.
 		const tooLate = new Promise((resolve) => setTimeout(resolve, 150, 'too late'));
 		await expect(Promise.race([sent, tooLate])).rejects.toMatchObject({ code: 'provider_first_byte_timeout' });
 		expect(performance.now() - sentMs).toBeGreaterThanOrEqual(50);

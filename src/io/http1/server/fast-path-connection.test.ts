@@ -27,7 +27,7 @@ const ways: [string, (socket: Socket) => Accepted][] = [
 describe.each(ways)('a connection %s', (_way, accept) => {
 	interface Seen {
 		readonly accepted: { request: FastPathRequest; answer: FastPathResponse }[];
-		/** What was read of connections that were handed over. */
+		/** Bytes read from connections that were handed over. */
 		readonly handedOver: Buffer[];
 		readonly clock: ManualClock;
 		readonly raw: RawClient;
@@ -71,7 +71,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		await until(() => raw.statuses.length > before);
 	}
 
-	test('is not handed over while its requests are usual', async () => {
+	test('is not handed over while its requests are simple', async () => {
 		const seen = await open();
 		for (const body of ['one', 'two', 'three']) {
 			seen.raw.send(post(body));
@@ -81,14 +81,14 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		expect(seen.handedOver).toEqual([]);
 	});
 
-	test('is not handed over for a request that is to be its last', async () => {
+	test('is not handed over for its last request', async () => {
 		const seen = await open();
 		seen.raw.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n\r\n');
 		await until(() => seen.accepted.length === 1);
 		expect([seen.accepted[0]?.request.isLast, seen.handedOver]).toEqual([true, []]);
 	});
 
-	test('is handed over with the first bytes of a request that is not, and all that follow', async () => {
+	test('is handed over with the first bytes of a request that is not simple, and all that follow', async () => {
 		const seen = await open();
 		seen.raw.send(get);
 		await until(() => seen.accepted.length === 1);
@@ -104,7 +104,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 	test.each([
 		['its first byte', '', 10_000],
 		['the rest of a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin', 20_000],
-	])('waits for %s so long and no longer', async (_what, bytes, limitMs) => {
+	])('waits for %s up to its limit', async (_what, bytes, limitMs) => {
 		const seen = await open();
 		seen.raw.send(bytes);
 		await until(() => bytes === '' || seen.accepted.length === 1);
@@ -116,7 +116,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		await seen.raw.untilClosed();
 	});
 
-	test('waits no longer for the next request when the body of the last ends after its answer', async () => {
+	test('waits no longer for the next request when the body of the last ends after its response', async () => {
 		const seen = await open();
 		seen.raw.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin');
 		await until(() => seen.accepted.length === 1);
@@ -130,11 +130,11 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		await seen.raw.untilClosed();
 	});
 
-	test('waits for the next request so long and no longer', async () => {
+	test('waits for the next request up to its limit', async () => {
 		const seen = await open();
 		seen.raw.send(get);
 		await until(() => seen.accepted.length === 1);
-		// However long an answer takes.
+		// Independent of the response time.
 		seen.clock.advance(1_000_000);
 		await answerLast(seen);
 		await new Promise((resolve) => setTimeout(resolve, 20));
@@ -146,7 +146,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 	});
 });
 
-test.each([1000, 70_000, 130_000])('a client that leaves is noticed while nobody reads its body of %s bytes', async (bytes) => {
+test.each([1000, 70_000, 130_000])('a client that disconnects is noticed while its body of %s bytes is not read', async (bytes) => {
 	const gone = Promise.withResolvers<void>();
 	const started = await serve(async (request) => {
 		request.onClientGone(() => gone.resolve());
@@ -160,8 +160,8 @@ test.each([1000, 70_000, 130_000])('a client that leaves is noticed while nobody
 	await expect(gone.promise).resolves.toBeUndefined();
 });
 
-describe('requests that come before their turn', () => {
-	test('are answered in order, whoever reads them', async () => {
+describe('pipelined requests', () => {
+	test('get their responses in order, whichever parser reads them', async () => {
 		const started = await serve(echo);
 		const raw = connectRaw(started);
 		raw.send(
@@ -172,7 +172,7 @@ describe('requests that come before their turn', () => {
 		expect(raw.statuses).toEqual([200, 200, 200, 200]);
 	});
 
-	test('wait outside once there are many', async () => {
+	test('wait in the kernel once there are many', async () => {
 		let release: () => void = () => undefined;
 		const waiting = new Promise<void>((resolve) => (release = resolve));
 		const started = await serve(async (request) => {
@@ -191,7 +191,7 @@ describe('requests that come before their turn', () => {
 	});
 });
 
-test('what follows an answered request is not skipped where it is no request', async () => {
+test('bytes after a request with a response are not skipped if they are not a request', async () => {
 	const paths: string[] = [];
 	let readOn: (() => void) | undefined;
 	const started = await serve(async ({ path, body }) => {
@@ -214,7 +214,7 @@ test('what follows an answered request is not skipped where it is no request', a
 	expect([raw.statuses, paths]).toEqual([[200, 400], ['/first']]);
 });
 
-test('a client that wants its connection to end gets its answer, the end, and nothing after it', async () => {
+test('a client that asks to close its connection gets its response, the end, and no byte after it', async () => {
 	const paths: string[] = [];
 	const started = await serve(async (request) => {
 		paths.push(request.path);
@@ -268,7 +268,7 @@ test('memory is lent to a reader that copies, and every byte arrives, with pause
 	expect(memories.size).toBeLessThan(pieces / 2);
 });
 
-test('nothing is lent that is kept: pieces that wait, and what follows the body', async () => {
+test('memory is not lent for retained bytes: pieces that wait, and bytes after the body', async () => {
 	let state = 7;
 	const random = (below: number): number => {
 		state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -299,7 +299,7 @@ test('nothing is lent that is kept: pieces that wait, and what follows the body'
 			const count = sent.copy(reads.buffer, 0, at, at + 1 + random(65_536));
 			reads.callback(count);
 			at += count;
-			// As when another socket is read.
+			// Simulates a read of another socket.
 			reads.buffer.fill(255);
 			if (random(2) === 0) request.resume();
 			await new Promise<void>((resolve) => queueMicrotask(resolve));
@@ -313,7 +313,7 @@ test('nothing is lent that is kept: pieces that wait, and what follows the body'
 	}
 });
 
-test('a body of tiny pieces is kept until somebody reads, and then comes as one', async () => {
+test('a body of tiny pieces is buffered until it is read, and then arrives as one', async () => {
 	const socket = new Socket();
 	onTestFinished(() => void socket.destroy());
 	const head = { method: 'POST', url: '/', rawHeaders: [], headers: {}, contentLength: 60_001, bytes: 0 } as const;
@@ -328,7 +328,7 @@ test('a body of tiny pieces is kept until somebody reads, and then comes as one'
 	expect([sizes, request.readableLength, request.complete, hasEnded]).toEqual([[60_000, 1], 0, true, true]);
 });
 
-test('every piece of every size arrives, whole or streamed, by one connection', async () => {
+test('every piece of every size arrives, at once or streamed, by one connection', async () => {
 	const sizes = [0, 1, 100, 16_000, 16_384, 16_385, 70_000, 300_000];
 	const started = await serve(async (request) => {
 		const bytes = await readWhole(request.body, 1_000_000);
@@ -350,14 +350,14 @@ test.each([
 	['x-a\r\nset-cookie', 'c'],
 	['x-a', 'b\0'],
 	['x-a', '\u0100'],
-])('a field that would break the head is a defect, not an answer: %j', async (name, value) => {
+])('a field that would break the head is an internal error, not a response: %j', async (name, value) => {
 	const started = await serve(async () => await Promise.resolve({ status: 200, headers: { [name]: value }, body: 'text' }));
 	const raw = await connectRaw(started).send(get).untilReceived('internal_error');
 	expect(raw.statuses).toEqual([500]);
 	expect(raw.text).not.toContain('set-cookie');
 });
 
-test('a connection may rest a little longer than its client is told', async () => {
+test('a connection may stay idle slightly longer than announced', async () => {
 	const clock = new ManualClock();
 	const started = await serve(echo, { clock, limits: { keepAliveMs: 5000 } });
 	const raw = await connectRaw(started).send(post('word')).untilReceived('word');
@@ -370,7 +370,7 @@ test('a connection may rest a little longer than its client is told', async () =
 	await raw.untilClosed();
 });
 
-test('a connection that rests ends with a drain, whoever has read its requests', async () => {
+test('an idle connection closes on a drain, whichever parser has read its requests', async () => {
 	const started = await serve(echo);
 	const resting = await connectRaw(started).send(post('word')).untilReceived('word');
 	const other = await connectRaw(started).send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('200 OK');

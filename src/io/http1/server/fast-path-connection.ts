@@ -1,7 +1,7 @@
 /**
- * A connection whose requests are read here as long as each is usual (`simple-request-head.ts`): for these, the streams and events of `node:http`
- * cost several times what they do. With the first request that is not, the connection is handed over to `node:http` for good, before a
- * byte of that request has been acted on.
+ * A connection whose requests are read here as long as each has a simple head (`simple-request-head.ts`), because the streams and events of
+ * `node:http` cost several times as much. The first request without one hands the connection over to `node:http` for good, before any byte
+ * of that request is processed.
  */
 import type { Socket } from 'node:net';
 import { BytePieces } from '../../../core/byte-pieces.ts';
@@ -14,26 +14,26 @@ import { type ConnectionLines, FastPathResponse } from './fast-path-response.ts'
 import { HeaderBlockCache } from './header-block-cache.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-/** What all connections of one server share. */
+/** Shared by all connections of one server. */
 export interface FastPathParts {
 	readonly clock: Clock;
 	readonly deadlines: DeadlineSweep;
 	readonly lines: ConnectionLines;
 	readonly maxHeaderBytes: number;
-	/** From the connection to its first byte. */
+	/** From the start of the connection to its first byte. */
 	readonly headersTimeoutMs: number;
-	/** From a head to the end of its body, whoever reads it. */
+	/** From a head to the end of its body, on either path. */
 	readonly requestTimeoutMs: number;
-	/** Between requests. */
+	/** Idle time between requests. */
 	readonly keepAliveMs: number;
 	readonly accept: (connection: ServerConnection, request: FastPathRequest, answer: FastPathResponse) => void;
-	/** The connection has ended or been handed over. */
+	/** Called when the connection has ended or been handed over. */
 	readonly onGone: (connection: FastPathConnection) => void;
-	/** Lets `node:http` read the connection, from bytes on that have been put back. */
+	/** Hands the connection to `node:http`, starting with bytes that were put back. */
 	readonly handOver: (socket: Socket) => void;
 }
 
-/** Of requests that come before the answer of an earlier one. */
+/** Limit for pipelined bytes that arrive before an earlier response is complete. */
 const maxEarlyBytes = 65_536;
 
 export class FastPathConnection implements Watched {
@@ -59,7 +59,7 @@ export class FastPathConnection implements Watched {
 		this.next();
 	};
 
-	/** @param reads of its socket; undefined where that has `data` events. */
+	/** @param reads of its socket; undefined if the socket emits `data` events. */
 	constructor(connection: ServerConnection, reads: SocketReads | undefined, parts: FastPathParts) {
 		this.connection = connection;
 		this.parts = parts;
@@ -76,7 +76,7 @@ export class FastPathConnection implements Watched {
 		this.socket.on('close', this.onClose);
 	}
 
-	/** No request is being read or answered. */
+	/** True if no request is being read or processed. */
 	get isIdle(): boolean {
 		return this.request === undefined;
 	}
@@ -97,7 +97,7 @@ export class FastPathConnection implements Watched {
 		}
 		const read = request.complete ? 0 : request.push(bytes);
 		if (this.request !== request) {
-			// It was answered before, and over with the last byte of its body: what follows need not wait.
+			// Its response was complete first, so the last byte of the body ends it: the bytes that follow need not wait.
 			if (read < bytes.length) this.begin(bytes.subarray(read));
 			return;
 		}
@@ -105,13 +105,13 @@ export class FastPathConnection implements Watched {
 		if (read < bytes.length) this.keep(bytes.subarray(read));
 	}
 
-	/** What comes before its turn. */
+	/** Buffers bytes of requests that must wait. */
 	private keep(bytes: Buffer): void {
 		const { connection } = this;
 		const { latest } = connection;
 		if (connection.isClosing) return;
 		if (this.early.length === 0 && latest !== undefined && !beginsLikeRequest(bytes)) {
-			// Its answer must be the connection's last: whatever followed might be taken for the answer to somebody else's request.
+			// Its response must be the connection's last: later bytes might be taken for the response to another request.
 			latest.onMalformed(new Refusal('http_malformed', { message: 'The bytes after the request are not a valid request' }));
 			return;
 		}
@@ -139,20 +139,20 @@ export class FastPathConnection implements Watched {
 		if (read < body.length) this.keep(body.subarray(read));
 	}
 
-	/** Once a request has been both read and answered. */
+	/** Called once a request has been both read and responded to. */
 	private next(): void {
 		if (!this.isAnswered || this.request?.readableEnded !== true) return;
 		this.request = undefined;
 		this.answer = undefined;
 		this.dueMs = this.parts.clock.monotonicMs() + this.parts.keepAliveMs;
 		const { early, socket } = this;
-		// Nobody is left to answer when the connection has ended meanwhile.
+		// A connection that has ended meanwhile receives no response.
 		if (early.length === 0 || !socket.writable) return;
 		if (socket.isPaused()) socket.resume();
 		this.begin(early.take());
 	}
 
-	/** Whoever closes its side has left, as with `node:http`; what was written still leaves. */
+	/** A client that closes its side has disconnected, as with `node:http`; bytes already written are still sent. */
 	private readEnd(): void {
 		if (this.request?.complete === false) this.socket.destroy();
 		else this.socket.end();
@@ -175,7 +175,7 @@ export class FastPathConnection implements Watched {
 	}
 }
 
-/** With a method, or a line end that parsers skip. */
+/** True for a method, or for a line end that parsers skip. */
 function beginsLikeRequest(bytes: Buffer): boolean {
 	const [first = 0] = bytes;
 	return (first >= 0x41 && first <= 0x5a) || first === 0x0d || first === 0x0a;

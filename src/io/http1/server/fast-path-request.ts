@@ -4,10 +4,10 @@ import type { SocketReads } from '../shared-read-buffer.ts';
 import type { ReadHead } from './header-block-cache.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
-/** What waits unread before the client is asked to pause. */
+/** Unread bytes to buffer before the client is paused. */
 const maxHeldBytes = 65_536;
 
-/** A request whose body has the length that its head says. */
+/** A request whose body has the length that its head announces. */
 export class FastPathRequest implements ReceivedRequest {
 	readonly socket: Socket;
 	readonly method: string;
@@ -31,7 +31,7 @@ export class FastPathRequest implements ReceivedRequest {
 	private endListeners: (() => void)[] | undefined;
 
 	/**
-	 * @param reads of the socket, where it has no `data` events
+	 * @param reads of the socket, if it emits no `data` events
 	 * @param onEnded called once the whole body has been read or dropped
 	 */
 	constructor(socket: Socket, reads: SocketReads | undefined, head: ReadHead, onEnded: () => void) {
@@ -56,7 +56,7 @@ export class FastPathRequest implements ReceivedRequest {
 		return this.held.length;
 	}
 
-	/** @returns how many of the bytes are of this request. */
+	/** @returns the number of bytes that belong to this request. */
 	push(bytes: Buffer): number {
 		const own = bytes.length > this.missingBytes ? bytes.subarray(0, this.missingBytes) : bytes;
 		this.missingBytes -= own.length;
@@ -66,7 +66,7 @@ export class FastPathRequest implements ReceivedRequest {
 			this.held.push(own);
 		}
 		this.endIfRead();
-		// Of a body that is there, the end of the connection is all that is still to be heard.
+		// With a complete body, only the end of the connection is still of interest, so reading continues.
 		if (!this.complete && this.readableLength > maxHeldBytes && !this.isPausing) {
 			this.isPausing = true;
 			this.socket.pause();
@@ -106,12 +106,12 @@ export class FastPathRequest implements ReceivedRequest {
 	resume(): void {
 		if (this.isFlowing) return;
 		this.isFlowing = true;
-		// Whoever resumes is not called while it does so.
+		// Deferred, so that `resume` never calls its caller.
 		queueMicrotask(() => this.flow());
 	}
 
 	private flow(): void {
-		// As one: tens of thousands of tiny pieces, each taken off the front, would keep the process busy for seconds.
+		// Delivered as one piece: shifting tens of thousands of tiny pieces off an array would block the process for seconds.
 		if (this.isFlowing && this.held.length > 0) {
 			const all = this.held.take();
 			this.dataListener?.(all);
@@ -121,7 +121,7 @@ export class FastPathRequest implements ReceivedRequest {
 		this.endIfRead();
 	}
 
-	/** Nothing is lent but what goes straight to the listener. */
+	/** Lends only bytes that go straight to the listener. */
 	private lend(bytes: number): void {
 		if (this.isLending && this.reads !== undefined) this.reads.lentBytes = bytes;
 	}

@@ -10,9 +10,9 @@ const { STATUS_CODES } = http;
 
 const lastChunk = '0\r\n\r\n';
 
-/** Lines that the connection adds to each head. */
+/** Header lines that the connection adds to each head. */
 export class ConnectionLines {
-	/** Says that the connection goes on. */
+	/** Header line that keeps the connection open. */
 	readonly keepAlive: string;
 	private readonly clock: Clock;
 	private second = 0;
@@ -23,7 +23,7 @@ export class ConnectionLines {
 		this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
 	}
 
-	/** Made anew once a second. */
+	/** Formatted once a second. */
 	get date(): string {
 		const second = Math.floor(this.clock.nowMs() / 1000);
 		if (second !== this.second) {
@@ -34,13 +34,13 @@ export class ConnectionLines {
 	}
 }
 
-/** Writes one answer to a request of HTTP/1.1 other than HEAD, each piece in one write. */
+/** Writes one response to an HTTP/1.1 request other than HEAD, each piece in one write. */
 export class FastPathResponse implements ResponseWriter {
 	readonly socket: Socket;
 	headersSent = false;
 	private readonly lines: ConnectionLines;
 	private readonly onFinished: () => void;
-	/** Written with the first piece. */
+	/** The head, written together with the first piece. */
 	private head = '';
 	private isChunked = false;
 	private mayHaveBody = true;
@@ -48,7 +48,7 @@ export class FastPathResponse implements ResponseWriter {
 	private finishListener: (() => void) | undefined;
 	private drainListener: (() => void) | undefined;
 
-	/** @param onFinished told after the listener of `finish`. */
+	/** @param onFinished called after the listener of `finish`. */
 	constructor(socket: Socket, lines: ConnectionLines, onFinished: () => void) {
 		this.socket = socket;
 		this.lines = lines;
@@ -64,7 +64,7 @@ export class FastPathResponse implements ResponseWriter {
 		else this.drainListener = listener;
 	}
 
-	/** The connection takes more. */
+	/** Called when the connection accepts more bytes. */
 	drained(): void {
 		if (!this.hasEnded) this.drainListener?.();
 	}
@@ -99,7 +99,7 @@ export class FastPathResponse implements ResponseWriter {
 		this.head = '';
 	}
 
-	/** Requests that await it are not read here. */
+	/** Does nothing: requests with `expect: 100-continue` do not take the fast path. */
 	writeContinue(): void {}
 
 	write(chunk: Buffer | string): boolean {

@@ -18,8 +18,8 @@ function reader(maxBytes = limit) {
 	return (text: string) => heads.read(Buffer.from(text, 'latin1'));
 }
 
-describe('a head that comes again', () => {
-	test('is known from the third time on, whatever the length of its body', () => {
+describe('a repeated head', () => {
+	test('is detected from the third time on, whatever the length of its body', () => {
 		const read = reader();
 		expect([read(post('1')), read(post('20'))].map((head) => head?.isRepeated)).toEqual([undefined, undefined]);
 		const third = read(`${post('3')}abc`);
@@ -31,7 +31,7 @@ describe('a head that comes again', () => {
 		expect(fourth?.headers).toBe(third?.headers);
 	});
 
-	test('is known without a length', () => {
+	test('is detected without a length', () => {
 		const read = reader();
 		for (let round = 0; round < 2; round++) read(get());
 		expect(read(get())?.isRepeated).toBe(true);
@@ -43,7 +43,7 @@ describe('a head that comes again', () => {
 		['one field more', post('1', 'abc', '\r\nX-D: e')],
 		['another case', post('1').replace('X-B', 'x-b')],
 		['another target', post('1').replace('/v1/messages', '/v1/messaged')],
-	])('with %s is another one', (_what, other) => {
+	])('with %s is a different one', (_what, other) => {
 		const read = reader();
 		for (let round = 0; round < 3; round++) read(post('1'));
 		const head = read(other);
@@ -68,21 +68,21 @@ describe('a head that comes again', () => {
 		expect(read(other)).toBeUndefined();
 	});
 
-	test('of a request that may have no body is known with the very same length only', () => {
+	test('of a request that may have no body is detected with the same length only', () => {
 		const read = reader();
 		for (let round = 0; round < 3; round++) read(get('0'));
 		expect(read(get('0'))?.isRepeated).toBe(true);
-		// The server refuses it, as it has to see.
+		// Not a cache hit, because the server has to see and reject it.
 		expect(read(get('5'))?.isRepeated).toBeUndefined();
 	});
 
-	test('is not known once it is longer than the limit', () => {
+	test('is not detected once it is longer than the limit', () => {
 		const read = reader(post('9').length);
 		for (let round = 0; round < 3; round++) expect(read(post('9'))).toBeDefined();
 		expect(read(post('10'))).toBeUndefined();
 	});
 
-	test('is not kept where it is very long, nor for a client whose heads differ', () => {
+	test('is not cached if it is very long, nor for a client whose heads differ', () => {
 		const long = reader();
 		for (let round = 0; round < 5; round++) expect(long(post('1', 'x'.repeat(4096)))).toMatchObject({ contentLength: 1 });
 		expect(long(post('1', 'x'.repeat(4096)))?.isRepeated).toBeUndefined();
@@ -98,7 +98,7 @@ describe('a head that comes again', () => {
 	});
 });
 
-test('whatever comes on a connection is read as if it came alone', () => {
+test('the bytes of a connection are read as if each request came alone', () => {
 	const length = fc.constantFrom(
 		'0',
 		'1',
@@ -137,7 +137,7 @@ test('whatever comes on a connection is read as if it came alone', () => {
 				}
 				const { isRepeated, ...rest } = got;
 				if (isRepeated === true) recurred++;
-				// Nobody reads these again, so that they may have another length.
+				// The server does not read `rawHeaders` of a repeated head, so their length may differ.
 				expect(rest).toEqual(isRepeated === undefined ? alone : { ...alone, rawHeaders: expect.anything() as unknown });
 			}
 		}),
@@ -146,7 +146,7 @@ test('whatever comes on a connection is read as if it came alone', () => {
 	expect(recurred).toBeGreaterThan(500);
 });
 
-test('a server answers requests whose heads come again as it answers the first', async () => {
+test('a server responds to repeated heads as it does to the first', async () => {
 	const seen: object[] = [];
 	const started = await serve(async ({ announcedLength, headers, body }) => {
 		seen.push(headers);
@@ -159,7 +159,7 @@ test('a server answers requests whose heads come again as it answers the first',
 		client.send(post(`${body.length}`) + body);
 		await until(() => client.statuses.length === index + 1);
 	}
-	// Two in one packet, the second with another token.
+	// Two requests in one packet, the second with another token.
 	client.send(`${post('2')}ff${post('2', 'abd')}gg`);
 	await until(() => client.statuses.length === bodies.length + 2);
 	expect(client.text.match(/<.*>/g)).toEqual([
@@ -167,7 +167,7 @@ test('a server answers requests whose heads come again as it answers the first',
 		'<Bearer abc 2 ff>',
 		'<Bearer abd 2 gg>',
 	]);
-	// One that is read again gives the very object of before.
+	// A repeated head returns the same object as before.
 	const known = seen[2];
 	expect(seen.map((headers) => headers === known)).toEqual([false, true, true, true, true, true, true, false]);
 });

@@ -1,16 +1,16 @@
 /**
- * Reads the usual heads of one connection, and sees when they say the same again: a client that keeps its connection sends one head
- * over and over, but for the length of the body. It need not be read and judged again.
+ * Caches the latest simple head of one connection and detects when the next one repeats it. A client that keeps its connection sends the
+ * same head again, except for the body's length. A repeated head is neither parsed nor validated again.
  */
 import { markRepeated } from '../../../core/header-memo.ts';
 import { readSimpleRequestHead, type SimpleRequestHead } from './simple-request-head.ts';
 
 export interface ReadHead extends SimpleRequestHead {
-	/** True: the head before it said the same but for the length of the body, which `rawHeaders` have of an earlier one then. */
+	/** True if the previous head was the same except for the body's length. `rawHeaders` then contain the length of an earlier request. */
 	readonly isRepeated?: boolean;
 }
 
-/** Beyond this, or for a client whose heads differ so often in a row, it is not worth the memory. */
+/** Larger heads, and clients whose heads keep differing, are not worth the memory. */
 const longestRemembered = 4096;
 const mostMisses = 3;
 const mostDigits = 15;
@@ -21,7 +21,7 @@ const zero = 0x30;
 interface Remembered {
 	readonly head: SimpleRequestHead;
 	readonly bytes: Buffer;
-	/** Where the digits of the length stand; both at the end where none are. */
+	/** Range of the digits of the length; both offsets are at the end if there are none. */
 	readonly lengthStart: number;
 	readonly lengthEnd: number;
 }
@@ -36,7 +36,7 @@ export class HeaderBlockCache {
 		this.#maxBytes = maxBytes;
 	}
 
-	/** @returns undefined when `node:http` must read it. */
+	/** @returns undefined if `node:http` must read it. */
 	read(bytes: Buffer): ReadHead | undefined {
 		const again = this.#remembered === undefined ? undefined : readAgain(this.#remembered, bytes);
 		if (again !== undefined && again.bytes <= this.#maxBytes) {
@@ -44,7 +44,7 @@ export class HeaderBlockCache {
 			return again;
 		}
 		const head = readSimpleRequestHead(bytes, this.#maxBytes);
-		// Nothing is kept for connections of one request.
+		// Connections with a single request cache nothing.
 		if (head !== undefined && ++this.#heads > 1) this.#remember(head, bytes);
 		return head;
 	}
@@ -63,10 +63,7 @@ function remember(head: SimpleRequestHead, bytes: Buffer): Remembered {
 	return { head: { ...head, url: ownText(head.url) }, bytes: own, ...findLength(own) };
 }
 
-/**
- * The same as one piece of its own. The engine keeps a part of a text as a place in it, which keeps all of that alive, and writes it into
- * lines of JSON at half the speed.
- */
+/** Copies a text. V8 stores a substring as a reference that retains the whole text, and serializes it to JSON at half the speed. */
 function ownText(text: string): string {
 	return Buffer.from(text, 'latin1').toString('latin1');
 }
@@ -84,7 +81,7 @@ function findLength(bytes: Buffer): { lengthStart: number; lengthEnd: number } {
 	return { lengthStart, lengthEnd };
 }
 
-/** Compares bytes: neither is text made of them, nor is any of it looked at again. */
+/** Compares bytes, so that no string is created and no field is checked again. */
 function readAgain({ head, bytes: known, lengthStart, lengthEnd }: Remembered, bytes: Buffer): ReadHead | undefined {
 	if (bytes.length < lengthStart || bytes.compare(known, 0, lengthStart, 0, lengthStart) !== 0) return undefined;
 	if (lengthStart === known.length) return { ...head, isRepeated: true };
@@ -106,7 +103,7 @@ function readAgain({ head, bytes: known, lengthStart, lengthEnd }: Remembered, b
 	};
 }
 
-/** Written in the one usual way, in a request that may have any. */
+/** True if the length is written in its canonical form and the method may have a body. */
 function isSoundLength({ method }: SimpleRequestHead, bytes: Buffer, start: number, end: number): boolean {
 	const digits = end - start;
 	return method === 'POST' && digits > 0 && digits <= mostDigits && (digits === 1 || bytes[start] !== zero);

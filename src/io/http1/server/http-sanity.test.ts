@@ -81,7 +81,7 @@ describe('a request head', () => {
 		expect(judgeHead(given)).toBeUndefined();
 	});
 
-	test.each(refused)('with %s is refused', (_what, given, code = 'http_malformed') => {
+	test.each(refused)('with %s is rejected', (_what, given, code = 'http_malformed') => {
 		expect(judgeHead(given)?.code).toBe(code);
 	});
 

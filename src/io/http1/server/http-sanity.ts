@@ -1,6 +1,6 @@
 /**
- * What a request head must be, beyond what the parser enforces, so that no hop can read it in two ways.
- * Refuses what AWS's desync tiers call ambiguous or severe, and what RFC 9112 sections 3, 6 and 7 leave to the recipient.
+ * Rules for a request head beyond those of the parser, so that no two hops read it differently. Rejects heads that AWS's desync tiers call
+ * ambiguous or severe, and those that RFC 9112 sections 3, 6 and 7 leave to the recipient.
  */
 import { Refusal } from '../../../core/refusal.ts';
 import { tokenHeaders } from '../../../policy/access/token-headers.ts';
@@ -8,13 +8,13 @@ import { tokenHeaders } from '../../../policy/access/token-headers.ts';
 export interface RequestHead {
 	readonly method: string;
 	readonly target: string;
-	/** Such as `1.1`. */
+	/** HTTP version, such as `1.1`. */
 	readonly httpVersion: string;
-	/** Names and values in turn, as received. */
+	/** Alternating names and values, as received. */
 	readonly rawHeaders: readonly string[];
 }
 
-/** More header fields than any client sends, and far fewer than the 2000 beyond which the parser drops them without a word. */
+/** More header fields than any client sends, and far below the 2000 from which the parser drops fields silently. */
 const maxHeaderFields = 100;
 
 /** Printable ASCII without space and `#`, after a first slash: neither a URL nor an authority nor `*`. */
@@ -23,13 +23,13 @@ const originForm = /^\/[!"$-~]*$/;
 /** `uri-host [":" port]` without user information, path or list. */
 const hostValue = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 
-/** One decimal number, the way it is written once: no sign, list or leading zero. */
+/** One decimal number in its canonical form: no sign, list or leading zero. */
 const lengthValue = /^(?:0|[1-9]\d{0,14})$/;
 
-/** A body here has no defined meaning (RFC 9110 section 9.3), so hops disagree about whether it is one. */
+/** A body has no defined meaning for these methods (RFC 9110 section 9.3), so hops disagree about its existence. */
 const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Names that decide something here or at the next hop; with `_` for `-` some servers read them as the same. */
+/** Names that affect this server or the next hop. Some servers treat `_` in them as `-`. */
 const guardedNames: ReadonlySet<string> = new Set([
 	...tokenHeaders,
 	'connection',
@@ -49,7 +49,7 @@ const guardedNames: ReadonlySet<string> = new Set([
 ]);
 const guardedPrefixes = ['x-forwarded-', 'x-gateway-', 'proxy-authorization', 'content-length', 'transfer-encoding'];
 
-/** The refusal this head deserves, if any. The connection must end with it. */
+/** Returns the rejection of a head, if it is invalid. The connection must close with the response. */
 export function judgeHead(head: RequestHead): Refusal | undefined {
 	if (head.httpVersion !== '1.1' && head.httpVersion !== '1.0') return new Refusal('http_version_unsupported');
 	if (head.method === 'TRACE' || head.method === 'CONNECT') return malformed(`The method ${head.method} is not supported`);
@@ -60,7 +60,7 @@ export function judgeHead(head: RequestHead): Refusal | undefined {
 	return judgeFields(head);
 }
 
-/** Fields that frame the message or name its owner, as they stand in one head. */
+/** Fields of one head that frame the message or name its host. */
 interface FramingFields {
 	host: string | undefined;
 	contentLength: string | undefined;
@@ -78,7 +78,7 @@ function judgeFields(head: RequestHead): Refusal | undefined {
 		if (field === undefined) continue;
 		const value = rawHeaders[index + 1] ?? '';
 		if (field === 'upgrade') {
-			// The JDK's client offers h2c with its first plain-http request; not answering the offer is the legal refusal of it.
+			// The JDK's client offers h2c with its first plain HTTP request. A server may ignore the offer (RFC 9110 section 7.8).
 			if (value.toLowerCase() !== 'h2c') return malformed('Protocol upgrades are not supported');
 			continue;
 		}
@@ -105,7 +105,7 @@ function judgeFraming(head: RequestHead, seen: FramingFields): Refusal | undefin
 	return undefined;
 }
 
-/** Told by length first: most names are none of these, and this runs for every field of every request. */
+/** Compares lengths first: most names are none of these, and this runs for every field of every request. */
 function framingField(name: string): keyof FramingFields | 'upgrade' | undefined {
 	switch (name.length) {
 		case 4:

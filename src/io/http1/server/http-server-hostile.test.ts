@@ -38,7 +38,7 @@ describe('Http11Probe', () => {
 	});
 	afterAll(() => started.server.destroy());
 
-	/** Blanks before a value are legal and gone before anybody sees the value; the next hop gets a length that we wrote. */
+	/** Blanks before a value are legal and removed before a handler sees it; the next hop receives a length that the gateway wrote. */
 	const legalThoughWarned = new Set(['SMUG-CL-EXTRA-LEADING-SP']);
 
 	test('has all its cases', () => {
@@ -94,7 +94,7 @@ describe('bytes that can be read in two ways', () => {
 		['HTTP/1.2', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n'],
 		['half a version', 'GET / HTTP/1\r\nHost: a\r\n\r\n'],
 	];
-	test.each(heads)('%s: one answer, then the end', async (_what, head) => {
+	test.each(heads)('%s: one response, then the end', async (_what, head) => {
 		const paths: string[] = [];
 		const started = await serve(async (request) => {
 			paths.push(request.path);
@@ -109,7 +109,7 @@ describe('bytes that can be read in two ways', () => {
 		expect(started.requestLines().map((line) => line['code'])).toEqual(['http_malformed']);
 	});
 
-	test('and an answer before them is still given', async () => {
+	test('and earlier responses are still sent', async () => {
 		const started = await serve(echo);
 		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello');
 		raw.send(`GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n${smuggled}`);
@@ -118,7 +118,7 @@ describe('bytes that can be read in two ways', () => {
 		expect(raw.text).toContain('hello');
 	});
 
-	test('an answer is not spoilt by garbage after its request', async () => {
+	test('a response is not affected by garbage after its request', async () => {
 		let release: () => void = () => undefined;
 		const started = await serve(async () => {
 			await new Promise<void>((resolve) => (release = resolve));
@@ -132,14 +132,14 @@ describe('bytes that can be read in two ways', () => {
 		expect(raw.text).toMatch(/connection: close[^]*mine$/i);
 	});
 
-	test('more requests at once than any client pipelines end the connection, where node:http reads them', async () => {
+	test('more pipelined requests than any client sends close the connection, if node:http reads them', async () => {
 		const started = await serve(async () => await new Promise(() => undefined), { hasFastPath: false });
 		const raw = await connectRaw(started).send(smuggled.repeat(150)).untilClosed();
 		expect(raw.statuses).toEqual([]);
 		expect(started.server.inFlight).toBe(100);
 	});
 
-	test('a malformed chunk reaches whoever reads the body', async () => {
+	test('a malformed chunk fails the reader of the body', async () => {
 		const started = await serve(echo);
 		const raw = connectRaw(started).send(
 			`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n0\r\n\r\n${smuggled}`,
@@ -149,7 +149,7 @@ describe('bytes that can be read in two ways', () => {
 		expect(raw.text).toContain('http_malformed: ');
 	});
 
-	test('fields after a body are refused', async () => {
+	test('fields after a body are rejected', async () => {
 		const started = await serve(echo);
 		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nHost: b\r\n\r\n');
 		await raw.untilClosed();
@@ -202,7 +202,7 @@ describe('slow clients', () => {
 		expect(raw.text).toBe('');
 	});
 
-	test('that never end their body are told, and disconnected', async () => {
+	test('that never end their body get a response, and are disconnected', async () => {
 		const clock = new ManualClock();
 		const started = await serve(echo, { clock });
 		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello');
@@ -216,7 +216,7 @@ describe('slow clients', () => {
 		expect(started.requestLines()[0]).toMatchObject({ status: 408, code: 'body_timeout' });
 	});
 
-	test('do not hold up others', async () => {
+	test('do not delay others', async () => {
 		const started = await serve(echo, { limits });
 		const slow = Array.from({ length: 50 }, () => connectRaw(started).send('GET / HTTP/1.1\r\nHost: a\r\nX: '));
 		const good = connectRaw(started);
@@ -229,7 +229,7 @@ describe('slow clients', () => {
 	});
 });
 
-describe('a client that breaks the connection off', () => {
+describe('a client that resets the connection', () => {
 	const head = 'POST / HTTP/1.1\r\nHost: b\r\n';
 	test.each([
 		['nothing', ''],
@@ -241,7 +241,7 @@ describe('a client that breaks the connection off', () => {
 		['half of a chunk', `${head}Transfer-Encoding: chunked\r\n\r\na\r\nhello`],
 		['a question whether to go on', `${head}Content-Length: 10\r\nExpect: 100-continue\r\n\r\n`],
 		['several requests', `GET / HTTP/1.1\r\nHost: b\r\n\r\n${head}Content-Length: 0\r\n\r\n${head}Content-Length: 5\r\n\r\nhe`],
-	])('after %s, at once or soon, disturbs nobody', async (_what, bytes) => {
+	])('after %s, at once or soon, affects no other client', async (_what, bytes) => {
 		for (const hasFastPath of [true, false]) {
 			const started = await serve(echo, { hasFastPath });
 			for (const waitMs of [0, 0, 0, 1, 2, 5]) {

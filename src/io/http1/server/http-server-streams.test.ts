@@ -18,7 +18,7 @@ interface StreamedAnswer {
 	readonly stream: HandFedStream;
 }
 
-/** A server that answers with a stream that the test feeds, and a client that has asked. */
+/** A server that responds with a stream fed by the test, and a client that has sent its request. */
 async function answerWithStream(headers: HttpResponse['headers'] = {}, overrides?: HttpServerOverrides): Promise<StreamedAnswer> {
 	const stream = new HandFedStream();
 	const started = await serve(async () => await Promise.resolve({ status: 200, headers, body: stream }), overrides);
@@ -27,7 +27,7 @@ async function answerWithStream(headers: HttpResponse['headers'] = {}, overrides
 	return { started, raw, stream };
 }
 
-/** Pieces until the sink asks for silence. */
+/** Writes pieces until the sink pauses the source. */
 function fill(stream: HandFedStream): number {
 	let pieces = 0;
 	while (!stream.isPaused) {
@@ -38,7 +38,7 @@ function fill(stream: HandFedStream): number {
 	return pieces;
 }
 
-/** Pieces until no kernel takes any more of them either. */
+/** Writes pieces until the kernel's buffers are full, too. */
 async function fillToTheBrim(...streams: HandFedStream[]): Promise<void> {
 	for (let calmTurns = 0; calmTurns < 3; calmTurns++) {
 		await new Promise((resolve) => setTimeout(resolve, 5));
@@ -46,7 +46,7 @@ async function fillToTheBrim(...streams: HandFedStream[]): Promise<void> {
 	}
 }
 
-describe('a streamed answer', () => {
+describe('a streaming response', () => {
 	test('sends its head before its first piece, and each piece as it comes', async () => {
 		const { raw, stream } = await answerWithStream({ 'content-type': 'text/event-stream' });
 		await raw.untilReceived('text/event-stream');
@@ -59,7 +59,7 @@ describe('a streamed answer', () => {
 		expect(raw.text.split('\r\n\r\n')[0]).toMatch(/transfer-encoding: chunked/i);
 	});
 
-	test('leaves in one write when its pieces are there at once', async () => {
+	test('leaves in one write when its pieces are available at once', async () => {
 		let flow: ByteFlow | undefined;
 		const body = {
 			start: (sink: Parameters<HandFedStream['start']>[0]): ByteFlow => {
@@ -79,7 +79,7 @@ describe('a streamed answer', () => {
 		expect(reads).toBe(1);
 	});
 
-	test('that fails is cut, so that its client can tell, after what was sent before', async () => {
+	test('that fails is cut visibly for its client, after the bytes sent before', async () => {
 		const { started, raw, stream } = await answerWithStream();
 		stream.push('begin');
 		stream.fail(new Fault('provider_disconnected'));
@@ -102,7 +102,7 @@ describe('a streamed answer', () => {
 	test.each([
 		['less', 'abc', true],
 		['more', 'abcdefg', false],
-	])('of %s than its length never lets the next answer be taken for its rest', async (_what, piece, ends) => {
+	])('of %s than its length never lets the client take the next response for its rest', async (_what, piece, ends) => {
 		const { started, raw, stream } = await answerWithStream({ 'content-length': '5' });
 		stream.push(piece);
 		if (ends) stream.end();
@@ -111,7 +111,7 @@ describe('a streamed answer', () => {
 		expect(stream.isCancelled).toBe(!ends);
 	});
 
-	test('whose client leaves is cancelled at once: no time passes', async () => {
+	test('whose client disconnects is cancelled at once: no time passes', async () => {
 		const { started, raw, stream } = await answerWithStream({}, { clock: new ManualClock() });
 		stream.push('begin');
 		await raw.untilReceived('begin');
@@ -122,7 +122,7 @@ describe('a streamed answer', () => {
 		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 200 }]);
 	});
 
-	test('that came after its client has left is cancelled at once', async () => {
+	test('that came after its client has disconnected is cancelled at once', async () => {
 		const stream = new HandFedStream();
 		let release: () => void = () => undefined;
 		const started = await serve(async () => {
@@ -140,7 +140,7 @@ describe('a streamed answer', () => {
 		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', responseBytes: 0 }]);
 	});
 
-	test('is cut, not the process, when its source is broken code', async () => {
+	test('is cut without a crash when its source throws', async () => {
 		const started = await serve(async (request) => ({
 			status: 200,
 			headers: {},
@@ -156,7 +156,7 @@ describe('a streamed answer', () => {
 	});
 });
 
-test('a stream that outlives the beginning of a drain ends its connection', async () => {
+test('a stream that outlives the beginning of a drain closes its connection', async () => {
 	const { started, raw, stream } = await answerWithStream();
 	await raw.untilReceived('keep-alive');
 	started.server.drain();
@@ -166,8 +166,8 @@ test('a stream that outlives the beginning of a drain ends its connection', asyn
 	expect(raw.text).toMatch(/last words\r\n0\r\n\r\n$/);
 });
 
-describe('a client that leaves', () => {
-	test('before its answer is announced to the handler, whoever asks late too', async () => {
+describe('a client that disconnects', () => {
+	test('before its response is reported to the handler, also to listeners added later', async () => {
 		const told: string[] = [];
 		let ask: () => void = () => undefined;
 		const started = await serve(async (request) => {
@@ -183,7 +183,7 @@ describe('a client that leaves', () => {
 		expect(told).toEqual(['early', 'late']);
 	});
 
-	test('by closing its side only, too', async () => {
+	test('by closing only its side, too', async () => {
 		const facts = { clientId: 'agent' };
 		const started = await serve(
 			(request) =>
@@ -193,11 +193,11 @@ describe('a client that leaves', () => {
 		await until(() => started.server.inFlight === 1);
 		raw.socket.end();
 		await until(() => started.requestLines().length === 1);
-		// Its line tells what the handler found out, and not that it answered.
+		// Its log line reports the handler's record, without a response.
 		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 499, code: 'client_closed', ...facts }]);
 	});
 
-	test('is announced to every listener, even behind one that is broken code', async () => {
+	test('is reported to every listener, even after one that throws', async () => {
 		let isTold = false;
 		const started = await serve(async (request) => {
 			request.onClientGone(() => {
@@ -213,7 +213,7 @@ describe('a client that leaves', () => {
 		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 
-	test('in the middle of its body fails whoever reads it', async () => {
+	test("in the middle of its body fails the body's reader", async () => {
 		let cause: unknown;
 		const started = await serve(async (request) => {
 			await readWhole(request.body, 1000).catch((error: unknown) => (cause = error));
@@ -228,7 +228,7 @@ describe('a client that leaves', () => {
 		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 499, requestBytes: 5 }]);
 	});
 
-	test('is not announced after its answer', async () => {
+	test('is not reported after its response', async () => {
 		let isTold = false;
 		const started = await serve(async (request) => {
 			request.onClientGone(() => (isTold = true));
@@ -244,7 +244,7 @@ describe('a client that leaves', () => {
 describe('a client that does not read', () => {
 	const cap = 262_144;
 
-	test('pauses the source at the cap, and resumes it when it reads', async () => {
+	test('pauses the source at the limit, and resumes it when it reads', async () => {
 		const { raw, stream } = await answerWithStream();
 		raw.socket.pause();
 		await new Promise((resolve) => setImmediate(resolve));
@@ -271,7 +271,7 @@ describe('a client that does not read', () => {
 		await until(() => started.server.openConnections === 0);
 	});
 
-	test('holds its cap and no more, and harms nobody else', async () => {
+	test('buffers no more than its limit, and affects no other client', async () => {
 		const sources: HandFedStream[] = [];
 		const started = await serve(async (request) => {
 			if (request.path === '/quick') return { status: 200, headers: {}, body: 'quick' };
@@ -286,7 +286,7 @@ describe('a client that does not read', () => {
 		await new Promise((resolve) => setTimeout(resolve, 20));
 		const before = process.memoryUsage().arrayBuffers;
 		await fillToTheBrim(...sources);
-		// What the kernel took is freed a little after the collection, on another thread.
+		// Kernel buffers are released on another thread, shortly after the collection.
 		const heldBytes = (): number => {
 			collectGarbage();
 			return process.memoryUsage().arrayBuffers - before;
@@ -297,7 +297,7 @@ describe('a client that does not read', () => {
 		expect(quick.statuses).toEqual([200]);
 	});
 
-	test('of a large whole answer is disconnected after a minute, one that reads gets it all', async () => {
+	test('of a large complete response is disconnected after a minute, one that reads gets all of it', async () => {
 		const clock = new ManualClock();
 		const body = Buffer.alloc(20_000_000, 'z');
 		const started = await serve(async () => await Promise.resolve({ status: 200, headers: {}, body }), { clock });
@@ -319,7 +319,7 @@ describe('a client that does not read', () => {
 });
 
 describe('a request body', () => {
-	test('waits when its reader asks, and goes on when it says so', async () => {
+	test('waits when its reader pauses, and continues when it resumes', async () => {
 		let received = 0;
 		let flow: ByteFlow | undefined;
 		const started = await serve(
@@ -345,7 +345,7 @@ describe('a request body', () => {
 		clearInterval(pump);
 	});
 
-	test('whose reader is broken code fails that request alone', async () => {
+	test('whose reader throws fails that request alone', async () => {
 		const started = await serve(
 			async (request) =>
 				await new Promise((_resolve, reject) => {

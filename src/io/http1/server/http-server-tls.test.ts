@@ -29,7 +29,7 @@ async function start(handler: Handler = echo): Promise<StartedHttpServer> {
 	return one;
 }
 
-/** @returns the body and who the server said it is. */
+/** @returns the body and the subject of the server's certificate. */
 function ask(port: number, path: string, ca: string): Promise<{ text: string; peer: unknown; shown: unknown }> {
 	return new Promise((resolve, reject) => {
 		const asking = request({ host: '127.0.0.1', port, path, ca, agent: false }, (answer) => {
@@ -44,7 +44,7 @@ function ask(port: number, path: string, ca: string): Promise<{ text: string; pe
 	});
 }
 
-test('whole answers and streams over TLS; the certificate is renewed while the server runs', async () => {
+test('complete and streaming responses over TLS; the certificate is renewed while the server runs', async () => {
 	const { port, server } = await start();
 	expect(await ask(port, '/', first.certificate)).toEqual({ text: 'whole', peer: '127.0.0.1', shown: 'first' });
 	expect((await ask(port, '/stream', first.certificate)).text).toBe('ab');
@@ -73,13 +73,13 @@ test('one connection takes requests of every kind', async () => {
 	expect(text.match(/[a-z]+\.(?=HTTP|$)/g)).toEqual(['one.', 'two.', 'three.', 'one.', 'two.', 'three.']);
 });
 
-test('an answer that is to be cut ends the connection', async () => {
+test('a response that is cut closes the connection', async () => {
 	const { port, requestLines } = await start();
 	await expect(ask(port, '/reset', first.certificate)).rejects.toMatchObject({ code: 'ECONNRESET' });
 	expect(requestLines()).toHaveLength(1);
 });
 
-test('plain HTTP, an old protocol and a handshake that does not end get nothing, and hold nothing', async () => {
+test('plain HTTP, an old protocol and an endless handshake get no response, and use no resources', async () => {
 	const { port, server, requestLines } = await start();
 	const closed = (text: string | undefined): Promise<string> =>
 		new Promise((resolve) => {
@@ -96,7 +96,7 @@ test('plain HTTP, an old protocol and a handshake that does not end get nothing,
 	expect([server.openConnections, requestLines().length]).toEqual([0, 0]);
 });
 
-test('one peer holds so many connections and no more; an exempt one any number', async () => {
+test('one peer may open a limited number of connections; an exempt one any number', async () => {
 	for (const isExempt of [false, true]) {
 		const one = await startHttpServer(echo, { limits: { maxConnectionsPerPeer: 3 }, isExemptPeer: () => isExempt });
 		started.push(one);

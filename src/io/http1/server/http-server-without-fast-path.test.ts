@@ -1,4 +1,4 @@
-/** All of it once more where `node:http` reads every request. */
+/** Runs the same tests with `node:http` reading every request. */
 import { serverDefaults } from '../../../../test/support/start-http-server.ts';
 
 serverDefaults.hasFastPath = false;

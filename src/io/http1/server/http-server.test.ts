@@ -35,7 +35,7 @@ describe('a request', () => {
 		expect(answer.headers.get('request-id')).toBe(seen[0]?.id);
 	});
 
-	test('says how long its body is when that is known', async () => {
+	test('announces the length of its body if it is known', async () => {
 		const lengths: (number | undefined)[] = [];
 		const started = await serve(async (request) => {
 			lengths.push(request.announcedLength);
@@ -67,7 +67,7 @@ describe('a request', () => {
 		expect(raw.statuses).toEqual([100, 200]);
 	});
 
-	test('that awaits permission before its turn sends its body without', async () => {
+	test('that awaits permission out of order sends its body without', async () => {
 		let release: () => void = () => undefined;
 		const started = await serve(async (request) => {
 			if (request.method === 'DELETE') await new Promise<void>((resolve) => (release = resolve));
@@ -81,7 +81,7 @@ describe('a request', () => {
 		expect(raw.text).toMatch(/\r\n\r\nhello$/);
 	});
 
-	test('that is refused before its body is read is not asked to send it', async () => {
+	test('that is rejected before its body is read is not asked to send it', async () => {
 		const started = await serve(async () => await Promise.reject(new Refusal('token_missing')));
 		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
 		await raw.untilClosed();
@@ -89,7 +89,7 @@ describe('a request', () => {
 		expect(raw.text).toMatch(/connection: close/i);
 	});
 
-	test('leaves nothing unread on a connection that goes on', async () => {
+	test('leaves no unread bytes on a connection that stays open', async () => {
 		const started = await serve(async () => await Promise.resolve(text('enough')));
 		const raw = connectRaw(started);
 		await raw.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\nbegin').untilReceived('enough');
@@ -97,7 +97,7 @@ describe('a request', () => {
 		expect(raw.statuses).toEqual([200, 200]);
 	});
 
-	test('is answered in its turn though the end of a body that nobody read comes with it', async () => {
+	test('gets its response in order although the end of an unread body comes with it', async () => {
 		const started = await serve(async ({ path }) => await Promise.resolve(text(`${path}.`)));
 		const raw = connectRaw(started);
 		await raw.send('POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nbegin').untilReceived('/a.');
@@ -107,10 +107,10 @@ describe('a request', () => {
 		expect(raw.text.match(/\/[a-d]\./g)).toEqual(['/a.', '/b.', '/c.', '/d.']);
 	});
 
-	test('with a large body that nobody reads is answered in full before the connection ends', async () => {
+	test('with a large unread body gets the complete response before the connection closes', async () => {
 		const started = await serve(async () => await Promise.reject(new Refusal('body_too_large')));
 		const raw = connectRaw(started);
-		// Like a client that looks for an answer only when it has sent everything.
+		// Behaves like a client that reads a response only after it has sent everything.
 		raw.socket.pause();
 		raw.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n`);
 		for (let sent = 0; sent < 9; sent++) raw.send(Buffer.alloc(1_000_000));
@@ -137,8 +137,8 @@ describe('a request', () => {
 	});
 });
 
-describe('an answer', () => {
-	test('has the length of its whole body, whatever its headers say', async () => {
+describe('a response', () => {
+	test('has the length of its complete body, whatever its headers say', async () => {
 		const started = await serve(
 			async () => await Promise.resolve(text('grün', { headers: { 'content-length': '99', 'x-none': undefined } })),
 		);
@@ -160,7 +160,7 @@ describe('an answer', () => {
 		expect(raw.text.match(/hello/g)).toHaveLength(1);
 	});
 
-	test('carries repeated fields and never what belongs to the connection', async () => {
+	test('carries repeated fields and never those of the connection', async () => {
 		const headers = { 'set-cookie': ['a=1', 'b=2'], connection: 'upgrade', 'transfer-encoding': 'gzip', 'keep-alive': 'timeout=1' };
 		const started = await serve(async () => await Promise.resolve(text('x', { headers })));
 		const raw = await connectRaw(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('\r\n\r\nx');
@@ -168,19 +168,19 @@ describe('an answer', () => {
 		expect(raw.text).not.toMatch(/upgrade|gzip|timeout=1\r/);
 	});
 
-	test('keeps the date that it brings', async () => {
+	test("keeps the handler's own date", async () => {
 		const headers = { date: 'Thu, 01 Jan 2026 00:00:00 GMT' };
 		const started = await serve(async () => await Promise.resolve(text('x', { headers })));
 		expect((await fetch(started.origin)).headers.get('date')).toBe(headers.date);
 	});
 
-	test.each([0, 99, 1000, Number.NaN])('with the status %s is our mistake', async (status) => {
+	test.each([0, 99, 1000, Number.NaN])('with the status %s is an internal error', async (status) => {
 		const started = await serve(async () => await Promise.resolve(text('x', { status })));
 		expect((await fetch(started.origin)).status).toBe(500);
 		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 
-	test('ends its connection when it says so', async () => {
+	test('closes its connection when the handler asks for it', async () => {
 		const started = await serve(async () => await Promise.resolve(text('bye', { closesConnection: true })));
 		const raw = await connectRaw(started).send(post('x')).send(post('y')).untilClosed();
 		expect(raw.text.match(/bye/g)).toHaveLength(1);
@@ -190,7 +190,7 @@ describe('an answer', () => {
 		['a line end', 'a\r\nset-cookie: evil=1'],
 		['a NUL', 'a\0b'],
 		['a character beyond one byte', 'a→b'],
-	])('with %s in a header is our mistake and says nothing of it', async (_what, value) => {
+	])('with %s in a header is an internal error and does not disclose it', async (_what, value) => {
 		const started = await serve(async () => await Promise.resolve(text('secret', { headers: { 'x-model': value } })));
 		const answer = await fetch(started.origin);
 		expect(answer.status).toBe(500);
@@ -224,7 +224,7 @@ describe('a handler that throws', () => {
 		expect((await fetch(started.origin)).status).toBe(503);
 	});
 
-	test('a reset, and the client sees no answer', async () => {
+	test('a reset, and the client sees no response', async () => {
 		const started = await serve(async () => await Promise.reject(new ConnectionReset()));
 		const raw = await connectRaw(started).send(post('x')).untilClosed();
 		expect(raw.text).toBe('');
@@ -232,7 +232,7 @@ describe('a handler that throws', () => {
 });
 
 describe('the line of a request', () => {
-	test('says what happened, without the query', async () => {
+	test('records the outcome, without the query', async () => {
 		const facts = { team: 'blue', model: 'gpt', provider: 'provider_b', firstByteMs: 12.34, code: 'x' };
 		const started = await serve(async (request) => text(await readWhole(request.body, 100), { facts }));
 		await fetch(`${started.origin}/v1/chat?token=secret`, { method: 'POST', body: 'hello' });
@@ -264,14 +264,14 @@ describe('the line of a request', () => {
 });
 
 describe('the server', () => {
-	test('says why it cannot listen', async () => {
+	test('reports why it cannot listen', async () => {
 		const started = await serve(echo);
 		await expect(startHttpServer(echo, { listen: { host: '127.0.0.1', port: started.port } })).rejects.toMatchObject({
 			code: 'EADDRINUSE',
 		});
 	});
 
-	test('drains: rests end at once, what is in flight ends its connection, then it is idle', async () => {
+	test('drains: idle connections close at once, in-flight requests close theirs, then it is idle', async () => {
 		let release: (response: HttpResponse) => void = () => undefined;
 		const started = await serve(async (request) =>
 			request.path === '/slow' ? await new Promise<HttpResponse>((resolve) => (release = resolve)) : text('quick'),
@@ -291,7 +291,7 @@ describe('the server', () => {
 		await expect(fetch(started.origin)).rejects.toThrow('fetch failed');
 	});
 
-	test('is not idle while a handler works for a client that has left', async () => {
+	test('is not idle while a handler runs for a client that has disconnected', async () => {
 		let release: (response: HttpResponse) => void = () => undefined;
 		const started = await serve(async () => await new Promise<HttpResponse>((resolve) => (release = resolve)));
 		const raw = connectRaw(started).send(post('x'));
@@ -305,7 +305,7 @@ describe('the server', () => {
 		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 499 }]);
 	});
 
-	test('refuses connections beyond its number, and says so once', async () => {
+	test('rejects connections beyond its limit, and logs that once', async () => {
 		const started = await serve(echo, { limits: { maxConnections: 2 } });
 		const held = [connectRaw(started).send(post('a')), connectRaw(started).send(post('b'))];
 		await until(() => held.every((raw) => raw.statuses.length === 1));

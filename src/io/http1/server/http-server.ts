@@ -1,4 +1,6 @@
-/** The HTTP/1.1 server of the data plane: `node:http`, behind a fast path for usual requests, made strict, bounded, and shaped as one `Handler`. */
+/**
+ * HTTP/1.1 server of the data plane: `node:http` behind a fast path for simple requests, with strict parsing, bounds, and one `Handler`.
+ */
 import type { Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -21,15 +23,15 @@ import { type ExchangeParts, ServerExchange } from './server-exchange.ts';
 export interface HttpServerLimits {
 	/** Request line and header fields together. */
 	readonly maxHeaderBytes: number;
-	/** From the connection, or the first byte of a later request, to the end of the head; then the connection is closed. */
+	/** From the start of the connection, or the first byte of a later request, to the end of the head; then the connection is closed. */
 	readonly headersTimeoutMs: number;
 	/** From the end of the head to the end of the body; then the body's reader fails with `body_timeout`. */
 	readonly bodyTimeoutMs: number;
-	/** How long a connection may rest between requests: more than the balancer's own limit. */
+	/** Idle time between requests. Must exceed the idle timeout of the load balancer. */
 	readonly keepAliveMs: number;
 	/** 0 for no limit. */
 	readonly maxConnections: number;
-	/** Of one peer address, but for those that `isExemptPeer` names; 0 for no limit. */
+	/** Limit per peer address, except for peers that `isExemptPeer` matches; 0 for no limit. */
 	readonly maxConnectionsPerPeer: number;
 	/** 0 for no limit. */
 	readonly maxRequestsPerConnection: number;
@@ -46,60 +48,60 @@ export const defaultHttpServerLimits: HttpServerLimits = {
 };
 
 export interface HttpServerOptions {
-	/** Port 0 takes a free one. */
+	/** Port 0 selects a free port. */
 	readonly listen: { readonly host: string; readonly port: number };
 	readonly limits: HttpServerLimits;
-	/** Peers, such as a balancer, that may hold any number of connections. */
+	/** Returns true for peers, such as a load balancer, that may open any number of connections. */
 	readonly isExemptPeer?: (address: string) => boolean;
-	/** Plain HTTP unless given. */
+	/** TLS; plain HTTP by default. */
 	readonly tls?: TlsMaterial | undefined;
-	/** A streamed answer's source is paused while so much waits for its client. 256 KiB unless given. */
+	/** Bytes that may wait for a client before the source of its streaming response is paused. 256 KiB by default. */
 	readonly maxBufferedBytesPerClient?: number;
-	/** A client that has not taken all that waits for it in so long is disconnected. One minute unless given. */
+	/** Time after which a client that has not taken all waiting bytes is disconnected. One minute by default. */
 	readonly stalledWriteMs?: number;
-	/** How often time limits are looked at: they may be exceeded by as much. One second unless given. */
+	/** Interval of the check for time limits, and so their precision. One second by default. */
 	readonly sweepMs?: number;
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly observe?: RequestObserver;
-	/** False where `node:http` is to read every request. */
+	/** False to let `node:http` read every request. */
 	readonly hasFastPath?: boolean;
 	readonly newRequestId: () => string;
-	/** Makes the answer to what is refused before a handler sees it; its body must be whole. */
+	/** Renders the response to a request that is rejected before a handler sees it. Its body must be complete. */
 	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
 }
 
-/** What a TLS server shows of itself, in PEM. */
+/** Certificate and key of a TLS server, in PEM. */
 export interface TlsMaterial {
-	/** The server's own certificate, then those that lead to its authority. */
+	/** The server's certificate, followed by its intermediates. */
 	readonly certificate: string;
 	readonly privateKey: string;
 }
 
 export interface HttpServer extends Listener {
-	/** For handshakes from now on; without effect on a server of plain HTTP. @throws Error when the two do not fit together. */
+	/** Applies to handshakes from now on; no effect on a plain HTTP server. @throws Error if certificate and key do not match. */
 	renewTls(material: TlsMaterial): void;
 }
 
-/** What can be started and stopped. */
+/** A server that can be started and stopped. */
 export interface Listener {
-	/** @throws what the system says, such as an error with code `EADDRINUSE`. */
+	/** @throws the system's error, such as one with code `EADDRINUSE`. */
 	start(): Promise<{ host: string; port: number }>;
-	/** Accepts no more connections and ends each open one with its next answer. */
+	/** Accepts no more connections and closes each open one with its next response. */
 	drain(): void;
 	/** Resolves as soon as no request is in flight. */
 	idle(): Promise<void>;
-	/** Ends everything at once. */
+	/** Closes all connections at once. */
 	destroy(): void;
-	/** Requests whose answer is not over, or whose handler still works. */
+	/** Requests whose response is incomplete or whose handler is still running. */
 	readonly inFlight: number;
 	readonly openConnections: number;
 }
 
-/** Requests at once on one connection; clients that pipeline send a handful. */
+/** Concurrent requests on one connection; clients that pipeline send a handful. */
 const maxPipelined = 100;
 
-/** How often at most refused connections are logged. */
+/** Minimum time between log entries about rejected connections. */
 const dropLogMs = 10_000;
 
 export function createHttpServer(handler: Handler, options: HttpServerOptions): HttpServer {
@@ -141,7 +143,7 @@ class NodeHttpServer implements HttpServer {
 		const serverOptions: ServerOptions = {
 			maxHeaderSize: limits.maxHeaderBytes,
 			headersTimeout: limits.headersTimeoutMs,
-			// Ends what nobody reads; a body that is read fails earlier, through its reader.
+			// Ends requests whose body is never read; a body with a reader fails earlier, through its reader.
 			requestTimeout: limits.headersTimeoutMs + limits.bodyTimeoutMs + 1000,
 			keepAliveTimeout: limits.keepAliveMs,
 			connectionsCheckingInterval: sweepMs,
@@ -216,7 +218,7 @@ class NodeHttpServer implements HttpServer {
 	private fastPathParts(): FastPathParts {
 		const { clock, limits } = this.options;
 		const { server, deadlines, connectionEvent } = this;
-		// Connections are node:http's only once they are handed over.
+		// `node:http` receives a connection only when it is handed over.
 		const [adopt] = server.listeners(connectionEvent) as ((socket: Socket) => void)[];
 		if (adopt === undefined) throw new Error('node:http does not listen for connections');
 		server.off(connectionEvent, adopt);
@@ -227,7 +229,7 @@ class NodeHttpServer implements HttpServer {
 			maxHeaderBytes: limits.maxHeaderBytes,
 			headersTimeoutMs: limits.headersTimeoutMs,
 			requestTimeoutMs: limits.headersTimeoutMs + limits.bodyTimeoutMs + 1000,
-			// A little later than clients are told, as node:http has it: their next request may be on its way.
+			// Slightly longer than the announced time, as in `node:http`: the client's next request may be in transit.
 			keepAliveMs: limits.keepAliveMs + server.keepAliveTimeoutBuffer,
 			accept: (connection, request, answer) => this.exchange(connection, request, answer, false),
 			onGone: (connection) => this.fastPathConnections.delete(connection),
@@ -290,7 +292,7 @@ class NodeHttpServer implements HttpServer {
 	}
 
 	private judge(message: ReceivedRequest): Refusal | undefined {
-		// It was sound before: a connection whose head was refused has ended.
+		// Already validated: a connection closes after an invalid head.
 		if (message.isRepeated === true) return undefined;
 		const { method = '', url: target = '', httpVersion, rawHeaders } = message;
 		return judgeHead({ method, target, httpVersion, rawHeaders });
@@ -299,7 +301,7 @@ class NodeHttpServer implements HttpServer {
 	private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
 		const connection = this.connections.get(socket);
 		const refusal = refusalOf(error);
-		// An end in the middle of a body is a client that has left.
+		// An end in the middle of a body means that the client disconnected.
 		const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && connection?.latest !== undefined;
 		if (connection === undefined || refusal === undefined || hasLeft) {
 			socket.destroy();
@@ -310,7 +312,7 @@ class NodeHttpServer implements HttpServer {
 		else if (!connection.isClosing) this.refuseRaw(socket, refusal);
 	}
 
-	/** Answers what never became a request. */
+	/** Responds to bytes that never became a request. */
 	private refuseRaw(socket: Socket, refusal: Refusal): void {
 		const connection = this.connections.get(socket);
 		if (connection === undefined || !socket.writable) {
@@ -341,7 +343,7 @@ class NodeHttpServer implements HttpServer {
 
 	private onLeft(): void {
 		this.inFlight--;
-		// The one that just ended may have promised to keep its connection before the drain began.
+		// The request that just ended may have promised to keep its connection before the drain began.
 		if (this.isDraining) setImmediate(() => this.closeIdleConnections());
 		if (this.inFlight > 0) return;
 		const waiters = this.idleWaiters;
@@ -366,7 +368,7 @@ function secureContextOf({ certificate, privateKey }: TlsMaterial): { cert: stri
 	return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' };
 }
 
-/** What the parser's error means to the client; undefined when there is nobody to tell or nothing to say. */
+/** Maps a parser error to a rejection; undefined if there is no client to respond to, or nothing to report. */
 function refusalOf(error: NodeJS.ErrnoException): Refusal | undefined {
 	const code = error.code ?? '';
 	if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers_too_large');

@@ -1,4 +1,4 @@
-/** What an exchange needs of a request and of the means to answer it: `node:http` has it, and so has the fast path. */
+/** Request and response as an exchange needs them; `node:http` and the fast path both provide them. */
 import type { Socket } from 'node:net';
 import type { HeaderFields } from '../../../core/handler.ts';
 
@@ -9,45 +9,45 @@ export interface ReceivedRequest {
 	readonly httpVersion: string;
 	readonly rawHeaders: readonly string[];
 	readonly headers: HeaderFields;
-	/** Of the body, where the fields do not say it. */
+	/** Length of the body, if the header fields do not contain it. */
 	readonly announcedLength?: number;
-	/** True: its connection has had this very head before, but for the length of the body. */
+	/** True if the connection has received the same head before, except for the body's length. */
 	readonly isRepeated?: boolean;
-	/** True: the client wants the connection to end with the answer, which is left to the exchange. */
+	/** True if the client asks to close the connection after the response, which the exchange does. */
 	readonly isLast?: boolean;
-	/** Every byte of the body has arrived. */
+	/** True once every byte of the body has arrived. */
 	readonly complete: boolean;
-	/** Every byte of the body has been read or dropped. */
+	/** True once every byte of the body has been read or dropped. */
 	readonly readableEnded: boolean;
 	/** Bytes that have arrived and wait for a reader. */
 	readonly readableLength: number;
-	/** Of fields after the body. */
+	/** Trailer fields after the body. */
 	readonly rawTrailers: readonly string[];
-	/** The whole body, where it has arrived and nobody has read of it; in place of the events. */
+	/** Returns the whole body if it has arrived and no part of it was read; replaces the events. */
 	takeWhole?(): Buffer | undefined;
-	/** The listener to `data` keeps no chunk: memory may be lent to it. */
+	/** Declares that the `data` listener retains no chunk, so that memory may be lent to it. */
 	lendChunks?(): void;
-	/** Whoever listens to `data` starts the flow, in a later turn. */
+	/** Adding a `data` listener starts the flow, in a later tick. */
 	on(event: 'data', listener: (chunk: Buffer) => void): unknown;
 	on(event: 'end', listener: () => void): unknown;
 	pause(): unknown;
-	/** Without a listener, what comes is dropped. */
+	/** Without a listener, arriving bytes are dropped. */
 	resume(): unknown;
 }
 
 export interface ResponseWriter {
-	/** Null while an earlier answer on the same connection is still being taken. */
+	/** Null while an earlier response on the same connection is still being written. */
 	readonly socket: Socket | null;
 	readonly headersSent: boolean;
 	/** Bytes that wait for the client. */
 	readonly writableLength: number;
-	/** @param headers names and values in turn. @throws Error when one cannot be written. */
+	/** @param headers alternating names and values. @throws Error if one of them cannot be written. */
 	writeHead(status: number, headers: string[]): unknown;
 	flushHeaders(): void;
 	writeContinue(): void;
-	/** @returns false when what waits is worth a pause until `drain`. */
+	/** @returns false if the source should pause until `drain`. */
 	write(chunk: Buffer | string): boolean;
 	end(chunk?: Buffer | string): unknown;
-	/** `finish`: the system has taken every byte. */
+	/** `finish`: the kernel has accepted every byte. */
 	on(event: 'finish' | 'drain', listener: () => void): unknown;
 }

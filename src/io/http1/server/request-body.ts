@@ -1,18 +1,18 @@
-/** The body of a received request as a `ByteStream`: pushed from the socket, paused when its reader asks. */
+/** Body of a received request as a `ByteStream`: pushed from the socket, paused when its reader asks. */
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { SafeSink } from '../../safe-sink.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
 export interface RequestBodyHooks {
-	/** Somebody starts to read: time to answer `expect: 100-continue`. */
+	/** Called when a reader starts: time to respond to `expect: 100-continue`. */
 	onBodyStart(): void;
-	/** Header fields came after the body, whose reader is failed: the connection is not to be used again. */
+	/** Called when header fields follow the body. Its reader fails, and the connection must not be reused. */
 	onTrailers(): void;
 }
 
 export class RequestBody implements ByteStream {
-	/** As in `HttpRequest.announcedLength`. */
+	/** Length as in `HttpRequest.announcedLength`. */
 	readonly announcedLength: number | undefined;
 	receivedBytes = 0;
 	private readonly message: ReceivedRequest;
@@ -46,19 +46,19 @@ export class RequestBody implements ByteStream {
 		return whole;
 	}
 
-	/** True when every byte of it has been parsed, whether or not anybody read it. */
+	/** True once every byte of the body has been parsed, read or not. */
 	get isComplete(): boolean {
 		return this.announcedLength === 0 || this.message.complete;
 	}
 
-	/** Bytes that may still come; `Infinity` when the client has not said. */
+	/** Bytes that may still arrive; `Infinity` if the client announced no length. */
 	get remainingBytes(): number {
 		if (this.isComplete) return 0;
 		if (this.announcedLength === undefined) return Number.POSITIVE_INFINITY;
 		return this.announcedLength - this.receivedBytes - this.message.readableLength;
 	}
 
-	/** Fails the reader, now or when it starts. Nothing happens once the body has ended. */
+	/** Fails the reader, now or when it starts. No effect once the body has ended. */
 	fail(cause: unknown): void {
 		if (this.isSettled || this.failure !== undefined) return;
 		this.failure = cause;
@@ -76,7 +76,7 @@ export class RequestBody implements ByteStream {
 		});
 		message.on('end', () => {
 			if (this.isSettled) return;
-			// Fields after the body could contradict the head that has been judged already, and no client of ours sends any.
+			// Trailer fields could contradict the validated head, and no supported client sends any.
 			if (message.rawTrailers.length === 0) {
 				this.settle(() => sink.end());
 				return;

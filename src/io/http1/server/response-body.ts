@@ -3,7 +3,7 @@ import type { HttpBody } from '../../../core/handler.ts';
 
 const sliceBytes = 65_536;
 
-/** A large body in pieces, so that a slow client makes progress that can be seen. */
+/** Splits a large body into pieces, so that the progress of a slow client is visible. */
 export function* slices(body: Buffer): Generator<Buffer> {
 	for (let start = 0; start < body.length; start += sliceBytes) yield body.subarray(start, start + sliceBytes);
 }
@@ -13,12 +13,12 @@ export function mayHaveBody(status: number): boolean {
 	return status >= 200 && status !== 204 && status !== 304;
 }
 
-/** A stream that nobody will read still has to learn that. */
+/** Cancels a stream without a reader, so that its source stops. */
 export function discard(body: HttpBody): void {
 	if (!isByteStream(body)) return;
 	try {
 		discardStream(body);
 	} catch {
-		// It was started before: somebody else ends it.
+		// The stream was already started: its reader ends it.
 	}
 }

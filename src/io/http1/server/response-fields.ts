@@ -1,23 +1,23 @@
-/** Answers as the bytes and header lists that `node:http` takes. */
+/** Formats responses as the bytes and header lists that `node:http` takes. */
 import type { HeaderFields, HttpResponse } from '../../../core/handler.ts';
 import { http } from '../../node-http.ts';
 
 const { STATUS_CODES } = http;
 
-/** What the connection decides, not the handler: written by the server alone. */
+/** Fields that the connection decides, not the handler; only the server writes them. */
 const connectionFields: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer']);
 
 export interface ResponseFields {
 	readonly headers: HeaderFields;
 	readonly requestId: string;
-	/** Bytes of the body; undefined when the handler's own `content-length`, if any, stands. */
+	/** Length of the body in bytes; undefined if the handler's own `content-length` applies. */
 	readonly contentLength: number | undefined;
 	readonly closesConnection: boolean;
 }
 
 /**
- * Names and values in turn, for `ServerResponse.writeHead`. Every answer carries the request's id unless it brings one,
- * under both vendors' names, for each SDK reads only its own.
+ * Returns alternating names and values for `ServerResponse.writeHead`. Every response carries the request id under both vendors' names,
+ * because each SDK reads only its own. An id that the handler set is kept.
  */
 export function headerList(head: ResponseFields): string[] {
 	const { headers, requestId, contentLength } = head;
@@ -35,7 +35,7 @@ export function headerList(head: ResponseFields): string[] {
 	return list;
 }
 
-/** A whole answer for a socket on which no request was understood. A streamed body is left out. */
+/** Formats a complete response for a socket without a valid request. A streamed body is omitted. */
 export function rawResponse(response: HttpResponse, requestId: string): Buffer {
 	const body = wholeBody(response) ?? Buffer.alloc(0);
 	const list = headerList({ headers: response.headers, requestId, contentLength: body.length, closesConnection: true });
@@ -49,7 +49,7 @@ function wholeBody({ body }: HttpResponse): Buffer | undefined {
 	return Buffer.isBuffer(body) ? body : undefined;
 }
 
-/** For what nobody planned: a fault that no role rendered, or our own bug. Says the request id and no more than `title`. */
+/** Response to an unexpected error: one that no role rendered, or an internal error. Contains only the request id and `title`. */
 export function plainErrorResponse(status: number, title: string, code: string, requestId: string): HttpResponse {
 	const error = { type: 'error', error: { type: 'api_error', message: title, code, param: null }, request_id: requestId };
 	return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(error), facts: { code } };

@@ -1,4 +1,7 @@
-/** A streamed answer at its client's pace: the source is paused when too much waits, and a client that does not catch up is found out. */
+/**
+ * A streaming response at its client's pace. The source is paused while too many bytes wait, and a client that does not keep up is
+ * disconnected.
+ */
 import type { Clock } from '../../../core/clock.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import { SafeSink } from '../../safe-sink.ts';
@@ -6,18 +9,18 @@ import type { ResponseWriter } from './received-request.ts';
 
 export interface ResponseStreamOptions {
 	readonly clock: Clock;
-	/** A client that has not taken all that waits for it in so long is given up: who takes a byte now and then holds no stream open. */
+	/** Time after which a client that has not taken all waiting bytes is disconnected. Taking single bytes does not extend it. */
 	readonly stalledWriteMs: number;
-	/** The source is asked to pause once this much waits for the client. */
+	/** Bytes that may wait for the client before the source is paused. */
 	readonly maxBufferedBytes: number;
-	/** What the head promised; undefined when the body is chunked. */
+	/** Length that the head announced; undefined if the body is chunked. */
 	readonly contentLength: number | undefined;
 	readonly onEnd: () => void;
 	readonly onBroken: (cause: unknown) => void;
 }
 
 export class ResponseStream implements ByteSink {
-	/** When the client is given up, in monotonic milliseconds. */
+	/** Time at which the client is disconnected, in monotonic milliseconds. */
 	dueMs = Number.POSITIVE_INFINITY;
 	sentBytes = 0;
 	private readonly answer: ResponseWriter;
@@ -34,7 +37,7 @@ export class ResponseStream implements ByteSink {
 
 	start(source: ByteStream): void {
 		this.flow = source.start(new SafeSink(this, () => this.flow?.cancel()));
-		// The head of a stream whose first piece is not there yet must not wait for it; with the piece it leaves in one write.
+		// The head must not wait for a first piece that is not there yet; with a piece, both leave in one write.
 		setImmediate(() => {
 			if (!this.isOver && this.sentBytes === 0) this.answer.flushHeaders();
 		});
@@ -59,7 +62,7 @@ export class ResponseStream implements ByteSink {
 		if (this.isOver) return;
 		this.isOver = true;
 		const { contentLength } = this.options;
-		// Ending here would let the client take the next answer for the rest of this one.
+		// A normal end would let the client take the next response for the rest of this one.
 		if (contentLength !== undefined && this.sentBytes !== contentLength) {
 			this.options.onBroken(new Error(`A body of ${this.sentBytes} bytes is shorter than its content-length of ${contentLength}`));
 		} else {
@@ -73,7 +76,7 @@ export class ResponseStream implements ByteSink {
 		this.options.onBroken(cause);
 	}
 
-	/** The client is gone or given up: the source is told at once. */
+	/** Cancels the source at once when the client has disconnected or was disconnected. */
 	cancel(): void {
 		if (this.isOver) return;
 		this.isOver = true;

@@ -2,24 +2,24 @@ import type { Socket } from 'node:net';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 
-/** How long an ended connection may take to take its last bytes. */
+/** Time for a closed connection to take its last bytes. */
 const closeGraceMs = 5000;
 
-/** A request on a connection, as far as the connection is concerned. */
+/** A request as its connection sees it. */
 export interface ConnectionUser {
 	onConnectionLost(): void;
-	/** The parser found bytes that are not HTTP, in the body of this request or after it. */
+	/** Called when the parser finds bytes that are not HTTP, in the body of this request or after it. */
 	onMalformed(refusal: Refusal): void;
 }
 
-/** One client's TCP connection and the requests on it that are not over. */
+/** One client's TCP connection and its in-flight requests. */
 export class ServerConnection implements Watched {
 	readonly socket: Socket;
 	readonly peerAddress: string;
-	/** The answer that is being made, or has been, is the last: nothing that comes after its request is served. */
+	/** True if the current or latest response is the last: requests after it are not processed. */
 	isClosing = false;
 	requestCount = 0;
-	/** Requests that came after the last one that is answered. */
+	/** Number of requests received after the last one that receives a response. */
 	ignoredCount = 0;
 	dueMs = Number.POSITIVE_INFINITY;
 	listIndex = -1;
@@ -31,7 +31,7 @@ export class ServerConnection implements Watched {
 		this.peerAddress = plainAddress(socket.remoteAddress ?? '');
 		this.deadlines = deadlines;
 		socket.once('close', () => this.onClose());
-		// The end of a connection says all there is to say; after CONNECT nobody else listens, and an error would end the process.
+		// The close event is sufficient. After CONNECT there is no other listener, and an unhandled error would end the process.
 		socket.on('error', () => undefined);
 	}
 
@@ -44,17 +44,17 @@ export class ServerConnection implements Watched {
 		if (index !== -1) this.exchanges.splice(index, 1);
 	}
 
-	/** Requests that wait for their turn to be answered, or never will be. */
+	/** Number of requests that wait for their turn to be processed, or are ignored. */
 	get pipelinedCount(): number {
 		return this.exchanges.length + this.ignoredCount;
 	}
 
-	/** The request that was received last and is not over. */
+	/** The latest request that has not ended. */
 	get latest(): ConnectionUser | undefined {
 		return this.exchanges.at(-1);
 	}
 
-	/** Ends the connection once what was written has left, and by force when the client does not take it. */
+	/** Closes the connection once written bytes have left, and by force if the client does not take them. */
 	closeSoon(nowMs: number): void {
 		if (this.socket.destroyed) return;
 		this.dueMs = Math.min(this.dueMs, nowMs + closeGraceMs);
@@ -72,7 +72,7 @@ export class ServerConnection implements Watched {
 	}
 }
 
-/** An IPv4 client of a dual-stack socket appears as `::ffff:192.0.2.1`; everyone else calls it `192.0.2.1`. */
+/** An IPv4 client of a dual-stack socket appears as `::ffff:192.0.2.1`; rules and logs use `192.0.2.1`. */
 function plainAddress(address: string): string {
 	return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

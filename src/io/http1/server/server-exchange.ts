@@ -1,4 +1,4 @@
-/** One request and its answer: runs the handler, writes what it returns at the client's pace, logs one line when all is over. */
+/** One request and its response: runs the handler, writes the response at the client's pace, and logs one line at the end. */
 import { TLSSocket } from 'node:tls';
 import { isByteStream, streamOf } from '../../../core/byte-stream.ts';
 import type { CallFacts } from '../../../core/call-facts.ts';
@@ -16,7 +16,7 @@ import { headerList, plainErrorResponse } from './response-fields.ts';
 import { ResponseStream } from './response-stream.ts';
 import type { ConnectionUser, ServerConnection } from './server-connection.ts';
 
-/** What all exchanges of one server share. */
+/** Shared by all exchanges of one server. */
 export interface ExchangeParts {
 	readonly handler: Handler;
 	readonly clock: Clock;
@@ -28,14 +28,14 @@ export interface ExchangeParts {
 	readonly maxBufferedBytes: number;
 	readonly isDraining: () => boolean;
 	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
-	/** Told once the answer is over and the handler has settled. */
+	/** Called once the response is over and the handler has settled. */
 	readonly onLeft: () => void;
 }
 
-/** An unread rest of a body up to this size is read and dropped so that the connection can be used again. */
+/** An unread rest of a body up to this size is read and dropped, so that the connection can be reused. */
 const maxDiscardedBytes = 65_536;
 
-/** How long an upload that was answered early is read and dropped, so that its sender gets to read the answer. */
+/** Time for which an upload is read and dropped after an early response, so that its client gets to read the response. */
 const lingerMs = 2000;
 
 export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched {
@@ -61,7 +61,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private stream: ResponseStream | undefined;
 	private code: string | undefined;
 	private wholeBytes = 0;
-	/** How it ended, until that is logged. */
+	/** End of the request, until it is logged. */
 	private untold: Pick<RequestRecord, 'outcome' | 'status' | 'durationMs'> | undefined;
 
 	constructor(
@@ -90,7 +90,6 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		return Math.min(this.bodyDueMs, this.endDueMs, this.stream?.dueMs ?? Number.POSITIVE_INFINITY);
 	}
 
-	/** Lets the handler answer. */
 	serve(): void {
 		let promise: Promise<HttpResponse>;
 		try {
@@ -110,7 +109,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		);
 	}
 
-	/** Answers without a handler: the request is not HTTP as we accept it. The connection ends with it. */
+	/** Responds without a handler, because the request violates the HTTP rules of this server. The connection closes. */
 	refuse(refusal: Refusal): void {
 		this.closeAfterAnswer();
 		this.isRestUnreadable = true;
@@ -126,7 +125,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	onBodyStart(): void {
 		if (!this.awaitsContinue) return;
 		this.awaitsContinue = false;
-		// Written before its turn, node:http would send it after the head of the answer. No client may wait for it without end.
+		// Written out of order, `node:http` would send it after the head of the response. Clients must not wait for it indefinitely.
 		if (this.answer.socket !== null) this.answer.writeContinue();
 	}
 
@@ -170,7 +169,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			}
 		}
 		if (nowMs < this.endDueMs && nowMs < (this.stream?.dueMs ?? Number.POSITIVE_INFINITY)) return;
-		// An earlier answer on the same connection is still being taken.
+		// An earlier response on the same connection is still being written.
 		if (this.answer.socket === null) return;
 		if (this.isLingering) this.stopLingering(nowMs);
 		else this.cut(new Refusal('client_closed', { message: 'The client did not read its response in time' }), 'destroy');
@@ -232,7 +231,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			discard(response.body);
 			this.logDefect(defect);
 			this.code = 'internal_error';
-			// A head that cannot be written has not been; the source of a stream that throws comes after it.
+			// A head that failed to write was not sent; a stream's source can throw only after its head was sent.
 			if (this.answer.headersSent) this.cut(defect, 'flush');
 			else this.write(plainErrorResponse(500, 'Internal server error', 'internal_error', this.id));
 		}
@@ -301,12 +300,12 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.answer.writeHead(response.status, list);
 	}
 
-	/** Closing while the client still sends would reset the connection and take the answer from it. */
+	/** Closing while the client still sends would reset the connection and lose the response. */
 	private get mustLinger(): boolean {
 		return !this.isRestUnreadable && !this.awaitsContinue && this.body.remainingBytes > maxDiscardedBytes;
 	}
 
-	/** The answer is written but for its end, which closes the connection: that waits for the rest of the request. */
+	/** The response is written except for its end, which closes the connection. The end waits for the rest of the request. */
 	private linger(): void {
 		const { message, answer } = this;
 		this.isLingering = true;
@@ -329,7 +328,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		else if (!this.message.readableEnded) this.message.resume();
 	}
 
-	/** Ends the connection with the answer incomplete, so that the client can tell. */
+	/** Closes the connection with the response incomplete, so that the client can detect it. */
 	private cut(cause: unknown, how: 'flush' | 'destroy' | 'reset'): void {
 		this.code ??= codeOf(cause);
 		this.leave('broken', () => {
@@ -340,11 +339,11 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		// Node resets plain connections only.
 		if (how === 'reset' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
 		else if (how !== 'flush' || this.answer.socket === null) socket.destroy();
-		// Later, because the pieces of this turn are still on their way to the socket.
+		// Deferred, because the pieces of this tick are still on their way to the socket.
 		else process.nextTick(() => this.connection.closeSoon(this.parts.clock.monotonicMs()));
 	}
 
-	/** @param end ends what goes on with it: not before then is it known what it has cost. */
+	/** @param end ends dependent work. The cost of the request is known only after it. */
 	private leave(outcome: Outcome, end?: () => void): void {
 		if (this.isOver) return;
 		this.isOver = true;
@@ -353,7 +352,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		const status = this.response?.status ?? new Refusal('client_closed').status;
 		this.untold = { outcome, status, durationMs: this.parts.clock.monotonicMs() - this.arrivedMs };
 		end?.();
-		// The handler of a request that has no answer yet still has to say what it was.
+		// Without a response yet, the handler still has to provide the record.
 		if (this.response !== undefined) this.tell();
 		if (this.hasSettled) this.parts.onLeft();
 	}

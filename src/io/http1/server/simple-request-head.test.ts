@@ -12,7 +12,7 @@ function read(text: string, maxBytes = limit): ReturnType<typeof readSimpleReque
 	return readSimpleRequestHead(Buffer.from(text, 'latin1'), maxBytes);
 }
 
-describe('a usual head', () => {
+describe('a simple head', () => {
 	test('is read with its fields', () => {
 		const head = 'POST /v1/messages?a=b HTTP/1.1\r\nHost: a:1\r\nX-Empty:\r\nContent-Length:  12 \r\nConnection: Keep-Alive\r\n\r\n';
 		expect(read(`${head}{"model":`)).toEqual({
@@ -33,7 +33,7 @@ describe('a usual head', () => {
 	});
 });
 
-/** Each may stand in no head that is read here. */
+/** Each of these must keep a head off the fast path. */
 const unusual: Record<string, string> = {
 	'an unfinished head': 'GET / HTTP/1.1\r\nHost: a\r\n',
 	'another method': 'DELETE / HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -124,7 +124,7 @@ describe('whatever is read here', () => {
 			),
 		})
 		.map(({ start, fields }) => [start, 'Host: a', ...fields, '', ''].join('\r\n'));
-	/** A usual head with a few pieces put into it, or in the place of some of its bytes. */
+	/** A simple head with a few pieces inserted, or replacing some of its bytes. */
 	const head = fc.tuple(usual, fc.array(fc.tuple(fc.nat(100), fc.nat(4), piece), { maxLength: 2 })).map(([text, changes]) =>
 		changes.reduce((changed, [at, drop, put]) => {
 			const from = at % changed.length;
@@ -144,7 +144,7 @@ describe('whatever is read here', () => {
 				client.send(`${whole}GET /next HTTP/1.1\r\nHost: next\r\nConnection: close\r\n\r\n`);
 				await client.untilClosed();
 				client.destroy();
-				// What the server refuses of a head that was parsed, it refuses whoever has parsed it.
+				// The server rejects the same parsed heads, whichever parser read them.
 				const refusal = judgeHead({ method: ours.method, target: ours.url, httpVersion: '1.1', rawHeaders: ours.rawHeaders });
 				expect(client.statuses[0]).toBe(refusal?.status ?? 200);
 				if (refusal === undefined) {

@@ -1,28 +1,28 @@
 /**
- * Reads the heads that nearly every request has, and no others: what can be read in one way only. Whatever is unusual, odd, incomplete
- * or wrong is left to `node:http`, whose word on it stays the only one.
+ * Parses simple heads, which nearly every request has: those with only one possible reading. Anything unusual, incomplete or invalid is
+ * left to `node:http`, so that only one parser judges it.
  */
 export interface SimpleRequestHead {
 	readonly method: 'GET' | 'POST';
-	/** As received. */
+	/** Request target as received. */
 	readonly url: string;
-	/** Names and values in turn, as received. */
+	/** Alternating names and values, as received. */
 	readonly rawHeaders: readonly string[];
-	/** By lower-case name, each given once; without the length, which differs between heads that else say the same. */
+	/** Fields by lower-case name, each sent once, without the length, which differs between otherwise equal heads. */
 	readonly headers: Readonly<Record<string, string>>;
 	readonly contentLength: number;
-	/** Of the head, with the empty line. */
+	/** Length of the head in bytes, with the empty line. */
 	readonly bytes: number;
 }
 
-/** Printable ASCII in lines that CRLF ends: no tab, no folded line, no lone CR or LF, no name that some server reads as another. */
+/** Printable ASCII in lines that end with CRLF: no tab, no folded line, no lone CR or LF, no name that a server could read as another. */
 const usual = /^(?:GET|POST) \/[!-~]* HTTP\/1\.1\r\n(?:[A-Za-z0-9-]+:[ -~]*\r\n)+\r\n$/;
 
 const length = /^(?:0|[1-9]\d{0,14})$/;
 
 const usualConnections: ReadonlySet<string | undefined> = new Set([undefined, 'keep-alive', 'close']);
 
-/** `node:http` reads them in its own way, most of them for how the rest of the connection is to be read. */
+/** `node:http` interprets these fields itself; most of them control how the rest of the connection is read. */
 const unusualNames: ReadonlySet<string> = new Set([
 	'expect',
 	'http2-settings',
@@ -34,7 +34,7 @@ const unusualNames: ReadonlySet<string> = new Set([
 	'upgrade',
 ]);
 
-/** @returns undefined when `node:http` must read it. */
+/** @returns undefined if `node:http` must read it. */
 export function readSimpleRequestHead(bytes: Buffer, maxBytes: number): SimpleRequestHead | undefined {
 	const end = bytes.indexOf('\r\n\r\n');
 	if (end === -1 || end + 4 > maxBytes) return undefined;
@@ -58,8 +58,8 @@ interface UsualFields extends Pick<SimpleRequestHead, 'headers' | 'rawHeaders'> 
 function readFields(text: string, from: number): UsualFields | undefined {
 	const rawHeaders: string[] = [];
 	let contentLength: string | undefined;
-	// Without a prototype it is a dictionary: objects of a shape of their own for each order of names would have all code that looks into
-	// them compiled anew.
+	// An object without a prototype is a dictionary. Otherwise each order of names would create a new object shape, and V8 would recompile
+	// all code that reads them.
 	const headers = Object.create(null) as Record<string, string>;
 	for (let start = from; ; ) {
 		const end = text.indexOf('\r\n', start);

@@ -29,12 +29,12 @@ interface Result {
 	readonly status?: number;
 	readonly headers?: object;
 	readonly body?: string;
-	/** Code of the fault, and where it struck. */
+	/** Code of the error, and the phase in which it occurred. */
 	readonly failure?: string;
 	readonly received?: string;
 }
 
-/** Both in one order of fields: the order of undici's is the same, that of objects with equal members need not be. */
+/** Sorts the fields into one order: undici's own order is fixed, but that of equal objects may differ. */
 async function resultOf(client: UpstreamClient, outgoing: UpstreamRequest): Promise<Result> {
 	try {
 		const { status, headers, body } = await client.send(outgoing);
@@ -59,7 +59,7 @@ interface Scenario {
 	readonly options?: Partial<UpstreamClientOptions>;
 }
 
-/** What each client makes of the same server. */
+/** Results of both clients for the same server. */
 async function resultsOf({ script, overrides, options }: Scenario): Promise<{ native: Result; undici: Result }> {
 	const results: Result[] = [];
 	for (const create of [clientMakers.native, clientMakers.undici]) {
@@ -72,7 +72,7 @@ async function resultsOf({ script, overrides, options }: Scenario): Promise<{ na
 	return { native, undici };
 }
 
-/** Sends once the request is there, in full. */
+/** Sends once the whole request has arrived. */
 const saying =
 	(bytes: string, after: 'stay' | 'end' | 'reset' = 'stay'): Script =>
 	(connection) => {
@@ -148,11 +148,11 @@ describe('both clients read the same of', () => {
 		const script = saying('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n');
 		const { native, undici } = await resultsOf({ script, overrides: () => ({ method: 'HEAD', body: null }) });
 		expect({ ...undici, received: '' }).toEqual({ ...native, received: '' });
-		// Undici uses no connection again after HEAD.
+		// Undici does not reuse a connection after HEAD.
 		expect(undici.received).toBe(native.received?.replace('keep-alive', 'close'));
 	});
 
-	test('a length of what has not changed, which undici takes for that of a body', async () => {
+	test('a length of an unchanged response, which undici takes for that of a body', async () => {
 		const { native, undici } = await resultsOf({ script: saying('HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n') });
 		expect([native.status, native.body, undici.failure]).toEqual([304, '', 'in the body: provider_disconnected']);
 	});
@@ -224,7 +224,7 @@ describe('both clients send the same', () => {
 });
 
 describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
-	test('an error of the request that the sender notices is the sender’s, and nothing leaves', async () => {
+	test('an error of the request that the sender notices is the sender’s, and no byte is sent', async () => {
 		const server = await startServer(saying(answered('x')));
 		const client = startClient({}, create);
 		const onSent = (): never => {
@@ -238,7 +238,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(server.connections.map(({ received }) => received.match(/POST/g)?.length ?? 0).reduce((sum, one) => sum + one)).toBe(1);
 	});
 
-	test('connections are used again, and not after the server ended them', async () => {
+	test('connections are reused, but not after the server ended them', async () => {
 		let endsAfter = 0;
 		const server = await startServer((connection) => {
 			connection.send(answered('x'));
@@ -253,7 +253,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(await bodyOf(await client.send(request(server)))).toBe('x');
 	});
 
-	test('a connection on which more came than the response is not used again', async () => {
+	test('a connection with bytes after the response is not reused', async () => {
 		const server = await startServer((connection) => connection.send(`${answered('x')}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`));
 		const client = startClient({}, create);
 		for (let turn = 0; turn < 3; turn++) {
@@ -279,7 +279,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		let isOver = false;
 		void result.then(() => void (isOver = true));
 		await until(() => isSent && server.connections[0]?.received.endsWith('{"a":1}') === true);
-		// What the server has sent is on its way.
+		// The server's bytes are in transit.
 		for (let waited = 0; waited < 20; waited++) await new Promise((resolve) => setImmediate(resolve));
 		await until(() => {
 			if (!isOver) clock.advance(ms);
@@ -325,7 +325,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	});
 
 	test.each(['end', 'reset'] as const)(
-		'a request that has left is not sent again after an %s, on a connection used before',
+		'a request that was sent is not sent again after an %s, on a connection used before',
 		async (how) => {
 			const server = await startServer((connection) => {
 				const asked = connection.received.match(/POST/g)?.length ?? 0;
@@ -363,7 +363,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		await until(() => server.connections[0]?.isClosed === true);
 	});
 
-	test('a client that has disconnected before a connection is there sends nothing', async () => {
+	test('a client that has disconnected before a connection opens sends no byte', async () => {
 		const server = await startServer();
 		let connect: () => void = () => undefined;
 		const lookup: LookupFunction = (_hostname, _options, callback) => {
@@ -385,7 +385,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		const client = startClient({ maxConnectionsPerOrigin: 1 }, create);
 		const first = causeOf(client.send(request(server)));
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
-		// In a function of its own, whose frame does not keep the body.
+		// In a separate function, whose frame does not retain the body.
 		const body = await (async () => {
 			const waiting = Buffer.alloc(1000);
 			let leave: () => void = () => undefined;
@@ -401,7 +401,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(await first).toMatchObject({ code: 'provider_unreachable' });
 	});
 
-	test('requests beyond the connections wait, and go on in their order', async () => {
+	test('requests beyond the connections wait, and continue in their order', async () => {
 		const server = await startServer((connection) => {
 			const asked = [...connection.received.matchAll(/POST (\/\d+) /g)].map(([, target]) => target);
 			connection.send(answered(String(asked.at(-1))));
@@ -417,7 +417,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(server.connections.length).toBeLessThanOrEqual(2);
 	});
 
-	test('requests in flight and those that wait come to their end after many other origins were asked', async () => {
+	test('in-flight and waiting requests complete after requests to many other origins', async () => {
 		let respond: () => void = () => undefined;
 		const server = await startServer((connection) => {
 			const [, target] = [...connection.received.matchAll(/POST (\/\w+) /g)].at(-1) ?? [];
@@ -429,7 +429,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		const client = startClient({ maxConnectionsPerOrigin: 1, lookup }, create);
 		const bodies = ['/first', '/second'].map(async (target) => await bodyOf(await client.send(request(server, { target }))));
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
-		// More than there are pools.
+		// More than the maximum number of pools.
 		for (let index = 1; index <= 70; index++) {
 			const failed = client.send(request({ origin: `http://127.0.1.${index}:1` }, { mayReachPrivateNetwork: false }));
 			await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable' });
@@ -450,7 +450,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(server.connections.map(({ received }) => received).join('')).not.toContain('/second');
 	});
 
-	test('a reader that has enough ends the connection', async () => {
+	test('a reader that cancels ends the connection', async () => {
 		const server = await startServer(saying(`${chunked}1\r\nx\r\n`));
 		const response = await startClient({}, create).send(request(server));
 		const pieces: Buffer[] = [];
@@ -461,7 +461,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(pieces.map(String)).toEqual(['x']);
 	});
 
-	test.each(['end', 'reset'] as const)('a response is whole or failed after an %s while its reader asks for silence', async (how) => {
+	test.each(['end', 'reset'] as const)('a response is complete or failed after an %s while its reader pauses', async (how) => {
 		const size = 3_000_000;
 		const server = await startServer((connection) => {
 			connection.send(`${ok}\r\n${'y'.repeat(size)}`);
@@ -484,11 +484,11 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 			flow.resume();
 			return outcome !== undefined;
 		});
-		// A reset is the end of nothing; the system may have lost what was on its way.
+		// A reset is never a normal end; the kernel may have lost bytes in transit.
 		expect(outcome === 'end' ? received === size : outcome === 'provider_disconnected').toBe(true);
 	});
 
-	test('private addresses are refused, however they are written', async () => {
+	test('private addresses are rejected, however they are written', async () => {
 		const server = await startServer(saying(answered('x')));
 		const lookup: LookupFunction = (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
 		const client = startClient({ lookup }, create);
@@ -497,12 +497,12 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 			await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable', cause: { code: 'ADDRESS_REFUSED' } });
 		}
 		expect(server.connections).toHaveLength(0);
-		// The connections of those who may are not shared with those who may not.
+		// Requests with and without access to private networks do not share connections.
 		expect(await bodyOf(await client.send(request(server)))).toBe('x');
 		await expect(client.send(request(server, { mayReachPrivateNetwork: false }))).rejects.toMatchObject({ code: 'provider_unreachable' });
 	});
 
-	test('a response that comes before the request has left whole is given, and its connection is not used again', async () => {
+	test('a response that arrives before the request is sent completely is delivered, and its connection is not reused', async () => {
 		const server = await startServer((connection) => {
 			if (!connection.received.includes('early')) connection.send(answered('early'));
 		});
@@ -515,7 +515,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		await until(() => server.connections[0]?.isClosed === true);
 	});
 
-	test('the end of the client ends what is in flight', async () => {
+	test('closing the client ends in-flight requests', async () => {
 		const server = await startServer(saying(`${chunked}1\r\nx\r\n`));
 		const client = startClient({}, create);
 		const { pieces, outcome } = collect((await client.send(request(server))).body);
@@ -524,7 +524,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(await outcome).toMatchObject({ code: 'provider_disconnected' });
 	});
 
-	test('a real server of HTTP is understood, many requests at once', async () => {
+	test('a real HTTP server is supported, with many concurrent requests', async () => {
 		const server = createServer((incoming, outgoing) => {
 			incoming.on('data', () => undefined).on('end', () => outgoing.end(`answer to ${incoming.url}`));
 		});
@@ -542,7 +542,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	});
 });
 
-describe('what both clients understand of damaged responses is the same', () => {
+describe('both clients read damaged responses alike', () => {
 	const samples = [
 		answered('{"ok":true}', 'X-Request-Id: abc', 'Set-Cookie: a=b'),
 		`${chunked}5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nx-trailer: z\r\n\r\n`,

@@ -10,7 +10,7 @@ type Written = { readonly chunk: Buffer; readonly encoding: BufferEncoding };
 export class HeldSocket extends Duplex {
 	readonly #socket: Socket;
 	#isHeld = false;
-	/** What ended the connection while it was held. */
+	/** End of the connection that occurred while the socket was paused. */
 	#ended: { readonly error: Error | undefined } | undefined;
 
 	constructor(socket: Socket) {
@@ -37,7 +37,7 @@ export class HeldSocket extends Duplex {
 		else this.#end(this.#ended.error);
 	}
 
-	/** For undici, which lets a process end while its connections rest. */
+	/** Called by undici, which lets a process exit while its connections are idle. */
 	ref(): this {
 		this.#socket.ref();
 		return this;
@@ -77,10 +77,10 @@ export class HeldSocket extends Duplex {
 		if (this.#isHeld) {
 			this.#ended ??= { error };
 		} else if (error !== undefined) {
-			// Undici takes ECONNRESET for the end of a response that lasts until the connection ends: half of it would pass for the whole.
+			// Undici takes ECONNRESET for the end of a response that lasts until the connection ends: a truncated body would pass as complete.
 			this.destroy(new Error('The connection has failed', { cause: error }));
 		} else if (!this.readableEnded) {
-			// What was read before the end is still to be read.
+			// Bytes read before the end must still be delivered.
 			if (this.readable && !this.#socket.readableEnded) this.destroy();
 			else this.once('end', () => this.destroy());
 		} else {

@@ -18,7 +18,7 @@ const ca = readFileSync(join(folder, 'certificate.pem'), 'utf8');
 const material = { cert: ca, key: readFileSync(join(folder, 'key.pem')) };
 const authorization = `Basic ${btoa('user:hush-hush')}`;
 
-/** Names of tests are on this machine. */
+/** Host names of the tests resolve to this machine. */
 const lookup: LookupFunction = (_hostname, options, callback) => {
 	if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }]);
 	else callback(null, '127.0.0.1', 4);
@@ -37,7 +37,7 @@ async function listen(server: Server): Promise<number> {
 
 interface StartedProxy {
 	readonly proxy: UpstreamProxy;
-	/** Method, target and credentials of what came. */
+	/** Method, target and credentials of each received request. */
 	readonly asked: [string | undefined, string | undefined, string | undefined][];
 }
 
@@ -96,19 +96,19 @@ function startClient(overrides: Partial<UpstreamClientOptions> = {}) {
 }
 
 describe('a request through a proxy', () => {
-	test.each([false, true])('goes by a tunnel where its origin has TLS, and uses it again (TLS to the proxy: %s)', async (isTls) => {
+	test.each([false, true])('uses a tunnel if its origin has TLS, and uses it again (TLS to the proxy: %s)', async (isTls) => {
 		const { proxy, asked } = await startProxy({ isTls });
 		const { origin, seen } = await startTlsOrigin();
 		const client = startClient();
 		for (let turn = 0; turn < 3; turn++) expect(await bodyOf(await client.send(request({ origin }, { proxy })))).toBe('safe');
 		expect(asked.length).toBeLessThanOrEqual(2);
 		expect(asked[0]).toEqual(['CONNECT', new URL(origin).host, authorization]);
-		// The proxy's credentials are for the proxy alone.
+		// The proxy's credentials are sent to the proxy only.
 		expect(seen.map(({ headers }) => headers['proxy-authorization'])).toEqual([undefined, undefined, undefined]);
 		expect(seen[0]?.headers.host).toBe(new URL(origin).host);
 	});
 
-	test('names its origin to the proxy where that has no TLS', async () => {
+	test('names its origin to the proxy if that has no TLS', async () => {
 		const { proxy, asked } = await startProxy();
 		const origin = 'http://llm.test:8000';
 		expect(await bodyOf(await startClient().send(request({ origin }, { proxy })))).toBe('forwarded llm.test:8000');
@@ -120,7 +120,7 @@ describe('a request through a proxy', () => {
 		['https://tls.test:1', 403],
 		['https://tls.test:1', 502],
 		['http://llm.test', 407],
-	])('to %s fails when the proxy answers %i, and tells nobody its credentials', async (origin, status) => {
+	])('to %s fails when the proxy returns %i, and does not disclose its credentials', async (origin, status) => {
 		const { proxy } = await startProxy({ status });
 		const client = startClient();
 		const cause = await causeOf(client.send(request({ origin }, { proxy })));
@@ -147,7 +147,7 @@ describe('a request through a proxy', () => {
 		expect(await failed).toMatchObject({ code: 'provider_connect_timeout' });
 	});
 
-	test('with a certificate of another name: provider_unreachable, and nothing is sent', async () => {
+	test('with a certificate of another name: provider_unreachable, and no byte is sent', async () => {
 		const { proxy } = await startProxy();
 		const { origin, seen } = await startTlsOrigin();
 		const failed = startClient().send(request({ origin: origin.replace('tls.test', 'other.test') }, { proxy }));
@@ -155,7 +155,7 @@ describe('a request through a proxy', () => {
 		expect(seen).toEqual([]);
 	});
 
-	test('demands a certificate of the address where its origin is one, not of the proxy', async () => {
+	test("requires a certificate of the origin's address, not of the proxy", async () => {
 		const { proxy } = await startProxy();
 		const { origin, seen } = await startTlsOrigin();
 		const named = { ...proxy, origin: proxy.origin.replace('127.0.0.1', 'tls.test') };
@@ -165,7 +165,7 @@ describe('a request through a proxy', () => {
 	});
 
 	test.each(['https://127.0.0.1:1', 'http://127.0.0.1:1', 'https://2130706433:1'])(
-		'to %s is refused, for the proxy would connect to its own side',
+		'to %s is rejected, because the proxy would connect to its own network',
 		async (origin) => {
 			const { proxy, asked } = await startProxy();
 			const failed = startClient().send(request({ origin }, { proxy, mayReachPrivateNetwork: false }));
@@ -191,7 +191,7 @@ describe('a request through a proxy', () => {
 	});
 });
 
-test('a client that is closed while undici is loaded sends nothing', async () => {
+test('a client that is closed while undici is loaded sends no byte', async () => {
 	const server = await startServer((connection) => connection.send(answered('x')));
 	const client = createHttpClient('undici', {
 		clock: systemClock,

@@ -15,7 +15,7 @@ import {
 	tellWhenOpen,
 } from '../client/upstream-connector.ts';
 
-/** The proxy declines to connect, or asks for other credentials. Its message names no credentials. */
+/** The proxy rejects the tunnel or requires other credentials. The message contains no credentials. */
 export class ProxyRejected extends Error {
 	override readonly name = 'ProxyRejected';
 	readonly code = 'PROXY_REJECTED';
@@ -26,8 +26,8 @@ export class ProxyRejected extends Error {
 }
 
 /**
- * The proxy resolves the origin's name, so only an address that stands in place of a name can be judged here. The proxy itself
- * may have any address: the operator names it.
+ * The proxy resolves the origin's name, so only a literal address in place of a name can be checked here. The proxy itself may have any
+ * address, because the operator configures it.
  */
 export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options: ConnectorOptions): OpenSocket {
 	const { clock, isAllowedAddress, lookup, ca } = options;
@@ -53,7 +53,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 		connecting.on('error', tellOnce);
 		connecting.on('connect', ({ statusCode = 0 }, tunnel, early) => {
 			timer.cancel();
-			// Stays for good: an error that nobody listens to would end the process.
+			// The listener stays: an `error` event without a listener would end the process.
 			tunnel.on('error', tellOnce);
 			if (statusCode < 200 || statusCode > 299 || early.length > 0) {
 				tunnel.destroy();
@@ -65,7 +65,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 				return;
 			}
 			const leftMs = Math.max(1, startMs + limitMs - clock.monotonicMs());
-			// Without the host, TLS would compare the certificate of an origin that is an address with the name of the proxy.
+			// Without the host, TLS would compare the certificate of an origin given as an address with the name of the proxy.
 			const socket = secure.keepSession(connectTls({ socket: tunnel, host: hostname, ...secure.options() }));
 			cancel = tellWhenOpen(socket, 'secureConnect', { clock, limitMs: leftMs, hostname }, tellOnce);
 		});

@@ -1,4 +1,4 @@
-/** The way out over undici: through proxies, and in place of the native client where the configuration says so. */
+/** Upstream client over undici: for proxies, and in place of the native client if so configured. */
 import { createPooledClient, type UpstreamClient, type UpstreamClientOptions } from '../client/upstream-client.ts';
 import { UndiciPool } from './undici-pool.ts';
 

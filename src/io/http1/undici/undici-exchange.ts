@@ -1,4 +1,4 @@
-/** Adapts one call to undici's dispatch handler. */
+/** Adapts one request to undici's dispatch handler. */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { isByteStream } from '../../../core/byte-stream.ts';
@@ -7,16 +7,16 @@ import { MalformedResponse, responseHeadOf } from '../client/response-head.ts';
 import type { RequestCarrier } from '../client/upstream-connection.ts';
 import type { WaitingCall } from '../client/upstream-pool.ts';
 
-/** A connection that can fall silent. */
+/** A connection that can be paused. */
 export interface Holdable {
 	hold(): void;
 	release(): void;
 }
 
 export interface ExchangeListener {
-	/** @throws Error for a status that is not the server's. */
+	/** @throws Error for a status that the server did not send. */
 	judgeStatus(status: number): void;
-	/** Undici is done with the request, whatever became of it. Told once. */
+	/** Called once when undici has finished with the request, whatever its result. */
 	onEnd(): void;
 }
 
@@ -33,22 +33,22 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		this.#listener = listener;
 	}
 
-	/** To be told before the request starts. */
+	/** Must be called before the request starts. */
 	assign(connection: Holdable): void {
 		this.#connection = connection;
 	}
 
-	/** The body as undici takes it. The header fields must have its length, which undici does not count for pieces. */
+	/** Returns the body as undici takes it. The header fields must contain its length, because undici does not add up pieces. */
 	body(): Buffer | Readable | null {
 		const { body } = this.#call.request;
 		if (isByteStream(body)) return new PushedBody(body, () => this.#call.onRequestEnd());
 		return body === null || Buffer.isBuffer(body) ? body : Readable.from(body);
 	}
 
-	// As undici's handler.
+	// Implements `Dispatcher.DispatchHandler`.
 
 	onRequestStart(controller: Dispatcher.DispatchController): void {
-		// Undici has no other way to take back a request that waits for a connection. Nothing has left yet.
+		// Undici has no other way to withdraw a request that waits for a connection. No byte was sent yet.
 		if (this.#isOver) throw new Error('The request was abandoned');
 		this.#controller = controller;
 		const { body } = this.#call.request;
@@ -58,7 +58,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-		// An interim response: the real one follows.
+		// An interim response: the final one follows.
 		if (this.#isOver || status < 200) return;
 		this.#listener.judgeStatus(status);
 		this.#call.onHead(responseHeadOf(status, rawFieldsOf(controller), this.#call.request.method));
@@ -84,14 +84,14 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		else this.#call.onFailure(error, true);
 	}
 
-	/** Undici tells the error of a listener to the end as a second end. */
+	/** Undici reports an error thrown by an end listener as a second end. */
 	#tellEnd(): void {
 		if (this.#hasEnded) return;
 		this.#hasEnded = true;
 		this.#listener.onEnd();
 	}
 
-	// As what carries the call.
+	// Implements `RequestCarrier`.
 
 	pause(): void {
 		this.#connection?.hold();
@@ -107,7 +107,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		this.#controller?.abort(new Error('The response was abandoned'));
 	}
 
-	/** The call is over, or waits no longer. */
+	/** The request has ended or no longer waits. */
 	leave(): void {
 		if (this.#controller === undefined) this.#isOver = true;
 	}
@@ -118,7 +118,7 @@ function rawFieldsOf({ rawHeaders }: Dispatcher.DispatchController): string[] {
 	return rawHeaders.map((field: Buffer | string) => (typeof field === 'string' ? field : field.toString('latin1')));
 }
 
-/** A pushed body as a stream of the runtime, started when it is first read. */
+/** A pushed body as a stream of the runtime, started by the first read. */
 class PushedBody extends Readable {
 	readonly #body: ByteStream;
 	#flow: ByteFlow | undefined;

@@ -1,4 +1,4 @@
-/** The connections to one origin that undici keeps, for calls of the upstream client. */
+/** Connections to one origin that undici manages, for requests of the upstream client. */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type buildConnector, Client, Pool as ClientPool, type Dispatcher } from 'undici';
@@ -13,7 +13,7 @@ import { type Holdable, UndiciExchange } from './undici-exchange.ts';
 
 export type UndiciPoolOptions = Omit<PoolOptions, 'deadlines'>;
 
-/** As the native client has it; see `upstream-connection.ts`. */
+/** Same value as in the native client; see `upstream-connection.ts`. */
 const restMs = 4000;
 const maxAnnouncedRestMs = 60_000;
 const restMarginMs = 2000;
@@ -21,23 +21,23 @@ const maxHeadBytes = 65_536;
 
 export class UndiciPool implements Pool {
 	readonly #origin: string;
-	/** Requests without TLS name their origin to the proxy, which sends them on; others go through a tunnel. */
+	/** Requests without TLS name their origin to the proxy, which forwards them; others use a tunnel. */
 	readonly #forwardingProxy: UpstreamProxy | undefined;
 	readonly #pool: ClientPool;
 	readonly #maxConnections: number;
-	/** Calls that undici is not given yet: it keeps what it is given, with the body, until a connection is free. */
+	/** Requests not yet given to undici, which would retain them with their bodies until a connection is free. */
 	readonly #waiting = new Set<WaitingCall>();
-	/** Requests that undici has not told the end of. */
+	/** Requests whose end undici has not reported. */
 	#inFlight = 0;
 	#isRetired = false;
-	/** Why nothing is served any more. */
+	/** Cause of the pool's end; set once it serves no more requests. */
 	#end: Error | undefined;
 	readonly #exchanges = new Map<WaitingCall, UndiciExchange>();
-	/** Undici hands on the options of a request as they are, and its handler in another form. */
+	/** Undici passes the options of a request on unchanged, but wraps its handler. */
 	readonly #byOptions = new WeakMap<Dispatcher.DispatchOptions, UndiciExchange>();
-	/** What ends the attempts to connect. */
+	/** Functions that end the connection attempts. */
 	readonly #opening = new Set<() => void>();
-	/** What the latest call allows for a connection. */
+	/** Connect timeout of the latest request. */
 	#connectMs = 1;
 
 	constructor(options: UndiciPoolOptions) {
@@ -56,7 +56,7 @@ export class UndiciPool implements Pool {
 			keepAliveTimeout: restMs,
 			keepAliveMaxTimeout: maxAnnouncedRestMs,
 			keepAliveTimeoutThreshold: restMarginMs,
-			// Time limits are the call's own.
+			// The request applies its own time limits.
 			headersTimeout: 0,
 			bodyTimeout: 0,
 			factory: (place, clientOptions: Client.Options) => this.#createClient(place, clientOptions, open),
@@ -106,7 +106,7 @@ export class UndiciPool implements Pool {
 		this.#pool.dispatch(options, exchange);
 	}
 
-	/** Undici's pool makes a client for each connection. */
+	/** Undici's pool creates a client for each connection. */
 	#createClient(place: URL, options: Client.Options, open: OpenSocket): Client {
 		let connection: HeldSocket | undefined;
 		const held: Holdable = { hold: () => connection?.hold(), release: () => connection?.release() };
@@ -118,7 +118,7 @@ export class UndiciPool implements Pool {
 					return;
 				}
 				connection = new HeldSocket(result);
-				// Undici takes any duplex stream; its types speak of sockets.
+				// Undici takes any duplex stream; its types demand a socket.
 				tell(null, connection as Duplex as Socket);
 			});
 			this.#opening.add(cancel);
@@ -126,7 +126,7 @@ export class UndiciPool implements Pool {
 		return new TrackedClient(place, { ...options, connect }, (request) => this.#byOptions.get(request)?.assign(held));
 	}
 
-	/** Undici looks at a connection that has rested before it writes to it. */
+	/** Undici checks an idle connection before it writes to it. */
 	enterAnew(call: WaitingCall): void {
 		this.enter(call);
 	}
@@ -137,13 +137,13 @@ export class UndiciPool implements Pool {
 		this.#exchanges.delete(call);
 	}
 
-	/** Lets what is there come to its end; nothing is kept after that. */
+	/** Lets in-flight requests finish; no connection stays idle after that. */
 	retire(): void {
 		this.#isRetired = true;
 		this.#sendWaiting();
 	}
 
-	/** Ends every connection; what is in flight or waits fails with the cause. */
+	/** Closes every connection; in-flight and waiting requests fail with the cause. */
 	destroy(cause: Error): void {
 		this.#end = cause;
 		for (const call of [...this.#waiting]) call.onNoConnection(cause);
@@ -153,7 +153,7 @@ export class UndiciPool implements Pool {
 	}
 }
 
-/** Tells which requests it is given. */
+/** A client that reports the requests it is given. */
 class TrackedClient extends Client {
 	readonly #onDispatch: (options: Dispatcher.DispatchOptions) => void;
 
@@ -168,7 +168,7 @@ class TrackedClient extends Client {
 	}
 }
 
-/** Undici counts the bytes of one buffer only. */
+/** Undici computes the length of a single buffer only. */
 function lengthField(body: UpstreamRequest['body']): { readonly 'content-length': string } | undefined {
 	const bytes = Array.isArray(body) ? bodyLength(body) : undefined;
 	return bytes === undefined ? undefined : { 'content-length': String(bytes) };
@@ -183,7 +183,7 @@ function createOpener(options: UndiciPoolOptions): OpenSocket {
 	if (proxy === undefined) return createSocketOpener(origin, options);
 	const { hostname, isTls } = placeOf(origin);
 	if (isTls) return createTunnelOpener(origin, proxy, options);
-	// The operator names the proxy, at whatever address; the origin's name is for the proxy to judge.
+	// The operator configures the proxy, so any address is allowed; the proxy judges the origin's name.
 	const openProxy = createSocketOpener(proxy.origin, { ...options, isAllowedAddress: undefined });
 	return openUnlessRefused(hostname, isAllowedAddress, openProxy);
 }
