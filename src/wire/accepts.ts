@@ -3,8 +3,8 @@ import type { HeaderFields } from '../core/handler.ts';
 const refused = /;\s*q=0(?:\.0{0,3})?\s*(?:;|$)/;
 
 /**
- * Whether `accept` names the media type, with a weight that is not zero (RFC 9110 section 12.5.1). Both vendors' SDKs name
- * `application/json`, browsers `text/html`, `curl` by itself neither.
+ * True if `accept` names the media type with a weight above zero (RFC 9110 section 12.5.1). Both vendors' SDKs name `application/json`,
+ * browsers `text/html`, `curl` by itself neither.
  */
 export function accepts(mediaType: 'application/json' | 'text/html', { accept }: HeaderFields): boolean {
 	return String(accept ?? '')

@@ -1,15 +1,15 @@
-/** The one body of errors that the gateway makes itself; both vendors' SDKs show it well. */
+/** Error body that the gateway itself writes; both vendors' SDKs display it. */
 export interface GatewayError {
 	/** HTTP status; decides `error.type`. */
 	readonly status: number;
 	readonly code: string;
 	readonly message: string;
-	/** JSON path of the field at fault. */
+	/** JSON path of the invalid field. */
 	readonly param?: string | undefined;
 	readonly requestId: string;
 	/** `error.details`. */
 	readonly details?: Readonly<Record<string, unknown>> | undefined;
-	/** Of the body beside `error`, such as `retry_after_seconds`. */
+	/** Members of the body next to `error`, such as `retry_after_seconds`. */
 	readonly members?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -17,7 +17,7 @@ export function renderGatewayError(error: GatewayError): string {
 	return JSON.stringify({ type: 'error', ...errorMembers(error), ...error.members });
 }
 
-/** Everything but the `type` that the messages format puts first. */
+/** Returns the members other than `type`, which the messages format puts first. */
 export function errorMembers({ status, code, message, param, details, requestId }: GatewayError): Record<string, unknown> {
 	return { error: { type: errorTypeOf(status), message, code, param: param ?? null, details }, request_id: requestId };
 }
@@ -34,7 +34,7 @@ const typeByStatus: Readonly<Record<number, string>> = {
 	529: 'overloaded_error',
 };
 
-/** The messages format's error types; the chat completions SDKs take any. */
+/** Returns an error type of the messages format; the chat completions SDKs take any. */
 export function errorTypeOf(status: number): string {
 	return typeByStatus[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }

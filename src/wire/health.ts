@@ -1,19 +1,19 @@
-/** What balancers are told; the same words by every role that they ask. */
+/** Health responses for load balancers, the same for every role. */
 import type { HttpResponse } from '../core/handler.ts';
 import type { Readiness } from '../core/readiness.ts';
 
-/** The process turns. */
+/** The process is running. */
 export const liveness: HttpResponse = renderState(200, { status: 'ok' });
 
-/** It turns, and will not for long: an edge in front takes its requests elsewhere, others see 200 as ever. */
+/** The process is shutting down. An edge in front sends its requests elsewhere; other clients still see 200. */
 export const leaving: HttpResponse = renderState(200, { status: 'shutting_down' });
 
-/** Whether this is the body of `leaving`. */
+/** True for the body of `leaving`. */
 export function saysLeaving(text: string): boolean {
 	return text === leaving.body;
 }
 
-/** The process can do its work now; not while it is shutting down. */
+/** Readiness: the process can serve requests, and is not shutting down. */
 export function renderReadiness({ isReady, dependencies }: Readiness, isDraining: boolean): HttpResponse {
 	if (isDraining) return renderState(503, { status: 'draining', dependencies });
 	return renderState(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', dependencies });

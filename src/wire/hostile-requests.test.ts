@@ -1,4 +1,4 @@
-/** Requests with something else in any place: translated or refused, never the gateway's own failure. */
+/** Requests with unexpected values in any place are translated or rejected, and never cause an internal error. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { samples, translations } from '../../test/support/translations.ts';
@@ -95,7 +95,7 @@ const messages = {
 	service_tier: 'auto',
 };
 
-/** What has no text of its own, passes for an object, or is none of what is asked for. */
+/** Values without text, objects in disguise, and values of the wrong type. */
 const odd = [
 	'12345678901234567890',
 	'{"toString":1,"valueOf":null}',

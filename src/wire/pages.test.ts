@@ -32,12 +32,12 @@ describe('contract section 4: each case has its status and headers', () => {
 		expect(answer.facts).toEqual({ code });
 	});
 
-	test('503 says when to come back: the refusal’s own time, else a few seconds', () => {
+	test('503 has a retry time: the rejection’s own, otherwise a few seconds', () => {
 		expect(renderEdgeRefusal(new Refusal('no_gateway', { retryAfterSeconds: 2 }), 'r').headers['retry-after']).toBe('2');
 		expect(renderEdgeRefusal(new Fault('key_set_unavailable'), 'r').headers['retry-after']).toBe('5');
 	});
 
-	test('401 tells SDKs not to retry, in a page of a few lines that programs can print', () => {
+	test('401 asks SDKs not to retry, in a page of a few lines that programs can print', () => {
 		for (const code of ['token_missing', 'token_invalid'] as const) {
 			const answer = renderEdgeRefusal(new Refusal(code), 'req_1');
 			expect(answer.headers['x-should-retry']).toBe('false');
@@ -51,24 +51,24 @@ describe('contract section 4: each case has its status and headers', () => {
 		}
 	});
 
-	test('a lost gateway is 502', () => {
+	test('an unreachable gateway is 502', () => {
 		expect(renderEdgeRefusal(new Fault('gateway_unreachable'), 'r').status).toBe(502);
 	});
 
-	test('malformed HTTP ends the connection, a refused token does not', () => {
+	test('malformed HTTP closes the connection, a rejected token does not', () => {
 		expect(renderEdgeRefusal(new Refusal('http_malformed'), 'r').closesConnection).toBe(true);
 		expect(renderEdgeRefusal(new Refusal('draining'), 'r').closesConnection).toBe(true);
 		expect(renderEdgeRefusal(new Refusal('token_invalid'), 'r').closesConnection).toBe(false);
 	});
 });
 
-test('a defect is 500 and shows nothing of itself', () => {
+test('an internal error is 500 without details', () => {
 	const answer = renderEdgeRefusal(new TypeError('secret detail'), 'req_1');
 	expect(answer.status).toBe(500);
 	expect(answer.body).not.toContain('secret detail');
 });
 
-test('a refusal’s message and cause do not reach the page', () => {
+test('a rejection’s message and cause do not reach the page', () => {
 	expect(bodyOf(new Refusal('token_invalid', { message: 'alg none', cause: 'bad kid' }))).toBe(bodyOf(new Refusal('token_missing')));
 });
 
@@ -78,7 +78,7 @@ test('a hostile request id is shown, not run', () => {
 	expect(body).toContain('&#34;&#62;&#60;script&#62;alert(&#39;1&#39;)&#60;/script&#62;&#38;');
 });
 
-test('the policy allows the page’s own style and nothing else', () => {
+test('the policy allows only the page’s own style', () => {
 	const [, style = ''] = /<style>(.*)<\/style>/.exec(renderPage(403, 'r')) ?? [];
 	const hash = createHash('sha256').update(style).digest('base64');
 	const policy = renderEdgeRefusal(new Refusal('token_missing'), 'r').headers['content-security-policy'];
@@ -91,6 +91,6 @@ test('pages load nothing, run nothing and link nowhere', () => {
 	}
 });
 
-test('a status without a page of its own gets the most general one', () => {
+test('a status without a separate page gets the generic one', () => {
 	expect(renderPage(599, 'r')).toBe(renderPage(500, 'r'));
 });

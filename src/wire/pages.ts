@@ -1,6 +1,6 @@
 /**
- * The edge's answers to people and programs that are turned away: small pages that need nothing else and tell nothing
- * but the case. Built once; only the request id differs.
+ * HTML pages of the edge for rejected requests: small, self-contained, and limited to the case at hand. Built once; only the request id
+ * differs.
  */
 import { Fault } from '../core/fault.ts';
 import type { HttpResponse } from '../core/handler.ts';
@@ -17,7 +17,7 @@ const style =
 	'code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}' +
 	'@media(prefers-color-scheme:dark){body{background:#12151b;color:#e6e9ef}.status,.id{color:#98a2b3}.id{border-color:#2c3340}}';
 
-/** SHA-256 of `style`; the test says the new one when the style changes. */
+/** SHA-256 of `style`; the test reports the new one when the style changes. */
 const styleHash = 'sha256-1Ab9y1qHD8mts2/K8AXGE2cNA9TxVbxBNzBmmhHW/kk=';
 
 const pageHeaders = {
@@ -63,22 +63,22 @@ const pages: Readonly<Record<number, Page>> = {
 	505: page('505 HTTP Version Not Supported', 'The HTTP version is not supported', 'Use HTTP/1.1.'),
 };
 
-/** Refusals of the firewall: they alone carry its header. */
+/** Codes of the firewall: only their responses carry its header. */
 const firewallCodes: ReadonlySet<string> = new Set(['ip_rate_exceeded', 'ip_reputation_listed', 'firewall_rule_matched']);
 
-/** After these the connection cannot be relied on, or should not be. */
+/** Statuses after which the connection cannot or should not be reused. */
 const closingStatuses: ReadonlySet<number> = new Set([400, 408, 417, 431, 505]);
 
 const defaultRetryAfterSeconds = 5;
 
-/** The generic page of a status. */
+/** Renders the generic page of a status. */
 export function renderPage(status: number, requestId: string): string {
 	return fill(pages[status] ?? defect, requestId);
 }
 
 /**
- * The page for a refusal or a fault. Anything else is a defect: 500, and nothing of it is shown.
- * @param cause what was thrown. A refusal's own `headers` are sent along.
+ * Renders the page for a policy rejection or an upstream error. Anything else is an internal error: 500 without details.
+ * @param cause the thrown value. The `headers` of a rejection are included.
  */
 export function renderEdgeRefusal(cause: unknown, requestId: string): HttpResponse {
 	const isExpected = cause instanceof Refusal || cause instanceof Fault;
@@ -123,7 +123,7 @@ function page(status: string, title: string, text: string): Page {
 	};
 }
 
-/** Programs print this page as it is: a few lines, without a style sheet. */
+/** Programs print this page as text: a few lines, without a style sheet. */
 function plainPage(status: string, title: string, text: string): Page {
 	return {
 		beforeId: `<!doctype html>

@@ -61,7 +61,7 @@ describe('a chat-completions request to a reasoning model', () => {
 	it.each([
 		['{"max_tokens":5,"max_completion_tokens":null}', '{"max_completion_tokens":5}'],
 		['{"max_completion_tokens":null , "max_tokens":5}', '{"max_completion_tokens":5}'],
-	])('does not get two caps of one name: %s', (given, sent) => {
+	])('does not get two caps with one name: %s', (given, sent) => {
 		expect(repaired(given, { knownAs: 'gpt-5' }).text).toBe(sent);
 	});
 
@@ -71,11 +71,11 @@ describe('a chat-completions request to a reasoning model', () => {
 		'{"temperature":1,"top_p":1.0}',
 		'{"temperature":"warm"}',
 		'{"messages":[{"max_tokens":5,"temperature":0.2}]}',
-	])('is not changed where the model takes it, or where its provider explains it better: %s', (given) => {
+	])('is unchanged if the model takes it, or if its provider explains it better: %s', (given) => {
 		expect(repaired(given, { knownAs: 'gpt-5' })).toEqual({ text: given, warnings: [] });
 	});
 
-	it('keeps its sampling where it asks a model that can for no reasoning', () => {
+	it('keeps its sampling if it turns reasoning off at a model that supports it', () => {
 		const given = '{"temperature":0.2,"reasoning_effort":"none"}';
 		expect(repaired(given, { knownAs: 'gpt-5.2' }).text).toBe(given);
 		expect(repaired(given, { knownAs: 'gpt-5' }).text).toBe('{"reasoning_effort":"none"}');
@@ -84,12 +84,12 @@ describe('a chat-completions request to a reasoning model', () => {
 
 const capped = '{"max_tokens":5,"temperature":0.2}';
 
-describe('a model that nobody lists', () => {
-	it.each(['gpt-5-internal', 'o9', 'llama-5', 'gpt-5'])('is sent the request as it is: %s', (knownAs) => {
+describe('a model that no vendor lists', () => {
+	it.each(['gpt-5-internal', 'o9', 'llama-5', 'gpt-5'])('is forwarded unchanged: %s', (knownAs) => {
 		expect(repaired(capped, { knownAs, isListed: () => false })).toEqual({ text: capped, warnings: [] });
 	});
 
-	it('is sent what its operator says that it takes', () => {
+	it('receives the fields that its operator configured', () => {
 		const own = { knownAs: 'own', isListed: () => false };
 		expect(repaired(capped, { ...own, said: { tokenParam: 'max_completion_tokens' } }).text).toBe(
 			'{"max_completion_tokens":5,"temperature":0.2}',
@@ -98,14 +98,14 @@ describe('a model that nobody lists', () => {
 		expect(repaired(capped, { ...own, format: 'messages', said: { sampling: 'none' } }).text).toBe('{"max_tokens":5}');
 	});
 
-	it('goes by its operator’s word before its name', () => {
+	it('follows its operator’s facts before its name', () => {
 		const said = { tokenParam: 'max_tokens', sampling: 'full' } as const;
 		expect(repaired(capped, { knownAs: 'gpt-5', said }).text).toBe(capped);
 		expect(repaired(capped, { knownAs: 'claude-opus-4-8', format: 'messages', said }).text).toBe(capped);
 	});
 });
 
-it.each(['gpt-4o', 'gpt-4.1-mini', 'gpt-3.5-turbo', 'chatgpt-4o-latest'])('%s takes what it is sent', (knownAs) => {
+it.each(['gpt-4o', 'gpt-4.1-mini', 'gpt-3.5-turbo', 'chatgpt-4o-latest'])('%s accepts the request', (knownAs) => {
 	expect(repaired(capped, { knownAs }).text).toBe(capped);
 });
 
@@ -152,13 +152,13 @@ const member = fc.oneof(
 );
 const bodies = fc.uniqueArray(fc.tuple(member, space, space, space, space), { selector: ([[name]]) => name, maxLength: 9 });
 
-/** Whether a name is written as JSON does, or each of its characters as an escape. */
+/** Writes a name as JSON does, or with each of its characters escaped. */
 function written(name: string, isEscaped: boolean): string {
 	if (!isEscaped) return JSON.stringify(name);
 	return `"${Array.from({ length: name.length }, (_none, at) => `\\u${name.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
 }
 
-it('changes nothing but the members that it names, in any body', () => {
+it('changes only the members that it names, in any body', () => {
 	fc.assert(
 		fc.property(
 			bodies,
@@ -185,7 +185,7 @@ it('changes nothing but the members that it names, in any body', () => {
 				const isRenamed = named.includes('max_tokens') && (before.max_completion_tokens ?? null) === null;
 				if (isRenamed) expect(after.max_completion_tokens).toEqual(before.max_tokens);
 				for (const name of gone) expect(after).not.toHaveProperty([name]);
-				// In their order, with the very bytes of their values.
+				// In their order, with identical bytes of their values.
 				const kept = pieces.filter(({ name }) => !gone.has(name) && !(isRenamed && name === 'max_completion_tokens'));
 				let from = 0;
 				for (const { text: piece } of kept) {

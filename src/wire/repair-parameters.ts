@@ -1,6 +1,6 @@
 /**
- * Repairs of requests that are sent in the client's own format. Models reject some parameters that older ones take; where such a parameter
- * has one meaning, it is renamed or removed, and every other byte stays.
+ * Repairs requests that are sent in the client's own format. Models reject some parameters that older ones take. A parameter with an
+ * unambiguous meaning is renamed or removed, and every other byte stays.
  */
 import type { Steps } from '../core/steps.ts';
 import type { ModelFacts } from './conversation/model-facts.ts';
@@ -8,29 +8,29 @@ import { cutValues, locateValues } from './json/locate-values.ts';
 import { type JsonBody, parsingSteps } from './json/parse-body.ts';
 import { type Edit, spliceBody } from './json/splice-body.ts';
 
-/** The model of a request, as far as its repair depends on it. */
+/** Facts about the request's model that its repair depends on. */
 export interface RepairTarget {
 	/** The vendor's name of the model. */
 	readonly knownAs: string;
-	/** Whether the vendor is known to have a model of this name. What a name only looks like is no reason to change a request. */
+	/** Returns true if the vendor is known to have a model of this name. A similar name is no reason to change a request. */
 	readonly isListed: () => boolean;
-	/** What the operator says of the model; decides over its name. */
+	/** Configured facts about the model; they take precedence over its name. */
 	readonly said: Pick<ModelFacts, 'tokenParam' | 'sampling'>;
-	/** The version of Anthropic's API that the request is sent with. */
+	/** Version of Anthropic's API for the request. */
 	readonly anthropicVersion: () => string | undefined;
 }
 
-/** What to do with a request. */
+/** Changes to a request. */
 export interface Repair {
 	/** Top-level members to remove. */
 	readonly removed: readonly string[];
-	/** A top-level member that gets another name. */
+	/** A top-level member to rename. */
 	readonly renamed?: readonly [from: string, to: string] | undefined;
-	/** A sentence for each, in the form of `RequestWarnings`. */
+	/** One sentence for each change, in the form of `RequestWarnings`. */
 	readonly warnings: readonly string[];
 }
 
-/** The repaired body. @param wanted as for `parseBody`. */
+/** Returns the repaired body. @param wanted as for `parseBody`. */
 export function* repairingSteps({ bytes }: JsonBody, { removed, renamed }: Repair, wanted: ReadonlySet<string>): Steps<JsonBody> {
 	const cuts = cutValues(
 		bytes,
@@ -45,12 +45,12 @@ export function dropWarning(name: string): string {
 	return `${name}: dropped because the model accepts only its default`;
 }
 
-/** Changes the name of a top-level member, however its characters are written. */
+/** Renames a top-level member, however its characters are written. */
 function renameMember(bytes: Buffer, from: string, to: string): readonly Edit[] {
 	const [value] = locateValues(bytes, [[from]]);
 	if (value === undefined) return [];
 	const quote = 0x22;
-	// Only whitespace and a colon stand between a name and its value, and no character of this name is a quote.
+	// Only whitespace and a colon separate a name from its value, and no character of this name is a quote.
 	const end = bytes.lastIndexOf(quote, value.start - 1);
 	const start = bytes.lastIndexOf(quote, end - 1);
 	return [{ start: start + 1, end, text: to }];

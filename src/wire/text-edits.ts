@@ -1,10 +1,10 @@
-/** Changes of single texts in a body, every other byte kept. */
+/** Edits of single texts in a body that keep every other byte. */
 import { locateValues } from './json/locate-values.ts';
 import type { ByteRange } from './json/scan-members.ts';
 import type { Edit } from './json/splice-body.ts';
 import type { ViewedText } from './text-view.ts';
 
-/** @param changes what each text is to be instead; of a text that is a JSON value: the JSON. */
+/** @param changes new value of each text; JSON for a text that is a JSON value. */
 export function textEdits(bytes: Buffer, changes: readonly (readonly [ViewedText, string])[]): readonly Edit[] {
 	const ranges = locateValues(
 		bytes,
@@ -21,14 +21,14 @@ export function textEdits(bytes: Buffer, changes: readonly (readonly [ViewedText
 	});
 }
 
-/** A string, a number or a word such as `true`, or one sign. */
+/** A string, a number, a word such as `true`, or a single sign. */
 const token = /"(?:[^"\\]|\\.)*"|[^\s"{}[\],:]+|[{}[\],:]/g;
 
 /**
- * What to change in the bytes of a JSON value so that it says what `changed` says in place of `written`: single strings and numbers,
- * so that white space and the digits of others stay as they are.
+ * Returns the edits that turn a JSON value from `written` into `changed`. Only single strings and numbers are replaced, so that whitespace
+ * and the digits of other numbers stay.
  * @param written the value as `JSON.stringify` writes it.
- * @returns undefined where the three do not go side by side, as with members that occur twice.
+ * @returns undefined if the three cannot be aligned, as with duplicate members.
  */
 export function replacedTokens(bytes: Buffer, { start, end }: ByteRange, written: string, changed: string): readonly Edit[] | undefined {
 	// One character a byte, so that offsets are those of the bytes.

@@ -57,7 +57,7 @@ describe('an SVG in a data URL', () => {
 });
 
 describe('text views', () => {
-	it('chat completions: shows every text of a request with its place', () => {
+	it('chat completions: shows every text of a request with its path', () => {
 		const view = chat.request({
 			model: 'm',
 			messages: [
@@ -105,7 +105,7 @@ describe('text views', () => {
 		expect(skipped(view)).toEqual(['image_url messages.1.content.1', 'hologram messages.1.content.2']);
 	});
 
-	it('messages: shows every text of a request with its place', () => {
+	it('messages: shows every text of a request with its path', () => {
 		const view = messages.request({
 			model: 'm',
 			system: [{ type: 'text', text: 's' }],
@@ -155,7 +155,7 @@ describe('text views', () => {
 		expect(skipped(view)).toEqual(['document messages.0.content.1', 'image messages.0.content.2.content.1']);
 	});
 
-	it('says which texts of a request may be read as one: those of one turn, of the instructions, of one result', () => {
+	it('reports which texts of a request are joined: those of one turn, of the instructions, of one result', () => {
 		const part = (text: string): object => ({ type: 'text', text });
 		const threads = ({ texts }: TextView): readonly string[] =>
 			[...Map.groupBy(texts, ({ thread }) => thread)].map(([thread, some]) => `${thread}: ${some.map(({ text }) => text).join(' ')}`);
@@ -188,7 +188,7 @@ describe('text views', () => {
 		).toEqual(['system: a b', 'messages.0: c f g', 'messages.0.content.1.content: d e', 'messages.2/thought: h', 'messages.2: i j', ': n']);
 	});
 
-	it('shows what is no text to callers and becomes one on its way: files of text, and their names', () => {
+	it('shows data that becomes text in transit: files of text, and their names', () => {
 		const base64 = Buffer.from('grüße\nund so').toString('base64');
 		const file = (file_data: string): JsonObject => ({
 			messages: [{ role: 'user', content: [{ type: 'file', file: { filename: 'notes', file_data } }] }],
@@ -212,7 +212,7 @@ describe('text views', () => {
 		]);
 	});
 
-	it('shows members that should be strings and are none, and those that no format knows', () => {
+	it('shows members that should be strings and are not, and unknown ones', () => {
 		const of = (view: TextView): readonly string[] => shown(view).map((line) => line.replace(/^(\S+ ){2}/, ''));
 		const odd = { role: 'user', name: ['n'], content: [{ type: 'text', text: ['t'], note: 'p' }], reasoning: { r: 1 } };
 		expect(of(chat.request({ messages: [odd], web_search_options: { city: 'c' }, tool_choice: { name: 'f' } }))).toEqual([
@@ -234,7 +234,7 @@ describe('text views', () => {
 		]);
 	});
 
-	it('shows of answers also why they ended, the pieces they are made of, and what no format knows', () => {
+	it('shows finish reasons of responses, their tokens, and unknown members', () => {
 		const stop_details = { type: 'refusal', explanation: 'because' };
 		expect(shown(messages.answer({ content: [], stop_details, note: 'n' }))).toEqual([
 			'assistant refusal stop_details.explanation because',
@@ -258,7 +258,7 @@ describe('text views', () => {
 		]);
 	});
 
-	it.each(['openai', 'anthropic'])('misses no long text of the recorded requests and answers of %s', (provider) => {
+	it.each(['openai', 'anthropic'])('misses no long text of the recorded requests and responses of %s', (provider) => {
 		const views = provider === 'anthropic' ? messages : chat;
 		const recordings = readRecordings(provider);
 		expect(recordings.length).toBeGreaterThan(3);
@@ -270,7 +270,7 @@ describe('text views', () => {
 	});
 });
 
-/** Texts that are no names, ids or data: those with a space. */
+/** Requires all texts that contain a space, which excludes names, ids and data. */
 function expectAllShown(body: JsonObject, view: TextView): void {
 	const all = view.texts.map(({ text }) => text).join('\n');
 	const visit = (value: unknown, name: string): void => {

@@ -1,6 +1,6 @@
 /**
- * What guardrails see of a call: every string that a model will read or did write, with its place. Each format gives one;
- * a format without cannot be served.
+ * Texts of a request or response for guardrails: every string that a model will read or has written, with its path. Each format provides
+ * them; a format without text views cannot be served.
  */
 import { isJsonObject, type JsonObject } from './json/parse-body.ts';
 
@@ -24,24 +24,24 @@ export type ValuePath = readonly (string | number)[];
 
 export interface ViewedText {
 	readonly text: string;
-	/** The text is JSON, whose escapes hide what they stand for. */
+	/** True if the text is JSON, in which escapes may hide characters. */
 	readonly isJson: boolean;
-	/** The value at the path is no string but the JSON itself. */
+	/** True if the value at the path is not a string but the JSON itself. */
 	readonly isValue: boolean;
-	/** As the format calls who speaks; `system` and `tool` for what is said on their behalf. */
+	/** Role in the format's terms; `system` and `tool` for content on their behalf. */
 	readonly role: string;
 	readonly part: TextPart;
 	readonly path: ValuePath;
-	/** Texts of the same thread, in the order in which they come, may be read as one; empty where it is none's. */
+	/** Texts with the same value are segments that may be joined, in their order; empty for a text that is never joined. */
 	readonly thread: string;
-	/** The value at the path is this beginning of a data URL, and the text in base64. */
+	/** Prefix of the data URL at the path, which contains the text in base64. */
 	readonly dataUrlHead?: string | undefined;
 }
 
-/** Images, audio, files, and parts that nobody here knows. */
+/** Images, audio, files, and parts of unknown types. */
 export interface Unreadable {
 	readonly role: string;
-	/** As the format calls it. */
+	/** Type in the format's terms. */
 	readonly type: string;
 	readonly path: ValuePath;
 }
@@ -51,22 +51,22 @@ export interface TextView {
 	readonly unreadable: readonly Unreadable[];
 }
 
-/** A piece of a text that goes on from event to event. */
+/** A piece of a text that may continue in later events. */
 export interface StreamedText extends ViewedText {
-	/** Pieces of the same block, in the order in which they come, are one text. */
+	/** Pieces with the same value form one text, in their order. */
 	readonly block: string;
 }
 
 export interface EventView {
 	readonly texts: readonly StreamedText[];
 	readonly unreadable: readonly Unreadable[];
-	/** Blocks and threads that are over with this event: those that begin with one of these. */
+	/** Prefixes of the blocks and threads that end with this event. */
 	readonly ended: readonly string[];
 }
 
 export interface TextViews {
 	readonly request: (body: JsonObject) => TextView;
-	/** Of an answer that came as a whole, and no error. */
+	/** View of a non-streaming response other than an error. */
 	readonly answer: (body: JsonObject) => TextView;
 	/** @param event data of one event of a stream. */
 	readonly event: (event: JsonObject) => EventView;
@@ -75,33 +75,32 @@ export interface TextViews {
 const nothingEnded: readonly string[] = [];
 const unknownTypeLength = 64;
 
-/** Gathers a view. */
 export class ViewBuilder {
 	readonly texts: StreamedText[] = [];
 	readonly unreadable: Unreadable[] = [];
 	ended: readonly string[] = nothingEnded;
-	/** Of the texts that are added. */
+	/** Block of the texts that are added. */
 	block = '';
-	/** Each text that is added is a block of its own, whose name begins with `block`. */
+	/** True to give each added text a separate block, whose name begins with `block`. */
 	isEachApart = false;
 
-	/** Adds the value if it is a string with something in it; what should be a string and is none is shown as JSON. */
+	/** Adds the value if it is a non-empty string; other values in place of a string are added as JSON. */
 	string(role: string, part: TextPart, path: ValuePath, value: unknown, thread = ''): void {
 		if (typeof value !== 'string') this.json(role, part, path, value);
 		else if (value !== '') this.#add(value, false, false, role, part, path, thread);
 	}
 
-	/** The value at the path repeats such texts and can only be taken away as a whole. */
+	/** Adds copies of texts. The value at the path contains them and can only be removed as a whole. */
 	copies(role: string, path: ValuePath, text: string): void {
 		if (text !== '') this.#add(text, false, true, role, 'other', path, '');
 	}
 
-	/** A text in a data URL. @param head what a URL for it in base64 begins with, comma included. */
+	/** Adds a text of a data URL. @param head prefix of a base64 data URL for it, comma included. */
 	encoded(role: string, part: TextPart, path: ValuePath, head: string, text: string): void {
 		if (text !== '') this.#add(text, false, false, role, part, path, '', head);
 	}
 
-	/** JSON, as a string or as the value itself. */
+	/** Adds JSON, as a string or as the value itself. */
 	json(role: string, part: TextPart, path: ValuePath, value: unknown): void {
 		if (typeof value === 'string') {
 			if (value !== '') this.#add(value, true, false, role, part, path, '');
@@ -110,18 +109,18 @@ export class ViewBuilder {
 		}
 	}
 
-	/** What cannot be read. */
+	/** Adds unreadable content. */
 	skip(role: string, type: unknown, path: ValuePath): void {
 		this.unreadable.push({ role, type: typeof type === 'string' ? type.slice(0, unknownTypeLength) : 'unknown', path });
 	}
 
-	/** A part of an unknown kind: its strings are shown, but it counts as unreadable. */
+	/** Adds a part of an unknown type: its strings are added, but it counts as unreadable. */
 	unknown(role: string, value: unknown, path: ValuePath): void {
 		this.skip(role, isJsonObject(value) ? value.type : undefined, path);
 		this.json(role, 'other', path, value);
 	}
 
-	/** Members that are neither known to hold no text nor looked at otherwise. */
+	/** Adds members that are neither known to contain no text nor read by name. */
 	others(members: JsonObject, known: ReadonlySet<string>, role: string, path: ValuePath): void {
 		for (const name in members) {
 			const value = members[name];

@@ -1,4 +1,4 @@
-/** One case in every format, and what callers are told of recorded answers: readable as files. */
+/** One case in every format, and recorded responses as clients receive them: readable as files. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

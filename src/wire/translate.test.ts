@@ -13,7 +13,7 @@ function translated(client: ClientDialectName, provider: DialectName, request: J
 	).body;
 }
 
-test('requests of one dialect are sent on, all others are translated', () => {
+test('requests of one dialect are forwarded, all others are translated', () => {
 	expect([isSameDialect('chat', 'chat'), isSameDialect('chat', 'gemini-openai'), isSameDialect('messages', 'chat')]).toEqual([
 		true,
 		false,
@@ -21,7 +21,7 @@ test('requests of one dialect are sent on, all others are translated', () => {
 	]);
 });
 
-test('a variant of the client’s dialect keeps what nobody here knows, in its place', () => {
+test('a variant of the client’s dialect keeps unknown fields, in their place', () => {
 	const request = { brand_new: { a: 1 }, model: 'alias', messages: [{ role: 'user', content: 'Hi', odd: true }] };
 	const body = translated('chat', 'gemini-openai', request);
 	expect(JSON.stringify(body)).toBe(
@@ -63,7 +63,7 @@ describe('consecutive messages of one role are one turn of the messages dialect,
 	});
 });
 
-test('a mistyped result is rejected for its type, not its call for having none', () => {
+test('a mistyped result is rejected for its type, not its call for a missing result', () => {
 	const messages = [
 		{ role: 'user', content: 'Hi' },
 		{ role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
@@ -78,7 +78,7 @@ test.each<[ClientDialectName, DialectName]>([
 	['messages', 'chat'],
 	['messages', 'gemini'],
 	['messages', 'gemini-openai'],
-])('%s to %s: a result without its call is rejected in the client’s own words', (client, provider) => {
+])('%s to %s: a result without its call is rejected in the client’s own terms', (client, provider) => {
 	const tool = { role: 'tool', tool_call_id: 'x', content: '' };
 	const results = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x' }] };
 	const messages = [{ role: 'user', content: 'Hi' }, client === 'chat' ? tool : results];

@@ -1,4 +1,4 @@
-/** From one dialect to another: requests through the typed conversation, responses through one reader and one writer. */
+/** Translates between dialects: requests through the typed conversation, responses through one reader and one writer. */
 import type { ClientDialectName, DialectName } from '../core/dialect-name.ts';
 import { viewOf } from './conversation/json-view.ts';
 import { RequestWarnings, type TranslatedRequest, type TranslationTarget } from './conversation/request-translation.ts';
@@ -6,14 +6,14 @@ import { type ResponseTranslation, translateResponses } from './conversation/tra
 import { clientDialects, dialects } from './dialects/dialects.ts';
 import type { JsonObject } from './json/parse-body.ts';
 
-/** Whether requests are sent on as the client wrote them, byte for byte. */
+/** True if requests are forwarded byte for byte. */
 export function isSameDialect(client: ClientDialectName, provider: DialectName): boolean {
 	return client === provider;
 }
 
 /**
- * The request as a provider of another dialect takes it. Pure.
- * @throws Refusal `field_invalid` with the JSON path in `param`, for what has no equivalent and must not be guessed.
+ * Translates a request for a provider of another dialect. Pure.
+ * @throws `Refusal` `field_invalid` with the JSON path in `param`, for a value without an equivalent that must not be guessed.
  */
 export function translateRequest(
 	client: ClientDialectName,
@@ -33,7 +33,7 @@ export function translateRequest(
 
 const translations = new Map<string, ResponseTranslation>();
 
-/** How the responses of a provider of another dialect are written for a client. */
+/** Returns the translation of responses from a provider of another dialect for a client. */
 export function responseTranslation(client: ClientDialectName, provider: DialectName): ResponseTranslation {
 	const key = `${client} ${provider}`;
 	let translation = translations.get(key);

@@ -50,7 +50,7 @@ describe('a conversation in chat completions', () => {
 		expect(sent('chat', chat(given), 'gpt-5')).toBe(chat(kept));
 	});
 
-	it('keeps what the model’s vendor wrote itself', () => {
+	it('keeps the fields of the model’s vendor', () => {
 		const given = chat(`{"role":"assistant",${blocks},"reasoning_content":"r","tool_calls":[${call},${signed}}]}`);
 		expect(sent('chat', given, 'google/gemini-3-pro')).toBe(given.replace(`${blocks},`, ''));
 		expect(sent('chat', given, 'anthropic/claude-sonnet-4-5')).toBe(given.replace(`,${signed}`, ''));
@@ -59,7 +59,7 @@ describe('a conversation in chat completions', () => {
 		}
 	});
 
-	it('stays as it is where others have such a field, or there is none', () => {
+	it('stays unchanged if other vendors have such a field, or there is none', () => {
 		for (const text of [
 			chat('{"role":"assistant","content":"\\"extra_content\\" and \\"thinking_blocks\\""}'),
 			chat('{"role":"assistant","content":"x","extra_content":{"theirs":1}}'),
@@ -78,24 +78,24 @@ describe('a conversation in messages', () => {
 	const real = '{"type":"thinking","thinking":"t","signature":"EqQ"}';
 	const turn = (...content: string[]): string => chat(`{"role":"assistant","content":[${content.join(', ')}]}`);
 
-	it('loses another vendor’s signature before Claude, and what nobody signed', () => {
+	it('loses another vendor’s signature before Claude, and unsigned thinking', () => {
 		expect(sent('messages', turn(real, `${use},${signed}}`), 'claude-opus-4-8')).toBe(turn(real, `${use}}`));
 		expect(sent('messages', turn(unsigned, `${use},${signed}}`), 'claude-opus-4-8')).toBe(turn(`${use}}`));
 		expect(sent('messages', turn(`${use}}`, unsigned), 'claude-opus-4-8')).toBe(turn(`${use}}`));
 	});
 
-	it('loses a turn of which nothing is left', () => {
+	it('loses a turn without other content', () => {
 		const given = `{"model":"m","messages":[{"role":"user","content":"a"}, {"role":"assistant","content":[${unsigned}]}, {"role":"user","content":"b"}]}`;
 		expect(sent('messages', given, 'claude-opus-4-8')).toBe(
 			'{"model":"m","messages":[{"role":"user","content":"a"}, {"role":"user","content":"b"}]}',
 		);
 	});
 
-	it('keeps unsigned thinking for who signs nothing', () => {
+	it('keeps unsigned thinking for vendors that sign nothing', () => {
 		expect(sent('messages', turn(unsigned, `${use},${signed}}`), 'glm-5')).toBe(turn(unsigned, `${use}}`));
 	});
 
-	it('stays as it is where Claude wrote all of it', () => {
+	it('stays unchanged if Claude wrote all of it', () => {
 		const text = turn(real, '{"type":"redacted_thinking","data":"x"}', '{"type":"text","text":"\\"signature\\":\\"\\""}');
 		expect(sent('messages', text, 'claude-opus-4-8')).toBe(text);
 	});

@@ -9,15 +9,15 @@ import { isJsonObject, type JsonBody, type JsonObject, parsingSteps } from './js
 import { spliceBody } from './json/splice-body.ts';
 import type { ValuePath } from './text-view.ts';
 
-/** Where a dialect has room for what other vendors left. */
+/** Locations of other vendors' fields in a dialect. */
 export interface VendorFields {
-	/** Lets most conversations through: where this is false, `find` finds nothing. */
+	/** Quick check that passes most conversations: if it is false, `find` finds nothing. */
 	mayBeIn(members: JsonObject): boolean;
-	/** @param knownAs the vendor's name of the model that the conversation goes to. */
+	/** @param knownAs the vendor's name of the target model. */
 	find(members: JsonObject, knownAs: string): readonly ValuePath[];
 }
 
-/** Of a dialect whose requests have their turns in `messages`. */
+/** For a dialect whose requests have their turns in `messages`. */
 export function vendorFieldsInMessages(
 	mayHold: (message: JsonObject) => boolean,
 	find: (message: JsonObject, knownAs: string) => readonly ValuePath[],
@@ -34,7 +34,7 @@ export function vendorFieldsInMessages(
 export const geminiName = /(?:^|\/)gemini-/;
 export const claudeName = /(?:^|[/.])claude-/;
 
-/** @param wanted as for `parseBody`. @returns the body itself, to the byte, where there is nothing to take out. */
+/** @param wanted as for `parseBody`. @returns the same body, byte for byte, if nothing is removed. */
 export function* removeVendorFieldsSteps(
 	body: JsonBody,
 	fields: VendorFields,
@@ -53,7 +53,7 @@ export function signaturesOfEach(items: readonly unknown[], path: ValuePath): re
 	return items.flatMap((item, index) => (isJsonObject(item) ? signaturesIn(item, [...path, index]) : []));
 }
 
-/** The whole of `extra_content` where there is nothing else in it. */
+/** Returns the path of `extra_content` itself if it has no other members. */
 export function signaturesIn(holder: JsonObject, path: ValuePath): readonly ValuePath[] {
 	if (signatureOf(holder) === undefined) return [];
 	const { extra_content } = holder;

@@ -1,48 +1,47 @@
 /**
- * The typed middle between dialects: what a request says, in no vendor's format. A reader of the client's dialect makes it and a
- * writer of the provider's dialect asks it, setting by setting and turn by turn; nothing is read before it is asked for.
- * Every part knows its place in the client's request, so that a writer that cannot say it can name it.
+ * The vendor-neutral request between dialects. A reader of the client's dialect creates it; a writer of the provider's dialect queries it,
+ * setting by setting and turn by turn. Nothing is read before it is queried. Every part carries its path in the client's request, so that a
+ * writer can name the part that it cannot express.
  */
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Place } from './json-view.ts';
 
-/** What only some providers take. A reader judges by it what the client asked for in vain. */
+/** Features that only some providers support. A reader uses them to judge settings that the provider would not apply. */
 export type Capability =
 	| 'audio'
 	| 'candidates'
 	| 'fileLinks'
 	| 'frequencyPenalty'
-	/** Instructions between a call and its result. */
+	/** Instructions between a tool call and its result. */
 	| 'instructionsAnywhere'
 	| 'presencePenalty'
 	| 'seed'
 	| 'topK';
 
-/** Each method throws Refusal `field_invalid` for what the client's own dialect does not allow. */
+/** Each method throws `Refusal` `field_invalid` for values that the client's own dialect forbids. */
 export interface Conversation {
 	readonly isStreamed: boolean;
-	/** Gives each turn as soon as it is read, in the client's order. The calls that a turn makes are answered by the results turn that follows. */
+	/** Emits each turn as soon as it is read, in the client's order. The next results turn contains the results of a turn's calls. */
 	readTurns(take: (turn: Turn) => void): void;
-	/** Empty where there are none. */
+	/** Empty without tools. */
 	tools(): readonly Tool[];
-	/** Of a request with tools. */
+	/** Tool choice of a request with tools. */
 	toolChoice(): ToolChoice;
-	/** The client's cap on the output, lowered with a warning to the most that the model can write; undefined where it gave none. */
+	/** The client's cap on output tokens, lowered with a warning to the model's maximum; undefined without a cap. */
 	outputCap(most: number | undefined): OutputCap | undefined;
 	number(name: NumberSetting): Setting<number> | undefined;
-	/** Sequences to stop at. */
 	stops(): Setting<readonly string[]>;
-	/** The number of answers; NaN for what is no number. */
+	/** Number of requested choices; NaN if it is not a number. */
 	candidates(): Setting<number> | undefined;
 	reasoning(): ReasoningSetting | undefined;
 	/** Undefined for plain text. */
 	outputFormat(): OutputFormat | undefined;
-	/** Of whoever uses the client's program. */
+	/** Id of the end user. */
 	userId(): string | undefined;
 	serviceTier(): 'auto' | 'standard' | 'other' | undefined;
 }
 
-/** A value under the client's own name for it, as warnings and rejections name it. */
+/** A value with the client's own name for its field, for warnings and rejections. */
 export interface Setting<Value> {
 	readonly field: string;
 	readonly value: Value;
@@ -51,24 +50,24 @@ export interface Setting<Value> {
 export type NumberSetting = 'temperature' | 'topP' | 'topK' | 'seed' | 'frequencyPenalty' | 'presencePenalty';
 
 export interface OutputCap extends Setting<number> {
-	/** It covers reasoning too, not visible output alone. */
+	/** True if the cap includes reasoning tokens; false if it covers visible output only. */
 	readonly includesReasoning: boolean;
 }
 
-/** From the least to the greatest, of all vendors. */
+/** Effort levels of all vendors, ascending. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof efforts)[number];
 
 export interface ReasoningSetting {
-	/** What asks for it. */
+	/** Field that requests reasoning. */
 	readonly field: string;
-	/** `unknown` for a word that no vendor has. Undefined: as the model does by itself. */
+	/** `unknown` for a level that no vendor has; undefined for the model's default. */
 	readonly effort: Effort | 'unknown' | undefined;
-	/** What says the effort. */
+	/** Field that sets the effort. */
 	readonly effortField: string;
-	/** In tokens. */
+	/** Budget in tokens. */
 	readonly budget: number | undefined;
-	/** Whether the client wants to read what was thought. */
+	/** True if the client asks to see the reasoning. */
 	readonly isShown: boolean;
 }
 
@@ -82,7 +81,7 @@ export interface SystemTurn {
 	readonly role: 'system';
 	readonly at: Place;
 	readonly parts: readonly TextPart[];
-	/** The parts are one text, not several. */
+	/** True if the parts form one text instead of several. */
 	readonly isOneText: boolean;
 }
 
@@ -95,16 +94,16 @@ export interface UserTurn {
 export interface AssistantTurn {
 	readonly role: 'assistant';
 	readonly at: Place;
-	/** Empty or blank where the turn says nothing. */
+	/** Empty or blank if the turn has no content. */
 	readonly parts: readonly AssistantPart[];
-	/** Of its text. */
+	/** Signature of its text. */
 	readonly signature: VendorSignature | undefined;
 }
 
-/** What answers all calls that the assistant made since the last one. */
+/** Results of all tool calls since the previous results turn. */
 export interface ResultsTurn {
 	readonly role: 'results';
-	/** In the client's order: one for each call. */
+	/** One result for each call, in the client's order. */
 	readonly results: readonly ToolResult[];
 	readonly calls: readonly ToolCall[];
 }
@@ -129,7 +128,7 @@ export interface ImagePart {
 export interface AudioPart {
 	readonly type: 'audio';
 	readonly at: Place;
-	/** Such as `wav`; undefined where the client says none. */
+	/** Format such as `wav`; undefined if the client names none. */
 	readonly format: string | undefined;
 	base64(): string;
 }
@@ -138,40 +137,40 @@ export interface FilePart {
 	readonly type: 'file';
 	readonly at: Place;
 	readonly source: MediaSource;
-	/** Not shown to models by the client's own vendor. */
+	/** The client's own vendor does not show it to models. */
 	readonly filename: string | undefined;
-	/** What models are shown with it. */
+	/** Title that models see. */
 	readonly title: string | undefined;
 	readonly context: string | undefined;
 	readonly cacheMark?: CacheMark | undefined;
 }
 
-/** A part that only its own vendor knows. */
+/** A part that only its own vendor supports. */
 export interface OpaquePart {
 	readonly type: 'opaque';
-	/** Of what says its kind. */
+	/** Path of the field with its type. */
 	readonly at: Place;
-	/** What it says in words, where models of others can be told. */
+	/** Its content as text, if it can be given to models of other vendors. */
 	readonly text: string | undefined;
-	/** What is wrong with it and what to send instead, in the client's dialect, to follow its path. */
+	/** Problem and remedy in terms of the client's dialect, appended to the path. */
 	readonly cure: string;
 }
 
-/** The place is that of what says the kind of data. */
+/** Source of media. The path is that of the data's type. */
 export type MediaSource =
 	| { readonly kind: 'link'; readonly at: Place; readonly url: string }
 	| { readonly kind: 'data'; readonly at: Place; readonly mediaType: string | undefined; base64(): string }
-	/** Neither an address nor data. */
+	/** Neither a URL nor data. */
 	| { readonly kind: 'invalid'; readonly at: Place }
-	/** Kept by the client's own vendor, or of a kind that nobody knows. */
+	/** Stored by the client's own vendor, or of an unknown kind. */
 	| { readonly kind: 'foreign'; readonly at: Place; readonly cure: string };
 
-/** Where a prompt's beginning may be cached. */
+/** End of a prompt prefix that may be cached. */
 export interface CacheMark {
 	readonly ttl: '5m' | '1h' | undefined;
 }
 
-/** Verbatim, and of use to its vendor alone. */
+/** Signature that only its vendor can verify; forwarded verbatim. */
 export interface VendorSignature {
 	readonly vendor: 'google';
 	readonly value: string;
@@ -180,10 +179,10 @@ export interface VendorSignature {
 export interface ReasoningPart {
 	readonly type: 'reasoning';
 	readonly at: Place;
-	/** As warnings name it. */
+	/** Field name for warnings. */
 	readonly field: string;
 	readonly vendor: 'anthropic';
-	/** As it came, where its vendor would take it back; undefined for what is not signed. */
+	/** The signed block as received, if its vendor accepts it back; undefined for unsigned reasoning. */
 	readonly signed:
 		| { readonly kind: 'text'; readonly text: string; readonly signature: string }
 		| { readonly kind: 'encrypted'; readonly data: string }
@@ -199,19 +198,19 @@ export interface ToolCall {
 	readonly signature: VendorSignature | undefined;
 }
 
-/** The client's own text of the arguments where it sent text, its own object where it sent an object. */
+/** Arguments as the client sent them: its text if it sent text, its object if it sent an object. */
 export interface ToolArguments {
 	text(): string;
-	/** @throws Refusal `field_invalid` for a text that is no JSON object. */
+	/** @throws `Refusal` `field_invalid` for a text that is not a JSON object. */
 	object(): JsonObject;
 }
 
 export interface ToolResult {
 	readonly type: 'result';
-	/** Of what names the call. */
+	/** Path of the field that identifies the call. */
 	readonly at: Place;
 	readonly call: ToolCall;
-	/** A string where the client wrote one. */
+	/** A string if the client sent a string. */
 	readonly content: string | readonly ContentPart[];
 	readonly isError: boolean;
 }
@@ -223,31 +222,31 @@ export interface FunctionTool {
 	readonly at: Place;
 	readonly name: string;
 	readonly description: string | undefined;
-	/** A JSON schema; undefined: it takes no arguments. */
+	/** A JSON schema; undefined for a tool without arguments. */
 	readonly parameters: JsonObject | undefined;
-	/** Whether arguments are held to the schema; undefined: as the vendor does by itself. */
+	/** True if arguments must match the schema; undefined for the vendor's default. */
 	readonly isStrict: boolean | undefined;
 	readonly cacheMark?: CacheMark | undefined;
 }
 
-/** A tool that only its own vendor knows. */
+/** A tool that only its own vendor supports. */
 export interface VendorTool {
 	readonly kind: 'vendor';
-	/** Of what says its kind. */
+	/** Path of the field with its type. */
 	readonly at: Place;
-	/** As of an opaque part. */
+	/** Problem and remedy, as in an opaque part. */
 	readonly cure: string;
 }
 
 export interface ToolChoice {
-	/** Undefined: the client says nothing of it. */
+	/** Undefined if the client sets no mode. */
 	readonly mode: 'none' | 'auto' | 'required' | undefined;
-	/** The only tool that may be called, and must be. */
+	/** The only tool that may be called; it must be called. */
 	readonly named: string | undefined;
-	/** Names of those that may be called; undefined: all. */
+	/** Names of the tools that may be called; undefined for all. */
 	readonly allowed: readonly string[] | undefined;
-	/** One call at most. */
+	/** True if at most one call is allowed. */
 	readonly isSingle: boolean;
-	/** What says that one call at most may be made. */
+	/** Field that limits the response to one call. */
 	readonly singleField: string;
 }

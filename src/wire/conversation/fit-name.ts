@@ -3,8 +3,8 @@ import { sha256Hex } from './sha256.ts';
 const hashLength = 8;
 
 /**
- * An id or name as both vendors take it: letters, digits, `_` and `-`, at most so many. Most pass unchanged. Others get a hash
- * of the whole, so that different ones stay different, and a call and its result stay joined without anything remembered.
+ * Converts an id or name into one that both vendors accept: letters, digits, `_` and `-`, up to a maximum length. Most pass unchanged.
+ * Others end with a hash of the whole, so that different names stay different and a call matches its result without any state.
  */
 export function fitName(name: string, longest: number): string {
 	if (name.length <= longest && /^[a-zA-Z0-9_-]+$/.test(name)) return name;
@@ -12,6 +12,6 @@ export function fitName(name: string, longest: number): string {
 	return `${plain}_${sha256Hex(name).slice(0, hashLength)}`;
 }
 
-/** Chat completions refuse longer ones. */
+/** Maximum length in chat completions. */
 export const longestCallId = 40;
 export const longestToolName = 64;

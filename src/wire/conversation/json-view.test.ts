@@ -1,4 +1,4 @@
-/** Large bodies are not to be parsed whole one day, so readers of requests must not depend on it. */
+/** Readers must not depend on a completely parsed body, because large bodies will be parsed in parts. */
 import { describe, expect, test } from 'vitest';
 import { readChatRequest } from '../dialects/chat/request-reader.ts';
 import { readMessagesRequest } from '../dialects/messages/request-reader.ts';
@@ -13,13 +13,13 @@ const body = parseExactly('{"a":[{"b":"x"}],"n":1,"big":12345678901234567890,"no
 describe('a view of a parsed body', () => {
 	const view = viewOf(body);
 
-	test('knows the place of each value as rejections name it', () => {
+	test('provides the path of each value as rejections name it', () => {
 		expect(view.path).toBe('');
 		expect(view.member('a').items()[0]?.member('b').path).toBe('a[0].b');
 		expect(view.member('nothing').member('here').path).toBe('nothing.here');
 	});
 
-	test('tells kinds apart; an integer that a double cannot hold is a number and no object', () => {
+	test('distinguishes kinds; an integer beyond the precision of a double is a number and not an object', () => {
 		const kinds = ['a', 'n', 'big', 'none', 'yes', 'blank', 'absent'].map((name) => view.member(name).kind);
 		expect(kinds).toEqual(['array', 'number', 'number', 'null', 'boolean', 'string', 'absent']);
 		expect([numberIn(view.member('n')), numberIn(view.member('big')), objectIn(view.member('big'))]).toEqual([1, undefined, undefined]);
@@ -29,13 +29,13 @@ describe('a view of a parsed body', () => {
 		expect(view.names()).toEqual(Object.keys(body));
 	});
 
-	test('rejects with the place what must be something else', () => {
+	test('rejects a value of the wrong type with its path', () => {
 		expect(() => requireText(view.member('a').member('b'))).toThrow('`a.b` must be a string');
 		expect(() => requireObject(view.member('n'))).toThrow('`n` must be an object');
 	});
 });
 
-/** A view that counts the strings and containers that are decoded whole. */
+/** A view with counters of the strings and containers that are decoded completely. */
 class WatchedView implements JsonView {
 	readonly #inner: JsonView;
 	readonly #decoded: string[];
@@ -143,7 +143,7 @@ describe.each(requests)('the reader of %s', (_name, read, request, attachments) 
 		return turns.flatMap((turn) => (turn.role === 'user' ? turn.parts : []));
 	}
 
-	test('decodes no attachment before it is written, and no message or part as a whole', () => {
+	test('decodes no attachment before it is written, and no complete message or part', () => {
 		const decoded: string[] = [];
 		const parts = partsOf(read(new WatchedView(viewOf(request), decoded), takes, new RequestWarnings()));
 		expect(parts).toHaveLength(attachments.length);

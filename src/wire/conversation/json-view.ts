@@ -1,15 +1,15 @@
 /**
- * A JSON value of a client's request. Readers of requests see bodies through views alone, and ask a view for no more than they
- * need: a large body need not be parsed whole, nor its long strings decoded before they are written.
+ * A JSON value of a client's request. Readers access bodies through views only and query no more than they need. A large body need not be
+ * parsed completely, nor its long strings decoded before they are written.
  */
 
 import { Refusal } from '../../core/refusal.ts';
 import { isExactInteger } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
-/** The place of a value in the client's request. */
+/** Path of a value in the client's request. */
 export interface Place {
-	/** As rejections name it in `param`, such as `messages[2].content`; empty for the body. */
+	/** Path as rejections name it in `param`, such as `messages[2].content`; empty for the body. */
 	readonly path: string;
 }
 
@@ -17,25 +17,25 @@ export interface JsonView extends Place {
 	readonly kind: 'absent' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 	/** Neither absent nor null. */
 	readonly isGiven: boolean;
-	/** A view of kind `absent` where there is no such member. */
+	/** Returns a view of kind `absent` if there is no such member. */
 	member(name: string): JsonView;
-	/** Whether a member is given. */
+	/** True if the member is neither absent nor null. */
 	has(name: string): boolean;
-	/** A member's string, decoded; undefined for anything else. */
+	/** Returns a member's string, decoded; undefined for anything else. */
 	textOf(name: string): string | undefined;
-	/** The names of an object's members, in their order. */
+	/** Returns the names of an object's members, in their order. */
 	names(): readonly string[];
-	/** The elements of an array; none for anything else. */
+	/** Returns the elements of an array; none for anything else. */
 	items(): readonly JsonView[];
-	/** The first characters of a string; empty for anything else. */
+	/** Returns the first characters of a string; empty for anything else. */
 	prefix(length: number): string;
-	/** A string, decoded; undefined for anything else. */
+	/** Returns a string, decoded; undefined for anything else. */
 	text(): string | undefined;
-	/** The whole value, decoded. */
+	/** Returns the whole value, decoded. */
 	value(): unknown;
 }
 
-/** A view of a body that has been parsed. */
+/** Creates a view of a parsed body. */
 export function viewOf(body: JsonObject): JsonView {
 	return new ParsedView(body, undefined, '');
 }
@@ -106,19 +106,19 @@ class ParsedView implements JsonView {
 	}
 }
 
-/** @returns undefined for what is no string, or shows nothing. */
+/** @returns undefined for a value that is not a string, or a string without visible characters. */
 export function visibleTextIn(view: JsonView): string | undefined {
 	const text = view.text();
 	return text === undefined || isBlank(text) ? undefined : text;
 }
 
-/** @returns undefined for what is no number, or an integer that a double cannot hold. */
+/** @returns undefined for a value that is not a number, or an integer beyond the precision of a double. */
 export function numberIn(view: JsonView): number | undefined {
 	const value = view.kind === 'number' ? view.value() : undefined;
 	return typeof value === 'number' ? value : undefined;
 }
 
-/** @returns undefined for what is no object. */
+/** @returns undefined for a value that is not an object. */
 export function objectIn(view: JsonView): JsonObject | undefined {
 	const value = view.kind === 'object' ? view.value() : undefined;
 	return isJsonObject(value) ? value : undefined;
@@ -128,17 +128,17 @@ export function isTrue(view: JsonView): boolean {
 	return view.kind === 'boolean' && view.value() === true;
 }
 
-/** @throws Refusal `field_invalid`. */
+/** @throws `Refusal` `field_invalid`. */
 export function requireText(view: JsonView): string {
 	return view.text() ?? rejectField(view.path, 'must be a string');
 }
 
-/** As `requireText`, of a member. @throws Refusal `field_invalid`. */
+/** Requires a text in a member, like `requireText`. @throws `Refusal` `field_invalid`. */
 export function requireTextOf(view: JsonView, name: string): string {
 	return view.textOf(name) ?? requireText(view.member(name));
 }
 
-/** @throws Refusal `field_invalid`. */
+/** @throws `Refusal` `field_invalid`. */
 export function requireObject(view: JsonView): JsonView {
 	return view.kind === 'object' ? view : rejectField(view.path, 'must be an object');
 }
@@ -148,8 +148,8 @@ export function isBlank(text: string): boolean {
 }
 
 /**
- * Rejects what has no equivalent, or what the provider would take for something else.
- * @param rest what is wrong and what to do, to follow the field's name.
+ * Rejects a field that has no equivalent, or that the provider would misinterpret.
+ * @param rest problem and remedy, appended to the field's name.
  */
 export function rejectField(param: string, rest: string): never {
 	throw new Refusal('field_invalid', { param, message: `\`${param}\` ${rest}` });

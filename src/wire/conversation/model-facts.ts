@@ -1,36 +1,35 @@
 /**
- * What operators may say of a model over what its name tells; what is left out goes by the name. Settings have the same names. The
- * format that is spoken with it is no fact of its own: it follows from the kind of its provider.
+ * Facts about a model that operators may configure; the rest follows from its name. Settings have the same names. The dialect is not among
+ * them: it follows from the provider's kind.
  */
 export interface ModelFacts {
-	/** The vendor's name of the model behind a free one, such as a deployment's: it is priced, capped and translated for as that. */
+	/** The vendor's name of the model behind a custom name, such as that of a deployment. It decides prices, caps and translation. */
 	readonly knownAs?: string | undefined;
-	/** The most that it can write. */
+	/** Maximum number of output tokens. */
 	readonly maxOutputTokens?: number | undefined;
-	/** The cap of a request that has none. */
+	/** Cap for requests without one. */
 	readonly defaultMaxTokens?: number | undefined;
-	/** Whether it takes `temperature`, `top_p` and `top_k` freely, or their defaults alone. */
+	/** `full`: the model takes any `temperature`, `top_p` and `top_k`. `none`: it takes only their defaults. */
 	readonly sampling?: 'full' | 'none' | undefined;
-	/** The highest `temperature` that it takes. */
 	readonly temperatureMax?: number | undefined;
-	/** Whether it continues a conversation that ends with its own words. */
+	/** True if the model continues a conversation that ends with an assistant message. */
 	readonly prefill?: boolean | undefined;
-	/** Whether it takes the role `system` inside the conversation. */
+	/** True if the model takes the role `system` inside the conversation. */
 	readonly midSystem?: boolean | undefined;
-	/** How thinking is asked for: not at all, by a budget of tokens, or by an effort. */
+	/** Control of thinking: none, a token budget, or an effort. */
 	readonly thinking?: 'none' | 'enabled' | 'adaptive' | undefined;
-	/** Values of `reasoning_effort`, `output_config.effort` or `thinkingLevel`, from the least to the greatest. */
+	/** Values of `reasoning_effort`, `output_config.effort` or `thinkingLevel`, ascending. */
 	readonly efforts?: readonly string[] | undefined;
-	/** The field that caps the output of chat completions. */
+	/** Field that caps the output of chat completions. */
 	readonly tokenParam?: 'max_tokens' | 'max_completion_tokens' | undefined;
-	/** The role in which chat completions take instructions. */
+	/** Role of instructions in chat completions. */
 	readonly systemRole?: 'system' | 'developer' | undefined;
-	/** Whether it takes sequences to stop at. */
+	/** True if the model takes stop sequences. */
 	readonly stop?: boolean | undefined;
-	/** Whether it refuses function tools unless `reasoning_effort` is `none`. */
+	/** True if the model rejects function tools unless `reasoning_effort` is `none`. */
 	readonly toolsNeedEffortNone?: boolean | undefined;
-	/** Whether it can be held to a JSON schema. */
+	/** True if the model supports structured output with a JSON schema. */
 	readonly structuredOutput?: boolean | undefined;
-	/** Version of the messages API that translated requests name. */
+	/** Version of the messages API for translated requests. */
 	readonly anthropicVersion?: string | undefined;
 }

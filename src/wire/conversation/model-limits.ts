@@ -1,19 +1,19 @@
-/** What the models of all dialects may have in common: limits of sampling, of sequences to stop at, and of the shape of responses. */
+/** Model limits that dialects share: sampling, stop sequences, and structured output. */
 import type { FunctionTool, NumberSetting, Setting, Tool } from './conversation.ts';
 import { rejectField } from './json-view.ts';
 import type { RequestWarnings } from './request-translation.ts';
 
 export interface ModelLimits {
-	/** Other values of `temperature` and `top_p` than 1. */
+	/** True if `temperature` and `top_p` may differ from 1. */
 	readonly takesSampling: boolean;
 	readonly temperatureMax: number;
-	/** Sequences to stop at. */
+	/** True if stop sequences are supported. */
 	readonly takesStop: boolean;
-	/** A JSON schema that its answer is held to. */
+	/** True if the response can be constrained by a JSON schema. */
 	readonly takesSchema: boolean;
 }
 
-/** What the model takes of the client's `temperature`, `top_p` or `top_k`; undefined: nothing. */
+/** Returns the value of `temperature`, `top_p` or `top_k` that the model takes; undefined if none. */
 export function takenSampling(
 	name: NumberSetting,
 	{ field, value }: Setting<number>,
@@ -39,12 +39,12 @@ export function takenStops<Stop>(
 	return [];
 }
 
-/** @throws Refusal `field_invalid` for more sequences than the provider takes. */
+/** @throws `Refusal` `field_invalid` for more stop sequences than the provider takes. */
 export function requireStopCount(field: string, stops: readonly string[], max: number): void {
 	if (stops.length > max) rejectField(field, `must have at most ${max} for the model’s provider`);
 }
 
-/** An answer of any other shape is not what was asked for. @throws Refusal `field_invalid`. */
+/** Rejects a schema that the model does not support, because its response could have another shape. @throws `Refusal` `field_invalid`. */
 export function requireSchemaTaken(field: string, model: ModelLimits): void {
 	if (model.takesSchema) return;
 	rejectField(
@@ -53,7 +53,7 @@ export function requireSchemaTaken(field: string, model: ModelLimits): void {
 	);
 }
 
-/** @throws Refusal `field_invalid` for a tool that only its own vendor knows. */
+/** @throws `Refusal` `field_invalid` for a tool that only its own vendor supports. */
 export function requireFunctions(tools: readonly Tool[]): readonly FunctionTool[] {
 	return tools.map((tool) => (tool.kind === 'function' ? tool : rejectField(tool.at.path, tool.cure)));
 }

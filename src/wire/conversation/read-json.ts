@@ -1,7 +1,7 @@
 import { parseExactly } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
-/** @returns undefined for what is no JSON. */
+/** @returns undefined for a text that is not JSON. */
 export function readJson(text: string): unknown {
 	try {
 		return parseExactly(text);
@@ -10,29 +10,29 @@ export function readJson(text: string): unknown {
 	}
 }
 
-/** @returns undefined for what is no JSON object. */
+/** @returns undefined for a text that is not a JSON object. */
 export function readObject(text: string): JsonObject | undefined {
 	const value = readJson(text);
 	return isJsonObject(value) ? value : undefined;
 }
 
-/** The arguments of a tool call as an object. @returns undefined for what is no JSON object. */
+/** Parses the arguments of a tool call. @returns undefined for a text that is not a JSON object. */
 export function parseArguments(text: string): JsonObject | undefined {
 	return text.trim() === '' ? {} : readObject(text);
 }
 
-/** A number, or its digits as some servers send them. @returns NaN for anything else, whatever it would become by itself. */
+/** Reads a number, or its digits as some servers send them. @returns NaN for anything else, without type coercion. */
 export function numberOf(told: unknown): number {
 	return typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
 }
 
-/** `error` of an error's body, or the body where it has no such object. */
+/** Returns `error` of an error's body, or the body if it has no such object. */
 export function errorObjectOf(body: JsonObject | undefined): JsonObject {
 	if (body === undefined) return {};
 	return isJsonObject(body.error) ? body.error : body;
 }
 
-/** The message of `{"error": {...}}`, and of what servers in front of a vendor, or like it, have made of it; empty for none. */
+/** Returns the message of `{"error": {...}}`, or of the variants that proxies and compatible servers send; empty without a message. */
 export function errorMessageOf(body: JsonObject | undefined): string {
 	const { message, detail } = errorObjectOf(body);
 	const text = [message, detail, body?.error, body?.message].find((one) => typeof one === 'string' && one !== '');

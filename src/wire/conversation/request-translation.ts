@@ -4,61 +4,60 @@ import type { Capability, Conversation } from './conversation.ts';
 import type { JsonView } from './json-view.ts';
 import type { ModelFacts } from './model-facts.ts';
 
-/** A model, with what operators say of it. */
+/** A model, with the facts that operators configure. */
 export interface TranslationTarget extends ModelFacts {
-	/** The model's name at the provider. */
 	readonly model: string;
-	/** The most that the model can write, whoever says so; undefined when nothing is known. */
+	/** Maximum number of output tokens, configured or known by name; undefined if unknown. */
 	readonly maxOutputTokens: number | undefined;
 }
 
 export interface TranslatedRequest {
 	readonly body: JsonObject;
-	/** Fields that the request is sent with, in place of the client's. */
+	/** Header fields that replace the client's. */
 	readonly headers?: Readonly<Record<string, string>>;
-	/** What was dropped or changed, a sentence each, such as `logit_bias: ignored`. */
+	/** One sentence for each dropped or changed field, such as `logit_bias: ignored`. */
 	readonly warnings: readonly string[];
-	/** What was changed so that the other dialect says the same: reported, and faithful all the same. */
+	/** Changes that keep the meaning in the other dialect: reported with the warnings, but allowed by a strict translation. */
 	readonly notes?: readonly string[];
 }
 
 /**
- * Reads requests of one dialect of clients. Settings that no provider with these capabilities has are judged at once.
- * @throws Refusal `field_invalid` with the JSON path in `param`.
+ * Reads requests of one client dialect. Settings that no provider with these capabilities supports are judged at once.
+ * @throws `Refusal` `field_invalid` with the JSON path in `param`.
  */
 export type RequestReader = (body: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings) => Conversation;
 
-/** Writes requests of one dialect of providers. */
+/** Writes requests of one provider dialect. */
 export interface RequestWriter {
-	/** What readers need not judge. */
+	/** Capabilities of the dialect, which readers need not judge. */
 	readonly takes: ReadonlySet<Capability>;
-	/** @throws Refusal `field_invalid` for what has no equivalent and must not be guessed. */
+	/** @throws `Refusal` `field_invalid` for a value without an equivalent that must not be guessed. */
 	write(conversation: Conversation, target: TranslationTarget, warnings: RequestWarnings): Pick<TranslatedRequest, 'body' | 'headers'>;
-	/** Where the dialect is another one with deviations: its requests are adapted, and keep what nobody here knows. */
+	/** For a dialect that is a variant of another: its requests are adapted, and unknown fields are kept. */
 	readonly variant?: {
 		readonly of: ClientDialectName;
-		/** @throws Refusal `field_invalid`. */
+		/** @throws `Refusal` `field_invalid`. */
 		adapt(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject;
 	};
 }
 
-/** A name that may stand in a header; others are a client's mistake or malice. */
+/** Field names that are safe in a header; others are a client's mistake or an attack. */
 const plainName = /^[\w.[\]-]{1,64}$/;
 
-/** Enough to find a mistake by; a header has an end. */
+/** Enough to find a mistake; the size of a header is limited. */
 const maxWarnings = 24;
 
-/** What was dropped or changed in a request, each reported once. */
+/** Dropped or changed fields of a request, each reported once. */
 export class RequestWarnings {
 	readonly #sentences: string[] = [];
 	readonly #notes: string[] = [];
 
-	/** @param what ASCII and of our own words, for it goes into a header. */
+	/** Adds a warning: ASCII text in the words of the gateway, because it goes into a header. */
 	add(field: string, what: string): void {
 		addTo(this.#sentences, field, what);
 	}
 
-	/** What was changed so that the other dialect says the same. As `add`. */
+	/** Adds a change that keeps the meaning in the other dialect. Same rules as `add`. */
 	note(field: string, what: string): void {
 		addTo(this.#notes, field, what);
 	}

@@ -1,8 +1,11 @@
-/** Primes' fractional parts, as FIPS 180-4 section 4.2.2 gives them, made rather than listed. */
+/** Fractional parts of primes (FIPS 180-4 section 4.2.2), computed instead of listed. */
 const { rounds, initial } = constants();
 const words = new Int32Array(64);
 
-/** Of the text in UTF-8, in hexadecimal. FIPS 180-4. Written out because this folder knows no platform; meant for short texts. */
+/**
+ * Returns the SHA-256 (FIPS 180-4) of a text in UTF-8, in hexadecimal. Implemented here because this folder uses no platform API; for short
+ * texts.
+ */
 export function sha256Hex(text: string): string {
 	const bytes = Buffer.from(text);
 	const length = (((bytes.length + 8) >>> 6) + 1) << 6;

@@ -33,7 +33,7 @@ const rejection = (param: string, rest: string): Error =>
 	expect.objectContaining({ code: 'field_invalid', param, message: `\`${param}\` ${rest}` }) as Error;
 
 describe('calls and results', () => {
-	test('results stay in the order of the client, and can be had in the order of their calls', () => {
+	test('results stay in the order of the client, and are available in the order of their calls', () => {
 		const pairing = opened('a', 'b', 'c');
 		for (const id of ['c', 'a', 'b']) answer(pairing, id);
 		const turn = pairing.close();
@@ -43,13 +43,13 @@ describe('calls and results', () => {
 		expect(pairing.close()).toBeUndefined();
 	});
 
-	test('a call without result is rejected at its own place, the first one', () => {
+	test('a call without a result is rejected with its own path, the first one', () => {
 		const pairing = opened('a', 'b', 'c');
 		answer(pairing, 'a');
 		expect(() => pairing.close()).toThrow(rejection('calls.b.id', 'is unanswered'));
 	});
 
-	test('a result of no open call is rejected, and so is a second one', () => {
+	test('a result without an open call is rejected, and so is a second one', () => {
 		const pairing = opened('a');
 		expect(() => answer(pairing, 'x')).toThrow(rejection('results.x', 'is unasked'));
 		answer(pairing, 'a');
@@ -58,7 +58,7 @@ describe('calls and results', () => {
 		expect(() => answer(pairing, 'a')).toThrow(rejection('results.a', 'is unasked'));
 	});
 
-	test('two open calls of one id are rejected; once answered, the id is free', () => {
+	test('two open calls of one id are rejected; after its result, the id is free', () => {
 		const pairing = opened('a');
 		expect(() => pairing.open(call('a'))).toThrow(rejection('calls.a.id', 'is used'));
 		answer(pairing, 'a');
@@ -85,7 +85,7 @@ describe('calls and results', () => {
 	});
 });
 
-test('a result that shows nothing has no parts', () => {
+test('a result without visible text has no parts', () => {
 	const result: ToolResult = { type: 'result', at: { path: 'r' }, call: call('a'), content: ' \n', isError: false };
 	expect(resultParts(result)).toEqual([]);
 	expect(resultParts({ ...result, content: 'x' })).toEqual([{ type: 'text', at: result.at, text: 'x' }]);

@@ -1,19 +1,19 @@
 import type { Capability, ContentPart, ResultsTurn, ToolCall, ToolResult } from './conversation.ts';
 import { isBlank, type Place, rejectField } from './json-view.ts';
 
-/** How a client's dialect tells what is wrong, to follow the path. */
+/** Messages of a client's dialect, appended to the path. */
 export interface PairingWords {
-	/** A result of no call that waits for one. */
+	/** For a result without an open call. */
 	readonly unasked: string;
 	readonly repeatedResult: string;
-	/** A call without a result. */
+	/** For a call without a result. */
 	readonly unanswered: string;
 	readonly repeatedCall: string;
-	/** The part of a call's path that says what lacks a result. */
+	/** Suffix of a call's path for a missing result. */
 	readonly unansweredMember: '' | '.id';
 }
 
-/** Joins each call of the assistant with its result: every call has exactly one, before the next turn but instructions. */
+/** Pairs each tool call of the assistant with its result: every call has exactly one, before the next turn other than instructions. */
 export class ToolPairing {
 	readonly #words: PairingWords;
 	readonly #byId = new Map<string, { readonly call: ToolCall; isAnswered: boolean }>();
@@ -24,7 +24,7 @@ export class ToolPairing {
 		this.#words = words;
 	}
 
-	/** @throws Refusal `field_invalid` for two open calls of one id. */
+	/** @throws `Refusal` `field_invalid` for two open calls with one id. */
 	open(call: ToolCall): void {
 		if (this.#byId.has(call.id)) rejectField(`${call.at.path}.id`, this.#words.repeatedCall);
 		this.#byId.set(call.id, { call, isAnswered: false });
@@ -35,7 +35,7 @@ export class ToolPairing {
 		return this.#calls.length > this.#results.length;
 	}
 
-	/** The call that a result names. @throws Refusal `field_invalid` for none, or one that has a result. */
+	/** Returns the call that a result names. @throws `Refusal` `field_invalid` if there is none, or it already has a result. */
 	callOf(id: string, at: Place): ToolCall {
 		const open = this.#byId.get(id);
 		if (open === undefined) return rejectField(at.path, this.#words.unasked);
@@ -48,18 +48,20 @@ export class ToolPairing {
 		this.#results.push(result);
 	}
 
-	/** The id of the last open call when it is of that name, for results that name no id. */
+	/** Returns the id of the last open call if it has this name, for results without an id. */
 	lastCallOf(name: unknown): string | undefined {
 		const last = this.#calls.at(-1);
 		return last?.name === name ? last?.id : undefined;
 	}
 
-	/** As `close`, but calls stay open until each has its result where instructions may come before. @throws Refusal `field_invalid`. */
+	/**
+	 * Closes like `close`. If instructions may come before results, calls stay open until each has one. @throws `Refusal` `field_invalid`.
+	 */
 	closeForInstructions(takes: ReadonlySet<Capability>): ResultsTurn | undefined {
 		return this.isAwaitingResults && takes.has('instructionsAnywhere') ? undefined : this.close();
 	}
 
-	/** The results of all open calls; undefined where there is none. @throws Refusal `field_invalid` for a call without. */
+	/** Returns the results of all open calls; undefined if there are none. @throws `Refusal` `field_invalid` for a call without a result. */
 	close(): ResultsTurn | undefined {
 		if (this.#calls.length === 0) return undefined;
 		for (const { call, isAnswered } of this.isAwaitingResults ? this.#byId.values() : []) {
@@ -73,14 +75,14 @@ export class ToolPairing {
 	}
 }
 
-/** The results in the order of their calls, as some providers demand. */
+/** Returns the results in the order of their calls, as some providers require. */
 export function inOrderOfCalls({ results, calls }: ResultsTurn): readonly ToolResult[] {
 	if (calls.length === 1) return results;
 	const byCall = new Map(results.map((result) => [result.call, result]));
 	return calls.flatMap((call) => byCall.get(call) ?? []);
 }
 
-/** The content of a result as parts; a text that shows nothing is none. */
+/** Returns the content of a result as parts; a text without visible characters has none. */
 export function resultParts({ at, content }: ToolResult): readonly ContentPart[] {
 	if (typeof content !== 'string') return content;
 	return isBlank(content) ? [] : [{ type: 'text', at, text: content }];

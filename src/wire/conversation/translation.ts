@@ -4,15 +4,19 @@ import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { ResponseReading, ResponseWriting, StreamReader, ToolNaming, TranslatedCall, WrittenStream } from './response.ts';
 
-/** How the responses of a provider of one dialect are written for a client of another. Pure. */
+/** Translates the responses of one provider dialect for clients of another. Pure. */
 export interface ResponseTranslation {
-	/** A whole answer of status 200. @throws Fault `provider_response_invalid` for what is no answer of the provider's format. */
+	/**
+	 * Translates a non-streaming response of status 200. @throws `Fault` `provider_response_invalid` for a body outside the provider's
+	 * format.
+	 */
 	translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject;
-	/** What a whole answer says that the caller's format cannot, in the form of a request's warnings. */
+	/** Returns warnings for content of a non-streaming response that the client's format cannot express. */
 	answerWarnings?(body: JsonObject): readonly string[];
 	/**
-	 * The body of an error response, as the client's own vendor would word it. The gateway sets its status, by one rule for all formats.
-	 * @param status as the provider sent it. @param body undefined when it is not JSON.
+	 * Translates the body of an error response into the format of the client's vendor. The gateway sets its status, by one rule for all
+	 * formats.
+	 * @param status as the provider sent it. @param body undefined if it is not JSON.
 	 */
 	translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError;
 	translateStream(call: TranslatedCall): StreamTranslation;
@@ -20,23 +24,23 @@ export interface ResponseTranslation {
 
 export interface TranslatedError {
 	readonly body: JsonObject;
-	/** Told in the body alone, where the provider has no header field for it. */
+	/** Delay from the body, if the provider sends no header field for it. */
 	readonly retryAfterSeconds?: number;
 }
 
-/** One stream: events of the provider's dialect in, events of the client's out. */
+/** Translates one stream: events of the provider's dialect in, events of the client's out. */
 export interface StreamTranslation {
-	/** @throws Fault `provider_response_invalid` for an event that cannot be understood. */
+	/** @throws `Fault` `provider_response_invalid` for an invalid event. */
 	push(events: EventBatch): EventBatch;
-	/** The provider's stream has ended in order: what is still owed to the client. */
+	/** Handles the regular end of the provider's stream. @returns the remaining events for the client. */
 	end(): EventBatch;
-	/** True once the caller's terminal event is out. */
+	/** True once the client's terminal event is written. */
 	readonly isTerminated: boolean;
-	/** True once an error event of the provider's was passed on. */
+	/** True once an error event of the provider is forwarded. */
 	readonly hasFailed: boolean;
 }
 
-/** Reads a stream event by event. What stood before an invalid event is written first; then it throws. */
+/** Reads a stream event by event. Events before an invalid one are written first; then it throws. */
 export class TranslatedStream implements StreamTranslation {
 	readonly #reader: StreamReader;
 	readonly #written: WrittenStream;
@@ -68,7 +72,7 @@ export class TranslatedStream implements StreamTranslation {
 		return events;
 	}
 
-	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
+	/** @throws `Fault` `provider_disconnected` if the provider sent no finish reason. */
 	end(): EventBatch {
 		if (this.#fault !== undefined) throw this.#fault;
 		if (!this.isTerminated && !this.hasFailed) this.#reader.end();
@@ -85,7 +89,7 @@ export class TranslatedStream implements StreamTranslation {
 	}
 }
 
-/** The way back from a provider dialect to a client dialect. */
+/** Composes the translation from a provider dialect to a client dialect. */
 export function translateResponses(reading: ResponseReading, writing: ResponseWriting): ResponseTranslation {
 	return {
 		translateAnswer(body, call) {
@@ -112,7 +116,7 @@ export function translateResponses(reading: ResponseReading, writing: ResponseWr
 	};
 }
 
-/** Looks at the offered tools only when one is called. */
+/** Reads the offered tools only when one is called. */
 function toolNaming({ fitToolName }: ResponseReading, namesOf: () => readonly string[]): ToolNaming {
 	let offered: ReadonlyMap<string, string> | undefined;
 	return (name) => {

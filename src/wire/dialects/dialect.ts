@@ -16,76 +16,79 @@ import type { RequestedOutput } from '../usage/request-facts.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';
 import type { VendorFields } from '../vendor-fields.ts';
 
-/** One vendor's format, as providers speak it. */
+/** One vendor's format on the provider side. */
 export interface Dialect {
 	readonly name: DialectName;
 	readonly requestWriter: RequestWriter;
 	readonly responses: ResponseReading;
-	/** Where the dialect is that of clients with deviations: what deviates is repaired, and all else passes. */
+	/** For a variant of a client dialect: deviations are repaired, everything else passes unchanged. */
 	readonly repairs?: { readonly of: ClientDialectName; readonly responses: ResponseTranslation };
-	/** Where answers of this format tell of usage. */
+	/** Location of usage in responses of this format. */
 	readonly usage: UsageReader;
-	/** Top-level members that the gateway changes alone, beside `model`: edits need their place in the body. */
+	/** Top-level members besides `model` that the gateway edits; their ranges in the body are needed. */
 	readonly editedMembers: readonly string[];
-	/** What to change in a request so that its stream tells of usage. */
+	/** Returns the edits that make a stream report usage. */
 	askForUsage(body: JsonBody): readonly Edit[];
-	/** A written request for a server that rejects to be asked for the usage of a stream. */
+	/** Returns a written request for a server that rejects the option for usage in streams. */
 	withoutUsageOption(body: JsonObject): JsonObject;
-	/** What a request asks for at most. */
+	/** Returns the maximum output that a request asks for. */
 	requestedOutput(body: JsonObject): RequestedOutput;
-	/** What to change in a request so that it asks for so many tokens at most. @param body with the places of the members that caps stand in known. */
+	/** Returns the edits that cap the output of a request. @param body with the ranges of the cap members located. */
 	writeCap(body: JsonBody, tokens: number): readonly Edit[];
-	/** The writes to prompt caches that a request may cause at most. */
+	/** Returns the most expensive prompt cache writes that a request may cause. */
 	cacheWrites(bytes: Buffer): CacheWrites;
-	/** Whether a request asks for thinking, or turns it off; undefined: it does not say. What is another dialect's field turns nothing off. */
+	/**
+	 * True if a request asks for thinking, false if it turns thinking off; undefined if it does not say. A field of another dialect turns
+	 * nothing off.
+	 */
 	asksForThinking(members: JsonObject): boolean | undefined;
-	/** What requests may ask for that costs more than the list price. */
+	/** Options of requests that cost more than the list price. */
 	readonly surcharges: Surcharges;
-	/** How a stream of this format tells that it is complete, or failed. */
+	/** Detects the lines by which a stream of this format reports completion or failure. */
 	readonly markLine: MarkLine;
 	/**
-	 * Whether a stream that its provider ended in order, but without the terminal event, is complete all the same.
+	 * True if a stream that ended in order without its terminal event is complete.
 	 * @param tail the last bytes of the stream, a few KB.
 	 */
 	isComplete(tail: Buffer): boolean;
-	/** Whether a stream has said what it has to say, so that what it cost is told next. @param tail as above. */
+	/** True if the content of a stream is complete and its usage is expected next. @param tail as above. */
 	tellsUsageNext(tail: Buffer): boolean;
 }
 
-/** Follows a stream as its client gets it, to end it in order before its provider does. */
+/** Follows a stream as its client receives it, so that it can be ended before its provider ends it. */
 export interface CapEnding {
 	push(events: EventBatch): void;
-	/** What is missing of a response that reached its output cap. Undefined when nothing of the response has left yet. */
+	/** Returns the remaining events of a response that reached its output cap. Undefined if no byte of the response was sent yet. */
 	end(usage: Usage): EventBatch | undefined;
 }
 
-/** One vendor's format, as clients may speak it too. */
+/** One vendor's format on the client side, which providers may use too. */
 export interface ClientDialect extends Dialect {
 	readonly name: ClientDialectName;
 	readonly readRequest: RequestReader;
 	readonly writtenResponses: ResponseWriting;
 	/**
-	 * Checks what the gateway relies on and what no provider could take; unknown fields, roles and part types
-	 * pass, for the provider's own error says more.
-	 * @throws Refusal `field_missing`, `field_invalid` with the JSON path in `param`.
+	 * Checks the fields that the gateway relies on and values that no provider could accept. Unknown fields, roles and part types pass,
+	 * because the provider's own error says more.
+	 * @throws `Refusal` `field_missing`, `field_invalid` with the JSON path in `param`.
 	 */
 	validate(body: JsonObject): void;
-	/** What guardrails see of requests and answers. */
+	/** Texts of requests and responses for guardrails. */
 	readonly textViews: TextViews;
-	/** For a stream that is to end as if its output cap were reached. @param request the client's. */
+	/** For a stream that ends as if its output cap were reached. @param request the client's. */
 	followToCap(request: JsonObject): CapEnding;
-	/** Input of a request that its bytes do not tell the size of. */
+	/** Returns the input of a request whose size does not follow from its bytes. */
 	inputContent(members: JsonObject): InputContent;
-	/** What other vendors may have left in a conversation. */
+	/** Fields that other vendors may have added to a conversation. */
 	readonly vendorFields: VendorFields;
-	/** What the target's model is known to reject of a request. Undefined where the request stays as it is. */
+	/** Returns the repair of parameters that the target's model is known to reject. Undefined to leave the request unchanged. */
 	repair(members: JsonObject, target: RepairTarget): Repair | undefined;
-	/** The kind of provider whose price list names the models of this dialect's vendor. */
+	/** Kind of provider whose price list contains the models of this dialect's vendor. */
 	readonly vendorKind: ProviderKind;
-	/** A field by which a request continues turns that are stored at the vendor, where nothing here can read them. */
+	/** Returns a field by which a request continues turns stored at the vendor, where the gateway cannot read them. */
 	storedTurnsField(members: JsonObject): string | undefined;
-	/** True: tool arguments stand in requests as JSON values, whose numbers lose digits unless they are read exactly. False: they are texts. */
+	/** True if requests contain tool arguments as JSON values, whose numbers lose digits unless parsed exactly. False if they are texts. */
 	readonly hasArgumentValues: boolean;
-	/** A whole event that ends a broken stream in a way the format's SDKs raise as an error. */
+	/** Renders a complete event that ends a broken stream and that the format's SDKs raise as an error. */
 	renderErrorEvent(error: GatewayError): Buffer;
 }

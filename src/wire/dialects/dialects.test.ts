@@ -51,7 +51,7 @@ describe('validate', () => {
 		[{ max_tokens: 1e308 }, 'field_invalid max_tokens'],
 		[{ temperature: '1' }, 'field_invalid temperature'],
 		[{ tools: {} }, 'field_invalid tools'],
-	])('refuses %j in both formats', (more, expected) => {
+	])('rejects %j in both formats', (more, expected) => {
 		expect(chat(more)).toBe(expected);
 		expect(message(more)).toBe(expected);
 	});
@@ -63,12 +63,12 @@ describe('validate', () => {
 		[{ messages: [{ role: 'user', content: [] }] }],
 		[{ messages: [{ role: 'user', content: '' }] }],
 		[{ stream: null, temperature: null, tools: null, top_p: 0.5 }],
-	])('lets %j through in both formats: the provider knows better', (more) => {
+	])("accepts %j in both formats: the provider's own error is better", (more) => {
 		expect(chat(more)).toBe('accepted');
 		expect(message(more)).toBe('accepted');
 	});
 
-	it('knows where the formats differ', () => {
+	it('distinguishes the formats', () => {
 		expect(chat({ max_tokens: 0 })).toBe('field_invalid max_tokens');
 		expect(chat({ max_tokens: null })).toBe('accepted');
 		for (const n of [0, 129, 1.5, 1e6, 1e308, '2']) expect(chat({ n })).toBe('field_invalid n');
@@ -89,7 +89,7 @@ describe('validate', () => {
 		expect(message({ messages: [{ role: 'assistant', content: null }] })).toBe('field_invalid messages[0].content');
 	});
 
-	it('says what is wrong, where, and what to do', () => {
+	it('names the problem, its path, and the next step', () => {
 		expect(() => chatCompletions.validate({ model: 'm', messages: [{ role: 'user', content: 5 }] })).toThrow(
 			'`messages[0].content` must be a string or an array, not 5',
 		);
@@ -98,7 +98,7 @@ describe('validate', () => {
 		);
 	});
 
-	it.each(['openai', 'azure', 'anthropic'])('accepts every request that %s answered', (provider) => {
+	it.each(['openai', 'azure', 'anthropic'])('accepts every request to which %s responded', (provider) => {
 		const format = provider === 'anthropic' ? messages : chatCompletions;
 		const bodies = readRecordings(provider).flatMap(({ request, response }) =>
 			request === undefined || response.status === 404 ? [] : [request.body],
@@ -129,7 +129,7 @@ describe('errors', () => {
 		);
 	});
 
-	it('have the type that belongs to their status', () => {
+	it('have the type of their status', () => {
 		const types = {
 			400: 'invalid_request_error',
 			401: 'authentication_error',
@@ -150,7 +150,7 @@ describe('errors', () => {
 });
 
 describe('isComplete', () => {
-	it('takes a reason to stop for the end of chat completions, not a text that speaks of one', () => {
+	it('takes a finish reason for the end of chat completions, not a text that mentions one', () => {
 		expect(chatCompletions.isComplete(Buffer.from('data: {"choices":[{"finish_reason":"stop"}]}\n\n'))).toBe(true);
 		expect(chatCompletions.isComplete(Buffer.from('data: {"choices":[{"finish_reason":null}]}\n\n'))).toBe(false);
 		const text = JSON.stringify({ choices: [{ delta: { content: '"finish_reason":"stop"' }, finish_reason: null }] });

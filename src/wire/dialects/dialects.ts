@@ -5,8 +5,8 @@ import { gemini } from './gemini/gemini.ts';
 import { geminiOpenai } from './gemini-openai/gemini-openai.ts';
 import { messages } from './messages/messages.ts';
 
-/** What clients may speak. */
+/** Dialects of clients. */
 export const clientDialects: Readonly<Record<ClientDialectName, ClientDialect>> = { chat, messages };
 
-/** What providers may speak. */
+/** Dialects of providers. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = { ...clientDialects, gemini, 'gemini-openai': geminiOpenai };

@@ -1,7 +1,7 @@
 import { Refusal } from '../../core/refusal.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
-/** What a field may hold, and how to say so. */
+/** Valid values of a field, and their description for messages. */
 export interface FieldKind {
 	readonly expected: string;
 	accepts(value: unknown): boolean;
@@ -10,7 +10,7 @@ export interface FieldKind {
 /** Fields of the top level by name. */
 export type FieldTable = Readonly<Record<string, FieldKind>>;
 
-/** Longer ones are no model's, and would only fill logs. */
+/** Longer names belong to no model and would only fill logs. */
 const longestModelName = 256;
 
 export const modelName: FieldKind = {
@@ -32,7 +32,7 @@ export function integerOf(least: number, most: number): FieldKind {
 	};
 }
 
-/** @throws Refusal `field_missing`, `field_invalid`. */
+/** @throws `Refusal` `field_missing`, `field_invalid`. */
 export function checkFields(body: JsonObject, required: FieldTable, optional: FieldTable): void {
 	for (const name in required) requireField(body, name, required[name]);
 	for (const name in optional) {
@@ -42,7 +42,7 @@ export function checkFields(body: JsonObject, required: FieldTable, optional: Fi
 	}
 }
 
-/** Fields of an object that is itself one of the top level, and may be missing. @throws Refusal `field_invalid`. */
+/** Checks the fields of an optional top-level object. @throws `Refusal` `field_invalid`. */
 export function checkInside(body: JsonObject, name: string, optional: FieldTable): void {
 	const parent = body[name];
 	if (!isJsonObject(parent)) return;
@@ -53,8 +53,8 @@ export function checkInside(body: JsonObject, name: string, optional: FieldTable
 }
 
 /**
- * @param mayLackContent whether a message of this role may have no `content`, or null.
- * @throws Refusal `field_missing`, `field_invalid`.
+ * @param mayLackContent returns true if a message of this role may have no `content`, or null.
+ * @throws `Refusal` `field_missing`, `field_invalid`.
  */
 export function checkMessages(body: JsonObject, mayLackContent: (role: string) => boolean): void {
 	const messages = requireField(body, 'messages', nonEmptyArray) as readonly unknown[];

@@ -12,7 +12,7 @@ it('every endpoint shows its texts', () => {
 	}
 });
 
-it('a dialect that shows nothing is rejected, and one without a view is no dialect', () => {
+it('a dialect that views no text is rejected, and one without a view is not a dialect', () => {
 	const nothing = { texts: [], unreadable: [], ended: [] };
 	const textViews = { request: () => nothing, answer: () => nothing, event: () => nothing };
 	expect(() => {

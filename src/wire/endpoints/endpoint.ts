@@ -4,34 +4,34 @@ import type { Provider } from '../providers/provider.ts';
 
 /** An address for inference requests. All endpoints share one path through the stages. */
 export interface Endpoint {
-	/** Where it is served, and what SDKs append to their base address. */
+	/** Path at the gateway, which SDKs append to their base URL. */
 	readonly path: string;
 	readonly dialect: ClientDialect;
 	/** `usage`: all limits of the team apply, and the reported usage is billed. `OwnLimit`: free, with a separate limit. */
 	readonly bills: 'usage' | OwnLimit;
-	/** Whether clients may ask for a stream. */
+	/** True if clients may ask for a stream. */
 	readonly canStream: boolean;
 	/** `generated`: a model writes the response, which begins late and is screened. `computed`: it begins soon and has no text of a model. */
 	readonly response: 'generated' | 'computed';
-	/** Response for a provider that does not serve the endpoint; undefined where the provider does. */
+	/** Returns the response for a provider that does not serve the endpoint; undefined if the provider does. */
 	estimateFor(provider: Provider): Estimate | undefined;
 	/**
-	 * Path with query of the address at a provider that serves it.
-	 * @throws Refusal `field_invalid` when no model of this provider can have that name.
+	 * Returns path and query at a provider that serves the endpoint.
+	 * @throws `Refusal` `field_invalid` if no model of this provider can have that name.
 	 */
 	locate(provider: Provider, model: string, query: string, isStreaming: boolean): string;
 }
 
-/** Requests that cost nothing: nothing is recorded of them, and each is sent once. */
+/** Limit of free requests, which have no ledger entry and are sent once. */
 export interface OwnLimit {
-	/** Names their counter. */
+	/** Name of their counter. */
 	readonly counter: string;
-	/** So many times the requests per minute of their team. */
+	/** Multiple of their team's requests per minute. */
 	readonly requestsFactor: number;
 }
 
 export interface Estimate {
-	/** Tells the client that no provider said it. */
+	/** Tells the client that the response is estimated and comes from no provider. */
 	readonly warning: string;
 	respond(inputTokens: number): JsonObject;
 }
@@ -40,7 +40,7 @@ const probe = 'shown to guardrails';
 const request = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: probe }] };
 
 /**
- * A dialect that shows guardrails nothing of what callers say is not served.
+ * Rejects a dialect without text views, because guardrails could not read its texts.
  * @throws Error
  */
 export function requireTextViews({ path, dialect }: Pick<Endpoint, 'path' | 'dialect'>): void {

@@ -4,7 +4,7 @@ import { clientDialects } from '../dialects/dialects.ts';
 import { tokenCounting } from '../dialects/messages/messages.ts';
 import type { Endpoint, Estimate } from './endpoint.ts';
 
-/** A model generates text there, whoever provides it: requests are translated where the provider has another dialect. */
+/** An endpoint at which a model generates text. Requests are translated for providers with another dialect. */
 function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
 	return {
 		path,
@@ -25,8 +25,8 @@ const estimate: Estimate = {
 };
 
 /**
- * How many input tokens a messages request has. Vendors charge nothing for it. Clients count before each request, so that counts have a
- * limit of their own.
+ * Counts the input tokens of a messages request. Vendors charge nothing for it. Clients count before each request, so counts have a
+ * separate limit.
  */
 const countTokens: Endpoint = {
 	path: '/v1/messages/count_tokens',
@@ -43,5 +43,5 @@ export const endpoints: readonly Endpoint[] = [
 	countTokens,
 ];
 
-/** Those whose requests cost something. */
+/** Endpoints that bill their requests. */
 export const inferenceEndpoints: readonly Endpoint[] = endpoints.filter(({ bills }) => bills === 'usage');

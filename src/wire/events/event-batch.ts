@@ -1,6 +1,6 @@
 import { StreamEvent } from './stream-event.ts';
 
-/** Whole events that come together. They are made out of the bytes only for a consumer that reads them. */
+/** Complete events that arrive together. They are extracted from the bytes only for a consumer that reads them. */
 export class EventBatch {
 	#bytes: Buffer | undefined;
 	#events: readonly StreamEvent[] | undefined;
@@ -24,7 +24,7 @@ export class EventBatch {
 		return new EventBatch(bytes, ends, undefined, undefined);
 	}
 
-	/** @param texts one of each event. */
+	/** @param texts one for each event. */
 	static ofTexts(texts: readonly string[]): EventBatch {
 		return new EventBatch(undefined, undefined, texts, undefined);
 	}
@@ -45,7 +45,7 @@ export class EventBatch {
 		return (this.#events ??= this.#texts?.map((text) => StreamEvent.ofText(text)) ?? this.#cut());
 	}
 
-	/** @param cuts starts and ends, in turn and ascending; none goes beyond the end of its event. */
+	/** @param cuts alternating starts and ends, ascending; none exceeds the end of its event. */
 	without(cuts: readonly number[]): EventBatch {
 		const { bytes } = this;
 		const kept = Buffer.allocUnsafe(bytes.length);

@@ -13,7 +13,7 @@ interface Outcome {
 	readonly hasFailed: boolean;
 }
 
-/** Feeds the bytes in pieces; `boundaries` are absolute offsets at which a piece was reported to end an event. */
+/** Feeds the bytes in pieces. `boundaries` are absolute offsets at which a piece was reported to end an event. */
 function follow(bytes: Buffer, cuts: readonly number[], markLine: MarkLine): Outcome {
 	const frames = new EventBoundaries(markLine);
 	const boundaries: number[] = [];
@@ -27,7 +27,7 @@ function follow(bytes: Buffer, cuts: readonly number[], markLine: MarkLine): Out
 	return { boundaries, isTerminated: frames.isTerminated, hasFailed: frames.hasFailed };
 }
 
-/** Where events end, found the slow way. */
+/** Finds the ends of events by a slow reference algorithm. */
 function eventEnds(text: string): number[] {
 	const ends: number[] = [];
 	let isLineEmpty = true;
@@ -56,7 +56,7 @@ describe('EventBoundaries', () => {
 	});
 
 	it.each(recordings.map((entry) => [entry.recording.name, entry] as const))(
-		'sees the end of %s however it is cut',
+		'detects the end of %s however it is cut',
 		(_name, { recording, markLine }) => {
 			const bytes = recordedBytes(recording);
 			const last = eventEnds(bytes.toString('latin1')).at(-1);
@@ -75,7 +75,7 @@ describe('EventBoundaries', () => {
 	);
 
 	it.each(recordings.map((entry) => [entry.recording.name, entry] as const))(
-		'never takes a cut %s for a whole one',
+		'never takes a cut %s for a complete one',
 		(_name, { recording, markLine }) => {
 			const bytes = recordedBytes(recording);
 			const last = eventEnds(bytes.toString('latin1')).at(-1) ?? 0;

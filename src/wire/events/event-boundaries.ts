@@ -1,35 +1,38 @@
 /**
- * Follows the framing of a server-sent event stream in its bytes, however they were cut, without decoding them
- * (WHATWG HTML section 9.2.5: a line ends with LF, CR or CRLF, an event with an empty line).
+ * Follows the framing of a server-sent event stream in its bytes, however they are split, without decoding them. WHATWG HTML section 9.2.5:
+ * a line ends with LF, CR or CRLF, an event with an empty line.
  */
 
-/** What a line says about the stream as a whole. */
+/** Meaning of a line for the whole stream. */
 export type LineMark = 'none' | 'terminal' | 'error';
 
 /**
- * Judges one line, `bytes` from `start` to `end` without its terminator. Lines longer than
- * `markedLineBytes` may be given cut to that length.
+ * Judges one line, `bytes` from `start` to `end` without its terminator. Lines longer than `markedLineBytes` may be truncated to that
+ * length.
  */
 export type MarkLine = (bytes: Buffer, start: number, end: number) => LineMark;
 
-/** A mark is recognised by at most so many first bytes of its line. */
+/** Maximum number of leading bytes of a line by which a mark is recognised. */
 export const markedLineBytes = 32;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 export class EventBoundaries {
-	/** The event that ends a complete answer was seen whole. */
+	/** True once the terminal event of a complete response was read completely. */
 	isTerminated = false;
-	/** The provider told of an error in an event of its own. */
+	/** True once the provider reported an error in a separate event. */
 	hasFailed = false;
 
 	readonly #markLine: MarkLine;
-	/** First bytes of a line that began in an earlier chunk. Not of the runtime's pool, of which it would keep a part for as long as the stream. */
+	/**
+	 * First bytes of a line that began in an earlier chunk. Not allocated from the runtime's pool, because it would retain a part of it as
+	 * long as the stream.
+	 */
 	readonly #lineHead = Buffer.alloc(markedLineBytes);
 	#lineHeadLength = 0;
 	#mark: LineMark = 'none';
-	/** A CR ended the last chunk: an LF at the next one's start belongs to it. */
+	/** The last chunk ended with CR: a leading LF in the next one belongs to it. */
 	#mayOweLineFeed = false;
 	#isEventOpen = false;
 
@@ -39,7 +42,7 @@ export class EventBoundaries {
 
 	/**
 	 * @param ends receives the offset in `chunk` after each event that ended in it.
-	 * @returns the last of them; 0 when no event ended.
+	 * @returns the last of them; 0 if no event ended.
 	 */
 	push(chunk: Buffer, ends: number[]): number {
 		let start = 0;
@@ -76,7 +79,7 @@ export class EventBoundaries {
 		return boundary;
 	}
 
-	/** @returns whether the line was empty and ended an event. */
+	/** @returns true if the line was empty and ended an event. */
 	#closeLine(chunk: Buffer, start: number, end: number): boolean {
 		let mark: LineMark;
 		if (this.#lineHeadLength > 0) {
@@ -111,7 +114,7 @@ const space = 0x20;
 
 /**
  * @returns the offset of the value in the line `name: value`, after the one space that may follow the colon;
- * -1 when the line is of another field.
+ * -1 if the line has another field.
  */
 export function valueOffset(bytes: Buffer, start: number, end: number, nameWithColon: string): number {
 	if (!startsWith(bytes, start, end, nameWithColon)) return -1;
@@ -126,7 +129,7 @@ export function startsWith(bytes: Buffer, start: number, end: number, text: stri
 	return true;
 }
 
-/** Equal but for spaces at the line's end, with which some providers pad. */
+/** True if equal except for trailing spaces, with which some providers pad lines. */
 export function equals(bytes: Buffer, start: number, end: number, text: string): boolean {
 	let trimmedEnd = end;
 	while (trimmedEnd > start && bytes[trimmedEnd - 1] === space) trimmedEnd--;

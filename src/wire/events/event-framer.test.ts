@@ -4,7 +4,7 @@ import { EventFramer } from './event-framer.ts';
 
 interface Framed {
 	readonly events: readonly string[];
-	/** Of batches, joined. */
+	/** Joined bytes of the batches. */
 	readonly bytes: string;
 	readonly rest: string;
 }
@@ -28,13 +28,13 @@ it.each(['\n', '\r\n', '\r'])('cuts after the empty line, with lines that end wi
 	expect(frame(buffers(`${first}${second}data: 4`))).toEqual(framed);
 	const oneByOne = frame(buffers(...Array.from(`${first}${second}data: 4`)));
 	expect(oneByOne.bytes + oneByOne.rest).toBe(framed.bytes + framed.rest);
-	// The LF of a CRLF that came after its CR is an event of its own, which means nothing.
+	// The LF of a CRLF that arrives after its CR becomes a separate event without meaning.
 	expect(oneByOne.events.map((event) => event.replace(/^\n/, '')).filter((event) => event !== '')).toEqual(
 		framed.events.map((event) => (end === '\r\n' ? event.slice(0, -1) : event)),
 	);
 });
 
-it('gives every byte once and in order, in events and in batches alike, however they come', () => {
+it('returns every byte once and in order, in events and in batches alike, however they arrive', () => {
 	const piece = fc.constantFrom('\r', '\n', '\r\n', 'data: x', ':', '\n\n', '\r\n\r\n', '\r\r', 'é');
 	fc.assert(
 		fc.property(fc.array(piece, { maxLength: 20 }), fc.array(fc.nat(60)), (pieces, cuts) => {
@@ -49,7 +49,7 @@ it('gives every byte once and in order, in events and in batches alike, however 
 	);
 });
 
-it('ends a last event that lacks its empty line, and drops half of one', () => {
+it('completes a last event that lacks its empty line, and drops an incomplete one', () => {
 	const ended = (text: string) => {
 		const framer = new EventFramer(() => 'none');
 		framer.push(Buffer.from(text));

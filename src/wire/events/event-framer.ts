@@ -3,43 +3,42 @@ import { EventBatch } from './event-batch.ts';
 import { EventBoundaries, type MarkLine } from './event-boundaries.ts';
 import { StreamEvent } from './stream-event.ts';
 
-/** What the end of a stream leaves of an event that has not ended. */
+/** Remainder of a stream after its last complete event. */
 export interface LastEvent {
-	/** The event, where only its empty line is missing. */
+	/** The last event, if it lacks only its empty line. */
 	readonly batch?: EventBatch;
-	/** What was appended to make it one. */
+	/** Bytes that were appended to complete it. */
 	readonly appended?: Buffer;
-	/** Length of half an event, which says nothing. */
+	/** Length of an incomplete event, which is dropped. */
 	readonly droppedBytes: number;
 }
 
-/** Makes events of the bytes of a stream, however these were cut. The only place where that is done. */
+/** Splits the bytes of a stream into events, however they arrive. The only place that does so. */
 export class EventFramer {
 	readonly #boundaries: EventBoundaries;
 	readonly #mark = new ByteOrderMarkFilter();
-	/** The beginning of an event. */
 	readonly #held = new BytePieces();
 
 	constructor(markLine: MarkLine) {
 		this.#boundaries = new EventBoundaries(markLine);
 	}
 
-	/** The event that ends a complete response was seen whole. */
+	/** True once the terminal event of a complete response was read completely. */
 	get isTerminated(): boolean {
 		return this.#boundaries.isTerminated;
 	}
 
-	/** The provider reported an error in an event of its own. */
+	/** True once the provider reported an error in a separate event. */
 	get hasFailed(): boolean {
 		return this.#boundaries.hasFailed;
 	}
 
-	/** Of an event that has not ended. */
+	/** Length of the incomplete event. */
 	get heldBytes(): number {
 		return this.#held.length;
 	}
 
-	/** @returns the events that ended in these bytes; undefined when none did. */
+	/** @returns the events that ended in these bytes; undefined if none did. */
 	push(bytes: Buffer): EventBatch | undefined {
 		const chunk = this.#mark.push(bytes);
 		const ends: number[] = [];
@@ -56,12 +55,12 @@ export class EventFramer {
 		return batch;
 	}
 
-	/** What is held, and is forgotten here. */
+	/** Returns the buffered bytes and clears them. */
 	takeHeld(): Buffer {
 		return this.#held.take();
 	}
 
-	/** The stream has ended: its last event may lack the empty line. */
+	/** Handles the end of the stream: its last event may lack the empty line. */
 	end(): LastEvent {
 		if (this.#held.length === 0) return { droppedBytes: 0 };
 		const event = this.#held.take();
@@ -86,14 +85,14 @@ const mark = Buffer.from([0xef, 0xbb, 0xbf]);
 const none = Buffer.alloc(0);
 
 /**
- * Removes the byte order mark that a server may put before its first event. Clients differ in whether they ignore it or lose that event
- * (WHATWG HTML section 9.2.5 ignores it).
+ * Removes the byte order mark that a server may put before its first event. Some clients ignore it (WHATWG HTML section 9.2.5), others lose
+ * that event.
  */
 export class ByteOrderMarkFilter {
-	/** The first bytes of a mark, if it is one. */
+	/** First bytes that may belong to a byte order mark. */
 	#pending: Buffer | undefined = none;
 
-	/** @returns the chunk without a mark; nothing while fewer bytes have come than a mark has. */
+	/** @returns the chunk without a mark; empty until as many bytes as a mark have arrived. */
 	push(chunk: Buffer): Buffer {
 		if (this.#pending === undefined) return chunk;
 		if (this.#pending.length === 0 && chunk.length > 0 && chunk[0] !== mark[0]) {
@@ -116,8 +115,8 @@ const lineFeed = 0x0a;
 
 /**
  * Some servers end a stream without the empty line after its last event.
- * @param event the rest of a stream that has ended.
- * @returns what to append to make it an event; undefined for half of one, or none.
+ * @param event the remainder of a stream that has ended.
+ * @returns the bytes that complete the event; undefined for an incomplete one, or none.
  */
 export function missingEnd(event: Buffer): Buffer | undefined {
 	const read = StreamEvent.ofBytes(event);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RecentBytes } from './recent-bytes.ts';
 
-test('as many bytes as asked for, or all there were, and no piece more than they need', () => {
+test('keeps the requested number of bytes, or all there were, and no piece more than they need', () => {
 	fc.assert(
 		fc.property(fc.array(fc.nat({ max: 5000 }), { maxLength: 30 }), fc.integer({ min: 1, max: 8192 }), (lengths, least) => {
 			const recent = new RecentBytes(least);
@@ -17,7 +17,7 @@ test('as many bytes as asked for, or all there were, and no piece more than they
 	);
 });
 
-test('it keeps nothing of the memory that small pieces came in', () => {
+test('retains no memory of the reads in which small pieces arrived', () => {
 	const recent = new RecentBytes(8192);
 	const pieces = Array.from({ length: 100 }, (_, index) => Buffer.alloc(150, index));
 	const all = Buffer.concat(pieces);

@@ -1,13 +1,13 @@
 import { OwnPages } from '../../core/byte-pieces.ts';
 
-/** Remembers the end of a stream. */
+/** Keeps the last bytes of a stream. */
 export class RecentBytes {
 	readonly #leastBytes: number;
 	readonly #chunks: Buffer[] = [];
 	readonly #pages = new OwnPages();
 	#length = 0;
 
-	/** @param leastBytes how many of the last bytes are to be kept at least. */
+	/** @param leastBytes minimum number of bytes to keep. */
 	constructor(leastBytes: number) {
 		this.#leastBytes = leastBytes;
 	}

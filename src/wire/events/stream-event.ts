@@ -9,14 +9,14 @@ interface Fields {
 }
 
 /**
- * One server-sent event with the empty line that ends it; it may consist of comments. What is read from it is read once, whoever asks
- * (WHATWG HTML section 9.2.6).
+ * One server-sent event with the empty line that ends it; it may consist of comments. Each value is parsed once and cached (WHATWG HTML
+ * section 9.2.6).
  */
 export class StreamEvent {
 	#bytes: Buffer | undefined;
 	readonly #text: string | undefined;
 	#fields: Fields | undefined;
-	/** Null: the data is no JSON. */
+	/** Null if the data is not JSON. */
 	#json: unknown;
 
 	private constructor(bytes: Buffer | undefined, text: string | undefined) {
@@ -36,33 +36,33 @@ export class StreamEvent {
 		return (this.#bytes ??= Buffer.from(this.#text ?? ''));
 	}
 
-	/** Needed beyond the turn of the event loop in which the event came (`OwnPages`). */
+	/** Copies the event into memory of its owner, for use beyond the tick in which it arrived. */
 	keepIn(pages: OwnPages): void {
 		if (this.#bytes !== undefined) this.#bytes = pages.keep(this.#bytes);
 	}
 
-	/** Empty where there is none. */
+	/** Empty without an `event` field. */
 	get name(): string {
 		return this.#read().name;
 	}
 
-	/** Lines joined; undefined where there are none, as in a comment. */
+	/** Joined data lines; undefined if there are none, as in a comment. */
 	get data(): string | undefined {
 		return this.#read().data;
 	}
 
-	/** Lines that hold no data: other fields, comments, and what is neither. */
+	/** Lines without data: other fields, comments, and invalid lines. */
 	get otherLines(): readonly string[] {
 		return this.#read().otherLines;
 	}
 
-	/** The data as JSON; undefined where it is none. Integers that a double cannot hold keep their digits. */
+	/** Returns the data as JSON; undefined if it is not JSON. Integers beyond the precision of a double keep their digits. */
 	value(): unknown {
 		if (this.#json === undefined) this.#json = readJson(this.data);
 		return this.#json ?? undefined;
 	}
 
-	/** The data as a JSON object; undefined where it is none. */
+	/** Returns the data as a JSON object; undefined if it is not one. */
 	json(): JsonObject | undefined {
 		const value = this.value();
 		return isJsonObject(value) ? value : undefined;
@@ -107,5 +107,5 @@ function readFields(raw: string): Fields {
 	return { name, data, otherLines: otherLines ?? noLines };
 }
 
-/** A comment: keeps an idle stream alive and means nothing to its reader. */
+/** A comment: keeps an idle stream alive and is ignored by its reader. */
 export const heartbeat = Buffer.from(': keepalive\n\n');

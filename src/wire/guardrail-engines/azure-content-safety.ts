@@ -12,7 +12,7 @@ const categories: Readonly<Record<string, EngineCategory>> = {
 	Violence: 'violence',
 };
 
-/** Scores by severity, so that 4, the vendor's own block, blocks at 0.8 and 2 is logged at 0.5. */
+/** Scores by severity. Severity 4, the vendor's own threshold for blocking, becomes 0.8; severity 2 becomes 0.5, which is logged. */
 const scores = [0, 0.25, 0.5, 0.65, 0.8, 0.9, 1, 1];
 
 const mostCharacters = 10_000;

@@ -13,7 +13,7 @@ export interface BedrockGuardrailSettings {
 	readonly kind: 'bedrock-guardrail';
 	readonly guardrailId: string;
 	readonly guardrailVersion: string;
-	/** A Bedrock API key; null where requests are signed. */
+	/** A Bedrock API key; null if requests are signed. */
 	readonly apiKey: string | null;
 }
 
@@ -26,10 +26,10 @@ const categories: Readonly<Record<string, EngineCategory>> = {
 	PROMPT_ATTACK: 'prompt_attack',
 };
 
-/** Of what a guardrail only detects; what it blocks scores 1. */
+/** Scores for a match that the guardrail only detects; a blocked one scores 1. */
 const confidences: Readonly<Record<string, number>> = { NONE: 0, LOW: 0.4, MEDIUM: 0.6, HIGH: 0.9 };
 
-/** 25 text units of a thousand characters are the service's usual limit. */
+/** Default quota of the service: 25 text units of a thousand characters. */
 const mostCharacters = 25_000;
 const mostTexts = 25;
 
@@ -55,7 +55,7 @@ export function bedrockGuardrail({ guardrailId, guardrailVersion, apiKey }: Bedr
 	};
 }
 
-/** What matched stands in `match`, which is never read. */
+/** `match` contains the matched text and is never read. */
 function readAssessment(assessment: Readonly<Record<string, unknown>>): EngineFinding[] {
 	const list = (policy: string, member: string): readonly Readonly<Record<string, unknown>>[] => {
 		const part = assessment[policy];

@@ -19,9 +19,9 @@ export interface ChatJudgeSettings {
 	readonly apiKey: string | null;
 	readonly model: string;
 	readonly form: JudgeForm;
-	/** What is not allowed, in the operator's words; of `shield-gemma` one principle. */
+	/** Content that is not allowed, in the operator's words; for `shield-gemma`, one principle. */
 	readonly policy: string;
-	/** Of a verdict that names none. */
+	/** Category of a verdict that names none. */
 	readonly category: EngineCategory;
 }
 
@@ -32,14 +32,14 @@ interface Message {
 
 interface Form {
 	messages(text: string, stage: EngineStage, policy: string): readonly Message[];
-	/** Reasoning counts. */
+	/** Includes reasoning tokens. */
 	readonly mostOutputTokens: number;
 	read(said: string, otherwise: EngineCategory): EngineFinding[] | undefined;
 }
 
 const forms: Readonly<Record<JudgeForm, Form>> = {
 	'llama-guard': {
-		// The server's template makes a question of the conversation: the last turn is the one that is judged.
+		// The server's template turns the conversation into a question: the last turn is judged.
 		messages: (text, stage) =>
 			stage === 'input'
 				? [{ role: 'user', content: text }]
@@ -70,7 +70,7 @@ Answer with one JSON object and nothing else: {"violation": 0 or 1, "category": 
 
 function askShieldGemma(text: string, stage: EngineStage, policy: string): string {
 	const [who, what] = stage === 'input' ? ['Human Question', 'human question'] : ['Chatbot Response', 'chatbot response'];
-	// The text must not end its own turn.
+	// The text must not end its turn.
 	const quoted = text.replaceAll(/<(?:start|end)_of_turn>/g, ' ');
 	return `You are a policy expert who decides whether a ${what} violates a safety principle.
 
@@ -87,7 +87,7 @@ Does the ${what} violate the principle? Begin your answer with 'Yes' or 'No'.`;
 
 const mostCharacters = 24_000;
 
-/** Any chat-completions model that was made to judge. The address ends in `/v1` where the vendor's does. */
+/** Any chat completions model that was trained to judge. The URL ends with `/v1` if the vendor's does. */
 export function chatJudge({ apiKey, model, form: formName, policy, category }: ChatJudgeSettings): EngineProtocol {
 	const form = forms[formName];
 	return {

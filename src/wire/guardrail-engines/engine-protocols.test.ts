@@ -28,7 +28,7 @@ const asked = (name: keyof typeof settings, texts: readonly string[], stage: 'in
 		.map(({ target, body }) => ({ target, body: JSON.parse(body) as Record<string, unknown> }));
 
 describe('OpenAI moderation', () => {
-	it('asks for all texts at once', () => {
+	it('evaluates all texts in one request', () => {
 		expect(asked('moderation', ['a', 'b'])).toEqual([
 			{ target: '/moderations', body: { model: 'omni-moderation-latest', input: ['a', 'b'] } },
 		]);
@@ -54,11 +54,11 @@ describe('OpenAI moderation', () => {
 		{ results: [{ category_scores: { hate: 7 } }] },
 		[],
 		null,
-	])('takes %j for no verdict', (body) => expect(read('moderation', body)).toBeUndefined());
+	])('rejects %j as a verdict', (body) => expect(read('moderation', body)).toBeUndefined());
 });
 
 describe('Bedrock ApplyGuardrail', () => {
-	it('says which side the text is from, and encodes an ARN', () => {
+	it('names the side that the text is from, and encodes an ARN', () => {
 		expect(asked('bedrock', ['a'], 'output')).toEqual([
 			{
 				target: '/guardrail/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Aguardrail%2Fabc/version/3/apply',
@@ -67,7 +67,7 @@ describe('Bedrock ApplyGuardrail', () => {
 		]);
 	});
 
-	it('reads every policy, and never what matched', () => {
+	it('reads every policy, and never the matched text', () => {
 		const answer = read('bedrock', {
 			action: 'GUARDRAIL_INTERVENED',
 			usage: { contentPolicyUnits: 2, topicPolicyUnits: 1 },
@@ -103,17 +103,17 @@ describe('Bedrock ApplyGuardrail', () => {
 		});
 	});
 
-	it('believes an intervention whose reason it does not know', () => {
+	it('trusts an intervention with an unknown reason', () => {
 		expect(read('bedrock', { action: 'GUARDRAIL_INTERVENED', assessments: [{ newPolicy: {} }] })?.findings).toEqual([
 			{ category: 'other', label: 'GUARDRAIL_INTERVENED', score: 1 },
 		]);
 	});
 
-	it.each([{}, { action: 'MAYBE' }, 'x', null])('takes %j for no verdict', (body) => expect(read('bedrock', body)).toBeUndefined());
+	it.each([{}, { action: 'MAYBE' }, 'x', null])('rejects %j as a verdict', (body) => expect(read('bedrock', body)).toBeUndefined());
 });
 
 describe('Azure AI Content Safety', () => {
-	it('asks with the key of its own header', () => {
+	it('sends the key in its own header', () => {
 		expect(asked('azure', ['a', 'b'])).toEqual([
 			{ target: '/contentsafety/text:analyze?api-version=2024-09-01', body: { text: 'a\nb', outputType: 'FourSeverityLevels' } },
 		]);
@@ -134,7 +134,7 @@ describe('Azure AI Content Safety', () => {
 	});
 
 	it.each([{}, { categoriesAnalysis: [] }, { categoriesAnalysis: [{ category: 'Hate', severity: 99 }] }, { categoriesAnalysis: [1] }])(
-		'takes %j for no verdict',
+		'rejects %j as a verdict',
 		(body) => expect(read('azure', body)).toBeUndefined(),
 	);
 });
@@ -175,7 +175,7 @@ describe('chat judges', () => {
 	});
 
 	it.each([{}, { choices: [] }, { choices: [{ message: {} }] }, { choices: [{ message: { content: null } }] }, null])(
-		'take %j for no verdict',
+		'reject %j as a verdict',
 		(body) => {
 			for (const name of ['guard', 'gemma', 'safeguard'] as const) expect(read(name, body)).toBeUndefined();
 		},
@@ -194,7 +194,7 @@ describe('chat judges', () => {
 		expect(JSON.stringify(request?.body).match(/end_of_turn/g)).toHaveLength(1);
 	});
 
-	it('keep the operator’s policy apart from the text', () => {
+	it('separate the operator’s policy from the text', () => {
 		const [request] = chatJudge(settings.safeguard).requestsFor(['the text'], 'input');
 		const { messages } = JSON.parse(request?.body ?? '{}') as { messages: { role: string; content: string }[] };
 		expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
@@ -205,7 +205,7 @@ describe('chat judges', () => {
 });
 
 describe('groups of texts', () => {
-	it('lose nothing and fit', () => {
+	it('lose no text and fit', () => {
 		fc.assert(
 			fc.property(
 				fc.array(fc.string({ maxLength: 60 }), { maxLength: 40 }),

@@ -1,4 +1,4 @@
-/** Every kind of engine that the gateway can speak to. */
+/** Protocols of all kinds of external moderation providers. */
 import { type AzureContentSafetySettings, azureContentSafety } from './azure-content-safety.ts';
 import { type BedrockGuardrailSettings, bedrockGuardrail } from './bedrock-guardrail.ts';
 import { type ChatJudgeSettings, chatJudge } from './chat-judge.ts';

@@ -1,6 +1,9 @@
-/** What engines that judge texts elsewhere have in common: what they are asked, what they tell, what they charge for. */
+/** Types shared by external moderation providers: their requests, their findings and their billing units. */
 
-/** What an engine's own names are mapped to. The first five are the content policy's; `other` is a name that maps to none. */
+/**
+ * Categories to which a provider's own names are mapped. The first five are those of the content policy; `other` is a name without a
+ * mapping.
+ */
 export const engineCategories = ['hate', 'violence', 'sexual', 'misconduct', 'prompt_attack', 'pii', 'topic', 'words', 'other'] as const;
 
 export type EngineCategory = (typeof engineCategories)[number];
@@ -9,17 +12,17 @@ export type EngineStage = 'input' | 'output';
 
 export interface EngineFinding {
 	readonly category: EngineCategory;
-	/** The engine's own name for it. Never any of the text. */
+	/** The provider's own name of the finding. Never contains any of the text. */
 	readonly label: string;
-	/** From 0 to 1; 1 where the engine only says that it is so. */
+	/** From 0 to 1; 1 if the provider reports no score. */
 	readonly score: number;
 }
 
-/** What a judgement is charged by. */
+/** Billing units of one evaluation. */
 export interface EngineUsage {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** Text units or records, of engines that charge by those. */
+	/** Text units or records, for providers that charge by them. */
 	readonly units: number;
 }
 
@@ -29,22 +32,22 @@ export interface EngineAnswer {
 }
 
 export interface EngineRequest {
-	/** Path with query below the engine's address. */
+	/** Path and query below the provider's base URL. */
 	readonly target: string;
 	readonly body: string;
 }
 
-/** How one engine is spoken to. */
+/** Protocol of one external moderation provider. */
 export interface EngineProtocol {
-	/** Requests that together judge the texts, each within what the engine takes. */
+	/** Returns requests that together cover the texts, each within the provider's limits. */
 	requestsFor(texts: readonly string[], stage: EngineStage): readonly EngineRequest[];
-	/** Of every request, beside its type and length; empty where requests are signed. */
+	/** Header fields of every request, besides its type and length; empty if requests are signed. */
 	readonly headers: Readonly<Record<string, string>>;
-	/** @param body a parsed answer with status 200. @returns undefined when it is not what this engine says. */
+	/** @param body a parsed response of status 200. @returns undefined if it does not match the provider's format. */
 	read(body: unknown): EngineAnswer | undefined;
 }
 
-/** Texts in groups that each fit a request: cut where they are too long, together where they are short. */
+/** Groups texts so that each group fits a request: long texts are split, short ones combined. */
 export function groupTexts(texts: readonly string[], mostCharacters: number, mostTexts: number): readonly (readonly string[])[] {
 	const groups: string[][] = [];
 	let room = 0;
@@ -68,7 +71,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The members of a list that are objects; none for what is no list. */
+/** Returns the members of a list that are objects; none for other values. */
 export function objectsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 	return Array.isArray(value) ? value.filter(isObject) : [];
 }

@@ -1,4 +1,4 @@
-/** What models that judge say, in the forms that they were trained to. */
+/** Parses the output of judge models, in the forms that they were trained for. */
 import { type EngineCategory, type EngineFinding, engineCategories, isObject, textOf } from './engine.ts';
 
 /** Llama Guard's hazards, MLCommons taxonomy. */
@@ -29,14 +29,14 @@ export function readLlamaGuard(said: string, otherwise: EngineCategory): EngineF
 	return named.map((label) => ({ category: hazards[label] ?? otherwise, label, score: 1 }));
 }
 
-/** `Yes` or `No` to whether the one principle is violated, and perhaps why. */
+/** `Yes` or `No` for a violation of the one principle, with an optional explanation. */
 export function readShieldGemma(said: string, otherwise: EngineCategory): EngineFinding[] | undefined {
 	const verdict = /^\W{0,8}(yes|no)\b/i.exec(said)?.[1]?.toLowerCase();
 	if (verdict === undefined) return undefined;
 	return verdict === 'no' ? [] : [{ category: otherwise, label: 'Yes', score: 1 }];
 }
 
-/** `0`, `1`, or an object with `violation` and perhaps `category` and `confidence`. */
+/** `0`, `1`, or an object with `violation` and optional `category` and `confidence`. */
 export function readSafeguard(said: string, otherwise: EngineCategory): EngineFinding[] | undefined {
 	const bare = /^\s*([01])\s*$/.exec(said)?.[1];
 	const verdict = bare === undefined ? parseObject(said) : { violation: Number(bare) };
@@ -45,7 +45,7 @@ export function readSafeguard(said: string, otherwise: EngineCategory): EngineFi
 	if (violation === 0 || violation === false) return [];
 	const label = (textOf(verdict['category']) || textOf(verdict['policy_category'])).slice(0, 64);
 	const category = engineCategories.find((name) => name === label.toLowerCase()) ?? otherwise;
-	// A label is the model's own writing, and could quote the text: only names pass.
+	// A label is written by the model and could quote the text: only names pass.
 	return [{ category, label: /^[\w.-]+$/.test(label) ? label : 'violation', score: confidenceOf(verdict['confidence']) }];
 }
 
@@ -56,7 +56,7 @@ function confidenceOf(value: unknown): number {
 	return confidences[textOf(value).toLowerCase()] ?? 1;
 }
 
-/** The object that the text is, or holds between its first and its last brace: models like to fence it. */
+/** Parses the text as an object, or the part between its first and its last brace, because models often fence it. */
 function parseObject(said: string): Readonly<Record<string, unknown>> | undefined {
 	try {
 		const parsed: unknown = JSON.parse(said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1));

@@ -6,7 +6,7 @@ export interface OpenaiModerationSettings {
 	readonly model: string | null;
 }
 
-/** By the beginning of OpenAI's name. A threat is violence whomever it is against. */
+/** By prefix of OpenAI's name. A threat counts as violence, whatever its target. */
 const categories: readonly (readonly [beginning: string, category: EngineCategory])[] = [
 	['hate/threatening', 'violence'],
 	['harassment/threatening', 'violence'],
@@ -21,7 +21,7 @@ const categories: readonly (readonly [beginning: string, category: EngineCategor
 const mostCharacters = 100_000;
 const mostTexts = 32;
 
-/** `POST /moderations`; the address ends in `/v1` where the vendor's does. */
+/** `POST /moderations`; the URL ends with `/v1` if the vendor's does. */
 export function openaiModeration({ apiKey, model }: OpenaiModerationSettings): EngineProtocol {
 	return {
 		headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },

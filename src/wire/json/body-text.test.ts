@@ -12,7 +12,7 @@ const seed = 20261125;
 const countLong = (body: Buffer): number => scanMembers(body, new Set()).longStrings.length;
 const first = '\ue000';
 
-/** Texts that a parser could take for something else, each of them short or long. */
+/** Texts that a parser could mistake for something else, each short or long. */
 const texts = fc
 	.tuple(
 		fc.constantFrom('a', 'é', '😀', '"', '\\', '\n', first, `${first}0`, `${first}1`, '\\ue000', '{"a":1}', ''),
@@ -33,7 +33,7 @@ const values = fc.letrec((tie) => ({
 	),
 })).value;
 
-/** The same JSON with some characters of its strings written as escapes, and members that occur twice. */
+/** The same JSON with some characters of its strings escaped, and members that occur twice. */
 const spellings = fc.constantFrom(
 	(json: string) => json,
 	(json: string) => json.replaceAll(first, '\\ue000'),
@@ -60,7 +60,7 @@ describe('the text of a body', () => {
 		expect(cut, 'of long strings').toBeGreaterThan(300);
 	});
 
-	it('holds no more than one long string without escapes for each that a body has, and none that is a key', () => {
+	it('contains at most one long string without escapes for each in the body, and no key', () => {
 		const text = 'x'.repeat(long);
 		expect(countLong(Buffer.from(JSON.stringify({ a: text, b: [text], [text]: 1 })))).toBe(2);
 		expect(countLong(Buffer.from(JSON.stringify({ a: `${text}\n` })))).toBe(0);
@@ -72,7 +72,7 @@ describe('the text of a body', () => {
 		['has a line end in a long string', (text: string) => `{"a":"${text}\n"}`],
 		['has two values in a row', (text: string) => `{"a":"${text}""${text}"}`],
 		['has a long string before a colon', (text: string) => `{"a":"${text}":1}`],
-	])('says where a body that %s is wrong in the whole of it', (_title, write) => {
+	])('reports the position in the complete body of one that %s', (_title, write) => {
 		const json = write('x'.repeat(long));
 		let position = '';
 		try {
@@ -84,7 +84,7 @@ describe('the text of a body', () => {
 		expect(() => parseBody(Buffer.from(json), new Set())).toThrow(`at character ${position}`);
 	});
 
-	it('takes nothing in the body for a mark of its own, even where all marks are taken', () => {
+	it('takes no text in the body for its own mark, even if all marks occur', () => {
 		const text = 'x'.repeat(long);
 		const marks = Array.from({ length: 17 }, (_, index) => `${String.fromCharCode(0xe000 + index)}0`);
 		for (let taken = 0; taken <= marks.length; taken++) {
@@ -95,13 +95,13 @@ describe('the text of a body', () => {
 		}
 	});
 
-	it('is refused where a long string is not UTF-8', () => {
+	it('is rejected where a long string is not UTF-8', () => {
 		const bytes = Buffer.from(`{"a":"${'x'.repeat(long)}é"}`);
 		bytes[bytes.length - 4] = 0x80;
 		expect(() => parseBody(bytes, new Set())).toThrow(Refusal);
 	});
 
-	it('keeps the digits of integers beside a long string', () => {
+	it('keeps the digits of integers next to a long string', () => {
 		const json = `{"seed":123456789012345678901,"file":"${'x'.repeat(long)}"}`;
 		const body = parseBody(Buffer.from(json), new Set());
 		expect(JSON.stringify(body.readExactly?.())).toBe(json);

@@ -1,30 +1,29 @@
 /**
- * The text of a JSON body. Files in base64 make bodies of many megabytes: one text of all bytes, of which the parser then copies the
- * file, would be two more copies. Long strings without escapes are therefore decoded where they lie, and a short mark is parsed in
- * their place.
+ * The text of a JSON body. Files in base64 make bodies of many megabytes. One text of all bytes, from which the parser then copies the
+ * file, would add two copies. Long strings without escapes are therefore decoded in place, and a short mark is parsed instead.
  */
 import { Refusal } from '../../core/refusal.ts';
 import type { ByteRange } from './scan-members.ts';
 
 export interface BodyText {
 	readonly isAscii: boolean;
-	/** @throws what `parse` throws, with positions in the whole text. */
+	/** @throws the errors of `parse`, with positions in the whole text. */
 	parse(parse: (text: string) => unknown): unknown;
 }
 
-// `ignoreBOM` keeps a byte-order mark in the text instead of dropping it; it is refused before.
+// `ignoreBOM` keeps a byte order mark in the text instead of dropping it; a body with one was rejected before.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** One of these begins each mark: the first that does not occur in the rest of the body, in any spelling. */
+/** Marks begin with the first of these characters that does not occur in the rest of the body, in any spelling. */
 const firstMark = 0xe000;
 const lastMark = 0xe00f;
 
-/** What JSON does not allow within a string. */
+/** Characters that JSON forbids within a string. */
 const control = /[^ -\uffff]/;
 
 /**
- * @param longStrings lie apart and in order, without their quotes; they are values, and hold no backslash
- * @throws Refusal `body_not_utf8`
+ * @param longStrings ranges of values without their quotes, in order and without overlap; they contain no backslash
+ * @throws `Refusal` `body_not_utf8`
  */
 export function readBodyText(bytes: Buffer, longStrings: readonly ByteRange[]): BodyText {
 	return (longStrings.length === 0 ? undefined : cutText(bytes, longStrings)) ?? wholeText(bytes);
@@ -32,11 +31,11 @@ export function readBodyText(bytes: Buffer, longStrings: readonly ByteRange[]): 
 
 function wholeText(bytes: Buffer): BodyText {
 	const text = decode(bytes);
-	// Every other character is more bytes than units of text.
+	// Every character beyond ASCII has more bytes than UTF-16 code units.
 	return { isAscii: text.length === bytes.length, parse: (parse) => parse(text) };
 }
 
-/** @returns undefined where the body could be mistaken for one with marks, or holds what JSON does not allow. */
+/** @returns undefined if the body could be mistaken for one with marks, or contains forbidden characters. */
 function cutText(bytes: Buffer, longStrings: readonly ByteRange[]): BodyText | undefined {
 	const between: string[] = [];
 	const strings: string[] = [];
@@ -80,7 +79,7 @@ function freeMark(texts: readonly string[]): string | undefined {
 	return undefined;
 }
 
-/** Replaces strings in place. Bodies are nested only so deep (`maxDepth`). */
+/** Replaces strings in place. The nesting depth of bodies is limited (`maxDepth`). */
 function fill(value: unknown, textOf: (value: string) => string): unknown {
 	if (typeof value !== 'object' || value === null) return value;
 	const members = value as Record<string, unknown>;

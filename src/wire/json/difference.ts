@@ -1,14 +1,14 @@
-/** Where two JSON values differ. */
+/** A difference between two JSON values. */
 export interface JsonDifference {
-	/** Such as `messages[0].content`; empty for the whole. */
+	/** Path such as `messages[0].content`; empty for the whole value. */
 	readonly path: string;
-	/** Absent: it was added. */
+	/** Absent if it was added. */
 	readonly before?: unknown;
-	/** Absent: it was removed. */
+	/** Absent if it was removed. */
 	readonly after?: unknown;
 }
 
-/** The innermost places that differ, in the order of `before`, then what was added. @param most of them. */
+/** Returns the innermost differences, in the order of `before`, then added ones. @param most maximum number of differences. */
 export function differencesOf(before: unknown, after: unknown, most: number): JsonDifference[] {
 	const found: JsonDifference[] = [];
 	collect(before, after, '', found, most);

@@ -1,7 +1,7 @@
 import { type ByteRange, endOfString, readKey } from './scan-members.ts';
 import type { Edit } from './splice-body.ts';
 
-/** Places in a body, as a tree: what is wanted at a place has `index`, its position in the list that was asked for. */
+/** Paths in a body, as a tree. A requested path has `index`, its position in the list of requests. */
 interface Wanted {
 	index: number | undefined;
 	readonly children: Map<string | number, Wanted>;
@@ -15,9 +15,9 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 
 /**
- * Finds where values lie in the bytes of valid JSON. Of members that occur twice the last one counts, as for `JSON.parse`.
- * @param paths names and indexes from the top, none the beginning of another.
- * @returns a range for each path; undefined where there is nothing.
+ * Finds the ranges of values in the bytes of valid JSON. Of duplicate members the last one is used, as in `JSON.parse`.
+ * @param paths names and indexes from the top; none is a prefix of another.
+ * @returns a range for each path; undefined if there is no such value.
  */
 export function locateValues(bytes: Buffer, paths: readonly (readonly (string | number)[])[]): readonly (ByteRange | undefined)[] {
 	const locator = new Locator(bytes, paths.length);
@@ -25,7 +25,7 @@ export function locateValues(bytes: Buffer, paths: readonly (readonly (string | 
 	return locator.ranges;
 }
 
-/** What to change so that these members and items are gone, commas included. @param paths as for `locateValues`. */
+/** Returns the edits that remove these members and items, commas included. @param paths as for `locateValues`. */
 export function cutValues(bytes: Buffer, paths: readonly (readonly (string | number)[])[]): readonly Edit[] {
 	const locator = new Locator(bytes, paths.length);
 	locator.read(treeOf(paths));
@@ -62,7 +62,7 @@ class Locator {
 		this.ranges = Array.from({ length: count });
 	}
 
-	/** Reads one value; JSON that came this far is at most 64 deep. */
+	/** Reads one value; JSON that was accepted before is at most 64 levels deep. */
 	read(wanted: Wanted | undefined): void {
 		const start = this.#skipSpace();
 		const first = this.#bytes[start];
@@ -89,7 +89,7 @@ class Locator {
 		this.#cut(items);
 	}
 
-	/** Each with the comma after it; those at the end with the one before them. */
+	/** Cuts each with the comma after it; those at the end with the comma before them. */
 	#cut(items: readonly Item[]): void {
 		const lastKept = items.findLastIndex(({ isWanted }) => !isWanted);
 		for (const [index, { start, isWanted }] of items.slice(0, lastKept + 1).entries()) {
@@ -100,7 +100,7 @@ class Locator {
 		if (tail !== undefined && end !== undefined) this.cuts.push({ start: items[lastKept]?.end ?? tail.start, end, text: '' });
 	}
 
-	/** The name and the colon after it. */
+	/** Reads the name and the colon after it. */
 	#readName(): string {
 		const start = this.#at;
 		this.#at = endOfString(this.#bytes, start + 1);

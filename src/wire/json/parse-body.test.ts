@@ -31,7 +31,7 @@ function isAccepted(bytes: Buffer): boolean {
 	}
 }
 
-it('has the whole of JSONTestSuite', () => {
+it('contains the complete JSONTestSuite', () => {
 	expect(cases).toHaveLength(318);
 });
 
@@ -39,12 +39,12 @@ it.each(cases.map((entry) => [entry.file, entry] as const))('judges %s as JSONTe
 	const alone = bytesOf(entry);
 	const asMember = Buffer.concat([Buffer.from('{"model":"m","x":'), alone, Buffer.from('}')]);
 	const verdicts = [isAccepted(alone), isAccepted(asMember)];
-	// Most of the suite's valid texts are no objects, and so no bodies.
+	// Most of the suite's valid texts are not objects, and so not valid bodies.
 	const expected = { y: [expect.any(Boolean), true], n: [false, false], i: [expect.any(Boolean), expect.any(Boolean)] };
 	expect(verdicts).toEqual(expected[entry.expect]);
 });
 
-it('integers that a double cannot hold can be read with their digits, and nothing else changes', () => {
+it('integers beyond the precision of a double can be read with their digits, and all else stays unchanged', () => {
 	const text =
 		'{"a":12345678901234567890,"b":[-9007199254740993, 0.12345678901234567, 1e30],"c":"12345678901234567890","__proto__":{"d":1234567890123456789}}';
 	const body = parseBody(Buffer.from(text), new Set());
@@ -59,7 +59,7 @@ it.each([
 	['{"a":"é"}', false],
 	['{"a":"漢"}', false],
 	['{"é":"😀"}', false],
-])('says of %s whether it is ASCII: %s', (text, isAscii) => {
+])('reports of %s whether it is ASCII: %s', (text, isAscii) => {
 	expect(parseBody(Buffer.from(text), new Set()).isAscii).toBe(isAscii);
 });
 
@@ -67,6 +67,6 @@ it.each([
 	['{"stream":true,"n":1,"stream":false}', 'stream'],
 	['{"n":1,"str\\u0065am":true,"stream":false}', 'stream'],
 	['{"model":"a","model":"b"}', 'model'],
-])('a member that comes twice is named: %s', (text, name) => {
+])('a duplicate member is named: %s', (text, name) => {
 	expect(() => parseBody(Buffer.from(text), new Set(['model']))).toThrow(expect.objectContaining({ code: 'field_invalid', param: name }));
 });

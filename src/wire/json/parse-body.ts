@@ -6,28 +6,28 @@ import { type ByteRange, readKey, type ScannedMembers, scanMembers } from './sca
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A body as it came, and what it says. */
+/** A body as received, and its parsed members. */
 export interface JsonBody {
 	readonly bytes: Buffer;
 	readonly isAscii: boolean;
 	readonly members: JsonObject;
-	/** Where the wanted top-level members' values lie in `bytes`. */
+	/** Ranges of the values of wanted top-level members in `bytes`. */
 	readonly ranges: ReadonlyMap<string, ByteRange>;
-	/** The members with the digits of integers that a double cannot hold kept; undefined where there are none. */
+	/** Returns the members with all digits of integers beyond the precision of a double; undefined if there are none. */
 	readonly readExactly?: (() => JsonObject) | undefined;
 }
 
 /**
- * Reads a body that must be one JSON object in strict UTF-8. Top-level members that occur twice are refused:
- * readers differ in which of the two they take, and the provider must not see another request than was judged.
- * @throws Refusal `body_not_utf8`, `body_too_deep`, `body_too_large` (too many values), `body_not_json`, `field_invalid`
- * (duplicate member).
+ * Parses a body that must be one JSON object in strict UTF-8. Duplicate top-level members are rejected: parsers differ in which of the two
+ * they use, and the provider must see the request that was judged.
+ * @throws `Refusal` `body_not_utf8`, `body_too_deep`, `body_too_large` (too many values), `body_not_json`, `field_invalid` (duplicate
+ * member).
  */
 export function parseBody(bytes: Buffer, wanted: ReadonlySet<string>): JsonBody {
 	return readScanned(bytes, scanBody(bytes, wanted));
 }
 
-/** As `parseBody`, for bodies that may be large. */
+/** Parses like `parseBody`, in steps, for bodies that may be large. */
 export function* parsingSteps(bytes: Buffer, wanted: ReadonlySet<string>): Steps<JsonBody> {
 	const scanned = scanBody(bytes, wanted);
 	yield;
@@ -64,12 +64,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * V8 may read a key that is written with escapes as another one: as a key with a literal backslash that it met
- * before at this place in any other text (seen in 13.6 and 14.6). A caller could hide a second `model` that way.
- * Keys are therefore read without the escapes they do not need. To be deleted when V8 reads them right.
+ * Removes unnecessary escapes from keys. V8 may read an escaped key as another one: as a key with a literal backslash that it met before at
+ * this position in any other text (seen in 13.6 and 14.6). A client could hide a second `model` that way. To be deleted when V8 reads such
+ * keys correctly.
  */
 function withPlainKeys(bytes: Buffer, keys: readonly ByteRange[]): Buffer {
-	// Long enough: no key is longer without the escapes it does not need.
+	// Long enough: no key is longer without its unnecessary escapes.
 	const plain = Buffer.allocUnsafe(bytes.length);
 	let length = 0;
 	let kept = 0;
@@ -89,7 +89,7 @@ function parseObject(text: BodyText, parse: (text: string) => unknown): JsonObje
 	try {
 		value = text.parse(parse);
 	} catch (cause) {
-		// The engine's message quotes the body; only the position may leave.
+		// V8's message quotes the body; only the position may be disclosed.
 		const position = cause instanceof Error ? / at position (\d+)/.exec(cause.message)?.[1] : undefined;
 		const where = position === undefined ? '' : ` at character ${position}`;
 		throw new Refusal('body_not_json', { message: `The body is not valid JSON${where}: send one JSON object` });
@@ -106,7 +106,7 @@ function duplicateMember(name: string | undefined): Refusal {
 	});
 }
 
-/** A body that was put together here. Where its members lie is looked for only when something is to be changed in it. */
+/** A body that the gateway wrote. Ranges of its members are located only when it is edited. */
 export class WrittenBody implements JsonBody {
 	readonly bytes: Buffer;
 	readonly isAscii: boolean;

@@ -18,7 +18,7 @@ test.each([
 	expect(repeatsMember(json, JSON.parse(json) as JsonObject)).toBe(path !== undefined);
 });
 
-test('a repeated member is found wherever it is, and only then', () => {
+test('a duplicate member is found wherever it is, and only then', () => {
 	type Node = string | readonly Node[] | { readonly members: readonly (readonly [string, Node])[] };
 	const name = fc.constantFrom('a', 'b', '"', '\\', ':', '{', 'é', '', 'a\u0000');
 	const { node } = fc.letrec<{ node: Node }>((tie) => ({
@@ -48,7 +48,7 @@ test('a repeated member is found wherever it is, and only then', () => {
 test.each([
 	['names', JSON.stringify({ list: Array.from({ length: 50_000 }, (_, index) => ({ index })) }), 5],
 	['bytes', JSON.stringify({ list: Array.from({ length: 500_000 }, () => 123_456) }), 3],
-])('many %s are looked at in several steps', (_name, json, expected) => {
+])('many %s are checked in several steps', (_name, json, expected) => {
 	let steps = 0;
 	for (const work = repeatedMemberSteps(Buffer.from(json)); work.next().done !== true; ) steps++;
 	expect(steps).toBe(expected);

@@ -11,11 +11,11 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** So many names, or bytes, are looked at in one step: some milliseconds' work. */
+/** Maximum number of names, and of bytes, per step: some milliseconds of work. */
 const namesAtOnce = 10_000;
 const bytesAtOnce = 1024 * 1024;
 
-/** An object or a list that is open. */
+/** An open object or list. */
 interface Level {
 	readonly names: Set<string> | undefined;
 	name: string;
@@ -23,9 +23,10 @@ interface Level {
 }
 
 /**
- * Readers differ in which of two members of one name they take: nothing that has such is judged by one of them alone.
+ * Finds a duplicate member. Parsers differ in which of two members with one name they use, so JSON with duplicates must not be judged by
+ * one parser.
  * @param bytes valid JSON.
- * @returns the path of a member that is in its object more than once; undefined where there is none.
+ * @returns the path of a member that occurs more than once in its object; undefined if there is none.
  */
 export function* repeatedMemberSteps(bytes: Buffer): Steps<string | undefined> {
 	const levels: Level[] = [];
@@ -59,13 +60,13 @@ export function* repeatedMemberSteps(bytes: Buffer): Steps<string | undefined> {
 	return undefined;
 }
 
-/** @param told what the JSON says. */
+/** Checks a JSON text, given its parsed object, for duplicate members. */
 export function repeatsMember(json: string, told: JsonObject): boolean {
-	// Most is written as we would write it, and we write no member twice.
+	// Most texts equal the output of `JSON.stringify`, which contains no duplicates.
 	return JSON.stringify(told) !== json && atOnce(repeatedMemberSteps(Buffer.from(json))) !== undefined;
 }
 
-/** In an object the string before a colon. */
+/** True for a string before a colon in an object. */
 function isName(bytes: Buffer, end: number): boolean {
 	let at = end;
 	while ((bytes[at] ?? colon) <= 0x20) at++;

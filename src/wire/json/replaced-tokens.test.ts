@@ -29,11 +29,11 @@ describe('replacedTokens', () => {
 		);
 	});
 
-	it.each(['{"a":1,"a":2}', '{"b":1,"1":2}'])('gives up on %s, which is written otherwise', (raw) => {
+	it.each(['{"a":1,"a":2}', '{"b":1,"1":2}'])('gives up on %s, which is written differently', (raw) => {
 		expect(replace(raw, (written) => written.replace('2', '"[X]"'))).toBeUndefined();
 	});
 
-	it('changes nothing where nothing changed, whatever the JSON', () => {
+	it('changes no byte of equal values, whatever the JSON', () => {
 		fc.assert(
 			fc.property(fc.json(), fc.nat(3), (json, indent) => {
 				const raw = JSON.stringify(JSON.parse(json), null, indent);

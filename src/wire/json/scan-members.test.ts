@@ -23,7 +23,7 @@ const codeOf = (action: () => unknown): string => refusalOf(action)?.code ?? 'ac
 const deep = '['.repeat(100) + ']'.repeat(100);
 const parse = (text: string | Buffer) => parseBody(Buffer.from(text), wanted);
 
-/** Writes JSON with random whitespace and with characters escaped at random, so that bytes differ but the value does not. */
+/** Writes JSON with random whitespace and random escapes, so that bytes differ but the value does not. */
 function writeLoosely(value: unknown, random: () => number): string {
 	const gap = () => [' ', '\n', '\t', '\r', '', '', '', ''][Math.floor(random() * 8)] ?? '';
 	const string = (text: string) =>
@@ -39,7 +39,7 @@ function writeLoosely(value: unknown, random: () => number): string {
 	return gap() + write(value) + gap();
 }
 
-/** Once V8 has parsed a key with a backslash it may take escaped quotes and controls for it; such keys prove nothing here. */
+/** Once V8 has parsed a key with a backslash, it may take escaped quotes and controls for it; such keys prove nothing here. */
 const withoutBackslash = (text: string) => text.replaceAll('\\', '');
 const key = fc.oneof(
 	fc.constantFrom('model', 'stream', 'stream_options', 'mode', 'models', '__proto__', '', '"', '\0'),
@@ -53,7 +53,7 @@ const body = fc
 	.map((entries) => Object.fromEntries(entries.map(([name, value]) => [name.toWellFormed(), value])));
 
 describe('scanMembers', () => {
-	it('finds the values that JSON.parse finds, and changes nothing else when one is replaced', () => {
+	it('finds the values that JSON.parse finds, and replaces one without other changes', () => {
 		fc.assert(
 			fc.property(
 				body,
@@ -80,7 +80,7 @@ describe('scanMembers', () => {
 		);
 	});
 
-	it('never throws anything but a refusal, whatever the bytes', () => {
+	it('never throws anything but a `Refusal`, whatever the bytes', () => {
 		const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'model', ' ', '1', 'é', '\ufeff');
 		fc.assert(
 			fc.property(
@@ -105,12 +105,12 @@ describe('scanMembers', () => {
 		}
 	});
 
-	it('knows a member by its name, not by how the name is written', () => {
+	it('finds a member by its name, however the name is written', () => {
 		expect(parse('{"mod\\u0065l":"m"}').ranges.get('model')).toEqual({ start: 14, end: 17 });
 		expect(parse('{"x":{"model":"inner"},"y":"\\"model\\":1"}').ranges.size).toBe(0);
 	});
 
-	it('refuses a member that occurs twice, however it is written, but only at the top level', () => {
+	it('rejects a member that occurs twice, however it is written, but only at the top level', () => {
 		expect(codeOf(() => parse('{"model":"a","model":"b"}'))).toBe('field_invalid');
 		expect(codeOf(() => parse('{"model":"a","mo\\u0064el":"b"}'))).toBe('field_invalid');
 		expect(codeOf(() => parse('{"messages":[],"model":"a","messages":[1]}'))).toBe('field_invalid');
@@ -119,7 +119,7 @@ describe('scanMembers', () => {
 		expect(codeOf(() => parse('{"x":{"a":1,"a":2}}'))).toBe('accepted');
 	});
 
-	it('is not led by other texts to take an escaped key for another one', () => {
+	it('does not confuse escaped keys after other texts', () => {
 		for (let round = 0; round < 3; round++) {
 			JSON.parse('{"model":1,"mo\\\\u0":2}');
 			JSON.parse('{"a":{"role":1,"cont\\\\u":2}}');
@@ -128,7 +128,7 @@ describe('scanMembers', () => {
 		expect(parse('{"a":{"role":1,"cont\\u0065nt":2}}').members).toEqual({ a: { role: 1, content: 2 } });
 	});
 
-	it('takes 64 levels and refuses 65', () => {
+	it('accepts 64 levels and rejects 65', () => {
 		const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 		expect(codeOf(() => parse(nested(maxDepth)))).toBe('accepted');
 		expect(codeOf(() => parse(nested(maxDepth + 1)))).toBe('body_too_deep');
@@ -144,13 +144,13 @@ describe('scanMembers', () => {
 		['a member written with escapes', `{"t\\u006fols":${deep}}`, 'tools', '`tools` is nested'],
 		['no member of a list', deep, undefined, 'The body is nested'],
 		['no key of more than 128 bytes', `{"${'k'.repeat(200)}":${deep}}`, undefined, 'The body is nested'],
-	])('names %s, where a body is too deep', (_title, text, param, message) => {
+	])('names %s if a body is too deep', (_title, text, param, message) => {
 		const refusal = refusalOf(() => parse(text));
 		expect([refusal?.code, refusal?.param]).toEqual(['body_too_deep', param]);
 		expect(refusal?.message).toContain(message);
 	});
 
-	it('refuses 100,000 levels without delay', () => {
+	it('rejects 100,000 levels without delay', () => {
 		const veryDeep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
 		expect(workedMs(() => expect(codeOf(() => parse(veryDeep))).toBe('body_too_deep'))).toBeLessThan(50);
 	});
@@ -188,12 +188,12 @@ describe('parseBody', () => {
 		expect(parse('{"a":"漢"}').members).toEqual({ a: '漢' });
 	});
 
-	it('tells where the mistake is, without quoting the body', () => {
+	it('reports the position of a mistake, without quoting the body', () => {
 		expect(() => parse('{"secret": nope}')).toThrow(/not valid JSON/);
 		expect(() => parse('{"secret": nope}')).not.toThrow(/secret/);
 	});
 
-	it('leaves every prototype alone', () => {
+	it('leaves every prototype unchanged', () => {
 		const { members } = parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
 		expect(members.polluted).toBeUndefined();
 		expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -213,10 +213,10 @@ describe('spliceBody', () => {
 	});
 });
 
-describe('bodies that are costly by their structure', () => {
+describe('bodies with a costly structure', () => {
 	const listOf = (count: number) => `{"model":"m","x":[${'[],'.repeat(count / 2 - 2)}1]}`;
 
-	it('are refused by the number of their values, whatever kind they are of', () => {
+	it('are rejected by the number of their values, of whatever kind', () => {
 		expect(codeOf(() => parse(listOf(maxValues)))).toBe('accepted');
 		expect(codeOf(() => parse(listOf(maxValues + 10)))).toBe('body_too_large');
 		expect(codeOf(() => parse(`{"model":"m","x":{${'"k":1,'.repeat(maxValues)}"k":1}}`))).toBe('body_too_large');
@@ -224,17 +224,17 @@ describe('bodies that are costly by their structure', () => {
 		expect(codeOf(() => parse(`{"model":"m","x":{${'"\\n":'.repeat(maxValues + 1)}1}}`))).toBe('body_too_large');
 	});
 
-	it('take a conversation of 100,000 messages', () => {
+	it('accept a conversation of 100,000 messages', () => {
 		const messages = Array.from({ length: 100_000 }, () => ({ role: 'user', content: 'a, b: [c]' }));
 		expect(codeOf(() => parse(JSON.stringify({ model: 'm', messages })))).toBe('accepted');
 	});
 
-	it('colons behind a long text are not each a reason to read it again', () => {
+	it('colons after a long text do not cause it to be read again', () => {
 		const bodies = [`{"x":"${'y'.repeat(1_000_000)}"${':'.repeat(1_000_000)}1}`, `{"x":1,"\\n"${':'.repeat(1_000_000)}1}`];
 		for (const text of bodies) expect(workedMs(() => expect(codeOf(() => parse(text))).toBe('body_not_json'))).toBeLessThan(1000);
 	});
 
-	it('escaped keys by the hundred thousand keep their places', () => {
+	it('escaped keys by the hundred thousand keep their ranges', () => {
 		const keys = Array.from({ length: 100_000 }, (_, index) => `"\\u0061\\/\\n${index}\\ud83d\\ude00\\ud800"`);
 		const text = `{"model":"m","x":{${keys.map((name) => `${name}:"\\u0062"`).join()}},"z":"\\u0063"}`;
 		const { members } = parse(text);

@@ -1,40 +1,40 @@
 /**
- * Finds where the members of a JSON object lie in its bytes, in one pass and without decoding strings.
- * It does not judge validity: what it says of bytes that `JSON.parse` refuses means nothing.
+ * Finds the ranges of a JSON object's members in its bytes, in one pass and without decoding strings. It does not validate: results for
+ * bytes that `JSON.parse` rejects are meaningless.
  */
 import { Refusal } from '../../core/refusal.ts';
 
-/** Deeper bodies are refused: provider and gateway libraries recurse, and stacks end. */
+/** Deeper bodies are rejected, because libraries of the provider and the gateway recurse, and stacks are limited. */
 export const maxDepth = 64;
 
 /**
- * Bodies of more values are refused. What a body costs to parse and to hold goes by its values, not by its bytes: ten million
- * empty lists fit into 30 MB and take the only thread for seconds. A conversation of 100,000 messages has 300,000.
+ * Bodies with more values are rejected. The cost of parsing and storing a body depends on its values, not its bytes: ten million empty
+ * lists fit into 30 MB and block the only thread for seconds. A conversation of 100,000 messages has 300,000 values.
  */
 export const maxValues = 500_000;
 
-/** Offsets of a value in the body, without the whitespace around it; `end` is exclusive. */
+/** Offsets of a value in the body, without surrounding whitespace; `end` is exclusive. */
 export interface ByteRange {
 	readonly start: number;
 	readonly end: number;
 }
 
 export interface ScannedMembers {
-	/** Where the wanted members' values lie, by name. */
+	/** Ranges of the wanted members' values, by name. */
 	readonly ranges: ReadonlyMap<string, ByteRange>;
-	/** Members at the top level, duplicates counted each time. */
+	/** Number of members at the top level, including duplicates. */
 	readonly count: number;
 	/** A wanted name that occurs more than once. */
 	readonly repeated: string | undefined;
-	/** Keys at any depth that are written with escapes, quotes included. */
+	/** Keys at any depth that contain escapes, quotes included. */
 	readonly escapedKeys: readonly ByteRange[];
-	/** Where long strings without escapes lie, without their quotes; none of them is a key. */
+	/** Ranges of long strings without escapes, without their quotes; none of them is a key. */
 	readonly longStrings: readonly ByteRange[];
-	/** A number has so many digits in a row that a double may not hold it. */
+	/** True if a number has so many consecutive digits that a double may not represent it. */
 	readonly hasLongNumber: boolean;
 }
 
-// Each file that scans bytes names these itself: imported, they are read from memory for every byte.
+// Each file that scans bytes declares these constants itself: imported ones would be read from memory for every byte.
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -44,21 +44,21 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** Every integer of fewer digits is held by a double. */
+/** A double represents every integer of fewer digits. */
 const longNumberDigits = 16;
 
 /**
- * Strings end within so many bytes more often than not; beyond, a native search is faster than a loop. Not in texts full of escaped
- * quotes, where each search ends at the next one: after each that was in vain the loop goes on for twice as long.
+ * Most strings end within this many bytes; beyond, a native search is faster than a loop. In texts full of escaped quotes each search ends
+ * at the next quote, so after each unsuccessful search the loop runs for twice as long.
  */
 const nearBytes = 48;
-/** A longer key is none of the wanted ones, even when each of its characters is written as an escape; no message quotes it. */
+/** A longer key matches no wanted one, even with each character escaped; no message quotes it. */
 const longestKeyBytes = 128;
 
 /** Shorter strings are parsed as fast as they are cut out. */
 const longStringBytes = 32_768;
 
-/** @throws Refusal `body_too_deep`; `body_too_large` when it holds too many values. */
+/** @throws `Refusal` `body_too_deep`; `body_too_large` for too many values. */
 export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
 	const ranges = new Map<string, ByteRange>();
 	const escapedKeys: ByteRange[] = [];
@@ -102,7 +102,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				depth--;
 				break;
 			case colon: {
-				// The string before a colon is a key. Looked at once: no JSON has two colons after it, but a caller's text may.
+				// The string before a colon is a key. It is checked once: valid JSON has no two colons after it, but a client's text may.
 				if (stringEnd === 0) break;
 				if (longStrings.at(-1)?.start === stringStart + 1) longStrings.pop();
 				const isEscaped = holdsBackslash(bytes, stringStart, stringEnd);
@@ -136,7 +136,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 	return { ranges, count, repeated, escapedKeys, longStrings, hasLongNumber };
 }
 
-/** @param keyStart of the key at the top level under which it lies; -1 where there is none. */
+/** @param keyStart offset of the enclosing key at the top level; -1 if there is none. */
 function tooDeep(bytes: Buffer, keyStart: number): Refusal {
 	const key = { start: keyStart, end: keyStart === -1 ? -1 : endOfString(bytes, keyStart + 1) };
 	const name = key.end - key.start > longestKeyBytes ? undefined : readKey(bytes, key);
@@ -150,7 +150,7 @@ function tooManyValues(): Refusal {
 	return new Refusal('body_too_large', { message: `The body has more than ${maxValues} values: send fewer` });
 }
 
-/** @returns the offset after the closing quote of the string whose content begins at `from`; `end` without one before it. */
+/** @returns the offset after the closing quote of the string whose content begins at `from`; `end` if there is no quote before it. */
 export function endOfString(bytes: Buffer, from: number, end = bytes.length): number {
 	let at = from;
 	for (let loopBytes = nearBytes; at < end; loopBytes *= 2) {
@@ -177,7 +177,7 @@ function wantedKey(bytes: Buffer, start: number, end: number, isEscaped: boolean
 		const key = readKey(bytes, { start, end });
 		return key !== undefined && wanted.has(key) ? key : undefined;
 	}
-	// Few are wanted: comparing bytes costs less than making a string of each key.
+	// Few keys are wanted: comparing bytes costs less than creating a string for each key.
 	for (const name of wanted) if (name.length === end - start - 2 && isAt(bytes, start + 1, name)) return name;
 	return undefined;
 }
@@ -187,12 +187,12 @@ function isAt(bytes: Buffer, start: number, name: string): boolean {
 	return true;
 }
 
-/** A closed string, of which no character is escaped. */
+/** True for a closed string without escapes. */
 function isPlain(bytes: Buffer, start: number, end: number): boolean {
 	return bytes[end] === quote && !bytes.subarray(start, end).includes(backslash);
 }
 
-/** @param range with the quotes. @returns undefined when it is not a JSON string. */
+/** @param range with the quotes. @returns undefined if it is not a JSON string. */
 export function readKey(bytes: Buffer, { start, end }: ByteRange): string | undefined {
 	try {
 		return JSON.parse(bytes.toString('utf8', start, end)) as string;

@@ -1,16 +1,16 @@
 import type { ByteRange } from './scan-members.ts';
 
 export interface Edit extends ByteRange {
-	/** Takes the place of the bytes from `start` to `end`. */
+	/** Replaces the bytes from `start` to `end`. */
 	readonly text: string;
 }
 
-/** Changes these places of a body and keeps every other byte: number forms, order and whitespace decide prompt caching. */
+/** Changes these ranges of a body and keeps every other byte, because number formats, order and whitespace decide prompt caching. */
 export function spliceBody(bytes: Buffer, edits: readonly Edit[]): Buffer {
 	return Buffer.concat(splicedPieces(bytes, edits));
 }
 
-/** As `spliceBody`, without a copy: pieces of the body and, between them, what takes the place of its parts. */
+/** Edits like `spliceBody`, without a copy: returns pieces of the body and, between them, the replacements. */
 export function splicedPieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[] {
 	const pieces: Buffer[] = [];
 	let kept = 0;

@@ -5,12 +5,12 @@ export const anthropic: Protocol = {
 	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/v1/messages`, query),
 	countPath: '/v1/messages/count_tokens',
 	authenticate: (apiKey) => ({ 'x-api-key': apiKey }),
-	// The version that every model takes; a caller that sends none was written against it.
+	// The version that every model takes; clients that send none were written against it.
 	defaultHeaders: { 'anthropic-version': '2023-06-01' },
 	forwards: [
 		{ from: 'anthropic-beta', to: 'anthropic-beta' },
 		{ from: 'anthropic-version', to: 'anthropic-version' },
-		// Wins: the SDKs send `anthropic-version` by themselves, this one is only there because somebody wants it.
+		// Takes precedence: the SDKs always send `anthropic-version`, whereas this field is set on purpose.
 		{ from: 'provider-a-version', to: 'anthropic-version' },
 	],
 	spendStops: ['enforced_spend_limit_reached', 'contract_spend_limit_reached', 'ramp_limit_exceeded'],

@@ -1,7 +1,7 @@
 import { Refusal } from '../../core/refusal.ts';
 import { type Protocol, withQuery } from './protocol.ts';
 
-/** Azure OpenAI. In the classic address form, which has a version, the path names the deployment; in the newer one the body does. */
+/** Azure OpenAI. The path of the classic URL form, which has a version, names the deployment; in the newer form the body does. */
 export const azureOpenai: Protocol = {
 	wire: 'chat',
 	locate({ pathPrefix, apiVersion }, model, query) {
@@ -17,7 +17,7 @@ export const azureOpenai: Protocol = {
 	spendStops: ['insufficient_quota'],
 };
 
-/** The name becomes part of a path, so only names that Azure gives to deployments may pass. */
+/** The name becomes part of a path, so only valid names of Azure deployments pass. */
 function deploymentSegment(model: string): string {
 	if (!/^[\w.-]{1,64}$/.test(model) || /^\.+$/.test(model)) {
 		throw new Refusal('field_invalid', {

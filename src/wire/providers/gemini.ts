@@ -1,13 +1,13 @@
 import { Refusal } from '../../core/refusal.ts';
 import { type Protocol, withQuery } from './protocol.ts';
 
-/** Codes of quotas that are used up for the day; those by the minute are haste. */
+/** Codes of exhausted daily quotas; those per minute are rate limits. */
 const spendStops = ['PerDay'];
 
-/** The reason that Google gives beside status 400. */
+/** Google's reason, sent with status 400. */
 const keyRejection = '"API_KEY_INVALID"';
 
-/** Google Gemini in its own format, in which the address says whether the answer is a stream. */
+/** Google Gemini in its own format, in which the URL decides between streaming and non-streaming. */
 export const gemini: Protocol = {
 	wire: 'gemini',
 	locate({ pathPrefix }, model, query, isStreamed) {
@@ -22,7 +22,7 @@ export const gemini: Protocol = {
 	keyRejection,
 };
 
-/** Google Gemini as it offers itself to programs that were written for chat completions. */
+/** Google Gemini through its endpoint for chat completions. */
 export const geminiOpenai: Protocol = {
 	wire: 'gemini-openai',
 	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/v1beta/openai/chat/completions`, query),
@@ -33,7 +33,7 @@ export const geminiOpenai: Protocol = {
 	keyRejection,
 };
 
-/** The name becomes part of a path, so only names that Google gives to models may pass. */
+/** The name becomes part of a path, so only valid names of Google models pass. */
 function modelSegment(model: string): string {
 	if (/^[\w.-]{1,128}$/.test(model) && !/^\.+$/.test(model)) return model;
 	throw new Refusal('field_invalid', {

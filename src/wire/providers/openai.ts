@@ -1,6 +1,6 @@
 import { type Protocol, withQuery } from './protocol.ts';
 
-/** OpenAI, and servers that speak its chat completions. The base address ends in `/v1` where the vendor's does. */
+/** OpenAI, and servers with compatible chat completions. The base URL ends with `/v1` if the vendor's does. */
 export const openai: Protocol = {
 	wire: 'chat',
 	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/chat/completions`, query),

@@ -1,25 +1,28 @@
 import type { DialectName } from '../../core/dialect-name.ts';
 
-/** How providers of one kind are addressed and authenticated, and what they may see. Knows no policy. */
+/** Addressing, authentication and forwarded header fields of one kind of provider. Contains no policy. */
 export interface Protocol {
 	readonly wire: DialectName;
 	/**
-	 * Path with query of the inference address.
-	 * @param query the caller's, without `?`; empty for none.
-	 * @param isStreamed where the address says so, not the body.
-	 * @throws Refusal `field_invalid` when no model of this provider can have that name.
+	 * Returns path and query of the inference URL.
+	 * @param query the client's, without `?`; empty for none.
+	 * @param isStreamed for providers whose URL decides it, not the body.
+	 * @throws `Refusal` `field_invalid` if no model of this provider can have that name.
 	 */
 	locate(place: ProviderPlace, model: string, query: string, isStreamed: boolean): string;
-	/** Path of the address that counts tokens of requests in its own format; undefined: there is none. */
+	/** Path for token counts of requests in the provider's own format; undefined if there is none. */
 	readonly countPath?: string;
 	authenticate(apiKey: string): Readonly<Record<string, string>>;
-	/** Sent unless the caller sends them and they are forwarded. */
+	/** Sent unless the client sends them and they are forwarded. */
 	readonly defaultHeaders: Readonly<Record<string, string>>;
-	/** The caller's header fields that it may see, beside the common ones. A later entry with the same `to` wins. */
+	/** Header fields of the client to forward, in addition to the common ones. A later entry with the same `to` takes precedence. */
 	readonly forwards: readonly ForwardedHeader[];
-	/** Codes in the body of a 429 that mean spent money, not haste: a retry cannot help. */
+	/** Codes in the body of a 429 that mean exhausted credit instead of a rate limit: a retry cannot help. */
 	readonly spendStops: readonly string[];
-	/** In the body of a 400 it means that our key is wrong, not the caller's request. With its quotes, which no echoed text has plain. */
+	/**
+	 * Text in the body of a 400 that means that the gateway's key is wrong, not the client's request. Includes its quotes, which echoed text
+	 * contains only escaped.
+	 */
 	readonly keyRejection?: string;
 }
 
@@ -28,11 +31,11 @@ export interface ForwardedHeader {
 	readonly to: string;
 }
 
-/** Where a configured provider lies, beside its origin. */
+/** Location of a configured provider, in addition to its origin. */
 export interface ProviderPlace {
-	/** Path of the base address without a final slash; empty for none. */
+	/** Path of the base URL without a trailing slash; empty for none. */
 	readonly pathPrefix: string;
-	/** Of Azure's classic addresses; null: the newer ones, which have none. */
+	/** Version in Azure's classic URLs; null for the newer ones, which have none. */
 	readonly apiVersion: string | null;
 }
 

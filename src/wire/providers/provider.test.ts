@@ -61,7 +61,7 @@ describe('Provider', () => {
 		},
 	);
 
-	it('says in Gemini’s address whether a stream is wanted', () => {
+	it('selects streaming in Gemini’s URL', () => {
 		const gemini = open({ kind: 'gemini', baseUrl: 'https://h.test/proxy' });
 		expect(gemini.locate('gemini-3-pro', '', false)).toBe('/proxy/v1beta/models/gemini-3-pro:generateContent');
 		expect(gemini.locate('gemini-3-pro', '', true)).toBe('/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse');
@@ -96,7 +96,7 @@ describe('Provider', () => {
 		expect(open({ kind: 'azure-openai' }).requestHeaders({})['api-key']).toBe('sk-secret');
 	});
 
-	it('shows the provider nothing of the caller that is not on its list', () => {
+	it("forwards only the client's listed header fields to the provider", () => {
 		const received = {
 			authorization: 'Bearer caller',
 			cookie: 'c',
@@ -133,7 +133,7 @@ describe('Provider', () => {
 		});
 	});
 
-	it('forwards the version the caller asked for; the one that only a caller can have set goes first', () => {
+	it('forwards the version that the client sent; the one that only a client can have set takes precedence', () => {
 		const version = (received: Record<string, string | string[]>) =>
 			open({ kind: 'anthropic' }).requestHeaders(received)['anthropic-version'];
 		expect(version({ 'anthropic-version': '2026-10-21' })).toBe('2026-10-21');
@@ -143,7 +143,7 @@ describe('Provider', () => {
 		expect(version({ 'anthropic-version': 'a\r\nx: y' })).toBe('2023-06-01');
 	});
 
-	it('knows what an operator has yet to set', () => {
+	it('knows which settings are missing', () => {
 		expect(['', '  ', 'REPLACE_ME', null, 'sk'].map((apiKey) => open({ apiKey }).isConfigured)).toEqual([false, false, false, false, true]);
 		expect(open({ baseUrl: null }).isConfigured).toBe(false);
 		const keyless = open({ kind: 'openai-compatible', apiKey: null });
@@ -151,13 +151,13 @@ describe('Provider', () => {
 		expect(open({ kind: 'openai-compatible', apiKey: 'REPLACE_ME' }).isConfigured).toBe(false);
 	});
 
-	it('sends the operator’s header fields, whatever the caller sends', () => {
+	it('sends the operator’s header fields, whatever the client sends', () => {
 		const provider = open({ headers: { 'openai-beta': 'ours', 'x-team': 't' } });
 		expect(provider.requestHeaders({ 'openai-beta': 'theirs' })).toMatchObject({ 'openai-beta': 'ours', 'x-team': 't' });
 	});
 });
 
-describe('what a provider is told in confidence', () => {
+describe('secrets sent to a provider', () => {
 	it('is its key, the fields that the operator sets, and credentials without their scheme', () => {
 		const headers = { 'x-team': 'team-secret', authorization: 'Bearer proxy secret' };
 		expect(open({ apiKey: ' sk-secret ', headers }).secrets).toEqual(['sk-secret', 'team-secret', 'Bearer proxy secret', 'proxy secret']);
@@ -251,12 +251,12 @@ describe('scrubSecrets', () => {
 		expect(workedMs(() => scrub(piece.repeat(50_000), '\\--\\\\-sk-\\\\\\\\\\\\\\\\x'))).toBeLessThan(500);
 	});
 
-	it('hides several, the longer first where one is in the other', () => {
+	it('hides several, the longer first if one contains the other', () => {
 		const secrets = ['sk-part', 'sk-part-and-more', 'other-secret'];
 		expect(scrubSecrets(Buffer.from('sk-part, sk-part-and-more, other-secret'), secrets).toString()).toBe('***, ***, ***');
 	});
 
-	it('does not take a short word for a key', () => {
+	it('does not treat a short word as a key', () => {
 		expect(scrub('a word is a word', 'word')).toBe('a word is a word');
 		expect(scrub('x', '')).toBe('x');
 	});

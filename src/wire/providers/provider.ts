@@ -22,33 +22,33 @@ export const providerKinds = Object.keys(protocols) as readonly ProviderKind[];
 export interface ProviderSettings {
 	readonly name: string;
 	readonly kind: ProviderKind;
-	/** What the vendor's SDK takes as base address; its path is kept as a prefix. Null: not known yet. */
+	/** Base URL as the vendor's SDK takes it; its path is kept as a prefix. Null if not configured yet. */
 	readonly baseUrl: string | null;
-	/** Null: not known yet; of `openai-compatible`: none is needed. */
+	/** Null if not configured yet; for `openai-compatible`, null if none is needed. */
 	readonly apiKey: string | null;
 	readonly mayReachPrivateNetwork: boolean;
-	/** The proxy to it; none by default. */
+	/** Proxy for its requests; none by default. */
 	readonly proxy?: UpstreamProxy | undefined;
-	/** Of Azure's classic address form; null, the default, is the newer form. */
+	/** Version in Azure's classic URL form; null, the default, selects the newer form. */
 	readonly apiVersion?: string | null;
-	/** False: a server that refuses `stream_options`; its streams are charged from what was seen. */
+	/** False for a server that rejects `stream_options`; usage of its streams is estimated. */
 	readonly asksForStreamUsage?: boolean;
-	/** Of Gemini: by what it offers to programs that were written for chat completions, instead of its own format. */
+	/** For Gemini: true to use its endpoint for chat completions instead of its own format. */
 	readonly speaksOpenai?: boolean;
-	/** Sent with every request, whatever the caller sends. */
+	/** Sent with every request, whatever the client sends. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Stands in sample configurations where a key belongs. */
+/** Placeholder for a key in sample configurations. */
 export const keyPlaceholder = 'REPLACE_ME';
 
 /**
- * What every provider may see of the caller's header fields. All others stay here: credentials and addresses above all, and
- * `idempotency-key`, for all teams share the provider's key and one could be given another's answer.
+ * Header fields of the client that every provider may receive. All others are dropped: credentials and addresses above all.
+ * `idempotency-key` is dropped because all teams share the provider's key, and one could receive another's response.
  */
 const commonForwards: readonly ForwardedHeader[] = [{ from: 'accept', to: 'accept' }];
 
-/** A configured provider: where it lies and what is said to it. */
+/** A configured provider: its location and the fields of its requests. */
 export class Provider {
 	readonly name: string;
 	readonly kind: ProviderKind;
@@ -57,9 +57,9 @@ export class Provider {
 	readonly origin: string;
 	readonly mayReachPrivateNetwork: boolean;
 	readonly proxy: UpstreamProxy | undefined;
-	/** What its answers must not tell: its key, and what the operator has it sent in header fields. */
+	/** Values that its responses must not disclose: its key, and configured header values. */
 	readonly secrets: readonly string[];
-	/** False: it cannot be called before an operator sets its key and address. */
+	/** False until an operator sets its key and URL; it cannot be called before. */
 	readonly isConfigured: boolean;
 	readonly asksForStreamUsage: boolean;
 	readonly #place: ProviderPlace;
@@ -86,7 +86,7 @@ export class Provider {
 		this.#forwards = [...commonForwards, ...this.protocol.forwards].filter(({ to }) => headers[to] === undefined);
 		this.#baseHeaders = {
 			'content-type': 'application/json',
-			// Answers are read on their way, and events must not wait in a compressor.
+			// Responses are read in transit, and events must not wait in a compressor.
 			'accept-encoding': 'identity',
 			'user-agent': 'tollgate',
 			...this.protocol.defaultHeaders,
@@ -95,24 +95,24 @@ export class Provider {
 		};
 	}
 
-	/** Path with query of the inference address. @throws Refusal `field_invalid`. */
+	/** Returns path and query of the inference URL. @throws `Refusal` `field_invalid`. */
 	locate(model: string, query: string, isStreamed: boolean): string {
 		return this.protocol.locate(this.#place, model, query, isStreamed);
 	}
 
-	/** Whether `locateCount` has an address. */
+	/** True if `locateCount` has a URL. */
 	get countsTokens(): boolean {
 		return this.protocol.countPath !== undefined;
 	}
 
-	/** The same of what counts tokens. @throws Error where nothing does. */
+	/** Returns path and query for token counts. @throws Error if there is none. */
 	locateCount(query: string): string {
 		const { countPath } = this.protocol;
 		if (countPath === undefined) throw new Error(`\`${this.name}\` does not support token counting`);
 		return withQuery(`${this.#place.pathPrefix}${countPath}`, query);
 	}
 
-	/** Header fields of a request to the provider, given those of the caller's. */
+	/** Returns the header fields of a request to the provider, given the client's. */
 	readonly requestHeaders = memoizeHeaders((received): Readonly<Record<string, string>> => {
 		const headers: Record<string, string> = { ...this.#baseHeaders };
 		for (const { from, to } of this.#forwards) {
@@ -125,13 +125,13 @@ export class Provider {
 	});
 }
 
-/** A field's value, and what follows a scheme in it, such as `Bearer`: whoever quotes credentials quotes them alone. */
+/** Returns a field's value, and the part after a scheme such as `Bearer`, because some providers quote only the credentials. */
 function secretsIn(value: string): string[] {
 	const [, credentials] = /^[A-Za-z][\w-]* +(\S.*)$/.exec(value.trim()) ?? [];
 	return [value.trim(), ...(credentials === undefined ? [] : [credentials])];
 }
 
-/** Visible ASCII and spaces only: nothing else is forwarded, whatever the HTTP parser let through. */
+/** Visible ASCII, spaces and tabs only: nothing else is forwarded, whatever the HTTP parser accepted. */
 function isPlain(text: string): boolean {
 	return /^[\x20-\x7e\t]*$/.test(text);
 }

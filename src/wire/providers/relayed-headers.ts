@@ -1,14 +1,14 @@
 import type { HeaderFields } from '../../core/handler.ts';
 
-/** What callers may see of an answer's header fields; account ids, cookies and the account's own limits stay here. */
+/** Header fields of responses that clients may receive; account ids, cookies and the account's own limits are dropped. */
 const always: readonly string[] = ['content-type', 'content-encoding', 'x-should-retry'];
 
-/** Some providers send these with successes too, where they only mislead. */
+/** Some providers send these with successful responses too, where they only mislead. */
 const onErrors: readonly string[] = ['retry-after', 'retry-after-ms'];
 
 const requestIds: readonly string[] = ['x-request-id', 'request-id', 'apim-request-id'];
 
-/** The caller's header fields of a provider's answer, taken from its own. */
+/** Selects the header fields of a provider's response for the client. */
 export function relayedHeaders(status: number, received: HeaderFields): Record<string, string> {
 	const headers: Record<string, string> = {};
 	copy(always, received, headers);
@@ -22,13 +22,13 @@ export function relayedHeaders(status: number, received: HeaderFields): Record<s
 	return headers;
 }
 
-/** True when the body is compressed although `identity` was asked for. */
+/** True if the body is compressed although `identity` was requested. */
 export function isEncoded(received: HeaderFields): boolean {
 	const encoding = received['content-encoding'];
 	return encoding !== undefined && encoding !== '' && encoding !== 'identity';
 }
 
-/** Media type in lower case without parameters; empty when there is none. */
+/** Returns the media type in lower case without parameters; empty if there is none. */
 export function mediaTypeOf(fields: HeaderFields): string {
 	const value = fields['content-type'];
 	if (typeof value !== 'string') return '';

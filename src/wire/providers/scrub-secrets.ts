@@ -1,22 +1,22 @@
-/** What stands in an error's body in place of a secret. */
+/** Replacement for a secret in an error's body. */
 const hidden = '***';
 
-/** Shorter ones are words; hiding them would only mangle texts. */
+/** Shorter ones are words; hiding them would only garble texts. */
 const shortestSecret = 6;
 
-/** A mask that shows fewer characters than this shows nothing. */
+/** A mask that shows fewer characters than this reveals nothing. */
 const shortestFragment = 3;
 
 /**
- * Removes what a provider was sent in confidence from the body of its answer, whole or partly masked: providers quote a wrong key
- * as its first characters, asterisks or dots, its last characters.
- * @param secrets of printable ASCII, the provider's key and others that are sent to it; short ones are left.
- * @returns the same buffer when there was nothing to remove.
+ * Removes secrets from the body of a provider's response, complete or partly masked: providers quote a wrong key as its first characters,
+ * asterisks or dots, its last characters.
+ * @param secrets in printable ASCII: the provider's key and other confidential values sent to it; short ones are ignored.
+ * @returns the same buffer if nothing was removed.
  */
 export function scrubSecrets(body: Buffer, secrets: readonly string[]): Buffer {
-	// One character a byte, so that whatever else the body holds survives.
+	// One character a byte, so that all other content of the body survives.
 	const text = body.toString('latin1');
-	// One may be a part of another: the longer goes first.
+	// One secret may be a part of another: the longer one is removed first.
 	const longestFirst = secrets.filter((secret) => secret.length >= shortestSecret).toSorted((one, other) => other.length - one.length);
 	const scrubbed = longestFirst.reduce(hideSecret, text);
 	return scrubbed === text ? body : Buffer.from(scrubbed, 'latin1');
@@ -26,7 +26,7 @@ function hideSecret(text: string, secret: string): string {
 	return hideMasked(hideEscaped(text.replaceAll(secret, hidden), secret), secret);
 }
 
-/** JSON may write any character as an escape (RFC 8259 section 7), a JSON text inside JSON escapes the escapes, and so may a form or a page. */
+/** JSON may escape any character (RFC 8259 section 7), a JSON text inside JSON escapes the escapes, and so may a form or a page. */
 function hideEscaped(text: string, secret: string): string {
 	if (!escapeMark.test(text)) return text;
 	const spellings = Array.from(secret.replaceAll(/\\+/g, '\\'), spellingsOf);
@@ -35,7 +35,7 @@ function hideEscaped(text: string, secret: string): string {
 
 const escapeMark = /[\\%&]/;
 
-/** Pattern of one printable ASCII character. Backslashes are counted, so that a body made of them is no work. */
+/** Pattern of one printable ASCII character. The number of backslashes is limited, so that a body full of them costs no extra work. */
 function spellingsOf(character: string): string {
 	const point = character.charCodeAt(0);
 	const code = anyCase(point.toString(16).padStart(2, '0'));
@@ -46,7 +46,7 @@ function spellingsOf(character: string): string {
 	return `(?:${literal}|\\\\{1,4}(?:u00|x)${code}|${others.join('|')})`;
 }
 
-/** What pages write for those characters that templates escape. */
+/** Entities that pages use for characters that templates escape. */
 const entityNames: Readonly<Record<string, string>> = {
 	'"': 'quot',
 	'&': 'amp',
@@ -68,7 +68,7 @@ function anyCase(hexadecimal: string): string {
 	return hexadecimal.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-/** Asterisks, dots, and `…` and `•` as the bytes of UTF-8 or escaped. */
+/** Asterisks, dots, and `…` and `•` as UTF-8 bytes or escaped. */
 const masks = /\*{2,}|\.{2,}|(?:\xe2\x80[\xa2\xa6])+|(?:\\u202[26])+/g;
 
 function hideMasked(text: string, secret: string): string {
@@ -85,16 +85,16 @@ function hideMasked(text: string, secret: string): string {
 	return result + text.slice(kept);
 }
 
-/** How many characters right before `end` are the secret's beginning. */
+/** Returns the number of characters right before `end` that equal the secret's beginning. */
 function longestHead(text: string, from: number, end: number, secret: string): number {
 	for (let start = from; start < end; start++) {
-		// One character tells most places apart, and there may be hundreds of thousands of them.
+		// One character excludes most positions, of which there may be hundreds of thousands.
 		if (text[end - 1] === secret[end - start - 1] && secret.startsWith(text.slice(start, end))) return end - start;
 	}
 	return 0;
 }
 
-/** How many characters from `start` on are the secret's end. */
+/** Returns the number of characters from `start` on that equal the secret's end. */
 function longestTail(text: string, start: number, secret: string): number {
 	for (let end = Math.min(text.length, start + secret.length); end > start; end--) {
 		if (text[start] === secret[secret.length - (end - start)] && secret.endsWith(text.slice(start, end))) return end - start;

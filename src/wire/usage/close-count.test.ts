@@ -1,4 +1,4 @@
-/** Text that is counted as near as can be, for streams that are ended in time. */
+/** Close counts of text, for streams that are ended before their limit. */
 import { expect, test } from 'vitest';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { UsageMeter } from './usage-meter.ts';
@@ -36,11 +36,11 @@ test('arguments of tools count as text', () => {
 	expect(closely(geminiUsage, [args])).toEqual([100, 100, 1]);
 });
 
-test('it is corrected by what providers reported of other streams', () => {
+test('it is corrected by usage that providers reported for other streams', () => {
 	expect(closely(chatUsage, [chunk('a'.repeat(400))], 1.25)).toEqual([125, 100, 1]);
 });
 
-test('what was counted before a report stays counted, and the report replaces it', () => {
+test('tokens counted before a report stay counted, and the report replaces them', () => {
 	const delta = { type: 'content_block_delta', delta: { type: 'text_delta', text: 'a'.repeat(400) } };
 	const events = [{ type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } }, delta];
 	expect(closely(messagesUsage, events)).toEqual([101, 100, 1]);

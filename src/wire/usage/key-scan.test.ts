@@ -5,7 +5,7 @@ import { KeyScan, WantedKeys } from './key-scan.ts';
 const names = ['content', 'text', 'usage'];
 const wanted = new WantedKeys(names);
 
-/** `depth name length` of each wanted member, by the scan; the length of a text as written, -1 of anything else. */
+/** `depth name length` of each wanted member, found by the scan; the length of a text as written, -1 for other values. */
 function scanned(bytes: Buffer, from = 0, end = bytes.length): string[] {
 	const scan = new KeyScan(wanted);
 	const found: string[] = [];
@@ -14,7 +14,7 @@ function scanned(bytes: Buffer, from = 0, end = bytes.length): string[] {
 	return found;
 }
 
-/** The same by walking over the value itself. */
+/** The same, found by walking over the value. */
 function walked(value: unknown, depth = 0): string[] {
 	if (typeof value !== 'object' || value === null) return [];
 	if (Array.isArray(value)) return value.flatMap((item) => walked(item, depth + 1));
@@ -42,7 +42,7 @@ const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
 it('finds what parsing finds, however the JSON is spaced', () => {
 	fc.assert(
 		fc.property(json, fc.constantFrom(undefined, 1, '\t'), (value, space) => {
-			// Line by line is how JSON comes in events; here all is one line.
+			// Events contain JSON line by line; here all is one line.
 			const line = JSON.stringify(value, null, space).replaceAll('\n', ' ');
 			expect(scanned(Buffer.from(line))).toEqual(walked(JSON.parse(line)));
 		}),

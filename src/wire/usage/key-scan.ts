@@ -1,6 +1,6 @@
 /**
- * Walks over the members of one JSON text and stops at those with the wanted names, at any depth. Strings are not
- * decoded: a key that is written with escapes is not found, and no text can look like a key, for its quotes are escaped.
+ * Scans the members of one JSON text and stops at those with wanted names, at any depth. Strings are not decoded: an escaped key is not
+ * found. No text can look like a key, because its quotes are escaped.
  */
 import { endOfString } from '../json/scan-members.ts';
 
@@ -11,12 +11,11 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const closeBrace = 0x7d;
 const lastAscii = 0x7f;
-/** Clears the bit that tells `{` from `[` and `}` from `]`. */
+/** Clears the bit that distinguishes `{` from `[` and `}` from `]`. */
 const asBracket = 0xdf;
 
-/** Names to look for. Made once for many scans. */
+/** Names to find. Created once for many scans. */
 export class WantedKeys {
-	/** By their length. */
 	readonly #named: { readonly bytes: Buffer; readonly index: number }[][] = [];
 
 	constructor(names: readonly string[]) {
@@ -26,7 +25,7 @@ export class WantedKeys {
 		}
 	}
 
-	/** @returns the index of the name that lies there; -1: none of them. */
+	/** @returns the index of the name at this range; -1 if there is none. */
 	find(bytes: Buffer, start: number, end: number): number {
 		const candidates = this.#named[end - start];
 		if (candidates === undefined) return -1;
@@ -43,13 +42,13 @@ function isAt(bytes: Buffer, start: number, name: Buffer): boolean {
 const nothing = Buffer.alloc(0);
 
 export class KeyScan {
-	/** Index of the name that the scan has stopped at. */
+	/** Index of the name at which the scan has stopped. */
 	name = 0;
-	/** Of the key's opening quote. */
+	/** Offset of the key's opening quote. */
 	keyStart = 0;
-	/** Of the value's first byte. */
+	/** Offset of the value's first byte. */
 	valueStart = 0;
-	/** Objects and arrays around the member: 1 at the top level. */
+	/** Number of enclosing objects and arrays: 1 at the top level. */
 	depth = 0;
 
 	readonly #wanted: WantedKeys;
@@ -57,7 +56,7 @@ export class KeyScan {
 	#from = 0;
 	#at = 0;
 	#end = 0;
-	/** Behind what closes the text's first bracket; -1: nothing has. */
+	/** Offset after the bracket that closes the text's first one; -1 if it is still open. */
 	#closedAt = -1;
 
 	constructor(wanted: WantedKeys) {
@@ -73,7 +72,7 @@ export class KeyScan {
 		this.depth = 0;
 	}
 
-	/** @returns whether there is one more. */
+	/** @returns true if another member was found. */
 	next(): boolean {
 		const bytes = this.#bytes;
 		const end = this.#end;
@@ -105,8 +104,8 @@ export class KeyScan {
 	}
 
 	/**
-	 * After the last member: whether the text is one object from its first brace to its last, judged by brackets and strings alone. Pages,
-	 * lists and texts that were cut are found out on the way, at no cost.
+	 * Call after the last member. True if the text is one object from its first brace to its last, judged by brackets and strings only.
+	 * Pages, lists and truncated texts are detected at no extra cost.
 	 */
 	isWholeObject(): boolean {
 		const bytes = this.#bytes;
@@ -115,12 +114,14 @@ export class KeyScan {
 		return bytes[closedAt - 1] === closeBrace && skipSpace(bytes, closedAt, end) === end;
 	}
 
-	/** Where the object or array ends that is the value of the member that the scan has stopped at; -1 when it does not. */
+	/** Returns the end of the object or array that is the value of the current member; -1 if it does not end. */
 	valueEnd(): number {
 		return endOfBrackets(this.#bytes, this.valueStart, this.#end);
 	}
 
-	/** Goes over the object that is the value of the member that the scan has stopped at. @returns how many bytes its braces hold; -1 when it is none. */
+	/**
+	 * Skips the object that is the value of the current member. @returns the number of bytes between its braces; -1 if it is not an object.
+	 */
 	skipObject(): number {
 		if (this.#bytes[this.valueStart] !== openBrace || this.valueStart >= this.#end) return -1;
 		const objectEnd = this.valueEnd();
@@ -129,7 +130,7 @@ export class KeyScan {
 		return objectEnd - this.valueStart - 2;
 	}
 
-	/** Goes over the string value of the member that the scan has stopped at. @returns its length in bytes; -1 when it is no string. */
+	/** Skips the string value of the current member. @returns its length in bytes; -1 if it is not a string. */
 	skipText(): number {
 		if (this.#bytes[this.valueStart] !== quote || this.valueStart >= this.#end) return -1;
 		const textStart = this.valueStart + 1;
@@ -138,7 +139,7 @@ export class KeyScan {
 		return this.#at - textStart - (isClosed ? 1 : 0);
 	}
 
-	/** Bytes that are not ASCII, of the value that was gone over last. @param length as `skipText` or `skipObject` returned it. */
+	/** Returns the number of bytes beyond ASCII in the value that was skipped last. @param length returned by `skipText` or `skipObject`. */
 	otherBytes(length: number): number {
 		const bytes = this.#bytes;
 		let others = 0;
@@ -147,7 +148,9 @@ export class KeyScan {
 	}
 }
 
-/** @param from of an object's or array's first byte. @returns the offset after its last; -1 when it has none before `end`. */
+/**
+ * @param from offset of the first byte of an object or array. @returns the offset after its last byte; -1 if it does not end before `end`.
+ */
 function endOfBrackets(bytes: Buffer, from: number, end: number): number {
 	let depth = 0;
 	for (let at = from; at < end; at++) {

@@ -2,17 +2,17 @@ import type { InputContent } from '../../core/cost-factors.ts';
 import { isJsonObject, type JsonBody, type JsonObject } from '../json/parse-body.ts';
 import type { Edit } from '../json/splice-body.ts';
 
-/** Parts and tools of requests, counted by the rules of a dialect: not what they say, but what their size depends on. */
+/** Rules of a dialect for counting parts and tools of requests: the counts concern size, not content. */
 export interface PartRules {
-	/** Types of parts that are all text, or tool calls. Any other is taken for an attachment. */
+	/** Types of parts that contain only text, or tool calls. Any other counts as an attachment. */
 	readonly texts: ReadonlySet<unknown>;
-	/** The type of parts that hold parts. */
+	/** The type of parts that contain parts. */
 	readonly nested?: string;
-	/** Members of a part that hold the data or the address of an attachment. */
+	/** Members of a part that contain the data or the URL of an attachment. */
 	readonly holders: readonly string[];
 }
 
-/** Of attachments, with their data. */
+/** Number of attachments, and size of their data. */
 export type Attached = Pick<InputContent, 'attachments' | 'attachedBytes'>;
 
 export function attachedTo(contents: readonly unknown[], rules: PartRules): Attached {
@@ -34,7 +34,7 @@ function countParts(content: unknown, rules: PartRules, found: { attachments: nu
 	}
 }
 
-/** Base64 and addresses are ASCII. */
+/** Base64 and URLs are ASCII. */
 function dataBytes(holder: unknown): number {
 	if (!isJsonObject(holder)) return 0;
 	let bytes = 0;
@@ -42,7 +42,7 @@ function dataBytes(holder: unknown): number {
 	return bytes;
 }
 
-/** Tools with a type of the provider's that the client runs. Servers of chat completions may pass them on to their vendor. */
+/** Tools with a type of the provider that the client runs. Servers of chat completions may forward them to their vendor. */
 const clientRun = /^(?:bash|text_editor|memory|computer|browser)_/;
 
 export function countTools({ tools, mcp_servers }: JsonObject): Pick<InputContent, 'hasTools' | 'definedTools' | 'serverTools'> {
@@ -58,26 +58,26 @@ export function countTools({ tools, mcp_servers }: JsonObject): Pick<InputConten
 	return { hasTools: list.length > 0, definedTools, serverTools };
 }
 
-/** The contents of a request's turns. */
+/** Returns the contents of a request's turns. */
 export function contentsOf(turns: unknown): readonly unknown[] {
 	return Array.isArray(turns) ? turns.map((turn: unknown) => (isJsonObject(turn) ? turn.content : undefined)) : [];
 }
 
-/** No provider gives more choices; OpenAI's most. */
+/** OpenAI's maximum number of choices, which no provider exceeds. */
 export const mostChoices = 128;
-/** Greater numbers are no caps: providers count in 32 bits, and money must stay countable. */
+/** Greater numbers are not caps: providers count in 32 bits, and costs must stay computable. */
 export const greatestCap = 2 ** 31 - 1;
 
-/** What a request, in either format, asks for at most. */
+/** Maximum output that a request in either format asks for. */
 export interface RequestedOutput {
-	/** Of one choice; of two caps the greater, for providers differ in which they take. Undefined: no cap. */
+	/** Cap of one choice; the greater of two, because providers differ in which they use. Undefined without a cap. */
 	readonly capTokens: number | undefined;
 	readonly choices: number;
 }
 
 /**
  * @param capMembers the members of `request` that cap a choice's output.
- * @param choices how many the request asks for, if it can.
+ * @param choices number of choices, for dialects that have them.
  */
 export function requestedOutput(request: JsonObject, capMembers: readonly string[], choices?: unknown): RequestedOutput {
 	let capTokens: number | undefined;
@@ -88,16 +88,16 @@ export function requestedOutput(request: JsonObject, capMembers: readonly string
 	return { capTokens, choices: Math.max(1, wholeNumber(choices, mostChoices) ?? 1) };
 }
 
-/** What is out of bounds is refused where requests are read; what comes here all the same must not become an amount. */
+/** Values out of bounds are rejected when requests are read; one that gets here must still not become an amount. */
 function wholeNumber(value: unknown, most: number): number | undefined {
 	if (typeof value !== 'number' || Number.isNaN(value)) return undefined;
 	return Math.min(Math.max(0, Math.ceil(value)), most);
 }
 
 /**
- * Changes or adds the cap of a request. A member that is null is none.
- * @param body with the places of the members known.
- * @param capMembers the members that cap; the first is what the provider reads, added when the request has none.
+ * Changes or adds the cap of a request. A member that is null does not count as a cap.
+ * @param body with the ranges of the members located.
+ * @param capMembers the members that cap; the first is the one that the provider reads, added if the request has none.
  */
 export function writeCap(
 	{ bytes, members, ranges }: JsonBody,
@@ -117,7 +117,7 @@ export function writeCap(
 	return [{ start: end, end, text: `,"${name}":${text}` }];
 }
 
-/** Whether a setting asks for thinking; undefined where it says nothing. @param off the value that turns it off. */
+/** True if a setting asks for thinking, false if it turns it off; undefined without a setting. @param off the value that turns it off. */
 export function asksFor(setting: unknown, off: string | number): boolean | undefined {
 	return typeof setting === 'string' || typeof setting === 'number' ? setting !== off : undefined;
 }

@@ -5,7 +5,7 @@ import type { Usage } from '../../core/usage.ts';
 import { readTold } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader, usageOfChat, usageOfGemini, usageOfMessages } from './usage-reader.ts';
 
-/** Input, cache read, cache write, of it for an hour, output, of it reasoning. */
+/** Input, cache read, cache write, one-hour part of it, output, reasoning part of it. */
 type Figures = readonly [number, number, number, number, number, number];
 
 function figures(usage: Usage | undefined): Figures | undefined {
@@ -60,7 +60,7 @@ const recorded: Readonly<Record<string, Figures | undefined>> = {
 	'openai/v-error-400-max-tokens.json': undefined,
 };
 
-describe('the usage of each recorded answer', () => {
+describe('the usage of each recorded response', () => {
 	const whole = ['anthropic', 'azure', 'gemini', 'openai'].flatMap(readRecordings).filter(({ response }) => response.sse === undefined);
 
 	it.each(whole)('$name', (recording) => {
@@ -173,7 +173,7 @@ describe('usage of Gemini', () => {
 	});
 });
 
-describe('usage that is told in bad faith', () => {
+describe('usage that is reported in bad faith', () => {
 	const names = [
 		'prompt_tokens',
 		'completion_tokens',
@@ -215,7 +215,7 @@ describe('usage that is told in bad faith', () => {
 		)
 		.map(([counts, more]) => ({ ...counts, ...more }));
 
-	it.each([usageOfChat, usageOfMessages, usageOfGemini])('is sound or none: %o', (usageOf) => {
+	it.each([usageOfChat, usageOfMessages, usageOfGemini])('is valid or none: %o', (usageOf) => {
 		fc.assert(
 			fc.property(fc.oneof(told, fc.jsonValue()), (usage) => {
 				const read = figures(usageOf(usage));
@@ -227,7 +227,7 @@ describe('usage that is told in bad faith', () => {
 		);
 	});
 
-	it('in an answer that is no JSON is none', () => {
+	it('in a response that is not JSON is none', () => {
 		fc.assert(fc.property(fc.uint8Array(), (bytes) => readTold(Buffer.from(bytes), chatUsage).usage === undefined));
 		expect(readTold(Buffer.from('{"usage":{"prompt_tokens":1'), chatUsage).usage).toBeUndefined();
 		expect(readTold(Buffer.from(`{"usage":${'['.repeat(100)}`), chatUsage).usage).toBeUndefined();

@@ -9,28 +9,28 @@ const closeBracket = 0x5d;
 const space = 0x20;
 const firstOfNull = 0x6e;
 
-/** What a stream has because we asked for usage, found event by event: members `usage`, and whole events that tell of nothing else. */
+/** Removes the usage that the gateway, not the client, asked for from a stream: members `usage`, and whole events without other content. */
 export class UnaskedCuts {
-	/** Index of the scan's name for the list; those after it keep an event. */
+	/** Index of the list's name in the scan; names after it keep an event. */
 	readonly #listName: number;
-	/** Starts and ends, in turn and ascending. */
+	/** Alternating starts and ends, ascending. */
 	readonly #cuts: number[] = [];
 	#eventStart = 0;
-	/** Of the line's member `usage`. */
+	/** Offset of the line's member `usage`. */
 	#keyStart = -1;
 	#valueEnd = -1;
 	#tellsUsage = false;
 	#isListEmpty = false;
 	#mustStay = false;
 	#isDropped = false;
-	/** What was dropped ended in CR at the very end of what came: an LF that comes next belongs to it. */
+	/** The removed part ended with CR at the very end of a batch: a leading LF in the next one belongs to it. */
 	#owesLineFeed = false;
 
 	constructor(listName: number) {
 		this.#listName = listName;
 	}
 
-	/** The scan has stopped at a member `usage`; one that is not at the top level is none of ours. */
+	/** Handles a member `usage`; only one at the top level was requested by the gateway. */
 	addUsage(bytes: Buffer, scan: KeyScan): void {
 		const { depth, keyStart, valueStart } = scan;
 		if (depth !== 1) return;
@@ -41,7 +41,7 @@ export class UnaskedCuts {
 		this.#valueEnd = isObject ? scan.valueEnd() : valueStart + 'null'.length;
 	}
 
-	/** The scan has stopped at a member that decides about its event. */
+	/** Handles a member that decides about its event. */
 	addOther(bytes: Buffer, { depth, name, valueStart }: KeyScan): void {
 		if (depth !== 1) return;
 		if (name !== this.#listName) this.#mustStay = true;
@@ -57,7 +57,7 @@ export class UnaskedCuts {
 		this.#mustStay = false;
 	}
 
-	/** @param end after the empty line. */
+	/** @param end offset after the empty line. */
 	endEvent(end: number): void {
 		if (this.#isDropped || (this.#owesLineFeed && end === 1)) {
 			while ((this.#cuts.at(-1) ?? 0) > this.#eventStart) this.#cuts.length -= 2;
@@ -67,7 +67,7 @@ export class UnaskedCuts {
 		this.#eventStart = end;
 	}
 
-	/** @returns the events without what was found in them; the same batch when nothing was. */
+	/** @returns the events without the removed parts; the same batch if there are none. */
 	apply(events: EventBatch): EventBatch {
 		const { length } = events.bytes;
 		// The last event of a stream may lack its empty line.
@@ -81,7 +81,7 @@ export class UnaskedCuts {
 		return kept;
 	}
 
-	/** Takes out the member, and the one comma that it is set off with. */
+	/** Removes the member, and the one comma that separates it. */
 	#cutMember(bytes: Buffer, end: number): void {
 		const next = skipSpace(bytes, this.#valueEnd, end);
 		if (bytes[next] === comma) {

@@ -1,4 +1,4 @@
-/** The whole way of a stream whose caller did not ask for usage, against simulated providers: asked for, told, removed. */
+/** The full path of a stream whose client did not ask for usage, against simulated providers: requested, reported, removed. */
 
 import { describe, expect, it } from 'vitest';
 import { planAnswer } from '../../../simulator/plan/plan-answer.ts';
@@ -19,7 +19,7 @@ const target: WireTarget = { headers: {}, query: new URLSearchParams(), model: u
 const input = { input: 20, cacheRead: 12, cacheWrite: 0, cacheWriteLong: 0 };
 const quirks = { omitsUsage: false, repeatsStart: false, omitsIndex: false, emptiesIds: false, tokensPerEvent: undefined };
 
-/** What a provider streams for a request. Its chance is the same each time. */
+/** Returns a provider's stream for a request, with the same random numbers each time. */
 function streamOf(wire: Wire, request: Buffer): { readonly events: readonly Buffer[]; readonly outputTokens: number } {
 	const body = JSON.parse(request.toString()) as { readonly model: string };
 	const call = wire.openCall(body, body.model, target);
@@ -33,7 +33,7 @@ const messages = [{ role: 'user', content: 'Say "usage":null and {"usage":{}} to
 const tools = [
 	{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: { usage: { type: 'string' } } } } },
 ];
-// What hides lengths differs by chance once there is one chunk more.
+// Obfuscation padding is random and differs once there is one more chunk.
 const plain = { stream_options: { include_obfuscation: false } };
 
 const requests: readonly (readonly [name: string, Wire, Record<string, unknown>])[] = [
@@ -56,7 +56,7 @@ describe.each(requests)('%s', (_name, wire, request) => {
 	const asked = spliceBody(body.bytes, askForUsage(body));
 	const { events, outputTokens } = streamOf(wire, asked);
 
-	it('reaches the caller as if nobody had asked, and is charged what was told', () => {
+	it('reaches the client as if usage had not been requested, and is charged the reported usage', () => {
 		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUnasked: true });
 		const relayed = Buffer.concat(events.map((event) => meter.push(eventsIn(event)).bytes)).toString();
 		expect(Buffer.concat(events).toString()).toContain('"usage":{');
@@ -64,7 +64,7 @@ describe.each(requests)('%s', (_name, wire, request) => {
 		expect(meter.read()).toMatchObject({ usage: { inputTokens: 20, cacheReadTokens: 12, outputTokens }, isEstimated: false });
 	});
 
-	it('reaches a caller who asked byte for byte', () => {
+	it('reaches a client that asked for usage byte for byte', () => {
 		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUnasked: false });
 		for (const event of events) expect(meter.push(eventsIn(event)).bytes.equals(event)).toBe(true);
 	});

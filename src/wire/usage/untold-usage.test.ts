@@ -1,4 +1,4 @@
-/** Answers whose provider tells zeros, or nothing: they are not free. */
+/** Responses whose provider reports zeros, or no usage, are not free. */
 
 import { describe, expect, it } from 'vitest';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
@@ -31,7 +31,7 @@ function streamed(reader: UsageReader, events: readonly object[]): string {
 const toolCall = { content: null, tool_calls: [{ function: { name: 'f', arguments: text } }] };
 const toolUse = { type: 'tool_use', id: 'a', name: 'f', input: { text, more: { usage: {} } } };
 
-describe('a whole answer', () => {
+describe('a non-streaming response', () => {
 	it.each<[string, UsageReader, object, string]>([
 		['chat: zeros', chatUsage, chat({ content: text }, { prompt_tokens: 0, completion_tokens: 0 }), '~9 0 1000'],
 		['chat: no output', chatUsage, chat({ content: text }, { prompt_tokens: 5, completion_tokens: 0 }), '~5 0 1000'],

@@ -23,7 +23,7 @@ function readerOf({ name }: Recording): UsageReader {
 	return readers[name.split('/')[0] ?? ''] ?? chatUsage;
 }
 
-/** The events of these bytes as a relay finds them: whole ones together, the beginning of one held until its end is there. */
+/** Returns the events of these bytes as a relay finds them: complete ones together, an incomplete one held back until its end. */
 function* relayed(bytes: Buffer, cuts: readonly number[]): Generator<EventBatch> {
 	const framer = new EventFramer(() => 'none');
 	let from = 0;
@@ -42,7 +42,7 @@ function pass(bytes: Buffer, meter: UsageMeter, cuts: readonly number[] = []): s
 
 const cutsOf = (bytes: Buffer) => fc.array(fc.nat(bytes.length), { maxLength: 40 });
 
-/** Input, cache read, cache write, output, of it reasoning; with `~` when it is counted. */
+/** Input, cache read, cache write, output, reasoning part of it; with `~` if estimated. */
 const told: Readonly<Record<string, string>> = {
 	'anthropic/cache-read-stream.json': '4 1165 0 221 0',
 	'anthropic/text-stream.json': '17 0 0 108 0',
@@ -91,7 +91,7 @@ describe('the usage of each recorded stream', () => {
 });
 
 describe('a stream that was cut', () => {
-	/** Characters that the events' texts hold, by parsing each. */
+	/** Counts the characters of the events' texts by parsing each event. */
 	function deliveredCharacters(events: readonly Buffer[]): number {
 		let characters = 0;
 		for (const line of Buffer.concat(events).toString().split('\n')) {
@@ -119,7 +119,7 @@ describe('a stream that was cut', () => {
 		}[];
 	}
 
-	it.each(streams.filter(({ name }) => !name.startsWith('gemini/')))('is charged for what was delivered of $name', (recording) => {
+	it.each(streams.filter(({ name }) => !name.startsWith('gemini/')))('is charged for the delivered part of $name', (recording) => {
 		const events = [...relayed(recordedBytes(recording), [])]
 			.flatMap((all) => all.bytes.toString().split(/(?<=\n\n)/))
 			.map((event) => Buffer.from(event));
@@ -131,7 +131,7 @@ describe('a stream that was cut', () => {
 			expect(usage.inputTokens + usage.cacheReadTokens).toBeGreaterThan(0);
 			if (!isEstimated) continue;
 			expect(usage.outputTokens).toBeGreaterThanOrEqual(Math.ceil(characters / 4));
-			// Some begin with output that they have told of before any text: 69 tokens at most.
+			// Some streams begin with output reported before any text: 69 tokens at most.
 			expect(usage.outputTokens).toBeLessThanOrEqual(characters + 69);
 		}
 	});
@@ -141,7 +141,7 @@ describe('a stream that was cut', () => {
 		expect(describeUsage(new UsageMeter(chatUsage, { estimatedInputTokens: 0, isUnasked: false }))).toBe('~1 0 0 0 0');
 	});
 
-	it('after `message_start` is charged the input that was told', () => {
+	it('after `message_start` is charged the reported input', () => {
 		const meter = new UsageMeter(messagesUsage, asked);
 		meter.push(
 			eventsIn(
@@ -155,7 +155,7 @@ describe('a stream that was cut', () => {
 		expect(describeUsage(meter)).toBe('~7 3 0 5 0');
 	});
 
-	it('keeps counts that a later event has no word on', () => {
+	it('keeps counts that a later event does not contain', () => {
 		const meter = new UsageMeter(messagesUsage, asked);
 		const begun = '{"type":"message_start","message":{"usage":{"input_tokens":7,"cache_read_input_tokens":3,"output_tokens":2}}}';
 		const ended = '{"type":"message_delta","usage":{"cache_read_input_tokens":null,"output_tokens":9}}';
@@ -169,7 +169,7 @@ describe('a stream that was cut', () => {
 		expect(describeUsage(meter)).toBe('~1000 0 0 100 0');
 	});
 
-	it('of a vendor that tells on the way is charged what was told and what came after', () => {
+	it('of a vendor that reports in transit is charged the reported usage and the later text', () => {
 		const meter = new UsageMeter(chatUsage, asked);
 		meter.push(
 			eventsIn(Buffer.from('data: {"choices":[{"delta":{"content":"ab"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}\n\n')),
@@ -180,7 +180,7 @@ describe('a stream that was cut', () => {
 	});
 });
 
-describe('events that only look as if they told of usage', () => {
+describe('events that only look as if they reported usage', () => {
 	it.each([
 		['a text', 'data: {"choices":[{"delta":{"content":"\\"usage\\":{\\"prompt_tokens\\":9}"}}]}'],
 		['a member further down', 'data: {"choices":[],"x_groq":{"usage":{"prompt_tokens":9,"completion_tokens":9}}}'],
@@ -238,8 +238,8 @@ describe('events that only look as if they told of usage', () => {
 	});
 });
 
-describe('a stream whose caller did not ask', () => {
-	/** What the provider would have sent, by another way: on text, with what each recording is known to look like. */
+describe('a stream whose client did not ask', () => {
+	/** Returns the stream that the provider would have sent without usage. Works on text, with the known shape of each recording. */
 	function withoutUsage(stream: string): string {
 		return stream
 			.split(/(?<=\n\n)/)
@@ -291,7 +291,7 @@ describe('a stream whose caller did not ask', () => {
 		);
 	});
 
-	it('of messages gets every byte: that format always tells', () => {
+	it('of messages keeps every byte: that format always reports', () => {
 		for (const recording of streams.filter(({ name }) => name.startsWith('anthropic/'))) {
 			const bytes = recordedBytes(recording);
 			expect(pass(bytes, new UsageMeter(messagesUsage, unasked))).toBe(bytes.toString());
@@ -344,13 +344,13 @@ describe('a stream whose caller did not ask', () => {
 		expect(describeUsage(meter)).toBe('1 0 0 2 0');
 	});
 
-	it('loses an event of usage alone with all its lines, and no comment of another', () => {
+	it('removes an event of usage alone with all its lines, and no comment of another', () => {
 		const meter = new UsageMeter(chatUsage, unasked);
 		const events = ': ping\n\nevent: x\nid: 1\ndata: {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}\n\n: ping\n\n';
 		expect(meter.push(eventsIn(Buffer.from(events))).bytes.toString()).toBe(': ping\n\n: ping\n\n');
 	});
 
-	it('loses the LF of a dropped event’s last CRLF, when that comes later', () => {
+	it('removes the LF of a dropped event’s last CRLF, when that arrives later', () => {
 		const meter = new UsageMeter(chatUsage, unasked);
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\r\n\r';
 		expect(meter.push(eventsIn(Buffer.from(usage))).bytes.toString()).toBe('');
@@ -358,7 +358,7 @@ describe('a stream whose caller did not ask', () => {
 		expect(meter.push(eventsIn(Buffer.from('\n'))).bytes.toString()).toBe('\n');
 	});
 
-	it('loses an event of usage alone at the very end, and one whose two lines both tell', () => {
+	it('removes an event of usage alone at the very end, and one whose two lines both report usage', () => {
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}';
 		expect(new UsageMeter(chatUsage, unasked).push(eventsIn(Buffer.from(`: a\n\n${usage}`))).bytes.toString()).toBe(': a\n\n');
 		const twice = `: a\n\ndata: {"choices":[{}],"usage":null}\n${usage}\n\n: b\n\n`;
@@ -377,8 +377,8 @@ describe('a stream whose caller did not ask', () => {
 	});
 });
 
-describe('a whole answer', () => {
-	it('that tells is charged what it tells', () => {
+describe('a non-streaming response', () => {
+	it('with usage is charged the reported usage', () => {
 		const body = Buffer.from('{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}');
 		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 5, outputTokens: 2 },
@@ -386,7 +386,7 @@ describe('a whole answer', () => {
 		});
 	});
 
-	it('of a million values is charged what it tells', () => {
+	it('of a million values is charged the reported usage', () => {
 		const logprobs = `[${'[1],'.repeat(600_000)}0]`;
 		const body = Buffer.from(
 			`{"usage":{"prompt_tokens":1},"choices":[{"usage":{}}],"logprobs":${logprobs},"usage":\n{"prompt_tokens":5,"completion_tokens":2}}`,
@@ -397,7 +397,7 @@ describe('a whole answer', () => {
 		});
 	});
 
-	it('is charged what its own member tells, whatever lies further down or in texts', () => {
+	it('is charged the usage of its own member, whatever comes deeper or in texts', () => {
 		const own = '{"note":"}\\"{","prompt_tokens":5,"completion_tokens":2,"more":[{}]}';
 		const body = Buffer.from(`{"usage":${own},"choices":[{"usage":{"prompt_tokens":1,"completion_tokens":1}}]}`);
 		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
@@ -406,7 +406,7 @@ describe('a whole answer', () => {
 		});
 	});
 
-	it('that does not tell is counted', () => {
+	it('without usage is estimated', () => {
 		const body = Buffer.from(
 			'{\n  "choices": [{"message": {"content": "hello you", "tool_calls": [{"function": {"arguments": "{}"}}]}}]\n}',
 		);

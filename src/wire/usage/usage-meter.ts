@@ -7,47 +7,46 @@ import type { UsageReader, WrittenKind } from './usage-reader.ts';
 
 export interface MeteredUsage {
 	readonly usage: Usage;
-	/** True: the provider did not tell, or not to the end; counted from what was seen, upward. */
+	/** True if the usage is estimated upward, because the provider reported none, or not to the end. */
 	readonly isEstimated: boolean;
-	/** Whether more was thought than was seen; undefined: the answer does not tell. */
+	/** True if the response has hidden reasoning tokens; undefined if it does not show. */
 	readonly hidesThoughts?: boolean | undefined;
-	/** What was counted in the text of a stream, whatever its provider reported; where it is counted closely. */
+	/** Tokens counted in the text of a stream, whatever its provider reported; only with close counts. */
 	readonly countedTokens?: number | undefined;
-	/** In so many texts; each is an event's, or a choice's of an event. */
+	/** Number of texts that were counted; each belongs to an event, or to a choice of an event. */
 	readonly texts?: number;
 }
 
 export interface MeterSettings {
-	/** Of the request, for a stream that never tells. */
+	/** Input tokens of the request, for a stream that never reports usage. */
 	readonly estimatedInputTokens: number;
-	/** The caller did not ask for usage, but we did: what tells of it is removed on the way. */
+	/** True if the gateway, not the client, asked for usage: it is removed in transit. */
 	readonly isUnasked: boolean;
-	/** Counts text as near as can be, and takes so many tokens for each that it counts. Undefined: it rather counts too many. */
+	/** Counts text closely, and multiplies the count by this factor. Undefined for a count that tends to be too high. */
 	readonly tokensPerCounted?: number | undefined;
 }
 
 const openBrace = 0x7b;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-/** Of `data:`. */
+/** First byte of `data:`. */
 const firstOfData = 0x64;
 
-/** Index of the name of usage in `UsageReader.wanted`. */
+/** Index of the usage member in `UsageReader.wanted`. */
 const usageName = 0;
 
 /**
- * Reads the usage of a stream from its events as they pass, in one walk over their bytes, and counts the text that was
- * delivered, so that a stream that was cut before its usage is charged all the same. Only an event that tells of usage
- * is parsed.
+ * Reads the usage of a stream from its events in transit, in one pass over their bytes. It also counts the delivered text, so that a stream
+ * that breaks before its usage is charged, too. Only events with usage are parsed.
  */
 export class UsageMeter {
 	readonly #reader: UsageReader;
 	readonly #estimatedInputTokens: number;
 	readonly #scan: KeyScan;
 	readonly #cuts: UnaskedCuts | undefined;
-	/** What was delivered since the provider told of usage last. */
+	/** Text delivered since the provider last reported usage. */
 	readonly #text = new TextCount();
-	/** What was delivered before that. */
+	/** Tokens delivered before that. */
 	#countedBefore = 0;
 	#textsBefore = 0;
 	readonly #tokensPerCounted: number | undefined;
@@ -64,7 +63,7 @@ export class UsageMeter {
 		this.#cuts = isUnasked && reader.mustBeAsked ? new UnaskedCuts(reader.written.length) : undefined;
 	}
 
-	/** @returns what the client gets of them: the same batch when nothing is removed. */
+	/** @returns the events for the client: the same batch if nothing is removed. */
 	push(batch: EventBatch): EventBatch {
 		const cuts = this.#cuts;
 		const events = batch.bytes;
@@ -86,18 +85,20 @@ export class UsageMeter {
 		return cuts === undefined ? batch : cuts.apply(batch);
 	}
 
-	/** Bytes in which no events can be found: compressed ones, or of an event too long to hold. They count whole. */
+	/**
+	 * Counts bytes in which no events can be found, because they are compressed, or their event is too long to buffer. They count in full.
+	 */
 	pushOpaque(bytes: Buffer): void {
 		this.#text.add(bytes.length);
 	}
 
-	/** Output so far: as told, and what was delivered since. */
+	/** Returns the output so far: reported, plus delivered since. */
 	deliveredTokens(): number {
 		const counted = this.#text.tokens();
 		return this.#toldOutputTokens + (this.#tokensPerCounted === undefined ? counted : Math.ceil(counted * this.#tokensPerCounted));
 	}
 
-	/** What is known now; meant for the end of the stream, however it came. Input is never zero, nor is output that was seen. */
+	/** Returns the usage as known now, usually at the end of the stream. Input is never zero, nor is output that was delivered. */
 	read(): MeteredUsage {
 		const usage = this.#told === undefined ? undefined : this.#reader.usageOf(this.#told);
 		const hidesThoughts = this.#hidesThoughts();
@@ -106,7 +107,7 @@ export class UsageMeter {
 		return { ...metered, countedTokens: this.#countedBefore + this.#text.tokens(), texts: this.#textsBefore + this.#text.pieces };
 	}
 
-	/** Thoughts go before texts. */
+	/** Thinking precedes texts. */
 	#hidesThoughts(): boolean | undefined {
 		if (this.#isFinal && this.#toldOutputTokens > 0) return false;
 		if (this.#hasThought) return true;
@@ -153,7 +154,7 @@ export class UsageMeter {
 		if (usage === undefined) return;
 		this.#told = merged;
 		this.#isFinal = isFinal;
-		// Some tell zeros until the end, and some to the end.
+		// Some providers report zeros until the end, some only zeros.
 		if (usage.outputTokens === 0) return;
 		this.#toldOutputTokens = usage.outputTokens;
 		this.#countedBefore += this.#text.tokens();
@@ -163,8 +164,8 @@ export class UsageMeter {
 }
 
 /**
- * Usage of a whole answer: as told, else counted.
- * @param usage what `readTold` found. @param estimatedInputTokens of the request.
+ * Returns the usage of a non-streaming response: reported, otherwise estimated.
+ * @param usage from its body. @param estimatedInputTokens of the request.
  */
 export function meterAnswer(body: Buffer, usage: Usage | undefined, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
 	if (usage !== undefined && usage.outputTokens > 0) return weigh(usage, true, usage.outputTokens, estimatedInputTokens);
@@ -185,9 +186,9 @@ function countWritten(text: TextCount, scan: KeyScan, kind: WrittenKind | undefi
 }
 
 /**
- * What was told, as far as it can be: nothing is answered without input, and a zero beside a text was not counted.
- * @param usage undefined: nothing sound was told.
- * @param outputTokens as told, and what was seen beyond.
+ * Returns the reported usage where it is plausible: a response without input is impossible, and zero output next to a text is wrong.
+ * @param usage undefined if no valid usage was reported.
+ * @param outputTokens reported, plus delivered since.
  */
 function weigh(usage: Usage | undefined, isFinal: boolean, outputTokens: number, estimatedInputTokens: number): MeteredUsage {
 	const told = usage ?? noUsage;
@@ -197,11 +198,11 @@ function weigh(usage: Usage | undefined, isFinal: boolean, outputTokens: number,
 	return { usage: { ...told, inputTokens, outputTokens }, isEstimated: true };
 }
 
-/** What a whole answer tells; of it only the member with the usage is parsed. */
+/** Usage of a non-streaming response; only the member with the usage is parsed. */
 export interface ToldAnswer {
-	/** Whether it is a JSON object, and nothing is missing of it (`KeyScan.isWholeObject`). */
+	/** True if the body is a complete JSON object (`KeyScan.isWholeObject`). */
 	readonly isObject: boolean;
-	/** Undefined when nothing sound is told. */
+	/** Undefined if no valid usage is reported. */
 	readonly usage: Usage | undefined;
 }
 
@@ -217,7 +218,7 @@ export function readTold(body: Buffer, reader: UsageReader): ToldAnswer {
 	return { isObject: scan.isWholeObject(), usage: told === undefined ? undefined : reader.usageOf(told) };
 }
 
-/** @param end -1: it does not end. @returns undefined for what is no JSON object. */
+/** @param end -1 if it does not end. @returns undefined for bytes that are not a JSON object. */
 function parseObject(bytes: Buffer, start: number, end: number): JsonObject | undefined {
 	if (end === -1) return undefined;
 	try {
@@ -231,18 +232,18 @@ function parseObject(bytes: Buffer, start: number, end: number): JsonObject | un
 /** English has about 4 bytes a token, code and other scripts about 3. */
 const bytesPerToken = 3;
 const bytesPerTokenOfAscii = 4;
-/** Of sound and images in base64. Speech as streams have it, uncompressed, takes about three times as many, an image as many. */
+/** For audio and images in base64. Uncompressed audio, as in streams, has about three times as many bytes a token, images about as many. */
 const mediaBytesPerToken = 1000;
 
-/** Counts what a model wrote, for answers that tell of no usage. */
+/** Counts the text that a model wrote, for responses without usage. */
 export class TextCount {
 	#pieces = 0;
 	#bytes = 0;
 	#mediaBytes = 0;
-	/** Those of ASCII, where they are counted by themselves. */
+	/** ASCII bytes, if they are counted separately. */
 	#asciiBytes = 0;
 
-	/** As near as can be, where `add` rather counts too many. @param otherBytes of these, those that are not ASCII. */
+	/** Counts closely, whereas `add` tends to count too many. @param otherBytes the part of `byteLength` beyond ASCII. */
 	addClosely(byteLength: number, otherBytes: number): void {
 		this.add(otherBytes);
 		if (otherBytes === 0 && byteLength > 0) this.#pieces++;
@@ -260,7 +261,7 @@ export class TextCount {
 		this.#mediaBytes += byteLength;
 	}
 
-	/** Texts that were counted. */
+	/** Number of texts that were counted. */
 	get pieces(): number {
 		return this.#pieces;
 	}
@@ -272,7 +273,7 @@ export class TextCount {
 		this.#mediaBytes = 0;
 	}
 
-	/** Rounded up; providers send at least a token of text at a time. */
+	/** Returns the tokens, rounded up; each text counts as at least one, because providers send no less. */
 	tokens(): number {
 		const textTokens = Math.ceil(this.#bytes / bytesPerToken + this.#asciiBytes / bytesPerTokenOfAscii);
 		return Math.max(this.#pieces, textTokens) + Math.ceil(this.#mediaBytes / mediaBytesPerToken);

@@ -2,33 +2,36 @@ import { noUsage, type Usage } from '../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { WantedKeys } from './key-scan.ts';
 
-/** What a model writes: a text, a thought, what seals a thought, the object of a tool's arguments, or sound and images in base64. */
+/**
+ * Output of a model: a text, thinking, a signature or encryption of thinking, the object of a tool's arguments, or audio and images in
+ * base64.
+ */
 export type WrittenKind = 'text' | 'thought' | 'seal' | 'object' | 'media';
 
-/** Where the answers of one wire format tell of usage, and how to read it. */
+/** Location and format of usage in the responses of one wire dialect. */
 export interface UsageReader {
 	/**
-	 * What is looked for: the member whose value tells of usage, then names whose values the model wrote, then others. Where usage must be
-	 * asked for these are the list of choices and what keeps an event in which it is empty; else a member of an event that holds an object
-	 * which may have the first too, about the call's beginning.
+	 * Names to find: first the member with the usage, then names whose values the model wrote, then others. If usage must be requested, the
+	 * others are the list of choices, and members that keep an event in which that list is empty. Otherwise they are a member whose object
+	 * may contain the usage at the start of the response.
 	 */
 	readonly wanted: WantedKeys;
-	/** What stands at each name; undefined at the first. Ends before the others. */
+	/** Kind of output at each name; undefined for the usage. Does not extend to the others. */
 	readonly written: readonly (WrittenKind | undefined)[];
-	/** Whether a caller must ask for usage in a stream of this format. */
+	/** True if clients must ask for usage in streams of this format. */
 	readonly mustBeAsked: boolean;
-	/** Whether its streams show that a model thought, though not always what. */
+	/** True if its streams show that a model was thinking, though not always its content. */
 	readonly showsThought: boolean;
-	/** What an event tells, on top of what earlier ones told. */
+	/** Merges the usage of an event into that of earlier ones. */
 	merge(earlier: JsonObject | undefined, told: JsonObject): JsonObject;
-	/** @returns undefined when nothing sound is told. */
+	/** @returns undefined if no valid usage is reported. */
 	usageOf(told: unknown): Usage | undefined;
 }
 
-/** The last event that tells is right. */
+/** The last event with usage replaces earlier ones. */
 const last = (_earlier: JsonObject | undefined, told: JsonObject): JsonObject => told;
 
-/** An event with usage and an empty list of choices is about usage alone, unless it has one of these. */
+/** An event with usage and an empty list of choices has no other content, except with one of these members. */
 const otherNews = ['moderation', 'prompt_filter_results'];
 
 export const chatUsage: UsageReader = {
@@ -44,13 +47,13 @@ export const chatUsage: UsageReader = {
 };
 
 export const messagesUsage: UsageReader = {
-	// `message_start` holds a message.
+	// `message_start` contains a message.
 	...wanting('usage', { text: ['text', 'partial_json'], thought: ['thinking'], seal: ['signature', 'data'], object: ['input'] }, [
 		'message',
 	]),
 	mustBeAsked: false,
 	showsThought: true,
-	/** Totals of the whole message: a later count replaces an earlier one; absent and null ones leave it. */
+	/** Totals of the whole message: a later count replaces an earlier one; absent and null ones keep it. */
 	merge: (earlier, told) => ({ ...earlier, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }),
 	usageOf: usageOfMessages,
 };
@@ -75,11 +78,10 @@ function wanting(
 	};
 }
 
-/** What providers tell of a call's tokens, each in its own convention, made into buckets that do not overlap. */
-/** No call takes more; what says so is damaged. */
+/** Implausible counts above this are ignored: no request uses more tokens. */
 const mostTokens = 1_000_000_000;
 
-/** @returns undefined for what is no count: negative, fractional, beyond any call, or no number. */
+/** @returns undefined for an implausible count: negative, fractional, too large, or not a number. */
 function count(value: unknown): number | undefined {
 	return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens ? (value as number) : undefined;
 }
@@ -91,9 +93,9 @@ function members(value: unknown): JsonObject {
 }
 
 /**
- * Chat completions. `prompt_tokens` includes cache reads and writes, `completion_tokens` includes reasoning. Some vendors
- * tell of reasoning in the total alone: what exceeds prompt and completion is output.
- * @returns undefined when there is no sound count of both.
+ * Reads usage of chat completions. `prompt_tokens` includes cache reads and writes, `completion_tokens` includes reasoning. Some vendors
+ * report reasoning in the total only: the excess over prompt and completion is output.
+ * @returns undefined without valid counts of both.
  */
 export function usageOfChat(told: unknown): Usage | undefined {
 	const usage = members(told);
@@ -117,9 +119,9 @@ export function usageOfChat(told: unknown): Usage | undefined {
 }
 
 /**
- * Messages. `input_tokens` excludes cache reads and writes, `output_tokens` includes thinking; cache writes are also told
- * by lifetime.
- * @returns undefined when there is no sound count of input or output.
+ * Reads usage of messages. `input_tokens` excludes cache reads and writes, `output_tokens` includes thinking; cache writes are also
+ * reported by lifetime.
+ * @returns undefined without a valid count of input or output.
  */
 export function usageOfMessages(told: unknown): Usage | undefined {
 	const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cache_creation, output_tokens_details } =
@@ -141,9 +143,9 @@ export function usageOfMessages(told: unknown): Usage | undefined {
 }
 
 /**
- * Gemini's own format. `promptTokenCount` includes what a cache gave, but not what tools put into the prompt;
- * `candidatesTokenCount`, which may be absent, excludes thoughts.
- * @returns undefined when there is no sound count of the prompt.
+ * Reads usage of Gemini's own format. `promptTokenCount` includes cache reads, but not the tokens that tools add to the prompt;
+ * `candidatesTokenCount`, which may be absent, excludes thinking.
+ * @returns undefined without a valid count of the prompt.
  */
 export function usageOfGemini(told: unknown): Usage | undefined {
 	const { promptTokenCount, toolUsePromptTokenCount, cachedContentTokenCount, candidatesTokenCount, thoughtsTokenCount, totalTokenCount } =

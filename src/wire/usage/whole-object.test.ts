@@ -6,7 +6,7 @@ const wanted = new WantedKeys(['a', 'usage']);
 
 function isWholeObject(bytes: Buffer): boolean {
 	const scan = new KeyScan(wanted);
-	// Others have stood around it.
+	// Other bytes surround it.
 	const around = Buffer.concat([Buffer.from('{"x'), bytes, Buffer.from('}]"')]);
 	scan.start(around, 3, 3 + bytes.length);
 	while (scan.next());
@@ -15,7 +15,7 @@ function isWholeObject(bytes: Buffer): boolean {
 
 const object = fc.dictionary(fc.string(), fc.jsonValue());
 
-test('every object is whole, however it is written', () => {
+test('every object is complete, however it is written', () => {
 	fc.assert(
 		fc.property(object, fc.constantFrom(0, 1, '\t'), fc.constantFrom('', ' ', '\r\n'), (value, indent, around) => {
 			expect(isWholeObject(Buffer.from(around + JSON.stringify(value, null, indent) + around))).toBe(true);
@@ -23,7 +23,7 @@ test('every object is whole, however it is written', () => {
 	);
 });
 
-test('no object is whole when its end is missing, wherever it was cut', () => {
+test('no object is complete when its end is missing, wherever it was cut', () => {
 	fc.assert(
 		fc.property(object, fc.nat(), (value, cut) => {
 			const bytes = Buffer.from(JSON.stringify(value));
@@ -33,7 +33,7 @@ test('no object is whole when its end is missing, wherever it was cut', () => {
 });
 
 test.each(['', ' ', 'null', '[]', '[{}]', '"{}"', '<!doctype html>{}', '{}{}', '{} x', '{"a":"}', '{"a":"\\"}', '{"a":1]', '\ufeff{}'])(
-	'%j is no whole object',
+	'%j is not a complete object',
 	(text) => {
 		expect(isWholeObject(Buffer.from(text))).toBe(false);
 	},

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import type { CapEnding } from '../dialect.ts';
 import { writeUsage } from './response-writer.ts';
 
-/** Chunks of a stream have these in common. */
+/** Members that all chunks of a stream share. */
 const commonMembers = ['id', 'object', 'created', 'model', 'service_tier', 'system_fingerprint'] as const;
 
 export class ChatCapEnding implements CapEnding {

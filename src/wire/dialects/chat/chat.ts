@@ -30,10 +30,10 @@ const optional: FieldTable = {
 	tools: array,
 };
 
-/** `max_tokens` is deprecated, but all that some vendors read. */
+/** `max_tokens` is deprecated, but some vendors read only that. */
 const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
 
-/** An assistant turn may consist of tool calls alone; the deprecated role `function` may answer with null. */
+/** An assistant turn may consist of tool calls only; a message of the deprecated role `function` may have null content. */
 const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
 
 /** OpenAI's chat completions. */
@@ -54,10 +54,10 @@ export const chat: ClientDialect = {
 	withoutUsageOption: ({ stream_options: _dropped, ...body }) => body,
 	requestedOutput: (body) => requestedOutput(body, capMembers, body.n),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
-	// Servers write by themselves, where the model's price says what that costs.
+	// Servers write to their cache automatically; the model's price decides the cost.
 	cacheWrites: () => 'short',
 	asksForThinking,
-	/** Compatible servers may pass Anthropic's fields on to it. */
+	/** Compatible servers may forward Anthropic's fields to Anthropic. */
 	surcharges,
 	markLine,
 	isComplete: isFinished,
@@ -72,13 +72,13 @@ export const chat: ClientDialect = {
 	renderErrorEvent: (error) => Buffer.from(`data: ${JSON.stringify(errorMembers(error))}\n\n`),
 };
 
-/** Servers of other vendors may know `reasoning` and `thinking`, but OpenAI's own pass over them. */
+/** Servers of other vendors may support `reasoning` and `thinking`; OpenAI's own ignore them. */
 function asksForThinking({ reasoning, thinking, reasoning_effort }: JsonObject): boolean | undefined {
 	const isAskedOtherwise = isJsonObject(reasoning) || (isJsonObject(thinking) && asksFor(thinking.type, 'disabled') === true);
 	return isAskedOtherwise ? true : asksFor(reasoning_effort, 'none');
 }
 
-/** Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped. */
+/** Some servers omit `[DONE]`. No text of a model can match, because its quotes are escaped. */
 function isFinished(tail: Buffer): boolean {
 	return tail.includes('"finish_reason":"') || tail.includes('"finish_reason": "');
 }

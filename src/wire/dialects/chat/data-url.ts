@@ -1,15 +1,15 @@
 import { percentDecoded } from '../../../core/percent-decoding.ts';
 
 export interface DataUrl {
-	/** In lower case, without parameters. */
+	/** Media type in lower case, without parameters. */
 	readonly mediaType: string;
 	readonly base64: string;
 }
 
-/** The part before the data is short; what is longer is none. */
+/** Maximum length of the part before the data. */
 export const longestHead = 256;
 
-/** @param url its beginning. @returns undefined for what is no data URL in base64. RFC 2397. */
+/** @param url its beginning. @returns undefined for anything but a base64 data URL (RFC 2397). */
 export function parseDataUrlHead(url: string): { readonly mediaType: string; readonly dataStart: number } | undefined {
 	const comma = url.slice(0, longestHead).indexOf(',');
 	if (comma === -1) return undefined;
@@ -22,16 +22,16 @@ export function parseDataUrl(url: string): DataUrl | undefined {
 	return head === undefined ? undefined : { mediaType: head.mediaType, base64: url.slice(head.dataStart) };
 }
 
-/** A picture that consists of text. */
+/** An SVG image as text. */
 export interface SvgUrl {
-	/** Of a data URL for the text in base64, comma included. */
+	/** Prefix of a data URL for the text in base64, comma included. */
 	readonly head: string;
 	readonly text: string;
 }
 
 const svgType = 'image/svg+xml';
 
-/** @returns undefined for what is no SVG in a data URL, in base64 or percent-encoded. */
+/** @returns undefined for anything but an SVG in a data URL, in base64 or percent-encoded. */
 export function parseSvgUrl(url: unknown): SvgUrl | undefined {
 	if (typeof url !== 'string') return undefined;
 	const comma = url.slice(0, longestHead).indexOf(',');
@@ -44,7 +44,7 @@ export function parseSvgUrl(url: unknown): SvgUrl | undefined {
 	};
 }
 
-/** Whether data of this media type is text that models may get to read. */
+/** True if data of this media type is text that models may read. */
 export function isTextType(mediaType: unknown): boolean {
 	return typeof mediaType === 'string' && /^\s*(?:text\/|image\/svg\+xml|application\/(?:.+\+)?(?:json|xml|yaml)\b)/i.test(mediaType);
 }

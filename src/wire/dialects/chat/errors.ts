@@ -12,7 +12,7 @@ const types: Readonly<Record<number, string>> = {
 	409: 'conflict_error',
 };
 
-/** @param status as the provider sent it. @param body undefined when it is not JSON. */
+/** @param status as the provider sent it. @param body undefined if it is not JSON. */
 export function readError(status: number, body: JsonObject | undefined): ProviderError {
 	return {
 		type: types[status] ?? errorTypeOf(status),
@@ -21,7 +21,7 @@ export function readError(status: number, body: JsonObject | undefined): Provide
 	};
 }
 
-/** An error that the provider reported inside a stream. */
+/** Reads an error that the provider reported inside a stream. */
 export function readChunkError(chunk: JsonObject): ProviderError {
 	return { type: typeOf(chunk), message: errorMessageOf(chunk) || 'The provider reported an error without a message', isTooLong: false };
 }

@@ -2,20 +2,20 @@ import { remembering } from '../../../core/bounded-map.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
-/** What a model behind chat completions takes, as far as its request depends on it. */
+/** Facts about a chat completions model that its request depends on. */
 export interface ChatModel extends ModelLimits {
-	/** What limits the output: reasoning models refuse the older name, servers of other vendors may not know the newer one. */
+	/** Field that caps the output. Reasoning models reject the older name; servers of other vendors may not support the newer one. */
 	readonly tokenParam: 'max_tokens' | 'max_completion_tokens';
 	readonly takesParallelFlag: boolean;
-	/** Instructions in this role. */
+	/** Role of instructions. */
 	readonly systemRole: 'system' | 'developer';
-	/** Texts as a list of parts, which keeps the borders by which prompts are cached. Servers of other vendors may want strings. */
+	/** True to send texts as a list of parts, which keeps the boundaries for prompt caching. Servers of other vendors may require strings. */
 	readonly takesTextParts: boolean;
-	/** Of `reasoning_effort`, from the least to the greatest. Empty: it takes none. */
+	/** Values of `reasoning_effort`, ascending. Empty if the model takes none. */
 	readonly efforts: readonly string[];
-	/** Function tools are refused unless `reasoning_effort` is `none`. */
+	/** True if function tools are rejected unless `reasoning_effort` is `none`. */
 	readonly toolsNeedEffortNone: boolean;
-	/** Calls come back with the signature that they were made with. */
+	/** True if calls must be sent back with their signature. */
 	readonly takesSignatures: boolean;
 }
 
@@ -45,7 +45,7 @@ const reasoning: ChatModel = {
 	efforts: classicEfforts,
 };
 
-/** What its operator says of it, else what its name tells. */
+/** Configured facts, otherwise those that follow from the name. */
 export function chatModelOf({ model, knownAs, ...said }: TranslationTarget): ChatModel {
 	const named = chatModel(knownAs ?? model);
 	return {
@@ -67,7 +67,7 @@ function toldEfforts(thinking: TranslationTarget['thinking'], { efforts }: ChatM
 	return efforts.length > 0 ? efforts : classicEfforts;
 }
 
-/** By the name at the provider. A name that is none of OpenAI's is taken for a model of another vendor behind a compatible server. */
+/** By the name at the provider. A name outside OpenAI's scheme is taken for another vendor's model behind a compatible server. */
 export const chatModel = remembering(1000, modelNamed);
 
 function modelNamed(name: string): ChatModel {
@@ -84,7 +84,7 @@ function modelNamed(name: string): ChatModel {
 	return base.startsWith('chatgpt-') ? classic : compatible;
 }
 
-/** Azure's own names leave the point out: `gpt-35-turbo`. NaN for what is none of the family. */
+/** Azure's own names omit the dot: `gpt-35-turbo`. NaN for models outside the family. */
 function versionOf(base: string): number {
 	const version = Number(/^gpt-(\d+(?:\.\d+)?)/.exec(base)?.[1]);
 	return version > 10 && Number.isInteger(version) ? version / 10 : version;

@@ -1,4 +1,4 @@
-/** What a caller's own SDK makes of translated answers, both of its lines. */
+/** Translated responses as the official SDKs of the client read them, both major versions. */
 
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
@@ -14,7 +14,7 @@ import { translateRequest } from '../../translate.ts';
 
 const callOf = (request: JsonObject): TranslatedCall => ({ request, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 });
 
-// Both lines have the same surface; the newer one's types serve for both.
+// Both major versions have the same API; the newer one's types fit both.
 const lines = [
 	['@anthropic-ai/sdk 1', Anthropic],
 	['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
@@ -28,7 +28,7 @@ const errors = nameEach(recordings.filter(({ response }) => response.status >= 4
 
 const asked = { model: 'asked-model', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
 const jsonOf = (body: unknown, status = 200): Response => Response.json(body, { status });
-/** Status as the gateway shows it. */
+/** Status as the gateway returns it. */
 const shown = (status: number): number => (status >= 500 || status === 401 || status === 404 ? 502 : status);
 const sseOf = (bytes: Buffer): Response => new Response(new Uint8Array(bytes), { headers: { 'content-type': 'text/event-stream' } });
 
@@ -37,7 +37,7 @@ function streamed(provider: Buffer, request: JsonObject = {}): Buffer {
 	return Buffer.concat([stream.push(provider), stream.end()]);
 }
 
-test('the recordings are there', () => {
+test('the recordings are present', () => {
 	expect([wholes.length, streams.length, errors.length].every((count) => count >= 5)).toBe(true);
 });
 
@@ -113,14 +113,14 @@ describe.each(lines)('%s', (_name, Client) => {
 		expect(String(failure)).toContain('Overloaded');
 	});
 
-	describe('against a provider that keeps its vendor’s rules', () => {
+	describe('against a provider that enforces its vendor’s rules', () => {
 		let simulator: StartedSimulator;
 		beforeAll(async () => {
 			simulator = await startSimulator();
 		});
 		afterAll(() => simulator.close());
 
-		/** A caller whose requests and answers are translated on their way. */
+		/** A client whose requests and responses are translated. */
 		const caller = (model: string, path = '/openai/v1'): Anthropic => {
 			const fetchTranslated = async (_url: unknown, init?: { body?: unknown }): Promise<Response> => {
 				const request = JSON.parse(String(init?.body)) as JsonObject;
@@ -160,7 +160,7 @@ describe.each(lines)('%s', (_name, Client) => {
 			['gemini-2.5-flash', '/gemini/v1beta/openai'],
 		] as const;
 
-		test.each(targets)('%s %s: calls, their results, an answer; whole and streamed alike', async (model, path) => {
+		test.each(targets)('%s %s: calls, their results, a response; complete and streaming alike', async (model, path) => {
 			const client = caller(model, path);
 			const request = {
 				...asked,
@@ -207,7 +207,7 @@ describe.each(lines)('%s', (_name, Client) => {
 			expect((await client.messages.stream({ ...second, tool_choice: { type: 'none' } }).finalMessage()).content).toEqual(last.content);
 		});
 
-		test('every row of options that OpenAI refuses in other forms', async () => {
+		test('every row of options that OpenAI rejects in other forms', async () => {
 			const client = caller('gpt-4o');
 			const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
 			const formatted = await client.messages.create({ ...asked, output_config: { format: { type: 'json_schema', schema } } });
@@ -220,7 +220,7 @@ describe.each(lines)('%s', (_name, Client) => {
 				tool_choice: { type: 'tool', name: 'get_weather', disable_parallel_tool_use: true },
 			});
 			expect(forced.content).toMatchObject([{ type: 'tool_use', name: 'get_weather' }]);
-			// Which the newer line's types no longer know.
+			// The newer version's types no longer contain it.
 			const sampling: object = { temperature: 0.5 };
 			const stopped = await client.messages.create({ ...asked, stop_sequences: ['Hello'], service_tier: 'auto', ...sampling });
 			expect(stopped.stop_reason).toBe('end_turn');

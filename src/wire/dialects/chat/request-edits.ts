@@ -12,16 +12,16 @@ const closeBrace = 0x7d;
 const openBrace = 0x7b;
 
 /**
- * What to change in a request so that its stream tells of usage. Nothing when it is no stream, asks already, or has
- * options that the provider will refuse anyway; then the stream must reach the caller with its usage.
- * @param body with the place of `stream_options` known.
+ * Returns the edits that make a stream report usage. There are none for a non-streaming request, one that already asks, or one whose
+ * options the provider will reject. In these cases the usage reaches the client.
+ * @param body with the range of `stream_options` located.
  */
 export function askForUsage({ bytes, members, ranges }: JsonBody): readonly Edit[] {
 	if (members.stream !== true) return nothing;
 	const options = members.stream_options;
 	const range = ranges.get('stream_options');
 	if (range === undefined) {
-		// The last brace is the body's own, and it has members: `stream` at least.
+		// The last brace closes the body, which has at least the member `stream`.
 		const end = bytes.lastIndexOf(closeBrace);
 		return options === undefined ? [{ start: end, end, text: ',"stream_options":{"include_usage":true}' }] : [];
 	}
@@ -39,7 +39,7 @@ export function askForUsage({ bytes, members, ranges }: JsonBody): readonly Edit
 	return [{ start: range.start + value.start, end: range.start + value.end, text: 'true' }];
 }
 
-/** Those that OpenAI serves itself; its open ones are served by others, who tell of reasoning. */
+/** Models that OpenAI serves itself. Its open models are served by others, who report reasoning. */
 const openaiName = /^(?:ft:)?(?:gpt-(?!oss)|chatgpt-|o\d)/;
 
 export const chatVendorFields = vendorFieldsInMessages(
@@ -66,7 +66,7 @@ export function repairChat(members: JsonObject, { knownAs, isListed, said }: Rep
 	if (!hasCap && temperature === undefined && top_p === undefined) return undefined;
 	const named = isListed() ? chatModel(knownAs) : undefined;
 	const rejectsCap = hasCap && (said.tokenParam ?? named?.tokenParam) === 'max_completion_tokens';
-	// Newer reasoning models sample freely once they are told not to reason.
+	// Newer reasoning models take sampling settings when reasoning is off.
 	const samples = reasoning_effort === 'none' && named?.efforts.includes('none') === true;
 	const rejectsSampling = said.sampling === undefined ? named?.takesSampling === false && !samples : said.sampling === 'none';
 	const dropped = rejectsSampling ? ['temperature', 'top_p'].filter((name) => isOtherThanOne(members[name])) : [];
@@ -75,7 +75,7 @@ export function repairChat(members: JsonObject, { knownAs, isListed, said }: Rep
 	const renamesCap = rejectsCap && !hasBoth;
 	const removed = [...dropped];
 	if (hasBoth) removed.push('max_tokens');
-	// A null under the new name would be a second member of that name.
+	// A null under the new name would become a second member of that name.
 	if (renamesCap && max_completion_tokens !== undefined) removed.push('max_completion_tokens');
 	return {
 		removed,
@@ -92,7 +92,7 @@ function isGiven(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
-/** What is no number is the client's mistake, which the provider's own error names. */
+/** A value that is not a number is the client's mistake; the provider's own error names it. */
 function isOtherThanOne(value: unknown): boolean {
 	return typeof value === 'number' && value !== 1;
 }

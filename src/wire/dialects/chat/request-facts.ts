@@ -22,12 +22,12 @@ export function chatInputContent(members: JsonObject): InputContent {
 	};
 }
 
-/** Earlier spoken answers, kept by the provider. */
+/** Counts earlier audio responses, which the provider stores. */
 function spokenTurns(messages: unknown): number {
 	return Array.isArray(messages) ? messages.filter((turn) => isJsonObject(turn) && isJsonObject(turn.audio)).length : 0;
 }
 
-/** Content that the provider keeps, by Gemini's extension: read in addition to the request. */
+/** Content cached at the provider, by Gemini's extension: input in addition to the request. */
 function hasCachedContent({ extra_body, google }: JsonObject): boolean {
 	return [google, isJsonObject(extra_body) ? extra_body.google : undefined].some(
 		(own) => isJsonObject(own) && own.cached_content !== undefined,

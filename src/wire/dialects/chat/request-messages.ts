@@ -16,12 +16,11 @@ import { resultParts } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import type { ChatModel } from './model.ts';
 
-/** Messages of chat completions. */
 export class MessageList {
 	readonly #model: ChatModel;
 	readonly #warnings: RequestWarnings;
 	readonly #messages: JsonObject[] = [];
-	/** What the assistant says until another turn comes: neighbours are one message, for results must follow their calls. */
+	/** Text of the assistant until another turn comes. Adjacent turns become one message, because results must follow their calls. */
 	#text = '';
 	#calls: JsonObject[] = [];
 	#isAssistantLast = false;
@@ -31,7 +30,7 @@ export class MessageList {
 		this.#warnings = warnings;
 	}
 
-	/** @throws Refusal `field_invalid` for what has no equivalent. */
+	/** @throws `Refusal` `field_invalid` for content without an equivalent. */
 	add(turn: Turn): void {
 		if (turn.role !== 'assistant') this.#endAssistant();
 		this.#isAssistantLast = turn.role === 'assistant';
@@ -56,7 +55,7 @@ export class MessageList {
 		return this.#messages;
 	}
 
-	/** As short as it can be said: one text is a string, and so are several where parts may not be taken. */
+	/** Writes the shortest form: a single text is a string, and so are several if parts are not supported. */
 	#contentOf(parts: readonly ContentPart[]): string | readonly ChatPart[] {
 		const [first] = parts;
 		if (first?.type === 'text' && parts.length === 1) return first.text;
@@ -64,7 +63,7 @@ export class MessageList {
 		return !this.#model.takesTextParts && written.every(({ type }) => type === 'text') ? textsOf(written) : written;
 	}
 
-	/** Reasoning is dropped: it is the other vendor's, and must never be taken for text. */
+	/** Drops reasoning: it belongs to another vendor and must never be taken for text. */
 	#addAssistant({ parts }: AssistantTurn): void {
 		for (const part of parts) {
 			switch (part.type) {
@@ -89,7 +88,7 @@ export class MessageList {
 		return this.#model.takesSignatures ? { ...call, ...withSignature(signature?.value) } : call;
 	}
 
-	/** A message of nothing is left out. */
+	/** Omits an empty message. */
 	#endAssistant(): void {
 		const [text, calls] = [this.#text, this.#calls];
 		if (calls.length > 0) this.#messages.push({ role: 'assistant', content: isBlank(text) ? null : text, tool_calls: calls });
@@ -98,7 +97,7 @@ export class MessageList {
 		this.#calls = [];
 	}
 
-	/** A tool message takes text alone; images and files of a result follow in a message of the user's. */
+	/** A tool message takes text only; images and files of a result follow in a user message. */
 	#addResults({ results }: ResultsTurn): void {
 		const attached = results.flatMap((result) => this.#addResult(result));
 		if (attached.length > 0) this.#messages.push({ role: 'user', content: attached });
@@ -114,7 +113,6 @@ export class MessageList {
 	}
 }
 
-/** A part of a chat message's content. */
 type ChatPart =
 	| { readonly type: 'text'; readonly text: string }
 	| { readonly type: 'image_url'; readonly image_url: { readonly url: string } }

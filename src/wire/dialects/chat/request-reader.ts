@@ -16,7 +16,6 @@ import type { RequestReader, RequestWarnings } from '../../conversation/request-
 import { readToolChoice, readTools } from './request-tools.ts';
 import { readTurns } from './request-turns.ts';
 
-/** Reads requests for chat completions. */
 export const readChatRequest: RequestReader = (body, takes, warnings) => {
 	judgeOtherFields(body, takes, warnings);
 	return new ChatRequest(body, takes, warnings);
@@ -127,7 +126,7 @@ class ChatRequest implements Conversation {
 	}
 }
 
-/** Fields that the conversation carries, or that mean nothing to any other provider. */
+/** Fields that the conversation carries, or that have no meaning for other providers. */
 const handledElsewhere: ReadonlySet<string> = new Set([
 	'model',
 	'messages',
@@ -151,7 +150,7 @@ const handledElsewhere: ReadonlySet<string> = new Set([
 	'metadata',
 ]);
 
-/** Fields that the conversation carries for the providers that have them. */
+/** Fields that the conversation carries for providers with the capability. */
 const capabilities: ReadonlyMap<string, Capability> = new Map([
 	['n', 'candidates'],
 	['seed', 'seed'],
@@ -159,7 +158,7 @@ const capabilities: ReadonlyMap<string, Capability> = new Map([
 	['presence_penalty', 'presencePenalty'],
 ]);
 
-/** The values that ask for nothing. */
+/** Values with no effect. */
 const harmless: ReadonlyMap<string, (view: JsonView) => boolean> = new Map([
 	['n', (view: JsonView) => view.value() === 1],
 	['logprobs', (view: JsonView) => view.value() === false],
@@ -171,7 +170,7 @@ const harmless: ReadonlyMap<string, (view: JsonView) => boolean> = new Map([
 	['modalities', (view: JsonView) => view.kind === 'array' && view.items().every((one) => one.text() === 'text')],
 ]);
 
-/** What the response would lack, or have of another structure than asked for. */
+/** Fields without which the response would lack content, or have another structure than requested. */
 const rejected: ReadonlyMap<string, string> = new Map([
 	['n', 'must be 1: this model returns one choice'],
 	['logprobs', 'must be false: this model’s provider does not return log probabilities'],
@@ -183,9 +182,8 @@ const rejected: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Judges the fields that have no equivalent. Hints are ignored with a warning, and so are unknown fields, for new ones
- * appear by the month.
- * @throws Refusal `field_invalid`.
+ * Judges the fields without an equivalent. Hints and unknown fields are ignored with a warning, because new ones appear every month.
+ * @throws `Refusal` `field_invalid`.
  */
 function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
 	for (const name of request.names()) {

@@ -7,7 +7,7 @@ export function usesFunctions(request: JsonView): boolean {
 	return request.member('tools').items().length === 0 && request.member('functions').items().length > 0;
 }
 
-/** @throws Refusal `field_invalid`. */
+/** @throws `Refusal` `field_invalid`. */
 export function readTools(request: JsonView): readonly Tool[] {
 	if (usesFunctions(request)) {
 		const functions = request.member('functions').items();
@@ -22,7 +22,7 @@ export function readTools(request: JsonView): readonly Tool[] {
 	});
 }
 
-/** @param tool what other vendors' marks stand in. */
+/** @param tool the object that carries vendor-specific fields. */
 function functionTool(definition: JsonView, tool: JsonView): Tool {
 	const name = definition.textOf('name');
 	if (name === undefined || name === '') return rejectField(`${definition.path}.name`, 'must be a non-empty string');
@@ -39,7 +39,7 @@ function functionTool(definition: JsonView, tool: JsonView): Tool {
 	};
 }
 
-/** @param tools those of the request. @throws Refusal `field_invalid`. */
+/** @param tools those of the request. @throws `Refusal` `field_invalid`. */
 export function readToolChoice(request: JsonView, tools: readonly Tool[]): ToolChoice {
 	const isLegacy = usesFunctions(request);
 	const choice = isLegacy ? legacyChoice(request.member('function_call')) : readChoice(request.member('tool_choice'));
@@ -53,7 +53,7 @@ export function readToolChoice(request: JsonView, tools: readonly Tool[]): ToolC
 		mode,
 		named,
 		allowed: allowed.length === defined.length ? undefined : allowed,
-		// An old response has room for one call.
+		// A response of the old shape can contain one call only.
 		isSingle: mode !== 'none' && (isLegacy || request.member('parallel_tool_calls').value() === false),
 		singleField: 'parallel_tool_calls',
 	};
@@ -62,7 +62,7 @@ export function readToolChoice(request: JsonView, tools: readonly Tool[]): ToolC
 interface ReadChoice {
 	readonly mode: 'none' | 'auto' | 'required';
 	readonly named: string | undefined;
-	/** Undefined: all. */
+	/** Undefined for all. */
 	readonly names: ReadonlySet<unknown> | undefined;
 }
 

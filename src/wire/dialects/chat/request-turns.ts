@@ -26,7 +26,7 @@ const pairingWords: PairingWords = {
 	repeatedCall: 'is the id of another call of the message: give each call its own',
 };
 
-/** Each message is a turn, but results are one. @throws Refusal `field_invalid`. */
+/** Emits a turn for each message, and one for adjacent results. @throws `Refusal` `field_invalid`. */
 export function readTurns(messages: JsonView, takes: ReadonlySet<Capability>, take: (turn: Turn) => void): void {
 	if (messages.kind !== 'array') rejectField(messages.path, 'must be an array');
 	const pairing = new ToolPairing(pairingWords);
@@ -42,7 +42,7 @@ export function readTurns(messages: JsonView, takes: ReadonlySet<Capability>, ta
 	if (results !== undefined) take(results);
 }
 
-/** What a message says; undefined for a result, which waits for those of the other calls. */
+/** Reads a message as a turn; undefined for a result, which waits for those of the other calls. */
 function readTurn(message: JsonView, index: number, takes: ReadonlySet<Capability>, pairing: ToolPairing): Turn | undefined {
 	const content = message.member('content');
 	switch (message.textOf('role')) {
@@ -70,7 +70,7 @@ function readTurn(message: JsonView, index: number, takes: ReadonlySet<Capabilit
 	}
 }
 
-/** A turn that says nothing comes before no results. @throws Refusal `field_invalid` for a call without. */
+/** Returns the results before a turn; an empty turn takes none. @throws `Refusal` `field_invalid` for a call without a result. */
 function resultsBefore(turn: Turn, takes: ReadonlySet<Capability>, pairing: ToolPairing): ResultsTurn | undefined {
 	if (turn.role === 'results' || turn.parts.length === 0) return undefined;
 	return turn.role === 'system' ? pairing.closeForInstructions(takes) : pairing.close();
@@ -81,7 +81,7 @@ function addResult(content: JsonView, at: JsonView, id: string, takes: ReadonlyS
 	pairing.answer({ type: 'result', at, call, content: content.text() ?? readContent(content, takes), isError: false });
 }
 
-/** Reasoning, then text, then calls: the order in which they were made. */
+/** Reasoning, then text, then calls: the order in which the model wrote them. */
 function assistantParts(message: JsonView, index: number, takes: ReadonlySet<Capability>): readonly AssistantPart[] {
 	if (message.has('audio')) {
 		const why = takes.has('audio') ? 'audio output of another model cannot be referenced' : 'this model does not support audio';
@@ -114,7 +114,7 @@ function readCall(call: JsonView): AssistantPart {
 	return { type: 'opaque', at: call.member('type'), text: undefined, cure: 'must be `function`: this model has no custom tools' };
 }
 
-/** @param id of a call of the deprecated kind, which has none. */
+/** @param id undefined for a call of the deprecated kind, which has none. */
 function callPart(at: JsonView, called: JsonView, id: string | undefined, signature: VendorSignature | undefined): ToolCall {
 	const name = requireTextOf(called, 'name');
 	const given = new TextualArguments(called.member('arguments'));
@@ -144,7 +144,7 @@ class TextualArguments implements ToolArguments {
 
 const nothing: readonly never[] = [];
 
-/** The content of a message; texts that show nothing are left out. @throws Refusal `field_invalid`. */
+/** Reads the content of a message; texts without visible characters are omitted. @throws `Refusal` `field_invalid`. */
 function readContent(content: JsonView, takes: ReadonlySet<Capability>): readonly ContentPart[] {
 	if (!content.isGiven) return nothing;
 	if (content.kind === 'string') return textParts(content, content);
@@ -152,7 +152,7 @@ function readContent(content: JsonView, takes: ReadonlySet<Capability>): readonl
 	return content.items().flatMap((part) => readPart(requireObject(part), takes));
 }
 
-/** Content that can be nothing but text, such as a system message's. @throws Refusal `field_invalid`. */
+/** Reads content that must be text, such as that of a system message. @throws `Refusal` `field_invalid`. */
 function readTexts(content: JsonView, takes: ReadonlySet<Capability>): readonly TextPart[] {
 	if (content.kind === 'string') return textParts(content, content);
 	const parts = readContent(content, takes);
@@ -187,7 +187,7 @@ function textParts(part: JsonView, said: JsonView): readonly TextPart[] {
 	return isBlank(text) ? nothing : [{ type: 'text', at: part, text, cacheMark: cacheMarkOf(part) }];
 }
 
-/** Addresses are passed on for the provider to fetch; the gateway fetches nothing for a client. */
+/** URLs are forwarded for the provider to fetch; the gateway fetches nothing for a client. */
 function imageSource(url: JsonView): MediaSource {
 	if (url.kind !== 'string') return rejectField(url.path, 'must be a string: an https URL or a base64 data URL');
 	return /^https?:\/\//i.test(url.prefix(longestHead)) ? { kind: 'link', at: url, url: requireText(url) } : dataSource(url);

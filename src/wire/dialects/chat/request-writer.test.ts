@@ -66,7 +66,7 @@ describe('models', () => {
 	});
 });
 
-test.each([[['a', '']], [[' ']], [[5]]])('stop sequences that say nothing are refused: %j', (stop_sequences) => {
+test.each([[['a', '']], [[' ']], [[5]]])('blank stop sequences are rejected: %j', (stop_sequences) => {
 	const at = `stop_sequences[${stop_sequences.length - 1}]`;
 	expect(() => translate({ stop_sequences })).toThrow(expect.objectContaining({ code: 'field_invalid', param: at }) as Refusal);
 });
@@ -90,7 +90,7 @@ describe('thinking becomes reasoning effort', () => {
 		expect(effortOf(change)).toBe(effort);
 	});
 
-	test('steps down to what the model takes', () => {
+	test('steps down to a value that the model takes', () => {
 		expect(effortOf({ output_config: { effort: 'max' } }, 'gpt-5.2')).toBe('xhigh');
 		expect(effortOf({ output_config: { effort: 'max' } }, 'o3')).toBe('high');
 		expect(effortOf({ output_config: { effort: 'unheard-of' } })).toBeUndefined();
@@ -108,7 +108,7 @@ describe('thinking becomes reasoning effort', () => {
 	});
 });
 
-test('an orphaned, repeated or missing result is refused with its place, however turns are cut', () => {
+test('an orphaned, repeated or missing result is rejected with its path, however turns are cut', () => {
 	const use = (id: string): JsonObject => ({ type: 'tool_use', id, name: 'a', input: {} });
 	const result = (id: string): JsonObject => ({ type: 'tool_result', tool_use_id: id, content: 'x' });
 	const paramOf = (...messages: JsonObject[]): string | undefined => {
@@ -129,7 +129,7 @@ test('an orphaned, repeated or missing result is refused with its place, however
 	expect(paramOf(user(result('1')))).toBe('messages[0].content[0].tool_use_id');
 });
 
-/** Of chat completions; beneath `tools` and `response_format` lies the caller's own schema. */
+/** Members of chat completions. Objects under `tools` and `response_format` contain the client's own schema. */
 const fields: Readonly<Record<string, readonly string[]>> = {
 	body: [
 		...['model', 'messages', 'max_tokens', 'max_completion_tokens', 'stop', 'temperature', 'top_p', 'tools', 'tool_choice', 'user'],
@@ -179,7 +179,7 @@ const content = fc.oneof(
 	),
 );
 
-/** A turn of the assistant's with calls, and its results. */
+/** An assistant turn with calls, and its results. */
 const exchange = fc
 	.tuple(fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 }), fc.boolean(), content)
 	.map(([ids, isError, more]) => [
@@ -202,7 +202,7 @@ const messages = fc
 	)
 	.map((turns) => turns.flat());
 
-test('only known fields are sent, and every tool message answers a call right before it, or the request is refused with its place', () => {
+test('only known fields are sent, and every tool message follows its call, or the request is rejected with its path', () => {
 	let sent = 0;
 	fc.assert(
 		fc.property(
@@ -238,14 +238,14 @@ test('only known fields are sent, and every tool message answers a call right be
 	expect(sent).toBeGreaterThan(50);
 });
 
-test('as many blocks as a body may hold are no defect', () => {
+test('the maximum number of blocks of a body causes no internal error', () => {
 	const blocks = Array.from({ length: 160_000 }, () => ({ type: 'text', text: 'x' }));
 	const source = { type: 'content', content: blocks };
 	const { body } = translate({ messages: [{ role: 'user', content: [{ type: 'document', source }] }] });
 	expect((body['messages'] as [{ content: unknown[] }])[0].content).toHaveLength(blocks.length);
 });
 
-test('values of wrong types are refused, never a defect', () => {
+test('values of wrong types are rejected, never an internal error', () => {
 	const names = [
 		'system',
 		'tools',
@@ -273,7 +273,7 @@ test('values of wrong types are refused, never a defect', () => {
 	);
 });
 
-test('numbers that a double cannot hold keep their digits in arguments of an answer', () => {
+test('numbers beyond the precision of a double keep their digits in arguments of a response', () => {
 	const answer = {
 		choices: [
 			{
@@ -294,7 +294,7 @@ test.each([
 		'broken arguments',
 		{ choices: [{ message: { tool_calls: [{ function: { name: 'a', arguments: '{"x' } }] }, finish_reason: 'tool_calls' }] },
 	],
-])('no answer: %s', (_what, body) => {
+])('no response: %s', (_what, body) => {
 	const call = { request: {}, model: 'm', requestId: 'req_7', nowSeconds: 1 };
 	expect(() => messagesToChat.translateAnswer(body, call)).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Error);
 });

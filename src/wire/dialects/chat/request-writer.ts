@@ -16,16 +16,15 @@ import { type ChatModel, chatModelOf } from './model.ts';
 import { MessageList } from './request-messages.ts';
 
 const maxStops = 4;
-/** OpenAI rejects longer names of users. */
+/** OpenAI rejects longer user ids. */
 const maxUserLength = 64;
 
-/** Writes requests for chat completions. */
 export const chatRequestWriter: RequestWriter = {
 	takes: new Set(),
 	write: (conversation, target, warnings) => ({ body: chatRequest(conversation, target, chatModelOf(target), warnings) }),
 };
 
-/** @throws Refusal `field_invalid`. */
+/** @throws `Refusal` `field_invalid`. */
 export function chatRequest(
 	conversation: Conversation,
 	target: TranslationTarget,
@@ -110,10 +109,10 @@ function writeTier(tier: ReturnType<Conversation['serviceTier']>, warnings: Requ
 	return tier === 'other' || tier === undefined ? undefined : tier === 'auto' ? tier : 'default';
 }
 
-/** Operators may name efforts that are none of these. */
+/** Operators may configure efforts outside this list. */
 const ladder: readonly string[] = efforts;
 
-/** @returns undefined: the model decides. @param hasTools the translated request offers tools. */
+/** @returns undefined for the model's default. @param hasTools true if the translated request offers tools. */
 function reasoningEffort(
 	wanted: ReasoningSetting | undefined,
 	model: ChatModel,
@@ -148,7 +147,7 @@ function effortOfBudget(budget: number | undefined): Effort | undefined {
 	return budget <= 8192 ? 'medium' : 'high';
 }
 
-/** The same, else the next lower one, else the least. */
+/** Returns the same level if the model takes it, otherwise the next lower one, otherwise the lowest. */
 function nearest(effort: Effort, taken: readonly string[]): string | undefined {
 	return taken.findLast((one) => one !== 'none' && ladder.indexOf(one) <= ladder.indexOf(effort)) ?? taken[0];
 }

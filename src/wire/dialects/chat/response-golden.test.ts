@@ -1,4 +1,4 @@
-/** Each file of `test/fixtures/translation/messages-to-chat`: what goes in, and what must come out. */
+/** Each file of `test/fixtures/translation/messages-to-chat`: input and expected output. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -54,7 +54,7 @@ interface ErrorCase {
 	readonly expected: unknown;
 }
 
-test('there are files of each kind, and none that is not read', () => {
+test('there are files of each kind, and each is read', () => {
 	const kinds = ['answer-', 'errors', 'refused-', 'request-', 'stream-'];
 	expect(kinds.map((kind) => filesOf(kind).length > 0)).toEqual(kinds.map(() => true));
 	expect(kinds.reduce((count, kind) => count + filesOf(kind).length, 0)).toBe(names.length);

@@ -19,11 +19,11 @@ import { SequentialCalls } from './sequential-calls.ts';
 /** Translated requests ask for one choice. */
 const choice = 0;
 
-/** The first choice is the response. @throws Fault `provider_response_invalid`. */
+/** Reads the first choice as the response. @throws `Fault` `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const first: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined;
 	if (!isJsonObject(first)) throw responseInvalid('without a choice');
-	// Azure's filter leaves the message out.
+	// Azure's content filter omits the message.
 	const message = isJsonObject(first.message) ? first.message : {};
 	const refusal = contentText(message.refusal);
 	sink.start({ id: body.id, model: body.model });
@@ -49,7 +49,7 @@ function readCall(given: unknown, finishReason: unknown, sink: ResponseSink): vo
 	sink.addArguments(argumentsOf(called.arguments, finishReason), choice);
 }
 
-/** Arguments that the token limit cut are the model's fact; other broken ones make no response. */
+/** Arguments that the token limit truncated are forwarded; other invalid ones make the response invalid. */
 function argumentsOf(given: unknown, finishReason: unknown): string {
 	if (isJsonObject(given)) return JSON.stringify(given);
 	const text = typeof given === 'string' ? given : '';
@@ -58,7 +58,7 @@ function argumentsOf(given: unknown, finishReason: unknown): string {
 	throw responseInvalid('with tool call arguments that are not a JSON object');
 }
 
-/** What ends the response waits for the end of the stream, because usage comes last. */
+/** Holds back the finish reason until the end of the stream, because usage comes last. */
 class ChatStreamReader implements StreamReader {
 	readonly #sink: ResponseSink;
 	readonly #calls: SequentialCalls;
@@ -123,14 +123,14 @@ class ChatStreamReader implements StreamReader {
 	}
 }
 
-/** Others than the first were not asked for. */
+/** Further choices were not requested. */
 function firstChoice(choices: unknown): JsonObject | undefined {
 	if (!Array.isArray(choices)) return undefined;
 	const list: readonly unknown[] = choices;
 	return list.find((one): one is JsonObject => isJsonObject(one) && (one.index ?? 0) === 0);
 }
 
-/** A refusal that OpenAI calls an ordinary stop is one all the same: nobody should parse it. */
+/** A `refusal` is reported as one even if OpenAI's finish reason is an ordinary stop, so that clients do not parse it. */
 function finishOf(finishReason: unknown, hasCalls: boolean, refusal: string): Finish {
 	if (refusal !== '') return { reason: 'refused', explanation: refusal };
 	if (finishReason === 'length') return { reason: 'length' };
@@ -138,13 +138,13 @@ function finishOf(finishReason: unknown, hasCalls: boolean, refusal: string): Fi
 	return { reason: hasCalls ? 'calls' : 'stop' };
 }
 
-/** What reasoning models of other vendors show of their reasoning; empty for nothing. */
+/** Returns the reasoning that models of other vendors show; empty for none. */
 function reasoningText({ reasoning_content, reasoning }: JsonObject): string {
 	if (typeof reasoning_content === 'string') return reasoning_content;
 	return typeof reasoning === 'string' ? reasoning : '';
 }
 
-/** A string, or some vendors' list of parts. */
+/** Accepts a string, or the list of parts that some vendors send. */
 function contentText(content: unknown): string {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';

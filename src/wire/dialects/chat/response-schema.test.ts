@@ -1,4 +1,4 @@
-/** Every recorded answer of another vendor, as callers of chat completions get it, is what OpenAI publishes. */
+/** Every recorded response of another vendor, as clients of chat completions receive it, matches OpenAI's published schema. */
 
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';

@@ -42,7 +42,7 @@ test.each(recorded.map(({ name, response }) => [name, response.sse ?? ''] as con
 	},
 );
 
-test('comments, other fields, several data lines, padding and a missing last empty line are understood', () => {
+test('comments, other fields, several data lines, padding and a missing last empty line are supported', () => {
 	const plain = [chunk({ content: 'Hi' }), chunk({}, 'stop'), done].join('');
 	const split = chunk({ content: 'Hi' }).replace(',"model"', '\ndata:,"model"');
 	const odd = [`: comment\n\nid: 7\nretry: 5\n${split}`, chunk({}, 'stop').replace('\n\n', '   \n\n'), 'data: [DONE]'].join('');
@@ -56,7 +56,7 @@ describe('the end', () => {
 		return stream;
 	};
 
-	test('nothing that ends the message leaves before the provider has ended', () => {
+	test('no event that ends the message is sent before the provider has ended', () => {
 		const stream = translateBytes(messagesToChat, call);
 		const before = stream.push(
 			Buffer.from(
@@ -69,13 +69,13 @@ describe('the end', () => {
 		expect(stream.isTerminated).toBe(true);
 	});
 
-	test('a stream that was cut is never told as whole', () => {
+	test('a stream that was cut is never reported as complete', () => {
 		const stream = push(chunk({ content: 'Hi' }));
 		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_disconnected' }) as Fault);
 		expect(stream.isTerminated).toBe(false);
 	});
 
-	test('nothing follows the terminal event or an error', () => {
+	test('no event follows the terminal event or an error', () => {
 		const whole = push(chunk({ content: 'Hi' }), chunk({}, 'stop'), done);
 		expect(whole.push(Buffer.from(chunk({ content: 'more' }) + done)).length + whole.end().length).toBe(0);
 		const failed = push(chunk({ content: 'Hi' }), 'event: error\ndata: {"message":"overloaded"}\n\n');
@@ -84,20 +84,20 @@ describe('the end', () => {
 		expect(failed.isTerminated).toBe(false);
 	});
 
-	test.each([{ toString: 1 }, [5], true])('whatever an error calls its code, it is told: %j', (code) => {
+	test.each([{ toString: 1 }, [5], true])('an error with any code is forwarded: %j', (code) => {
 		const stream = translateBytes(messagesToChat, call);
 		const told = stream.push(Buffer.from(`data: ${JSON.stringify({ error: { code, message: 'Oops' } })}\n\n`)).toString();
 		expect([stream.hasFailed, told]).toEqual([true, expect.stringContaining('"error":{"type":"api_error","message":"Oops"}')]);
 	});
 
-	test('an error of null is none', () => {
+	test('an error of null is no error', () => {
 		expect(translate([chunk({ content: 'Hi' }).replace('"choices"', '"error":null,"choices"'), chunk({}, 'stop'), done])).toContain(
 			'message_stop',
 		);
 	});
 });
 
-describe('what is no answer', () => {
+describe('an invalid response', () => {
 	test.each([
 		['no JSON', 'data: {"choices":[{"delta":{"content":"Hi"}}]\n\n'],
 		['no object', 'data: [1]\n\n'],
@@ -114,7 +114,7 @@ describe('what is no answer', () => {
 		expect(() => translate([events])).toThrow(Fault);
 	});
 
-	test('what stood before it comes out first, though it came in the same piece', () => {
+	test('earlier events are sent first, although they arrived in the same piece', () => {
 		const stream = translateBytes(messagesToChat, call);
 		expect(stream.push(Buffer.from(`${chunk({ content: 'Hi' })}data: {oops\n\n`)).toString()).toContain('"text":"Hi"');
 		expect(() => stream.push(Buffer.from(chunk({ content: 'more' })))).toThrow(Fault);
@@ -132,7 +132,7 @@ interface ToldBlock {
 function fold(events: string): ToldBlock[] {
 	const blocks: ToldBlock[] = [];
 	let isOpen = false;
-	// By line feeds alone: a pattern takes U+2028 in a text for the end of a line too.
+	// Splits at line feeds only: a pattern would take U+2028 in a text for a line end, too.
 	for (const line of events.split('\n').filter((one) => one.startsWith('data: '))) {
 		const event = JSON.parse(line.slice(6)) as { type: string; index?: number; content_block?: ToldBlock; delta?: JsonObject };
 		if (event.type === 'content_block_start' && event.content_block !== undefined) {
@@ -155,7 +155,7 @@ function fold(events: string): ToldBlock[] {
 	return blocks;
 }
 
-test('calls whose pieces come in any order make whole blocks, one after the other', () => {
+test('calls whose pieces arrive in any order form complete blocks, one after the other', () => {
 	const inputs = fc.array(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer()), { minKeys: 1 }), { minLength: 1, maxLength: 4 });
 	fc.assert(
 		fc.property(inputs, fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 9 })), { maxLength: 60 }), (wanted, order) => {

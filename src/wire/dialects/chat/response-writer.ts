@@ -28,7 +28,7 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
 	refused: 'content_filter',
 };
 
-/** What the streamed and the non-streaming response of one request share. */
+/** Shared by the streaming and the non-streaming response of one request. */
 abstract class CompletionWriter {
 	readonly wantsReasoning = true;
 	readonly takesChoices = true;
@@ -60,7 +60,7 @@ abstract class CompletionWriter {
 		return reason === 'calls' && this.isLegacy ? 'function_call' : finishReasons[reason];
 	}
 
-	/** @returns undefined when nothing is known of it. */
+	/** @returns undefined if no usage is known. */
 	protected usageOf({ usage: reported, reportsCacheWrites, reportsReasoning }: ReportedUsage): JsonObject | undefined {
 		const usage = toldToCaller(reported, this.call);
 		return usage && writeUsage(usage, reportsCacheWrites, reportsReasoning);
@@ -202,14 +202,14 @@ class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
 }
 
 interface StreamedChoice {
-	/** The content is null so far: calls may be all that there is, as in a non-streaming response. */
+	/** True while the content is null: the response may consist of calls only, as in a non-streaming response. */
 	isNull: boolean;
-	/** Calls alone are counted: clients take an index for a position in their list of calls. */
+	/** Counts calls only: clients use an index as a position in their list of calls. */
 	callCount: number;
 	readonly signed: JsonObject[];
 }
 
-/** Writes the chunks of one chat completion, in the shape that its client asked for. */
+/** Writes the chunks of one chat completion, in the shape that its client requested. */
 class CompletionStreamWriter extends CompletionWriter implements ResponseSink, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
@@ -217,7 +217,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	readonly #choices = new Map<number, StreamedChoice>();
 	#id = '';
 	#events: string[] = [];
-	/** What all chunks begin and end with. */
+	/** First and last bytes of all chunks. */
 	#head = '';
 	#tail = '';
 
@@ -267,7 +267,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 		this.#begin(choice, false).signed.push(block);
 	}
 
-	/** Where the client expects the old shape, which has room for one call, others are left out. */
+	/** The old shape of response can contain one call; further calls are omitted. */
 	startCall(started: StartedCall, choice: number): void {
 		const index = this.#begin(choice, false).callCount++;
 		const called = { name: this.toolNameOf(started.name), arguments: '' };
@@ -327,7 +327,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	}
 }
 
-/** Whether a stream is to end with it. */
+/** True if a stream must end with usage. */
 export function wantsUsage({ request: { stream_options: options } }: TranslatedCall): boolean {
 	return isJsonObject(options) && options.include_usage === true;
 }

@@ -7,19 +7,19 @@ interface StreamedCall {
 	readonly id: unknown;
 	readonly signature: string | undefined;
 	name: string;
-	/** All of the arguments so far. */
+	/** All arguments so far. */
 	input: string;
-	/** How much of `input` was written. */
+	/** Number of characters of `input` that were written. */
 	writtenLength: number;
-	/** How much of `input` was there when it was looked at last, and whether that was whole. */
+	/** Length of `input` at the last check, and its result. */
 	judgedLength: number;
 	isWhole: boolean;
 	state: 'waiting' | 'open' | 'closed';
 }
 
 /**
- * The tool calls of a stream, put together from fragments however they are labelled, and written one after the other.
- * One call is open at a time; what belongs to a later one waits until the open one is whole.
+ * Assembles the tool calls of a stream from fragments, however they are labelled, and writes them one after the other. One call is open at
+ * a time; fragments of later calls wait until the open one is complete.
  */
 export class SequentialCalls {
 	readonly #sink: ResponseSink;
@@ -39,7 +39,7 @@ export class SequentialCalls {
 
 	/**
 	 * @param fragments the `tool_calls` of one delta.
-	 * @throws Fault `provider_response_invalid` for what belongs to a call that can no longer be written.
+	 * @throws `Fault` `provider_response_invalid` for a fragment of a call that can no longer be written.
 	 */
 	add(fragments: readonly unknown[]): void {
 		for (const [at, fragment] of fragments.entries()) {
@@ -51,19 +51,19 @@ export class SequentialCalls {
 		}
 	}
 
-	/** Something else than calls follows, or nothing: writes what waits. */
+	/** Writes the waiting fragments, because other content or the end follows. */
 	flush(): void {
 		for (const call of this.#calls) if (call.state === 'waiting' && call.name + call.input !== '') this.#start(call);
 		if (this.#open !== undefined) this.#open.state = 'closed';
 		this.#open = undefined;
 	}
 
-	/** @throws Fault `provider_response_invalid` for a call whose arguments are not a JSON object. */
+	/** @throws `Fault` `provider_response_invalid` for a call whose arguments are not a JSON object. */
 	requireWhole(): void {
 		for (const { input } of this.#calls) if (parseArguments(input) === undefined) throw argumentsInvalid();
 	}
 
-	/** By `index`; without one by id, else by order. A known index with a new id and a name is a new call. */
+	/** Finds a call by `index`; without one by id, otherwise by order. A known index with a new id and a name is a new call. */
 	#find(fragment: JsonObject, { name }: JsonObject, order: number | undefined): StreamedCall {
 		const { index, id } = fragment;
 		const isNamed = typeof name === 'string' && name !== '';
@@ -98,7 +98,7 @@ export class SequentialCalls {
 
 	#addInput(call: StreamedCall, text: string): void {
 		if (call.state === 'closed') {
-			// Some servers repeat at the end what they have sent in pieces.
+			// Some servers repeat all arguments at the end.
 			if (text.trim() !== '' && !isWhole(call)) throw argumentsInvalid();
 			return;
 		}
@@ -127,7 +127,7 @@ export class SequentialCalls {
 	}
 }
 
-/** Nothing yet may become arguments still. Judged once for each length, for a later call may ask with each fragment. */
+/** Empty arguments are incomplete. Checked once for each length, because a later call may trigger a check with each fragment. */
 function isWhole(call: StreamedCall): boolean {
 	if (call.judgedLength !== call.input.length) {
 		call.judgedLength = call.input.length;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
 import { isTextType, parseDataUrl, parseSvgUrl } from './data-url.ts';
 
-/** Members of a request that no model reads, or that are looked at by name. */
+/** Members of a request that no model reads, or that are read by name. */
 const knownMembers: ReadonlySet<string> = new Set(
 	(
 		'messages tools functions model stream stream_options user metadata store service_tier stop tool_choice function_call audio modalities ' +
@@ -10,15 +10,15 @@ const knownMembers: ReadonlySet<string> = new Set(
 	).split(' '),
 );
 
-/** Members of a message or an increment that hold no text, or are looked at by name. */
+/** Members of a message or a delta that contain no text, or are read by name. */
 const knownMessageMembers: ReadonlySet<string> = new Set(
 	'role content refusal reasoning reasoning_content audio name tool_calls tool_call_id function_call annotations'.split(' '),
 );
 
-/** Members of parts that hold no text, or are looked at by name. */
+/** Members of parts that contain no text, or are read by name. */
 const knownPartMembers: ReadonlySet<string> = new Set('type text refusal cache_control image_url input_audio file'.split(' '));
 
-/** Members of answers and chunks that no model wrote, or that are looked at by name. */
+/** Members of responses and chunks that no model wrote, or that are read by name. */
 const knownAnswerMembers: ReadonlySet<string> = new Set(
 	(
 		'id object created model choices usage system_fingerprint service_tier error obfuscation provider metadata request_id ' +
@@ -26,14 +26,14 @@ const knownAnswerMembers: ReadonlySet<string> = new Set(
 	).split(' '),
 );
 
-/** Members of a choice that no model wrote, or that are looked at by name. */
+/** Members of a choice that no model wrote, or that are read by name. */
 const knownChoiceMembers: ReadonlySet<string> = new Set(
 	'index delta message text logprobs finish_reason native_finish_reason stop_reason content_filter_results'.split(' '),
 );
 
 const unreadableParts: ReadonlySet<unknown> = new Set(['image_url', 'input_audio']);
 
-/** What guardrails see of chat completions. */
+/** Texts of chat completions for guardrails. */
 export const chatTextViews: TextViews = {
 	request(body) {
 		const view = new ViewBuilder();
@@ -42,7 +42,7 @@ export const chatTextViews: TextViews = {
 		for (const [index, message] of objectsOf(body.messages)) {
 			const role = typeof message.role === 'string' ? message.role : 'user';
 			const path = ['messages', index];
-			// Neighbours of one role are one turn in translation, and all instructions are one; each tool's result is its own.
+			// Translation merges adjacent messages of one role into one turn, and all instructions; results of tools stay separate.
 			const speaker = role === 'developer' ? 'system' : role;
 			if (speaker !== last || isResult(role)) thread = path.join('.');
 			last = speaker;
@@ -83,14 +83,14 @@ export const chatTextViews: TextViews = {
 	},
 };
 
-/** Begins the names of blocks that go on in no other event. */
+/** Prefix of names of blocks that end within one event. */
 const whole = 'whole/';
 
 function isResult(role: string): boolean {
 	return role === 'tool' || role === 'function';
 }
 
-/** What choices of answers and of chunks have in common. @param name of the choice in a stream. */
+/** Views the members that choices of responses and chunks share. @param name of the choice in a stream. */
 function viewChoice(view: ViewBuilder, choice: JsonObject, name: string, path: ValuePath): void {
 	if (choice.message !== undefined) {
 		view.block = `${whole}${name}`;
@@ -105,7 +105,7 @@ function viewChoice(view: ViewBuilder, choice: JsonObject, name: string, path: V
 	viewStreamedOthers(view, choice, knownChoiceMembers, name, path);
 }
 
-/** Members that no format knows: strings may go on from event to event, other values are whole. */
+/** Views unknown members: strings may continue in later events, other values are complete. */
 function viewStreamedOthers(view: ViewBuilder, members: JsonObject, known: ReadonlySet<string>, name: string, path: ValuePath): void {
 	for (const member of Object.keys(members)) {
 		if (known.has(member)) continue;
@@ -114,7 +114,7 @@ function viewStreamedOthers(view: ViewBuilder, members: JsonObject, known: Reado
 	}
 }
 
-/** The pieces that the answer was made of, which go on as it does, and those that it might have been made of. */
+/** Views the tokens of the response, which continue with it, and their alternatives. */
 function viewLogprobs(view: ViewBuilder, logprobs: JsonObject, name: string, path: ValuePath): void {
 	for (const kind of ['content', 'refusal']) {
 		const entries = objectsOf(logprobs[kind]).map(([, entry]) => entry);
@@ -152,7 +152,7 @@ function viewContent(view: ViewBuilder, role: string, part: TextPart, content: u
 	}
 }
 
-/** @returns whether it is of a kind that can be read. */
+/** @returns true if the part's type is readable. */
 function viewPart(view: ViewBuilder, role: string, part: TextPart, item: JsonObject, path: ValuePath, thread: string): boolean {
 	if (item.type === 'text') view.string(role, part, [...path, 'text'], item.text, thread);
 	else if (item.type === 'refusal') view.string(role, 'refusal', [...path, 'refusal'], item.refusal, thread);
@@ -161,7 +161,7 @@ function viewPart(view: ViewBuilder, role: string, part: TextPart, item: JsonObj
 	return true;
 }
 
-/** A text in base64 is read, for it reaches models as the text it is. */
+/** A base64 text is decoded, because models read it as text. */
 function viewFile(view: ViewBuilder, role: string, file: unknown, path: ValuePath): void {
 	const { filename, file_data } = isJsonObject(file) ? file : {};
 	view.string(role, 'document', [...path, 'filename'], filename);
@@ -174,7 +174,7 @@ function viewFile(view: ViewBuilder, role: string, file: unknown, path: ValuePat
 	view.encoded(role, 'document', [...path, 'file_data'], head, Buffer.from(data.base64, 'base64').toString());
 }
 
-/** Nobody here sees pictures and sounds. The text that an SVG is made of is read. */
+/** Images and audio are unreadable. The text of an SVG is read. */
 function viewMedia(view: ViewBuilder, role: string, item: JsonObject, path: ValuePath): void {
 	view.skip(role, item.type, path);
 	const image = item.image_url;
@@ -184,7 +184,7 @@ function viewMedia(view: ViewBuilder, role: string, item: JsonObject, path: Valu
 	view.encoded(role, 'document', isJsonObject(image) ? [...path, 'image_url', 'url'] : [...path, 'image_url'], svg.head, svg.text);
 }
 
-/** What messages and their increments have in common. */
+/** Views the members that messages and their deltas share. */
 function viewRest(view: ViewBuilder, role: string, message: JsonObject, path: ValuePath): void {
 	view.string(role, 'refusal', [...path, 'refusal'], message.refusal);
 	for (const name of ['reasoning_content', 'reasoning']) view.string(role, 'reasoning', [...path, name], message[name]);
@@ -205,7 +205,7 @@ function viewFunction(view: ViewBuilder, role: string, { name, arguments: writte
 	view.json(role, 'tool_arguments', [...path, 'arguments'], written);
 }
 
-/** Each member of an increment is a text of its own. */
+/** Each member of a delta is a separate text. */
 function viewDelta(view: ViewBuilder, delta: JsonObject, choice: string, path: ValuePath): void {
 	view.block = `${choice}content`;
 	viewContent(view, 'assistant', 'text', delta.content, [...path, 'content'], '');
@@ -242,7 +242,7 @@ function viewDelta(view: ViewBuilder, delta: JsonObject, choice: string, path: V
 	}
 }
 
-/** A name is over when arguments come. */
+/** A name ends when arguments begin. */
 function endedNames(delta: JsonObject, choice: string): readonly string[] {
 	return objectsOf(delta.tool_calls).flatMap(([index, call]) => {
 		const called = isJsonObject(call.function) ? call.function : call.custom;

@@ -6,13 +6,13 @@ import { askForUsage } from './request-edits.ts';
 
 const placed = new Set(['model', 'stream_options']);
 
-/** The request as the provider gets it. */
+/** Returns the request as the provider receives it. */
 function asked(json: string): string {
 	const body = parseBody(Buffer.from(json), placed);
 	return spliceBody(body.bytes, askForUsage(body)).toString();
 }
 
-describe('a stream is made to tell of usage', () => {
+describe('a stream is made to report usage', () => {
 	it.each([
 		['without options', '{"stream":true}', '{"stream":true,"stream_options":{"include_usage":true}}'],
 		['without options, in loose JSON', ' { "stream" : true\n}\n', ' { "stream" : true\n,"stream_options":{"include_usage":true}}\n'],
@@ -49,7 +49,7 @@ describe('a stream is made to tell of usage', () => {
 	});
 });
 
-describe('a request is left alone', () => {
+describe('a request stays unchanged', () => {
 	it.each([
 		['that asks', '{"stream":true,"stream_options":{"include_usage":true}}'],
 		['that is no stream', '{"stream":false}'],
@@ -62,7 +62,7 @@ describe('a request is left alone', () => {
 	});
 });
 
-it('whatever the options, they keep what they say and gain usage', () => {
+it('all options keep their meaning and gain usage', () => {
 	const options = fc.option(fc.dictionary(fc.string(), fc.jsonValue()), { nil: null });
 	const include = fc.constantFrom({}, { include_usage: false }, { include_usage: null }, { include_usage: true });
 	fc.assert(

@@ -7,7 +7,7 @@ import { readError } from '../gemini/errors.ts';
 import { geminiOpenaiRequestWriter } from './request-writer.ts';
 import { repairBody, StreamRepair } from './response-repair.ts';
 
-/** For clients of chat completions: what deviates is repaired, and all else passes. */
+/** For clients of chat completions: deviations are repaired, everything else passes unchanged. */
 const repairedResponses: ResponseTranslation = {
 	translateAnswer: repairBody,
 	translateError(status, body, call) {
@@ -21,12 +21,12 @@ const repairedResponses: ResponseTranslation = {
 	},
 };
 
-/** What Gemini makes of chat completions. */
+/** Gemini's variant of chat completions. */
 export const geminiOpenai: Dialect = {
 	...chat,
 	name: 'gemini-openai',
 	requestWriter: geminiOpenaiRequestWriter,
-	/** But for errors, which are Google's. */
+	/** Errors are Google's own. */
 	responses: { ...chatReading, readError },
 	repairs: { of: 'chat', responses: repairedResponses },
 };

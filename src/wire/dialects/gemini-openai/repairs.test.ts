@@ -1,4 +1,4 @@
-/** What Gemini's layer for chat completions does differently, made what callers expect. */
+/** Deviations of Gemini's layer for chat completions, repaired for clients. */
 
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
@@ -40,7 +40,7 @@ const chunk = (delta: JsonObject, finish_reason?: string): JsonObject => ({
 	choices: [{ delta, index: 0, finish_reason }],
 });
 
-test('a whole answer: ids, content, reason, and thoughts that stand in the total alone', () => {
+test('a non-streaming response: ids, content, reason, and thoughts that only the total includes', () => {
 	const body = { id: '', choices: [{ message: { tool_calls: [toolCall('f', signature), toolCall('g')] }, finish_reason: 'stop' }], usage };
 	expect(chatToGeminiOpenai.translateAnswer(body, call)).toEqual({
 		id: 'chatcmpl-req_1',
@@ -69,7 +69,7 @@ test('a whole answer: ids, content, reason, and thoughts that stand in the total
 });
 
 describe('a stream', () => {
-	test('calls without index and id, and an end that does not tell of them', () => {
+	test('calls without index and id, and a finish reason that does not report them', () => {
 		const { data, ending } = streamed([
 			chunk({ role: 'assistant', tool_calls: [toolCall('f', signature)] }),
 			chunk({ tool_calls: [toolCall('f'), toolCall('g', { id: 'own' })] }),
@@ -89,7 +89,7 @@ describe('a stream', () => {
 		expect(ending).toBe('done');
 	});
 
-	test('that leaves the terminal event out gets it, when it said why it ended', () => {
+	test('that omits the terminal event gets it, if it has a finish reason', () => {
 		expect(streamed([chunk({ content: 'Hi' }, 'stop')]).text).toMatch(/\[DONE\]\n\n$/);
 		expect(streamed([chunk({ content: 'Hi' })]).ending).toBe('provider_disconnected');
 	});
@@ -104,7 +104,7 @@ describe('a stream', () => {
 		expect(streamed([...begun, second({}, 'stop')]).text).toMatch(/\[DONE\]\n\n$/);
 	});
 
-	test('tells what stood before an event that is none', () => {
+	test('writes the events before an invalid one', () => {
 		const stream = translateBytes(chatToGeminiOpenai, call);
 		const bytes = `data: ${JSON.stringify(chunk({ content: 'Hi' }))}\n\ndata: {oops\n\n`;
 		expect(stream.push(Buffer.from(bytes)).toString()).toContain('"content":"Hi"');
@@ -146,7 +146,7 @@ describe('a request', () => {
 	];
 	const target = { model: 'gemini-3-pro-preview', maxOutputTokens: undefined };
 
-	test('is the caller’s own, but for the model and for calls without a signature', () => {
+	test('is the client’s own, except for the model and for calls without a signature', () => {
 		const request = { model: 'alias', messages: history, a_new_field: 1 };
 		const { body, warnings } = translateRequest('chat', 'gemini-openai', request, target);
 		expect(body).toMatchObject({

@@ -7,7 +7,7 @@ import { chatRequest } from '../chat/request-writer.ts';
 import { geminiModelOf } from '../gemini/model.ts';
 import { unsignedCalls } from '../gemini/request-contents.ts';
 
-/** Writes requests for what Gemini makes of chat completions. */
+/** Writes requests for Gemini's variant of chat completions. */
 export const geminiOpenaiRequestWriter: RequestWriter = {
 	takes: new Set(),
 	write(conversation, target, warnings) {
@@ -18,9 +18,9 @@ export const geminiOpenaiRequestWriter: RequestWriter = {
 };
 
 /**
- * A request for chat completions as Gemini takes it: sent as it came except for what the model is known not to take. What only its
- * server can judge is left to it.
- * @throws Refusal `field_invalid`.
+ * Adapts a chat completions request to Gemini: unchanged except for fields that the model is known to reject. Other fields are left for the
+ * server to judge.
+ * @throws `Refusal` `field_invalid`.
  */
 function adaptChatRequest(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
 	const fitted = fitSettings(request, target, warnings);
@@ -64,7 +64,7 @@ function isGiven(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
-/** Chat messages whose first call of each turn says that it has no signature, where it has none. */
+/** Marks the first call of each turn without a signature as unsigned. */
 export function markUnsigned(messages: readonly unknown[], warnings: RequestWarnings): readonly unknown[] {
 	return messages.map((message) => {
 		if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return message;

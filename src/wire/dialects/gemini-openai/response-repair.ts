@@ -10,18 +10,18 @@ import { unlisted } from '../gemini/response-reader.ts';
 
 const done = 'data: [DONE]\n\n';
 
-/** Chunks that are none of OpenAI's into such that are: calls get their index and id, and an end in calls says so. */
+/** Repairs chunks that deviate from OpenAI's: calls get their index and id, and the finish reason reports calls. */
 export class StreamRepair implements StreamReader, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
 	readonly #call: TranslatedCall;
 	#events: string[] = [];
 	#id = '';
-	/** Of the chunk before. */
+	/** Common members of the latest chunk. */
 	#head: JsonObject = {};
-	/** Of the calls of each choice. */
+	/** Ids of the calls of each choice. */
 	readonly #callIds = new Map<number, string[]>();
-	/** Whether each choice has ended. */
+	/** True for each choice that has ended. */
 	readonly #finished = new Map<number, boolean>();
 
 	constructor(call: TranslatedCall) {
@@ -76,7 +76,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 		};
 	}
 
-	/** Calls arrive whole: what has a name, and no known id, is a new one. */
+	/** Calls arrive complete: one with a name and no known id is new. */
 	#repairCall(call: JsonObject, choice: number): JsonObject {
 		const ids = this.#callIds.get(choice) ?? [];
 		this.#callIds.set(choice, ids);
@@ -96,7 +96,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	}
 
 	#terminate(): void {
-		// What the provider told itself has been passed on.
+		// Usage that the provider reported was forwarded already.
 		if (wantsUsage(this.#call) && this.#call.charged?.()?.isEstimated === true) {
 			this.#events.push(`data: ${JSON.stringify({ ...this.#head, choices: [], ...repairedUsage(undefined, this.#call) })}\n\n`);
 		}
@@ -111,7 +111,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	}
 }
 
-/** @throws Fault `provider_response_invalid`. */
+/** @throws `Fault` `provider_response_invalid`. */
 export function repairBody(body: JsonObject, call: TranslatedCall): JsonObject {
 	const { choices } = body;
 	if (!Array.isArray(choices) || choices.length === 0) throw responseInvalid('without a choice');
@@ -136,7 +136,10 @@ export function callId(id: unknown, answer: string, index: number): string {
 	return typeof id === 'string' && id !== '' ? id : `call_${answer.replace(/^chatcmpl-/, '')}_${index}`;
 }
 
-/** Thoughts stand in the total alone. @param call undefined in the middle of a stream, where what is charged is not yet known. */
+/**
+ * Adds thinking tokens, which only the total includes. @param call undefined in the middle of a stream, where the charged usage is not
+ * known yet.
+ */
 export function repairedUsage(told: unknown, call?: TranslatedCall): JsonObject {
 	const charged = call?.charged?.();
 	if (charged?.isEstimated === true) return { usage: writeUsage(charged.usage) };

@@ -6,7 +6,7 @@ export class CandidateReader {
 	hasParts = false;
 	hasCalls = false;
 	finishReason: unknown;
-	/** A call whose arguments come in pieces. */
+	/** A call whose arguments arrive in pieces. */
 	#partial: PartialCall | undefined;
 	readonly #sink: ResponseSink;
 	readonly #choice: number;
@@ -16,7 +16,7 @@ export class CandidateReader {
 		this.#choice = choice;
 	}
 
-	/** @throws Fault `provider_response_invalid`. */
+	/** @throws `Fault` `provider_response_invalid`. */
 	read(candidate: JsonObject): void {
 		const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined;
 		for (const part of Array.isArray(parts) ? (parts as readonly unknown[]) : []) if (isJsonObject(part)) this.#readPart(part);
@@ -69,10 +69,10 @@ export class CandidateReader {
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Deeper or wider arguments are no tool's. */
+/** Deeper or wider arguments belong to no tool. */
 const longestIndex = 100_000;
 
-/** A call whose arguments come in pieces, each with its place as a JSON path: `$.rows[0].name`. */
+/** A call whose arguments arrive in pieces, each with its JSON path: `$.rows[0].name`. */
 export class PartialCall {
 	readonly id: unknown;
 	readonly name: unknown;
@@ -108,7 +108,7 @@ function addPiece(root: Container, steps: readonly (string | number)[], piece: J
 		if (next === undefined) {
 			const earlier = read(holder, step);
 			const { stringValue } = piece;
-			// A string that goes on comes in pieces itself.
+			// A string that continues arrives in pieces itself.
 			write(
 				holder,
 				step,
@@ -135,7 +135,7 @@ function read(holder: Container, step: string | number): unknown {
 	return Object.hasOwn(holder, step) ? (holder as Record<string | number, unknown>)[step] : undefined;
 }
 
-/** Defined, not assigned: a caller's tool may have an argument `__proto__`. */
+/** Defined, not assigned: a client's tool may have an argument `__proto__`. */
 function write(holder: Container, step: string | number, value: unknown): void {
 	Object.defineProperty(holder, step, { value, writable: true, enumerable: true, configurable: true });
 }

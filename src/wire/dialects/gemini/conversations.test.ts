@@ -1,4 +1,4 @@
-/** Whatever callers send is either refused with its place, or something that Gemini's own rules have nothing against. */
+/** Any client request is either rejected with its path, or translated into one that satisfies Gemini's rules. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unknownGeminiFields } from '../../../../test/support/gemini-wire-fields.ts';
@@ -152,7 +152,7 @@ describe.each<[string, ClientDialectName, fc.Arbitrary<JsonObject>]>([
 	['chat completions', 'chat', chatRequest],
 	['messages', 'messages', messagesRequest],
 ])('%s', (_name, client, requests) => {
-	test('the provider takes every request that is not refused here', async () => {
+	test('the provider takes every request that is not rejected here', async () => {
 		let taken = 0;
 		let refused = 0;
 		await fc.assert(

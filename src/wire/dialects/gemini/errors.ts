@@ -3,7 +3,7 @@ import type { ProviderError } from '../../conversation/response.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
-/** @param status of the response, or 200 for an error inside a stream. @param body `{"error": ...}`; undefined when it is not JSON. */
+/** @param status of the response, or 200 for an error inside a stream. @param body `{"error": ...}`; undefined if it is not JSON. */
 export function readError(status: number, body: JsonObject | undefined): ProviderError {
 	const error = isJsonObject(body?.error) ? body.error : {};
 	const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : [];
@@ -11,7 +11,7 @@ export function readError(status: number, body: JsonObject | undefined): Provide
 	const isKeyRejected = given === 401 || given === 403 || details.some(({ reason }) => reason === 'API_KEY_INVALID');
 	const message = errorMessageOf(body) || `The provider returned ${given} without a message`;
 	const isTooLong = given === 400 && /exceeds the maximum number of tokens|input token count/i.test(message);
-	/** Google's own, such as `RESOURCE_EXHAUSTED`. */
+	/** Google's own status, such as `RESOURCE_EXHAUSTED`. */
 	const word = !isKeyRejected && typeof error.status === 'string' ? error.status : '';
 	// Anything but the client's own mistake is the gateway's or the provider's.
 	const type = errorTypeOf(isKeyRejected || given < 400 || given >= 500 || given === 404 ? 502 : given);
@@ -30,7 +30,7 @@ function codeOf(isKeyRejected: boolean, isTooLong: boolean, word: string): strin
 	return word === '' ? undefined : word.toLowerCase();
 }
 
-/** `google.rpc.RetryInfo`, whose delay is written like `34.4s`. */
+/** Reads `google.rpc.RetryInfo`, whose delay has the form `34.4s`. */
 function retrySeconds(details: readonly JsonObject[]): number | undefined {
 	const delay = details.find(({ retryDelay }) => typeof retryDelay === 'string')?.retryDelay;
 	const seconds = typeof delay === 'string' ? Number(/^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1]) : Number.NaN;

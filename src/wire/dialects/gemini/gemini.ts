@@ -7,14 +7,14 @@ import type { Dialect } from '../dialect.ts';
 import { geminiRequestWriter } from './request-writer.ts';
 import { geminiReading } from './response-reader.ts';
 
-/** Gemini's `generateContent`. Its streams have no last event: they end. */
+/** Gemini's `generateContent`. Its streams have no terminal event. */
 export const gemini: Dialect = {
 	name: 'gemini',
 	requestWriter: geminiRequestWriter,
 	responses: geminiReading,
 	usage: geminiUsage,
 	editedMembers: ['generationConfig'],
-	// Its streams tell anyway.
+	// Its streams always report usage.
 	askForUsage: () => [],
 	withoutUsageOption: (body) => body,
 	requestedOutput(body) {
@@ -22,7 +22,7 @@ export const gemini: Dialect = {
 		return requestedOutput(config, ['maxOutputTokens'], config.candidateCount);
 	},
 	writeCap,
-	// It reports reads alone.
+	// It reports cache reads only.
 	cacheWrites: () => 'none',
 	asksForThinking(body) {
 		const { thinkingConfig } = configOf(body);
@@ -31,9 +31,9 @@ export const gemini: Dialect = {
 	},
 	surcharges: {},
 	markLine,
-	// No text of a model can look like this, for its quotes are escaped. What is left to find out, the translation does.
+	// No text of a model can match, because its quotes are escaped. The translation checks the rest.
 	isComplete: (tail) => tail.includes('"finishReason"') || tail.includes('"blockReason"'),
-	// Each event tells of what was before it.
+	// Each event reports the usage so far.
 	tellsUsageNext: () => false,
 };
 
@@ -49,7 +49,7 @@ function writeCap({ bytes, members, ranges }: JsonBody, tokens: number): readonl
 	return [{ start: end, end, text: `,"generationConfig":${text}` }];
 }
 
-/** An error is a data line with `error` alone, and at times a list of it. */
+/** An error is a data line with `error` only, sometimes in a list. */
 function markLine(bytes: Buffer, start: number, end: number): LineMark {
 	const data = valueOffset(bytes, start, end, 'data:');
 	if (data === -1) return 'none';

@@ -3,18 +3,18 @@ import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
-/** What a Gemini model takes, as far as its request depends on it. */
+/** Facts about a Gemini model that its request depends on. */
 export interface GeminiModel extends ModelLimits {
-	/** How much to think is said in tokens, or in levels. */
+	/** Thinking is set in tokens, or in levels. */
 	readonly thinking: 'none' | 'budget' | 'level';
-	/** Of `thinkingLevel`, from the least to the greatest. */
+	/** Values of `thinkingLevel`, ascending. */
 	readonly levels: readonly string[];
-	/** Of `thinkingBudget`, where it is not 0. */
+	/** Minimum of `thinkingBudget` other than 0. */
 	readonly leastBudget: number;
 	readonly mostBudget: number;
-	/** Whether a budget of 0 turns thinking off. */
+	/** True if a budget of 0 turns thinking off. */
 	readonly mayDisableThinking: boolean;
-	/** Function calls must come back with the signature of the thought that led to them. */
+	/** Function calls must be sent back with the signature of the thought that led to them. */
 	readonly needsSignatures: boolean;
 }
 
@@ -31,7 +31,7 @@ const unthinking: GeminiModel = {
 	takesSchema: true,
 };
 
-/** What its operator says of it, else what its name tells. */
+/** Configured facts, otherwise those that follow from the name. */
 export function geminiModelOf({ model, knownAs, ...said }: TranslationTarget): GeminiModel {
 	const named = geminiModel(knownAs ?? model);
 	return {
@@ -45,7 +45,7 @@ export function geminiModelOf({ model, knownAs, ...said }: TranslationTarget): G
 	};
 }
 
-/** Where the name tells of another way of thinking, what that way can take is that of most models. */
+/** If the configured kind of thinking differs from the name's, the limits of most models with that kind apply. */
 function toldThinking(
 	told: 'none' | 'enabled' | 'adaptive',
 	named: GeminiModel,
@@ -89,7 +89,7 @@ function levelsOf(version: number, isPro: boolean): readonly string[] {
 	return version < 3.1 ? ['low', 'high'] : ['low', 'medium', 'high'];
 }
 
-/** A tool's name as Gemini takes it: as others do, but it begins with a letter or `_`. */
+/** Converts a tool's name for Gemini: like other vendors' names, but the first character is a letter or `_`. */
 export function geminiToolName(name: string): string {
 	if (/^[a-zA-Z_][a-zA-Z0-9_.:-]*$/.test(name) && name.length <= longestToolName) return name;
 	const fitted = fitName(name, longestToolName - 1);

@@ -1,4 +1,4 @@
-/** What the callers' own SDKs, both lines of each, make of Gemini's recorded answers. */
+/** Gemini's recorded responses as the clients' own SDKs read them, both major versions of each. */
 
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
@@ -11,7 +11,7 @@ import { chatToGemini, messagesToGemini, type Translation } from '../../../../te
 import type { TranslatedCall } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
-// Both lines have the same surface; the newer one's types serve for both.
+// Both major versions have the same API; the newer one's types fit both.
 const openAis = [
 	['openai 7', OpenAI],
 	['openai 6', OpenAI6 as unknown as typeof OpenAI],
@@ -42,7 +42,7 @@ interface Said {
 	readonly output: number;
 }
 
-/** Read out of the recording without our own code. */
+/** Reads the recording without the code under test. */
 function saidIn({ response }: Recording): Said {
 	const list =
 		response.sse === undefined

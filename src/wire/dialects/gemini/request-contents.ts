@@ -23,14 +23,14 @@ interface Content {
 	readonly parts: JsonObject[];
 }
 
-/** Turns as Gemini takes them: neighbours of one role joined. */
+/** Turns in Gemini's format, with adjacent ones of one role merged. */
 export class Contents {
 	/** Parts of the system instruction. */
 	readonly instructions: JsonObject[] = [];
 	readonly #model: GeminiModel;
 	readonly #warnings: RequestWarnings;
 	readonly #contents: Content[] = [];
-	/** Nothing joins results, whose number must be that of the calls. */
+	/** No turn merges with results, whose number must equal that of the calls. */
 	#isLastClosed = false;
 
 	constructor(model: GeminiModel, warnings: RequestWarnings) {
@@ -38,7 +38,7 @@ export class Contents {
 		this.#warnings = warnings;
 	}
 
-	/** @throws Refusal `field_invalid` for what has no equivalent. */
+	/** @throws `Refusal` `field_invalid` for content without an equivalent. */
 	add(turn: Turn): void {
 		switch (turn.role) {
 			case 'system':
@@ -55,7 +55,7 @@ export class Contents {
 		}
 	}
 
-	/** @throws Refusal `field_invalid` for a conversation that cannot be answered. */
+	/** @throws `Refusal` `field_invalid` for a conversation that the model cannot continue. */
 	finish(): readonly Content[] {
 		const contents = this.#contents;
 		if (!contents.some(({ role }) => role === 'user')) rejectField('messages', 'must contain a user message with content');
@@ -81,7 +81,7 @@ export class Contents {
 		for (const text of isOneText ? [texts.join('')] : texts) this.instructions.push({ text });
 	}
 
-	/** Reasoning is dropped: what is not signed by this provider is of no use to it, and must never be taken for text. */
+	/** Drops reasoning: this provider cannot use what it did not sign, and it must never be taken for text. */
 	#assistantParts({ parts, signature }: AssistantTurn): JsonObject[] {
 		let text = '';
 		const calls: JsonObject[] = [];
@@ -103,7 +103,7 @@ export class Contents {
 		return isBlank(text) ? calls : [{ text, thoughtSignature: signature?.value }, ...calls];
 	}
 
-	/** One turn with all results, and one with the images and files that came with them. */
+	/** Adds one turn with all results, and one with the images and files that came with them. */
 	#addResults(turn: ResultsTurn): void {
 		const attachments: JsonObject[] = [];
 		const parts = inOrderOfCalls(turn).map((result): JsonObject => {
@@ -123,7 +123,7 @@ export class Contents {
 		this.#join('user', attachments);
 	}
 
-	/** Marks the first call of each turn that has no signature, where the model demands one: of parallel calls only the first has it. */
+	/** Marks the first call of each turn that lacks a signature if the model requires one. Of parallel calls only the first has one. */
 	#markUnsigned(): boolean {
 		let isMarked = false;
 		for (const { parts } of this.#contents) {
@@ -184,7 +184,7 @@ function addFile({ source, title, context }: FilePart, to: JsonObject[]): void {
 	to.push(part ?? rejectField(source.at.path, 'must be a data URL in base64 of a PDF, a text, an image or a recording'));
 }
 
-/** @returns undefined for data that the provider does not take. */
+/** @returns undefined for data that the provider does not accept. */
 function sourcePart(source: MediaSource, kind: 'image/' | ''): JsonObject | undefined {
 	switch (source.kind) {
 		case 'link':
@@ -200,10 +200,10 @@ function sourcePart(source: MediaSource, kind: 'image/' | ''): JsonObject | unde
 	}
 }
 
-/** Types that the provider names in its documents; it says itself what a model cannot read. */
+/** Types that the provider documents; it rejects those that a model cannot read. */
 const mediaTypes = /^(?:image\/(?:png|jpeg|webp|gif|heic|heif)|audio\/(?:wav|mp3|mpeg|aiff|aac|ogg|flac)|application\/pdf|text\/[\w.+-]+)$/;
 
-/** @returns undefined for a type that the provider does not take. */
+/** @returns undefined for a type that the provider does not accept. */
 function mediaPart(mediaType: string, data: string): JsonObject | undefined {
 	const type = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 	return mediaTypes.test(type) ? { inlineData: { mimeType: type, data } } : undefined;
@@ -220,7 +220,7 @@ const byEnding: Readonly<Record<string, string>> = {
 	pdf: 'application/pdf',
 };
 
-/** An address is passed on for the provider to fetch; the gateway fetches nothing for a caller. */
+/** A URL is forwarded for the provider to fetch; the gateway fetches nothing for a client. */
 function linkedPart(url: string): JsonObject {
 	const ending = /\.([a-z]{3,4})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '';
 	const mimeType = byEnding[ending];

@@ -168,7 +168,7 @@ describe('thinking', () => {
 		expect(asked(model, request, 'messages')).toEqual(expected);
 	});
 
-	test('goes by what the operator says of the model', () => {
+	test('follows the configured facts about the model', () => {
 		expect(asked('our-model', { reasoning_effort: 'high' }, 'chat', { thinking: 'none' })[0]).toBeUndefined();
 		expect(asked('our-model', { reasoning_effort: 'medium' }, 'chat', { thinking: 'adaptive', efforts: ['low', 'medium'] })).toEqual([
 			{ thinkingLevel: 'medium', includeThoughts: true },
@@ -192,12 +192,12 @@ describe('signatures', () => {
 		return [(body['contents'] as { parts: JsonObject[] }[])[1]?.parts[0]?.['thoughtSignature'], warnings];
 	};
 
-	test('travel back unchanged', () => {
+	test('are sent back unchanged', () => {
 		expect(sent('gemini-3-pro-preview', signed)).toEqual(['c2ln', []]);
 		expect(sent('gemini-2.5-pro', signed)).toEqual(['c2ln', []]);
 	});
 
-	test('are never made up: a call without one says so, where the model asks', () => {
+	test('are never made up: a call without one says so if the model requires one', () => {
 		expect(sent('gemini-2.5-pro', call.tool_calls[0])).toEqual([undefined, []]);
 		const [marker, warnings] = sent('gemini-3-pro-preview', call.tool_calls[0]);
 		expect([marker, warnings]).toEqual([

@@ -25,7 +25,6 @@ const takes: ReadonlySet<Capability> = new Set([
 	'topK',
 ] satisfies readonly Capability[]);
 
-/** Writes requests for Gemini's own `generateContent`. */
 export const geminiRequestWriter: RequestWriter = {
 	takes,
 	write(conversation, target, warnings) {
@@ -66,7 +65,7 @@ function writeTools(conversation: Conversation, warnings: RequestWarnings): Json
 	const choice = conversation.toolChoice();
 	const { mode, allowed, isSingle, singleField } = choice;
 	if (isSingle) warnings.add(singleField, 'ignored because the model can always call several tools');
-	// Which may be called can be said only where one must be.
+	// Allowed tools can be listed only if a call is required; otherwise the other tools are omitted.
 	const offered = mode === 'required' || allowed === undefined ? defined : defined.filter(({ name }) => allowed.includes(name));
 	const functionDeclarations = offered.map(({ name, description, parameters, isStrict }) => {
 		if (isStrict === true) warnings.add('strict', 'ignored because the provider does not enforce tool schemas');
@@ -124,7 +123,7 @@ function takenNumber(
 			return takenSampling(name, asked, model, warnings);
 		case 'frequencyPenalty':
 		case 'presencePenalty':
-			// A penalty of nothing is rejected by models that know none.
+			// Models without penalties reject even a penalty of 0.
 			return value === 0 ? undefined : value;
 		case 'seed':
 			if (Number.isInteger(value) && Math.abs(value) <= maxSeed) return value;
@@ -152,12 +151,12 @@ function writeCandidates(conversation: Conversation): number | undefined {
 	return value;
 }
 
-/** As Google's own layer for chat completions has them. */
+/** Values of Google's own layer for chat completions. */
 const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576, max: 24_576 };
-/** Operators may name levels that are none of these. */
+/** Operators may configure levels outside this list. */
 const ladder: readonly string[] = efforts;
 
-/** @returns undefined where nothing is to be said of it. */
+/** @returns undefined for the model's default. */
 function thinkingConfig(asked: ReasoningSetting, model: GeminiModel, warnings: RequestWarnings): JsonObject | undefined {
 	const wanted = { ...asked, effort: knownEffort(asked, warnings) };
 	const { field, effort, budget, isShown } = wanted;

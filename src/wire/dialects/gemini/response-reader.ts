@@ -15,7 +15,7 @@ import { CandidateReader } from './candidate-reader.ts';
 import { readError } from './errors.ts';
 import { geminiToolName } from './model.ts';
 
-/** @throws Fault `provider_response_invalid`. */
+/** @throws `Fault` `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const candidates = sink.takesChoices ? candidatesOf(body) : candidatesOf(body).slice(0, 1);
 	const blockReason = blockReasonOf(body);
@@ -31,7 +31,7 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 	sink.end(reportedUsage(body.usageMetadata));
 }
 
-/** Nothing marks the last partial response: what ends the response waits for the end of the stream. */
+/** No mark identifies the last partial response, so the finish reason waits for the end of the stream. */
 class GeminiStreamReader implements StreamReader {
 	readonly #sink: ResponseSink;
 	readonly #candidates = new Map<number, CandidateReader>();
@@ -43,10 +43,10 @@ class GeminiStreamReader implements StreamReader {
 		this.#sink = sink;
 	}
 
-	/** An error may come in a list. */
+	/** An error may arrive in a list. */
 	read(event: StreamEvent): void {
 		const partial = unlisted(event.value());
-		// What Google's own layer for chat completions ends with.
+		// Terminal event of Google's own layer for chat completions.
 		if (partial === undefined && event.data?.trim() === '[DONE]') return;
 		if (!isJsonObject(partial)) throw responseInvalid('with an event that is not a JSON object');
 		if (partial.error !== undefined) {
@@ -97,12 +97,12 @@ function choiceOf({ index }: JsonObject, at: number): number {
 	return Number.isInteger(index) ? Number(index) : at;
 }
 
-/** The prompt was not answered at all. */
+/** Finishes a response whose prompt was blocked. */
 function finishBlocked(reason: string, sink: ResponseSink): void {
 	sink.finish({ reason: 'filtered', explanation: `The provider’s filter blocked the prompt: ${reason}` }, 0);
 }
 
-/** The first partial response reports the input already, and not yet all of the output. */
+/** Reads the input usage of the first partial response, which does not contain all of the output yet. */
 function inputUsage(reported: unknown): Usage | undefined {
 	const usage = usageOfGemini(reported);
 	return usage && { ...usage, outputTokens: 0, reasoningTokens: 0 };
@@ -112,7 +112,7 @@ function reportedUsage(reported: unknown): ReportedUsage {
 	return { usage: usageOfGemini(reported), reportsCacheWrites: false, reportsReasoning: true };
 }
 
-/** The provider's filters, and what it will not repeat or speak. */
+/** Finish reasons of the provider's filters, for recitation, and for an unsupported language. */
 const filtered: ReadonlySet<unknown> = new Set([
 	'SAFETY',
 	'RECITATION',
@@ -126,7 +126,7 @@ const filtered: ReadonlySet<unknown> = new Set([
 	'IMAGE_RECITATION',
 ]);
 
-/** The model failed: what it said before stands, and nothing is no answer. */
+/** Finish reasons of a model that failed: its content so far is valid, and an empty response is an error. */
 const failed: ReadonlySet<unknown> = new Set([
 	'MALFORMED_FUNCTION_CALL',
 	'UNEXPECTED_TOOL_CALL',
@@ -138,7 +138,7 @@ const failed: ReadonlySet<unknown> = new Set([
 	'OTHER',
 ]);
 
-/** @throws Fault `provider_response_invalid` for an answer that is none. */
+/** @throws `Fault` `provider_response_invalid` for a response without content. */
 export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): FinishReason {
 	if (finishReason === 'MAX_TOKENS') return 'length';
 	if (filtered.has(finishReason)) return 'filtered';
@@ -153,7 +153,7 @@ function finishWarnings(body: JsonObject): readonly string[] {
 	return [...new Set(reasons.filter((reason) => failed.has(reason)))].map((reason) => `the model stopped with ${String(reason)}`);
 }
 
-/** Why the prompt got no answer; undefined: nothing was said of it. */
+/** Returns the reason of a blocked prompt; undefined if there is none. */
 export function blockReasonOf({ promptFeedback }: JsonObject): string | undefined {
 	const reason = isJsonObject(promptFeedback) ? promptFeedback.blockReason : undefined;
 	return typeof reason === 'string' ? reason : undefined;

@@ -1,4 +1,4 @@
-/** What callers of both formats are told of Gemini's answers, errors and streams, however these end. */
+/** Gemini's responses, errors and streams as clients of both formats receive them, however these end. */
 
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
@@ -66,7 +66,7 @@ function toldWhole(body: JsonObject, request?: JsonObject): { chat: Told; messag
 const eventsOf = (list: readonly unknown[], end = '\r\n\r\n'): Buffer =>
 	Buffer.from(list.map((one) => `data: ${JSON.stringify(one)}${end}`).join(''));
 
-/** The caller's events; ends with the name of the fault that the gateway would tell. */
+/** Returns the client's events; ends with the code of the error that the gateway would report. */
 function streamed(list: readonly unknown[]): { chat: string; messages: string } {
 	const read = (translation: typeof chatToGemini): string => {
 		const stream = translateBytes(translation, callOf({ stream_options: { include_usage: true } }));
@@ -84,7 +84,7 @@ function streamed(list: readonly unknown[]): { chat: string; messages: string } 
 	return { chat: read(chatToGemini), messages: read(messagesToGemini) };
 }
 
-describe('why an answer ended', () => {
+describe('finish reasons', () => {
 	const said = [{ text: 'So' }];
 	test.each([
 		['STOP', said, 'stop', 'end_turn'],
@@ -104,7 +104,7 @@ describe('why an answer ended', () => {
 		expect(stream.messages).toContain(`"stop_reason":"${messages}"`);
 	});
 
-	test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])('%s with nothing said is no answer', (reason) => {
+	test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])('%s without content is an invalid response', (reason) => {
 		expect(() => toldWhole(answer([], reason))).toThrow(reason);
 		expect(streamed([answer([], reason)])).toEqual({
 			chat: expect.stringMatching(/provider_response_invalid$/) as string,
@@ -112,7 +112,7 @@ describe('why an answer ended', () => {
 		});
 	});
 
-	test('a prompt that was blocked is filtered, with nothing said', () => {
+	test('a blocked prompt is filtered, without content', () => {
 		const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata };
 		expect(toldWhole(blocked)).toEqual({
 			chat: { reason: 'content_filter', text: '', calls: [] },
@@ -123,14 +123,14 @@ describe('why an answer ended', () => {
 		expect(messages).toMatch(/"stop_reason":"refusal"[^]*PROHIBITED_CONTENT[^]*message_stop"\}\n\n$/);
 	});
 
-	test('no candidate and no reason is no answer', () => {
+	test('no candidate and no reason is an invalid response', () => {
 		expect(() => toldWhole({ candidates: [] })).toThrow('without a candidate');
 		expect(streamed([{ usageMetadata }]).chat).toBe('provider_response_invalid');
 	});
 });
 
 describe('streams', () => {
-	test('an end without a reason is none', () => {
+	test('an end without a reason is incomplete', () => {
 		const { chat, messages } = streamed([answer([{ text: 'So' }])]);
 		expect([chat.endsWith('provider_disconnected'), messages.endsWith('provider_disconnected')]).toEqual([true, true]);
 		expect(chat + messages).not.toMatch(/DONE|message_stop/);
@@ -146,20 +146,20 @@ describe('streams', () => {
 		expect(chat + messages).not.toMatch(/DONE|message_stop|not told/);
 	});
 
-	test.each([{ toString: 1 }, [5], true])('whatever an error calls its code, it is told: %j', (code) => {
+	test.each([{ toString: 1 }, [5], true])('an error with any code is forwarded: %j', (code) => {
 		const { chat, messages } = streamed([answer([{ text: 'So' }]), { error: { code, message: 'Oops' } }]);
 		expect(chat).toMatch(/"error":\{"message":"Oops","type":"api_error"/);
 		expect(messages).toMatch(/"error":\{"type":"api_error","message":"Oops"/);
 	});
 
-	test('what stood before an event that is none comes out first', () => {
+	test('events before an invalid one are sent first', () => {
 		const stream = translateBytes(chatToGemini, callOf());
 		const bytes = Buffer.concat([eventsOf([answer([{ text: 'So' }])]), Buffer.from('data: {oops\n\n')]);
 		expect(stream.push(bytes).toString()).toContain('"content":"So"');
 		expect(() => stream.end()).toThrow(Fault);
 	});
 
-	test('arguments in pieces come together, nested and after another', () => {
+	test('arguments in pieces are joined, nested and in sequence', () => {
 		const piece = (partialArgs: readonly JsonObject[], more: JsonObject = {}): JsonObject =>
 			answer([{ functionCall: { partialArgs, willContinue: true, ...more } }]);
 		const { chat, messages } = streamed([
@@ -179,7 +179,7 @@ describe('streams', () => {
 		expect(messages).toContain(`"partial_json":${args}`);
 	});
 
-	test('several candidates are choices of their own', () => {
+	test('several candidates are separate choices', () => {
 		const both = (text: string, finishReason?: string): JsonObject => ({
 			candidates: [0, 1].map((index) => ({ content: { parts: [{ text: `${text}${index}` }] }, index, finishReason })),
 		});
@@ -189,7 +189,7 @@ describe('streams', () => {
 		expect(chat.match(/"finish_reason":"stop"/g)).toHaveLength(2);
 	});
 
-	test('usage: the last one counts, and the message begins with what is known', () => {
+	test('usage: the last one is valid, and the message begins with the known usage', () => {
 		const { chat, messages } = streamed([
 			answer([{ text: 'a' }], undefined, { usageMetadata: { promptTokenCount: 9 } }),
 			answer([{ text: 'b' }], 'STOP', { usageMetadata }),
@@ -203,14 +203,14 @@ describe('streams', () => {
 		);
 	});
 
-	test('a message whose usage is not told begins and ends with what the gateway takes its input for', () => {
+	test("a message without reported usage begins and ends with the gateway's estimate of its input", () => {
 		const { messages } = streamed([answer([{ text: 'a' }], 'STOP')]);
 		expect(messages.match(/"input_tokens":42/g)).toHaveLength(2);
 	});
 });
 
 describe('tool calls', () => {
-	test('keep integers that a double cannot hold, whole and streamed', () => {
+	test('keep integers beyond the precision of a double, non-streaming and streaming', () => {
 		const body = JSON.stringify(answer([toolCall('f', { n: '#' })], 'STOP')).replace('"#"', '12345678901234567890');
 		const told = toldWhole(parseExactly(body) as JsonObject);
 		expect([told.chat.calls, told.messages.calls]).toEqual([[['f', '{"n":12345678901234567890}']], [['f', '{"n":12345678901234567890}']]]);
@@ -218,7 +218,7 @@ describe('tool calls', () => {
 		expect(stream.push(Buffer.from(`data: ${body}\n\n`)).toString()).toContain('12345678901234567890');
 	});
 
-	test('get their own names and ids back', () => {
+	test("get the client's names and ids back", () => {
 		const request = { tools: [{ type: 'function', function: { name: '9lives' } }] };
 		const told = chatToGemini.translateAnswer(
 			answer([toolCall('_9lives'), { functionCall: { name: 'f', id: 'theirs' } }], 'STOP'),
@@ -231,7 +231,7 @@ describe('tool calls', () => {
 		});
 	});
 
-	test('of the old shape are one', () => {
+	test('of the old shape are one call', () => {
 		const request = { functions: [{ name: 'f' }] };
 		const told = chatToGemini.translateAnswer(answer([toolCall('f', { a: 1 }), toolCall('f')], 'STOP'), callOf(request));
 		expect(told).toMatchObject({
@@ -239,12 +239,12 @@ describe('tool calls', () => {
 		});
 	});
 
-	test('without a name are no answer', () => {
+	test('without a name make the response invalid', () => {
 		expect(() => toldWhole(answer([{ functionCall: { args: {} } }], 'STOP'))).toThrow('without a name');
 	});
 });
 
-test('thoughts are shown to who asked for them, and to callers of chat completions as their libraries know them', () => {
+test('thoughts are shown to clients that asked for them, and to clients of chat completions in the field of their libraries', () => {
 	const body = answer([{ text: 'Hm. ', thought: true }, { text: 'So' }], 'STOP');
 	expect(chatToGemini.translateAnswer(body, callOf())).toMatchObject({
 		choices: [{ message: { content: 'So', reasoning_content: 'Hm. ' } }],
@@ -289,7 +289,7 @@ describe('errors', () => {
 		expect(told).toContain(body === undefined ? 'without a message' : 'It was');
 	});
 
-	test('a conversation that is too long is told in the words that callers look for', () => {
+	test('a conversation that is too long is reported in the words that clients look for', () => {
 		const long = {
 			error: {
 				code: 400,

@@ -1,4 +1,4 @@
-/** A stream of Gemini's that calls tools is, put together by the caller's own SDK, what the whole answer is. */
+/** A stream of Gemini's with tool calls, assembled by the client's own SDK, equals the non-streaming response. */
 
 import type Anthropic from '@anthropic-ai/sdk';
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
@@ -83,7 +83,7 @@ function streamOf(translation: Translation, chunks: readonly JsonObject[], told:
 async function streamedChat(translation: Translation, chunks: readonly JsonObject[]): Promise<unknown> {
 	let content: string | null = null;
 	const stream = ChatCompletionStream.fromReadableStream(streamOf(translation, chunks, callOf()));
-	// The SDK makes null of an empty text as well; others do not.
+	// The SDK turns an empty text into null, too; others do not.
 	stream.on('chunk', ({ choices: [choice] }) => {
 		if (typeof choice?.delta.content === 'string') content = (content ?? '') + choice.delta.content;
 	});
@@ -120,7 +120,7 @@ describe('generateContent', () => {
 			([, json]) =>
 				(JSON.parse(json ?? '') as { candidates: { content?: { parts?: JsonObject[] } }[] }).candidates[0]?.content?.parts ?? [],
 		);
-		// Arguments in pieces come in streams alone.
+		// Only streams contain arguments in pieces.
 		return sse === undefined || sse.includes('partialArgs') ? [] : [[name, pieces] as const];
 	});
 

@@ -17,7 +17,7 @@ describe('the cache writes that a request may cause', () => {
 		expect(dialects.messages.cacheWrites(Buffer.from(body))).toBe(expected);
 	});
 
-	it('of chat completions are short ones whatever the request says, and of Gemini none', () => {
+	it('of chat completions are short ones whatever the request says, and there are none for Gemini', () => {
 		const body = Buffer.from(marked('{"ttl":"1h"}'));
 		expect([dialects.chat.cacheWrites(Buffer.from('{}')), dialects.chat.cacheWrites(body), dialects.gemini.cacheWrites(body)]).toEqual([
 			'short',

@@ -5,7 +5,6 @@ import type { CapEnding } from '../dialect.ts';
 export class MessagesCapEnding implements CapEnding {
 	#hasBegun = false;
 	#hasStopReason = false;
-	/** The block that is open. */
 	#open: unknown;
 
 	push({ events }: EventBatch): void {

@@ -1,4 +1,4 @@
-/** Whatever callers send is either refused with its place, or something that the provider's own rules have nothing against. */
+/** Any client request is either rejected with its path, or translated into one that satisfies the provider's rules. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unknownWireFields } from '../../../../test/support/messages-wire-fields.ts';
@@ -111,7 +111,7 @@ const model = fc.constantFrom(
 	'claude-sim-new',
 );
 
-test('the provider takes every request that is not refused here', async () => {
+test('the provider takes every request that is not rejected here', async () => {
 	let taken = 0;
 	let refused = 0;
 	await fc.assert(

@@ -3,7 +3,7 @@ import type { ProviderError, TranslatedCall } from '../../conversation/response.
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
-/** @param status as the provider sent it. @param body undefined when it is not JSON. */
+/** @param status as the provider sent it. @param body undefined if it is not JSON. */
 export function readError(status: number, body: JsonObject | undefined): ProviderError {
 	const error = errorOf(body, status);
 	// The gateway's own key is wrong, not the client's token.
@@ -11,7 +11,7 @@ export function readError(status: number, body: JsonObject | undefined): Provide
 	return isKeyRejected ? { ...error, type: 'api_error', code: 'provider_key_rejected' } : error;
 }
 
-/** An error that the provider reported inside a stream. */
+/** Reads an error that the provider reported inside a stream. */
 export function readEventError(event: JsonObject): ProviderError {
 	return errorOf(event, 500);
 }
@@ -29,7 +29,7 @@ function errorOf(body: JsonObject | undefined, status: number): ProviderError {
 	};
 }
 
-/** Clients shorten their conversation when they read certain words of the vendor's. */
+/** Clients shorten their conversation when they find certain words of the vendor. */
 export function writeError({ type, message, isTooLong }: ProviderError, { requestId }: TranslatedCall): JsonObject {
 	return { type: 'error', error: { type, message: isTooLong ? `prompt is too long: ${message}` : message }, request_id: requestId };
 }

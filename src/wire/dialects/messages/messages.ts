@@ -61,7 +61,7 @@ export const messages: ClientDialect = {
 	textViews: messagesTextViews,
 	usage: messagesUsage,
 	editedMembers: capMembers,
-	// Its streams tell anyway.
+	// Its streams always report usage.
 	askForUsage: () => [],
 	withoutUsageOption: (body) => body,
 	requestedOutput: (body) => requestedOutput(body, capMembers),
@@ -94,7 +94,7 @@ const requiredOfCount: FieldTable = { model: modelName };
 
 const optionalOfCount: FieldTable = { max_tokens: cap, tools: array, tool_choice: object, thinking: object };
 
-/** A messages request that is only counted. */
+/** A messages request for token counting. */
 export const tokenCounting: ClientDialect = {
 	...messages,
 	validate(body) {

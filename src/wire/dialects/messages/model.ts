@@ -2,28 +2,28 @@ import { remembering } from '../../../core/bounded-map.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
-/** What a Claude model takes, as far as its request depends on it. */
+/** Facts about a Claude model that its request depends on. */
 export interface ClaudeModel extends ModelLimits {
-	/** Of the API, in the `anthropic-version` header field. */
+	/** Version of the API, in the `anthropic-version` header field. */
 	readonly version: string;
-	/** A conversation that ends with the assistant's own words. */
+	/** A conversation may end with an assistant message. */
 	readonly takesPrefill: boolean;
-	/** The role `system` inside the conversation. */
+	/** The role `system` is supported inside the conversation. */
 	readonly takesMidSystem: boolean;
 	readonly thinking: 'none' | 'manual' | 'adaptive';
-	/** Whether `thinking: {"type": "disabled"}` is known to be taken where thinking is adaptive. */
+	/** True if models with adaptive thinking are known to take `thinking: {"type": "disabled"}`. */
 	readonly mayDisableThinking: boolean;
-	/** From the least to the greatest. */
+	/** Effort levels, ascending. */
 	readonly efforts: readonly string[];
 }
 
 export const allEfforts: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** The next one refuses a request that names `temperature`, `top_p` or `top_k` at all. */
+/** The next version rejects any request that contains `temperature`, `top_p` or `top_k`. */
 export const lastSamplingVersion = '2023-06-01';
 const newestVersion = '2026-10-21';
 
-/** `claude-3-7-sonnet-20250219` and `claude-opus-4-8`: the number before or after the family; a date is no minor version. */
+/** `claude-3-7-sonnet-20250219` and `claude-opus-4-8`: the number before or after the family; a date is not a minor version. */
 const familyLast = /^claude-(\d{1,2})(?:-(\d{1,2}))?-(opus|sonnet|haiku)(?:-|$)/;
 const familyFirst = /^claude-([a-z]+)-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/;
 
@@ -33,7 +33,7 @@ interface ModelName {
 	readonly version: number;
 }
 
-/** What its operator says of it, else what its name tells. */
+/** Configured facts, otherwise those that follow from the name. */
 export function claudeModelOf({ model, knownAs, ...said }: TranslationTarget): ClaudeModel {
 	const named = claudeModel(knownAs ?? model);
 	const { thinking, anthropicVersion } = said;
@@ -53,7 +53,7 @@ export function claudeModelOf({ model, knownAs, ...said }: TranslationTarget): C
 	};
 }
 
-/** By the name at the provider. An unknown model is taken for one of the newest family: the least is sent to it. */
+/** By the name at the provider. An unknown model is taken for one of the newest family, which receives the fewest fields. */
 export const claudeModel = remembering(1000, modelNamed);
 
 function modelNamed(name: string): ClaudeModel {

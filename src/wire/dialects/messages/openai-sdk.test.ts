@@ -1,4 +1,4 @@
-/** Callers with the official OpenAI SDKs, both lines, served by recorded answers and by a provider that holds its rules. */
+/** Clients with the official OpenAI SDKs, both major versions, served by recorded responses and by a provider that enforces its rules. */
 
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
@@ -16,7 +16,7 @@ import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
 import { messages as messagesFormat } from './messages.ts';
 
-// Both lines have the same surface; the newer one's types serve for both.
+// Both major versions have the same API; the newer one's types fit both.
 const lines = [
 	['openai 7', OpenAI],
 	['openai 6', OpenAI6 as unknown as typeof OpenAI],
@@ -34,7 +34,7 @@ const json = (status: number, body: unknown): Response => Response.json(body, { 
 const eventStream = (body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>): Response =>
 	new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 
-/** Through the framing that the gateway uses: whole events only, however the bytes came. */
+/** Uses the framing of the gateway: complete events only, however the bytes arrive. */
 async function* translated(body: AsyncIterable<Uint8Array>, stream: StreamTranslation): AsyncGenerator<Uint8Array> {
 	const framer = new EventFramer(messagesFormat.markLine);
 	for await (const chunk of body) {
@@ -44,7 +44,7 @@ async function* translated(body: AsyncIterable<Uint8Array>, stream: StreamTransl
 	yield stream.end().bytes;
 }
 
-/** A gateway as small as it gets. */
+/** A minimal gateway. */
 function gatewayTo(origin: string): Fetch {
 	return async (_url, init) => {
 		const request = JSON.parse(init?.body as string) as JsonObject;
@@ -73,7 +73,7 @@ function gatewayTo(origin: string): Fetch {
 	};
 }
 
-/** Status as the gateway shows it. */
+/** Status as the gateway returns it. */
 const shown = (status: number): number => (status >= 500 || status === 401 || status === 404 ? 502 : status);
 
 const recordings = readRecordings('anthropic');
@@ -136,11 +136,11 @@ describe.each(lines)('%s', (_name, Client) => {
 		expect((await helper.totalUsage()).completion_tokens).toBeGreaterThan(0);
 	});
 
-	describe('with a provider that holds its rules', () => {
+	describe('with a provider that enforces its rules', () => {
 		const client = (): OpenAI => clientOf(gatewayTo(simulator.origin));
 		const models = ['claude-sonnet-4-5', 'claude-opus-4-6', 'claude-opus-4-8', 'claude-sonnet-5', 'claude-3-5-haiku-latest'];
 
-		test.each(models)('%s: two calls at once, their results in the other order, an answer; whole and streamed', async (model) => {
+		test.each(models)('%s: two calls at once, their results in the other order, a response; complete and streaming', async (model) => {
 			const question: OpenAI.ChatCompletionMessageParam[] = [
 				{ role: 'system', content: 'Be brief.' },
 				{ role: 'user', content: 'The weather in San Francisco and Boston?' },
@@ -161,7 +161,7 @@ describe.each(lines)('%s', (_name, Client) => {
 				const results = (message?.tool_calls ?? [])
 					.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: 'rain' }))
 					.toReversed();
-				// As an SDK hands it on, thinking blocks included; then as a caller does that keeps what it knows alone.
+				// The message as an SDK returns it, with thinking blocks; then with only the fields that a client may know.
 				for (const kept of [message, { role: 'assistant', content: message?.content, tool_calls: message?.tool_calls }]) {
 					const messages = [
 						...question,
@@ -176,12 +176,12 @@ describe.each(lines)('%s', (_name, Client) => {
 			}
 		});
 
-		test('the stream says the same as the whole answer, thinking and usage included', async () => {
+		test('the stream equals the non-streaming response, thinking and usage included', async () => {
 			const request = { model: 'claude-opus-4-8', messages: ask.messages, reasoning_effort: 'high' as const };
 			const whole = await client().chat.completions.create(request);
 			const stream = client().chat.completions.stream({ ...request, stream_options: { include_usage: true } });
 			const final = await stream.finalChatCompletion();
-			// Each is signed anew.
+			// Each is signed separately.
 			const { reasoning_content: thinking } = (whole.choices[0]?.message ?? {}) as JsonObject;
 			for (const { choices } of [whole, final]) {
 				const signature = expect.stringMatching(/.{40}/) as unknown;
@@ -208,7 +208,7 @@ describe.each(lines)('%s', (_name, Client) => {
 			['claude-opus-5-sim-529', 'InternalServerError', 502],
 			['claude-opus-5-sim-500', 'InternalServerError', 502],
 			['claude-nonsense-1-x', 'InternalServerError', 502],
-		] as const)('errors raise what the SDK has for them: %s', async (model, name, status) => {
+		] as const)("errors raise the SDK's own classes: %s", async (model, name, status) => {
 			const attempt = client().chat.completions.create({ ...ask, model });
 			await expect(attempt).rejects.toBeInstanceOf(Client[name]);
 			await expect(attempt).rejects.toMatchObject({
@@ -229,7 +229,7 @@ describe.each(lines)('%s', (_name, Client) => {
 			await expect(stream.finalChatCompletion()).rejects.toThrow(message);
 		});
 
-		test('what it declines is a refusal', async () => {
+		test('a request that the model rejects has a `refusal`', async () => {
 			const whole = await client().chat.completions.create({ ...ask, model: 'claude-opus-5-sim-refusal' });
 			const streamed = await client()
 				.chat.completions.stream({ ...ask, model: 'claude-opus-5-sim-refusal' })

@@ -11,12 +11,12 @@ export const messagesVendorFields = vendorFieldsInMessages(
 	foreignToMessages,
 );
 
-/** Thinking that is not signed is not Claude's; other vendors that speak its format may sign nothing. */
+/** Unsigned thinking is not Claude's; other vendors that use its format may sign nothing. */
 function foreignToMessages({ content }: JsonObject, knownAs: string): readonly ValuePath[] {
 	if (!Array.isArray(content)) return [];
 	const blocks: readonly unknown[] = content;
 	const unsigned = claudeName.test(knownAs) ? blocks.flatMap((block, index) => (isUnsigned(block) ? [index] : [])) : [];
-	// A message without content is refused as well.
+	// A message without content is rejected as well.
 	if (unsigned.length > 0 && unsigned.length === blocks.length) return [[]];
 	return [
 		...(geminiName.test(knownAs) ? [] : signaturesOfEach(blocks, ['content'])),

@@ -21,8 +21,8 @@ export function messagesInputContent(members: JsonObject): InputContent {
 }
 
 /**
- * Read from the bytes, because a mark may stand in any part, tool or member. A text that only mentions the field counts as asking: the
- * bound holds all the same.
+ * Reads the bytes, because any part, tool or member may contain a mark. A text that only mentions the field counts as a mark, which keeps
+ * the upper bound valid.
  */
 export function markedCacheWrites(bytes: Buffer): CacheWrites {
 	const hasEscapes = hasEscapedLetters(bytes);
@@ -31,12 +31,12 @@ export function markedCacheWrites(bytes: Buffer): CacheWrites {
 }
 
 const escape = Buffer.from('\\u00');
-/** The characters of `cache_control` and `1h`, each as the last two digits of its JSON escape. */
+/** Letters of `cache_control` and `1h`, each as the last two digits of its JSON escape. */
 const escapedLetters: ReadonlySet<string> = new Set(Array.from(Buffer.from('cache_control1h'), (byte) => byte.toString(16)));
-/** Writers of JSON escape none of these letters: a body with so many escapes is not searched to its end. */
+/** JSON serializers escape none of these letters: a body with this many escapes is not searched to its end. */
 const mostEscapes = 10_000;
 
-/** Whether the field's name or its value may be written in escapes, which a search for their bytes would miss. */
+/** True if escapes may spell the field's name or value, which a byte search would miss. */
 function hasEscapedLetters(bytes: Buffer): boolean {
 	let at = bytes.indexOf(escape);
 	for (let seen = 0; at !== -1; seen++) {

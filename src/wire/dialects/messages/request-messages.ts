@@ -22,7 +22,7 @@ interface MessageTurn {
 	readonly content: JsonObject[];
 }
 
-/** Turns as the provider takes them: neighbours of one role joined. */
+/** Turns in the provider's format, with adjacent ones of one role merged. */
 export class TurnList {
 	readonly system: JsonObject[] = [];
 	readonly #model: ClaudeModel;
@@ -35,7 +35,7 @@ export class TurnList {
 		this.#warnings = warnings;
 	}
 
-	/** @throws Refusal `field_invalid` for what has no equivalent. */
+	/** @throws `Refusal` `field_invalid` for content without an equivalent. */
 	add(turn: Turn): void {
 		switch (turn.role) {
 			case 'system':
@@ -60,7 +60,7 @@ export class TurnList {
 		else for (const block of blocks) last.content.push(block);
 	}
 
-	/** Where the model cannot take it in its place, it joins the front, as the vendor's own layer for chat completions does. */
+	/** Moves instructions to the front if the model does not take them inside, as the vendor's own layer for chat completions does. */
 	#addSystem(blocks: JsonObject[]): void {
 		const isFirst = this.#turns.length === 0;
 		if (!isFirst && this.#model.takesMidSystem && !this.#isAwaitingResults) {
@@ -71,7 +71,7 @@ export class TurnList {
 		for (const block of blocks) this.system.push(block);
 	}
 
-	/** Reasoning stays as a whole or not at all, for the provider rejects a turn whose thinking is not as it was. */
+	/** Keeps all reasoning of a turn or none, because the provider rejects a turn with changed thinking. */
 	#assistantBlocks({ parts }: AssistantTurn): JsonObject[] {
 		const hasNoUse = this.#model.thinking === 'none';
 		const foreign = parts.find((part) => part.type === 'reasoning' && (part.signed === undefined || hasNoUse));
@@ -96,7 +96,7 @@ export class TurnList {
 		return blocks;
 	}
 
-	/** The turn that thinking must have opened, had it been on, was called without it or has lost it. */
+	/** True if the turn that would have to begin with thinking was generated without it or has lost it. */
 	get hasLostThinking(): boolean {
 		const last = this.#turns.at(-1);
 		if (last?.role !== 'user' || last.content[0]?.type !== 'tool_result') return false;
@@ -111,7 +111,7 @@ export class TurnList {
 		return [...names];
 	}
 
-	/** @throws Refusal `field_invalid` for what cannot be continued by the model. */
+	/** @throws `Refusal` `field_invalid` for a conversation that the model cannot continue. */
 	finish(): readonly MessageTurn[] {
 		const last = this.#turns.at(-1);
 		if (!this.#turns.some((turn) => turn.role === 'user')) rejectField('messages', 'must contain a user message with content');
@@ -133,7 +133,7 @@ function textBlock({ text, cacheMark }: TextPart): JsonObject {
 	return { type: 'text', text, cache_control: writeCacheMark(cacheMark) };
 }
 
-/** @throws Refusal `field_invalid` for a part without equivalent. */
+/** @throws `Refusal` `field_invalid` for a part without an equivalent. */
 function contentBlock(part: ContentPart): JsonObject {
 	switch (part.type) {
 		case 'text':
@@ -159,7 +159,7 @@ function resultBlock({ call, content, isError }: ToolResult): JsonObject {
 	};
 }
 
-/** What the provider signed or encrypted itself, as it was. */
+/** Returns a block that the provider itself signed or encrypted, unchanged. */
 function thinkingBlock(signed: NonNullable<ReasoningPart['signed']>): JsonObject {
 	switch (signed.kind) {
 		case 'encrypted':
@@ -169,13 +169,13 @@ function thinkingBlock(signed: NonNullable<ReasoningPart['signed']>): JsonObject
 	}
 }
 
-/** Longer ones have not been seen to be taken. */
+/** Longest id that the provider is known to accept. */
 const maxUseIdLength = 128;
 
-/** Far longer than any vendor's; each has to be hashed. */
+/** Far longer than any vendor's ids; each has to be hashed. */
 const maxIdLength = 1024;
 
-/** A tool call's id as the provider takes it, the same for the call and its result. @throws Refusal `field_invalid`. */
+/** Converts a tool call's id for the provider, equally for the call and its result. @throws `Refusal` `field_invalid`. */
 function toolUseId({ id, at }: ToolCall): string {
 	if (id.length > maxIdLength) rejectField(`${at.path}.id`, `must be a string of at most ${maxIdLength} characters`);
 	return fitName(id, maxUseIdLength);

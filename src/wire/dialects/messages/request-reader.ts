@@ -16,7 +16,6 @@ import type { RequestReader, RequestWarnings } from '../../conversation/request-
 import { readToolChoice, readTools } from './request-tools.ts';
 import { readTurns } from './request-turns.ts';
 
-/** Reads requests for messages. */
 export const readMessagesRequest: RequestReader = (body, takes, warnings) => {
 	judgeOtherFields(body, takes, warnings);
 	return new MessagesRequest(body, takes, warnings);
@@ -74,7 +73,7 @@ class MessagesRequest implements Conversation {
 		return value === undefined ? undefined : { field, value };
 	}
 
-	/** Blank ones are rejected as by their own vendor: another provider might stop at them. */
+	/** Blank stop sequences are rejected as by their own vendor: another provider might stop at them. */
 	stops(): Setting<readonly string[]> {
 		const field = 'stop_sequences';
 		const stops = this.#body.has(field) ? this.#body.member(field).items() : [];
@@ -110,7 +109,7 @@ class MessagesRequest implements Conversation {
 			if (name !== 'effort' && name !== 'format') this.#warnings.add(`output_config.${name}`, 'ignored');
 		}
 		const newer = config.member('format');
-		// Betas had it under the older name.
+		// Beta versions used the older name.
 		const format = newer.isGiven ? newer : this.#body.member('output_format');
 		if (!format.isGiven) return undefined;
 		const type = requireObject(format).member('type');
@@ -131,7 +130,7 @@ class MessagesRequest implements Conversation {
 	}
 }
 
-/** Fields that the conversation carries, or that mean nothing outside their vendor. */
+/** Fields that the conversation carries, or that have no meaning outside their vendor. */
 const handledElsewhere: ReadonlySet<string> = new Set([
 	'model',
 	'messages',
@@ -153,8 +152,8 @@ const handledElsewhere: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Judges the fields that have no equivalent: all but one are hints.
- * @throws Refusal `field_invalid`.
+ * Judges the fields without an equivalent: all but one are hints.
+ * @throws `Refusal` `field_invalid`.
  */
 function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
 	for (const name of request.names()) {

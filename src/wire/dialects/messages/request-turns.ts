@@ -35,7 +35,7 @@ const pairingWords: PairingWords = {
 	repeatedCall: 'must differ from the ids of the other calls',
 };
 
-/** Gives the turns of a request. Consecutive messages of one role go on with what the first one says. @throws Refusal `field_invalid`. */
+/** Emits the turns of a request. Consecutive messages of one role form one turn. @throws `Refusal` `field_invalid`. */
 export function readTurns(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings, take: (turn: Turn) => void): void {
 	const reader = new TurnReader(takes, warnings, take);
 	const system = request.member('system');
@@ -49,11 +49,11 @@ class TurnReader {
 	readonly #warnings: RequestWarnings;
 	readonly #take: (turn: Turn) => void;
 	readonly #pairing = new ToolPairing(pairingWords);
-	/** The first of the messages of the user that were read last. */
+	/** First of the current consecutive user messages. */
 	#user: JsonView | undefined;
 	#userParts: ContentPart[] = [];
 	#hasResults = false;
-	/** Of the message before. */
+	/** Role of the previous message. */
 	#role: string | undefined;
 
 	constructor(takes: ReadonlySet<Capability>, warnings: RequestWarnings, take: (turn: Turn) => void) {
@@ -100,7 +100,7 @@ class TurnReader {
 		this.#takeResults(this.#pairing.close());
 	}
 
-	/** Results go to their calls; what the user says besides is one turn after them. */
+	/** Results go to their calls; other user content becomes one turn after them. */
 	#endUser(): void {
 		const [at, parts, hasResults] = [this.#user, this.#userParts, this.#hasResults];
 		if (at === undefined) return;
@@ -111,7 +111,7 @@ class TurnReader {
 			if (!hasResults) rejectField(`${at.path}.content`, 'must contain non-empty text');
 			return;
 		}
-		// A block of a kind that nobody knows may have been meant as the result that is missing.
+		// A block of an unknown type may have been meant as the missing result.
 		const unknown = this.#pairing.isAwaitingResults ? parts.find((part) => part.type === 'opaque') : undefined;
 		if (unknown !== undefined) rejectField(unknown.at.path, unknown.cure);
 		this.#takeResults(this.#pairing.close());
@@ -136,12 +136,12 @@ class TurnReader {
 		this.#pairing.answer({ type: 'result', at, call, content: content.text() ?? parts, isError: isTrue(block.member('is_error')) });
 	}
 
-	/** A string, or a list of blocks. */
+	/** Adds a string, or a list of blocks. */
 	#addBlocks(content: JsonView, to: ContentPart[]): void {
 		for (const block of blocksOf(content)) this.#add(block, to);
 	}
 
-	/** A block that a user, a tool or a document may hold. Texts that show nothing are left out. */
+	/** Adds a block of a user, a tool or a document. Texts without visible characters are omitted. */
 	#add(block: JsonView, to: ContentPart[]): void {
 		if (block.kind === 'string') return addText(block, requireText(block), to);
 		switch (block.textOf('type')) {
@@ -197,7 +197,7 @@ class TurnReader {
 
 const noEquivalent = 'has no equivalent at the model’s provider: omit it';
 
-/** The blocks of a list; a string is a block of text by itself. @throws Refusal `field_invalid`. */
+/** Returns the blocks of a list; a string is one text block. @throws `Refusal` `field_invalid`. */
 function blocksOf(content: JsonView): readonly JsonView[] {
 	if (content.kind === 'string') return [content];
 	if (content.kind !== 'array') return rejectField(content.path, 'must be a string or an array');
@@ -206,7 +206,7 @@ function blocksOf(content: JsonView): readonly JsonView[] {
 	return blocks;
 }
 
-/** Instructions, which can be nothing but text. @throws Refusal `field_invalid`. */
+/** Reads instructions, which must be text. @throws `Refusal` `field_invalid`. */
 function readTexts(content: JsonView): readonly TextPart[] {
 	const texts: TextPart[] = [];
 	for (const block of blocksOf(content)) {
@@ -284,7 +284,7 @@ function joinVisible(texts: readonly JsonView[]): string {
 
 const longestInput = 500;
 
-/** What a block of a tool that the other vendor ran itself says, in a line of text; empty when there is nothing to say. */
+/** Describes a block of a tool that the other vendor ran itself, in one line of text; empty if it has no readable content. */
 function describeServerBlock(block: JsonObject): string {
 	const { type, name, input, content } = block;
 	if (type === 'server_tool_use' || type === 'mcp_tool_use') {
@@ -294,7 +294,7 @@ function describeServerBlock(block: JsonObject): string {
 	return `\n${[`[Result of ${type.slice(0, -'_tool_result'.length)}]`, ...linesOf(content)].join('\n')}\n`;
 }
 
-/** Titles with addresses, texts and outputs; what is encrypted for its own vendor is nobody's to read. */
+/** Returns titles with URLs, texts and outputs; content encrypted for its own vendor is unreadable. */
 function linesOf(content: unknown): string[] {
 	if (typeof content === 'string') return [content];
 	if (Array.isArray(content)) return content.flatMap(linesOf);

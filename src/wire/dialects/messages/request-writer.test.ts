@@ -112,7 +112,7 @@ test.each<[asked: JsonObject, temperature: number | undefined, warnings: readonl
 	expect([translated.body.temperature, translated.warnings]).toEqual([temperature, warnings]);
 });
 
-test.each(refusals)('refused at %s: %j', (param, request) => {
+test.each(refusals)('rejected at %s: %j', (param, request) => {
 	let thrown: unknown;
 	try {
 		translateRequest('chat', 'messages', { model: 'x', messages: [user], ...request }, target);
@@ -158,7 +158,7 @@ const { anything } = fc.letrec((tie) => ({
 	),
 }));
 
-test('whatever the values are, they are taken or refused, and nothing breaks', () => {
+test('all values are accepted or rejected, without an internal error', () => {
 	const messages = fc.oneof(anything, fc.array(fc.dictionary(memberNames, anything), { maxLength: 4 }));
 	fc.assert(
 		fc.property(messages, fc.dictionary(fc.constantFrom(...fields), anything, { maxKeys: 3 }), fc.boolean(), (list, more, isPlain) => {
@@ -174,7 +174,7 @@ test('whatever the values are, they are taken or refused, and nothing breaks', (
 	);
 });
 
-test('a body of as many values as a body may have is judged in little time', () => {
+test('a body with the maximum number of values is judged quickly', () => {
 	const many = 30_000;
 	const list = Array.from({ length: many }, (_, index) => index);
 	const tools = list.map((index) => ({ type: 'function', function: { name: `t${index}` } }));
@@ -206,7 +206,7 @@ describe('warnings', () => {
 		expect(warningsOf(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1])))).toHaveLength(24);
 	});
 
-	test('fields named as members of every object are fields like others', () => {
+	test('fields named like inherited members are treated like others', () => {
 		expect(warningsOf(JSON.parse('{"constructor":1,"__proto__":2,"toString":3}') as JsonObject)).toEqual([
 			'constructor: ignored',
 			'__proto__: ignored',

@@ -7,7 +7,6 @@ import { type ClaudeModel, claudeModelOf } from './model.ts';
 import { TurnList, writeCacheMark } from './request-messages.ts';
 import { outputCapOf, writeThinking } from './thinking.ts';
 
-/** Writes requests for messages. */
 export const messagesRequestWriter: RequestWriter = {
 	takes: new Set(['instructionsAnywhere']),
 	write(conversation, target, warnings) {
@@ -41,7 +40,7 @@ export const messagesRequestWriter: RequestWriter = {
 	},
 };
 
-/** @returns undefined where the provider has no field for what is wanted: the model is asked for it in words. */
+/** @returns undefined if the provider has no field for the format: the model is then instructed in text. */
 function writeOutputFormat(
 	conversation: Conversation,
 	model: ClaudeModel,
@@ -65,7 +64,7 @@ function writeOutputFormat(
 interface WrittenTools {
 	readonly tools?: readonly JsonObject[];
 	readonly tool_choice?: JsonObject | undefined;
-	/** The model may not respond without a call. */
+	/** The response must contain a call. */
 	readonly isForced: boolean;
 }
 
@@ -78,7 +77,7 @@ function writeTools(conversation: Conversation, turns: TurnList): WrittenTools {
 	return { tools: offered.map(toolOf), tool_choice: writeToolChoice(choice), isForced: choice.mode === 'required' };
 }
 
-/** A history of calls without a definition is rejected; those made up for it must not be called. */
+/** The provider rejects a history of calls without definitions. Those generated for it must not be called. */
 function toolsOfHistory(called: readonly string[]): WrittenTools {
 	if (called.length === 0) return { isForced: false };
 	const tools = called.map((name) => ({ name, input_schema: { type: 'object', properties: {} } }));
@@ -96,7 +95,7 @@ function toolOf({ name, description, parameters, isStrict, cacheMark }: Function
 	};
 }
 
-/** The provider demands that the root says what it is. */
+/** The provider requires a type at the schema's root. */
 function objectSchema(schema: JsonObject): JsonObject {
 	return schema.type === 'object' ? schema : { ...schema, type: 'object' };
 }
@@ -108,12 +107,12 @@ function writeToolChoice({ mode = 'auto', named, isSingle }: ToolChoice): JsonOb
 	return { type, name: named, disable_parallel_tool_use: isSingle ? true : undefined };
 }
 
-/** From here on `top_p` is as good as none. */
+/** From this value on, `top_p` has practically no effect. */
 const defaultTopP = 0.99;
 
 /**
- * `temperature` and `top_p`: at most one of them, for some models reject both together, and none where the model takes
- * no sampling or is asked to think.
+ * Writes at most one of `temperature` and `top_p`, because some models reject both together. Writes none if the model takes no sampling
+ * settings or is asked to think.
  */
 function writeSampling(conversation: Conversation, model: ClaudeModel, isThinking: boolean, warnings: RequestWarnings): JsonObject {
 	const temperature = conversation.number('temperature');
@@ -154,8 +153,8 @@ const schemaLists = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const schemas = ['items', 'not', 'if', 'then', 'else', 'contains'];
 
 /**
- * A JSON schema whose objects say that they take no further properties, as the provider demands of schemas that it enforces.
- * What a schema says of it already stays, and so does everything else.
+ * Returns a JSON schema whose objects forbid additional properties, as the provider requires of schemas that it enforces. Explicit settings
+ * of the schema, and everything else, stay unchanged.
  */
 export function closedSchema(schema: unknown): unknown {
 	if (!isJsonObject(schema)) return schema;

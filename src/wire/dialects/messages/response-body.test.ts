@@ -18,7 +18,7 @@ const call: TranslatedCall = {
 
 const baseName = (name: string): string => name.replace('anthropic/', '').replace('.json', '');
 
-test.each(recordings.filter(({ response }) => response.sse === undefined))('golden answer to $name', async ({ name, response }) => {
+test.each(recordings.filter(({ response }) => response.sse === undefined))('golden response to $name', async ({ name, response }) => {
 	const translated = chatToMessages.translateAnswer(response.json as JsonObject, call);
 	const expectation = new URL(`answers/${baseName(name)}.expected.json`, folder);
 	expect(existsSync(expectation)).toBe(true);
@@ -61,7 +61,7 @@ describe('finish_reason', () => {
 		expect(choiceOf({ content: [{ type: 'text', text: 'x' }], stop_reason }).finish_reason).toBe(expected);
 	});
 
-	test('of a turn with calls is tool_calls, whether or not the provider says so, unless it was cut', () => {
+	test("of a turn with calls is tool_calls, with or without the provider's own, unless it was cut", () => {
 		expect(choiceOf({ content: [use], stop_reason: 'tool_use' }).finish_reason).toBe('tool_calls');
 		expect(choiceOf({ content: [use], stop_reason: 'end_turn' }).finish_reason).toBe('tool_calls');
 		expect(choiceOf({ content: [use], stop_reason: 'max_tokens' }).finish_reason).toBe('length');
@@ -69,12 +69,12 @@ describe('finish_reason', () => {
 });
 
 describe('message', () => {
-	test('of calls alone has null for content, of nothing at all an empty string', () => {
+	test('of calls alone has null for content, of no content at all an empty string', () => {
 		expect(choiceOf({ content: [use], stop_reason: 'tool_use' }).message.content).toBeNull();
 		expect(choiceOf({ content: [], stop_reason: 'end_turn' }).message.content).toBe('');
 	});
 
-	test('to a caller of functions is in the old shape', () => {
+	test('to a client of functions is in the old shape', () => {
 		expect(choiceOf({ content: [use], stop_reason: 'tool_use' }, { functions: [{ name: 'f' }] })).toEqual({
 			index: 0,
 			message: { role: 'assistant', content: null, refusal: null, function_call: { name: 'f', arguments: '{"a":1}' } },
@@ -83,7 +83,7 @@ describe('message', () => {
 		});
 	});
 
-	test('hands out signed and encrypted thinking as it was, and no other', () => {
+	test('returns signed and encrypted thinking unchanged, and no other', () => {
 		const signed = { type: 'thinking', thinking: '', signature: 'c2ln' };
 		const hidden = { type: 'redacted_thinking', data: 'AAAA' };
 		const content = [signed, hidden, { type: 'thinking', thinking: 'x', signature: '' }, { type: 'text', text: 'y' }];
@@ -96,7 +96,7 @@ describe('message', () => {
 		});
 	});
 
-	test('leaves out what servers’ tools did, and names calls that come without an id', () => {
+	test('omits the results of servers’ tools, and names calls that come without an id', () => {
 		const content = [{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, { ...use, id: '' }, { type: 'news' }];
 		expect(choiceOf({ content, stop_reason: 'tool_use' }).message.tool_calls).toEqual([
 			{ id: 'call_1_0', type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
@@ -104,12 +104,12 @@ describe('message', () => {
 	});
 });
 
-test('without usage none is told', () => {
+test('without usage none is reported', () => {
 	expect(chatToMessages.translateAnswer({ ...message, content: [], usage: undefined }, call)).not.toHaveProperty('usage');
 });
 
 test.each([{}, { type: 'error', error: {} }, { ...message, content: 'x' }, { ...message, content: [{ type: 'tool_use', id: 'a' }] }])(
-	'no message: %j',
+	'not a message: %j',
 	(body) => {
 		expect(() => chatToMessages.translateAnswer(body, call)).toThrow(Fault);
 	},
@@ -138,7 +138,7 @@ describe('error', () => {
 		expect(error.message).toBe((body?.error as { message: string } | undefined)?.message ?? `The provider returned status ${status}`);
 	});
 
-	test.each([401, 403])('%i is about the gateway’s key, in the provider’s words', (status) => {
+	test.each([401, 403])('%i concerns the gateway’s key, in the provider’s words', (status) => {
 		const words = 'invalid x-api-key';
 		const translated = chatToMessages.translateError(status, told('authentication_error', words), call);
 		expect(translated.body).toMatchObject({ error: { type: 'api_error', code: 'provider_key_rejected', message: words } });

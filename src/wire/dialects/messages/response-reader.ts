@@ -7,10 +7,10 @@ import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { messagesUsage, usageOfMessages } from '../../usage/usage-reader.ts';
 import { readError, readEventError } from './errors.ts';
 
-/** There is one. */
+/** The dialect has one choice. */
 const choice = 0;
 
-/** @throws Fault `provider_response_invalid`. */
+/** @throws `Fault` `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const { content } = body;
 	if (body.type !== 'message' || !Array.isArray(content)) {
@@ -31,21 +31,21 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 	sink.end(reportedUsage(body.usage));
 }
 
-/** A turn that was paused is to be sent back so that it continues, for which other dialects have no word. */
+/** Clients must send a paused turn back to continue it, which other dialects cannot express. */
 function finishWarnings({ stop_reason: reason }: JsonObject): readonly string[] {
 	return reason === 'pause_turn' ? ['stop for pause_turn, after which the turn is not over'] : [];
 }
 
-/** The block that is being streamed, as far as its end depends on its beginning. */
+/** State of the open block that its end depends on. */
 interface OpenBlock {
 	readonly type: unknown;
-	/** Of a call: as the block began with it, for some vendors send it whole. */
+	/** Input that a call's block began with, because some vendors send it complete. */
 	readonly input: unknown;
-	/** Of a call. */
+	/** True if fragments of a call's input have arrived. */
 	hasFragments: boolean;
 	thinking: string;
 	signature: string;
-	/** Of encrypted reasoning. */
+	/** Data of encrypted reasoning. */
 	readonly data: unknown;
 }
 
@@ -83,7 +83,7 @@ class MessagesStreamReader implements StreamReader {
 		}
 	}
 
-	/** The dialect has a terminal event. */
+	/** Always an error, because the dialect has a terminal event. */
 	end(): never {
 		throw new Fault('provider_disconnected');
 	}
@@ -145,7 +145,7 @@ class MessagesStreamReader implements StreamReader {
 		if (this.#block === undefined) return;
 		const { type, input, hasFragments, thinking, signature, data } = this.#block;
 		this.#block = undefined;
-		// Clients parse what they joined, and an empty string is no JSON.
+		// Clients parse the joined fragments, and an empty string is not JSON.
 		if (type === 'tool_use' && !hasFragments) {
 			this.#writing().addArguments(JSON.stringify(isJsonObject(input) ? input : {}), choice);
 		}
@@ -185,7 +185,7 @@ function startCall({ id, name }: JsonObject, sink: ResponseSink): void {
 	sink.startCall({ id, name, signature: undefined }, choice);
 }
 
-/** Of reasons yet unknown nothing is known but that the response is over. */
+/** Unknown finish reasons are taken for a regular end. */
 function finishOf(stopReason: unknown, stopDetails: unknown, hasCalls: boolean): Finish {
 	switch (stopReason) {
 		case 'max_tokens':
@@ -216,7 +216,7 @@ function invalid(what: string): Fault {
 	return new Fault('provider_response_invalid', { message: `The provider’s response contains ${what}: retry later` });
 }
 
-/** What the provider takes back: what it signed or encrypted itself, as it was. */
+/** True for a block that the provider accepts back: one that it signed or encrypted itself. */
 function isReplayable(block: JsonObject): boolean {
 	return signedThinkingOf(viewOf(block)) !== undefined;
 }

@@ -23,7 +23,7 @@ const stop = event('message_stop');
 const tool = (id: string, input: JsonObject = {}): string => blockStart({ type: 'tool_use', id, name: 'f', input });
 const text = (content: string): string => blockStart({ type: 'text', text: '' }) + delta('text_delta', { text: content }) + blockStop;
 
-/** Whatever is between two `data:` lines, read as JSON; the last as it is. */
+/** Returns the content of the `data:` lines as JSON; the last one as text. */
 function dataOf(bytes: Buffer): unknown[] {
 	const lines = bytes.toString().split('\n\n').slice(0, -1);
 	return lines.map((line) => {
@@ -56,7 +56,7 @@ describe.each(recordings)('$name', (recording) => {
 		.map((one) => Buffer.from(one));
 	const whole = translateBytes(chatToMessages, callOf(withUsage)).push(recordedBytes(recording)).toString();
 
-	test('gives the same bytes event by event, and in any groups', () => {
+	test('has the same bytes event by event, and in any groups', () => {
 		const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
 		fc.assert(
 			fc.property(cuts, (sizes) => {
@@ -73,7 +73,7 @@ describe.each(recordings)('$name', (recording) => {
 		);
 	});
 
-	test('tells usage only to who asks, and means the same', () => {
+	test('reports usage only to clients that ask, and with the same meaning', () => {
 		const stream = translateBytes(chatToMessages, callOf({ model: 'alias', stream: true }));
 		const silent = dataOf(stream.push(recordedBytes(recording)));
 		const asked = dataOf(Buffer.from(whole));
@@ -93,7 +93,7 @@ describe.each(recordings)('$name', (recording) => {
 	});
 });
 
-/** The events that would have told a recorded message, each text in pieces of a size. */
+/** Returns the events that would produce a recorded message, with each text in pieces of a given size. */
 function eventsOf({ content, usage, stop_reason, stop_details, ...message }: JsonObject, size: number): string {
 	const inPieces = (value: unknown, render: (piece: string) => string): string =>
 		(String(value).match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? []).map(render).join('');
@@ -112,7 +112,7 @@ function eventsOf({ content, usage, stop_reason, stop_details, ...message }: Jso
 	return event('message_start', { message: { ...message, content: [], usage } }) + blocks.join('') + end;
 }
 
-/** Chunks put together as a caller does. */
+/** Assembles chunks as a client does. */
 function fold(data: readonly unknown[]): JsonObject {
 	const message: Record<string, unknown> = {};
 	const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = [];
@@ -130,7 +130,7 @@ function fold(data: readonly unknown[]): JsonObject {
 }
 
 test.each(readRecordings('anthropic').filter(({ response }) => response.sse === undefined))(
-	'folds to the whole answer: $name',
+	'folds to the non-streaming response: $name',
 	({ response }) => {
 		const recorded = response.json as JsonObject;
 		const whole = chatToMessages.translateAnswer(recorded, callOf(withUsage)) as unknown as {
@@ -152,7 +152,7 @@ test.each(readRecordings('anthropic').filter(({ response }) => response.sse === 
 );
 
 describe('tool calls', () => {
-	test('are counted from 0 whatever blocks stand between, and have arguments when they got none', () => {
+	test('are counted from 0 whatever blocks come between, and have arguments when they got none', () => {
 		const fragments = delta('input_json_delta', { partial_json: '' }) + delta('input_json_delta', { partial_json: '{"a"' });
 		const { deltas, reason } = translate(
 			start +
@@ -183,7 +183,7 @@ describe('tool calls', () => {
 		expect(reason).toBe('tool_calls');
 	});
 
-	test('in the old shape: the first alone', () => {
+	test('in the old shape: the first only', () => {
 		const events = start + tool('t1', { a: 1 }) + blockStop + tool('t2', { b: 2 }) + blockStop + finish('tool_use') + stop;
 		const { deltas, reason } = translate(events, { functions: [{ name: 'f' }] });
 		expect(deltas.slice(1)).toEqual([{ function_call: { name: 'f', arguments: '' } }, { function_call: { arguments: '{"a":1}' } }, {}]);
@@ -191,7 +191,7 @@ describe('tool calls', () => {
 	});
 });
 
-test('thinking comes as text while it is made, and whole at the end, signed as it was', () => {
+test('thinking comes as text while it is generated, and complete at the end, signed as it was', () => {
 	const hidden = { type: 'redacted_thinking', data: 'AAAA' };
 	const { deltas } = translate(
 		start +
@@ -220,7 +220,7 @@ test('thinking comes as text while it is made, and whole at the end, signed as i
 });
 
 describe('the end', () => {
-	test('is [DONE] after message_stop and not before; what follows is nothing', () => {
+	test('is [DONE] after message_stop and not before; later events are ignored', () => {
 		const stream = translateBytes(chatToMessages, callOf(withUsage));
 		expect(stream.push(Buffer.from(start + text('x') + finish('end_turn'))).toString()).not.toContain('[DONE]');
 		expect(stream.isTerminated).toBe(false);
@@ -236,7 +236,7 @@ describe('the end', () => {
 		expect(stream.end()).toHaveLength(0);
 	});
 
-	test('that tells no usage is told none', () => {
+	test('without usage reports none', () => {
 		const events = event('message_start', { message: { id: 'msg_1', content: [] } }) + stop;
 		const { data, reason } = translate(events, withUsage);
 		expect(data.map((one) => (one === '[DONE]' ? one : (one as Chunk).usage))).toEqual([null, null, '[DONE]']);
@@ -256,7 +256,7 @@ describe('the end', () => {
 		expect(stream.end()).toHaveLength(0);
 	});
 
-	test('that comes too early is a fault', () => {
+	test('that comes too early is an error', () => {
 		const stream = translateBytes(chatToMessages, callOf({}));
 		stream.push(Buffer.from(start + text('x') + finish('end_turn')));
 		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_disconnected' }) as Error);
@@ -269,7 +269,7 @@ describe('the end', () => {
 	});
 });
 
-test('unknown events, blocks, deltas and fields are passed over, and so are comments and pings', () => {
+test('unknown events, blocks, deltas and fields are ignored, and so are comments and pings', () => {
 	const noise = [
 		event('ping'),
 		': comment\n\n',
@@ -293,7 +293,7 @@ test('unknown events, blocks, deltas and fields are passed over, and so are comm
 	expect(translate(noisy, withUsage)).toEqual(translate(start + text('x') + finish('end_turn') + stop, withUsage));
 });
 
-test('whatever a provider sends is told or a fault, and nothing breaks', () => {
+test('any stream of a provider is translated or reported as an error, without an internal error', () => {
 	const types = fc.constantFrom(
 		...'message_start content_block_start content_block_delta content_block_stop message_delta message_stop error ping'.split(' '),
 	);
@@ -328,7 +328,7 @@ test('whatever a provider sends is told or a fault, and nothing breaks', () => {
 	);
 });
 
-describe('a stream that cannot be understood', () => {
+describe('an invalid stream', () => {
 	test.each([
 		['not JSON', 'data: {"type":\n\n'],
 		['not an object', 'data: [1]\n\n'],

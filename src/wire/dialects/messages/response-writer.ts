@@ -20,7 +20,7 @@ import {
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { writeError } from './errors.ts';
 
-/** The dialect allows 128 characters and more; what its vendor cannot take back is changed here. */
+/** The dialect allows 128 characters and more; other ids are changed here, because its vendor would reject them when sent back. */
 const maxToolUseIdLength = 128;
 
 const stopReasons: Readonly<Record<FinishReason, string>> = {
@@ -31,9 +31,9 @@ const stopReasons: Readonly<Record<FinishReason, string>> = {
 	refused: 'refusal',
 };
 
-/** What the streamed and the non-streaming response of one request share. */
+/** Shared by the streaming and the non-streaming response of one request. */
 abstract class MessageWriter {
-	/** Unsigned reasoning is shown only to clients that asked to see thinking. */
+	/** Unsigned reasoning is forwarded only to clients that asked for thinking. */
 	readonly wantsReasoning: boolean;
 	readonly takesChoices = false;
 	protected readonly call: TranslatedCall;
@@ -50,17 +50,17 @@ abstract class MessageWriter {
 
 	startChoice(): void {}
 
-	/** Refusals of other vendors are text of the message. */
+	/** A `refusal` of another vendor's model becomes text of the message. */
 	addRefusal(text: string): void {
 		this.addText(text);
 	}
 
 	abstract addText(text: string): void;
 
-	/** Other vendors' signatures mean nothing here. */
+	/** Other vendors' signatures have no meaning here. */
 	addSignedReasoning(): void {}
 
-	/** Of a text, which may come back without it. */
+	/** A text's signature is optional, so it is dropped. */
 	addSignature(): void {}
 
 	finish({ reason, explanation }: Finish): void {
@@ -74,7 +74,7 @@ abstract class MessageWriter {
 		return `msg_${own.replace(/^(?:chatcmpl-|msg_)/, '')}`;
 	}
 
-	/** The provider's name of the model, as same-format responses have it. */
+	/** Returns the provider's name of the model, as same-format responses do. */
 	protected modelName(model: unknown): string {
 		return typeof model === 'string' && model !== '' ? model : this.call.model;
 	}
@@ -92,8 +92,8 @@ abstract class MessageWriter {
 	}
 
 	/**
-	 * Buckets do not overlap, unlike other vendors'.
-	 * @param usage undefined where the provider has reported nothing, yet or at all: then the input is what the gateway estimates.
+	 * Buckets do not overlap, unlike those of other vendors.
+	 * @param usage undefined if the provider has reported none yet, or none at all: then the input is estimated.
 	 */
 	protected usageOf(usage: Usage | undefined): JsonObject {
 		return {
@@ -112,7 +112,7 @@ abstract class MessageWriter {
 
 class MessageBodyWriter extends MessageWriter implements BodyWriter {
 	readonly #content: JsonObject[] = [];
-	/** Of the last block, when it is a call. */
+	/** Arguments of the last block, if it is a call. */
 	#arguments: string | undefined;
 	#start: ResponseStart = { id: undefined, model: undefined };
 	#usage: JsonObject = {};
@@ -126,7 +126,7 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 	}
 
 	addReasoning(text: string): void {
-		// Not made up: what other providers sign is not their thinking but what follows from it.
+		// The signature is empty: other providers sign the content that follows, not their thinking.
 		if (this.wantsReasoning) this.#add('thinking', text, { signature: '' });
 	}
 
@@ -161,7 +161,7 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 		};
 	}
 
-	/** Neighbours of one kind are one block, as in a stream. */
+	/** Adjacent content of one kind forms one block, as in a stream. */
 	#add(type: 'text' | 'thinking', text: string, more: JsonObject): void {
 		if (text === '') return;
 		this.#endCall();
@@ -180,13 +180,12 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 
 type BlockKind = 'text' | 'thinking' | 'tool_use';
 
-/** Writes the events of one message: blocks strictly one after the other, counted from 0. */
+/** Writes the events of one message: blocks strictly one after the other, numbered from 0. */
 class MessageStreamWriter extends MessageWriter implements ResponseSink, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
 	#events: string[] = [];
 	#index = -1;
-	/** The block that is open. */
 	#open: BlockKind | undefined;
 
 	take(): readonly string[] {
@@ -250,7 +249,7 @@ class MessageStreamWriter extends MessageWriter implements ResponseSink, Written
 
 	#closeBlock(): void {
 		if (this.#open === undefined) return;
-		// Not made up: the provider signs nothing.
+		// The signature is empty, because the provider signs nothing.
 		if (this.#open === 'thinking') this.#delta('"signature_delta","signature":""');
 		this.#events.push(`event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`);
 		this.#open = undefined;

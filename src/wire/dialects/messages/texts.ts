@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
 import { isTextType, parseSvgUrl } from '../chat/data-url.ts';
 
-/** Members of a request that no model reads, or that are looked at by name. */
+/** Members of a request that no model reads, or that are read by name. */
 const knownMembers: ReadonlySet<string> = new Set(
 	(
 		'messages system tools model stream metadata thinking tool_choice service_tier stop_sequences container mcp_servers ' +
@@ -10,10 +10,10 @@ const knownMembers: ReadonlySet<string> = new Set(
 	).split(' '),
 );
 
-/** Members of a message that hold no text, or are looked at by name. */
+/** Members of a message that contain no text, or are read by name. */
 const knownMessageMembers: ReadonlySet<string> = new Set(['role', 'content']);
 
-/** Members of blocks that hold no text, or are looked at by name where they do. */
+/** Members of blocks that contain no text, or are read by name. */
 const knownBlockMembers: ReadonlySet<string> = new Set(
 	(
 		'type text citations thinking signature data id tool_use_id name server_name input caller content is_error title context source ' +
@@ -21,29 +21,29 @@ const knownBlockMembers: ReadonlySet<string> = new Set(
 	).split(' '),
 );
 
-/** Members of an answer that hold no text, or are looked at by name. */
+/** Members of a response that contain no text, or are read by name. */
 const knownAnswerMembers: ReadonlySet<string> = new Set(
 	'id type role model content stop_reason stop_sequence stop_details usage container context_management'.split(' '),
 );
 
-/** Members of events that hold no text, or are looked at by name. */
+/** Members of events that contain no text, or are read by name. */
 const knownEventMembers: ReadonlySet<string> = new Set('type index message content_block delta usage error context_management'.split(' '));
 
-/** Members of increments that hold no text, or are looked at by name. */
+/** Members of deltas that contain no text, or are read by name. */
 const knownDeltaMembers: ReadonlySet<string> = new Set(['type', 'text', 'thinking', 'partial_json', 'citation', 'signature']);
 
-/** Members of what an answer ends with that hold no text, or are looked at by name. */
+/** Members of the final delta that contain no text, or are read by name. */
 const knownEndMembers: ReadonlySet<string> = new Set(['stop_reason', 'stop_sequence', 'stop_details', 'container']);
 
-/** Events without text of a model; what an error says is read as a member. */
+/** Events without text of a model; the text of an error is read as a member. */
 const silentEvents: ReadonlySet<unknown> = new Set(['ping', 'message_stop', 'error']);
 
-/** Of a stream: texts go on from block to block while the answer goes on, thoughts until something else comes. */
+/** In a stream, texts are joined across blocks until the response ends, thoughts until other content follows. */
 const textThread = 'text';
 const thoughtThread = 'thought';
 const allThreads: readonly string[] = [textThread, thoughtThread];
 
-/** What guardrails see of messages. */
+/** Texts of messages for guardrails. */
 export const messagesTextViews: TextViews = {
 	request(body) {
 		const view = new ViewBuilder();
@@ -53,7 +53,7 @@ export const messagesTextViews: TextViews = {
 		for (const [index, message] of objectsOf(body.messages)) {
 			const role = typeof message.role === 'string' ? message.role : 'user';
 			const path = ['messages', index];
-			// Neighbours of one role are one turn, to providers and in translation.
+			// Providers and translation merge adjacent messages of one role into one turn.
 			if (role !== last) thread = path.join('.');
 			last = role;
 			viewContent(view, role, 'text', message.content, [...path, 'content'], thread);
@@ -83,7 +83,7 @@ export const messagesTextViews: TextViews = {
 	},
 };
 
-/** @returns whether it is of a kind that is known. */
+/** @returns true if the event's type is known. */
 function viewKnownEvent(view: ViewBuilder, event: JsonObject, block: string): boolean {
 	if (silentEvents.has(event.type) || event.type === 'content_block_stop') return true;
 	if (event.type === 'content_block_delta' && isJsonObject(event.delta)) {
@@ -118,12 +118,12 @@ function viewAnswer(view: ViewBuilder, answer: JsonObject, path: ValuePath): voi
 	view.others(answer, knownAnswerMembers, 'assistant', path);
 }
 
-/** Why it ended: a refusal says so in words. */
+/** Views the end of a response: a `refusal` explains itself in text. */
 function viewEnd(view: ViewBuilder, { stop_details }: JsonObject, path: ValuePath): void {
 	if (isJsonObject(stop_details)) view.string('assistant', 'refusal', [...path, 'stop_details', 'explanation'], stop_details.explanation);
 }
 
-/** @param thread of its texts: its own, unless they go on from elsewhere. */
+/** @param thread for its texts; by default a separate one. */
 function viewContent(
 	view: ViewBuilder,
 	role: string,
@@ -140,12 +140,12 @@ function viewContent(
 	}
 }
 
-/** @param part what a plain text counts as here. */
+/** @param part kind of a plain text in this place. */
 function viewBlock(view: ViewBuilder, role: string, part: TextPart, block: JsonObject, path: ValuePath, thread: string): void {
 	if (viewKnownBlock(view, role, part, block, path, thread)) view.others(block, knownBlockMembers, role, path);
 }
 
-/** @returns whether it is of a kind whose members are known. */
+/** @returns true for a block type whose members are known. */
 function viewKnownBlock(view: ViewBuilder, role: string, part: TextPart, block: JsonObject, path: ValuePath, thread: string): boolean {
 	switch (block.type) {
 		case 'text':
@@ -155,7 +155,7 @@ function viewKnownBlock(view: ViewBuilder, role: string, part: TextPart, block: 
 		case 'thinking':
 			view.string(role, 'reasoning', [...path, 'thinking'], block.thinking, `${thread}/${thoughtThread}`);
 			break;
-		// Nobody but its vendor can read it, and nobody but its vendor wrote it.
+		// Only its vendor can read and write it.
 		case 'redacted_thinking':
 			break;
 		case 'tool_use':
@@ -189,7 +189,7 @@ function viewKnownBlock(view: ViewBuilder, role: string, part: TextPart, block: 
 	return true;
 }
 
-/** Nobody here sees pictures. The text that an SVG is made of is read. */
+/** Images are unreadable. The text of an SVG is read. */
 function viewImage(view: ViewBuilder, role: string, block: JsonObject, path: ValuePath): void {
 	view.skip(role, 'image', path);
 	const source = isJsonObject(block.source) ? block.source : {};
@@ -214,7 +214,7 @@ function viewStart(view: ViewBuilder, block: JsonObject, key: string): void {
 	const path = ['content_block'];
 	const isText = block.type === 'text';
 	if (block.type !== 'thinking') viewBlock(view, 'assistant', 'text', isText ? { ...block, text: '' } : block, path, `${key}start`);
-	// The increments that follow go on with what the block begins with; its other members are texts of their own.
+	// Deltas continue the text that the block begins with; its other members are separate texts.
 	view.block = `${key}text`;
 	view.isEachApart = false;
 	if (isText) view.string('assistant', 'text', [...path, 'text'], block.text, textThread);

@@ -10,22 +10,22 @@ export interface WrittenThinking {
 }
 
 export interface ThinkingCircumstances {
-	/** A tool must be called. */
+	/** The response must contain a call. */
 	readonly isForced: boolean;
-	/** The calls that are being answered were made without thinking, or it was lost. */
+	/** The calls whose results follow were made without thinking, or it was lost. */
 	readonly hasLostThinking: boolean;
-	/** The model is to go on with what it said. */
+	/** The model continues the last assistant message. */
 	readonly isPrefilled: boolean;
 }
 
-/** Where thinking is bought by the token. */
+/** Thinking budgets in tokens, by effort. */
 const budgets: Readonly<Record<string, number>> = { low: 2048, medium: 4096, high: 16_384, xhigh: 16_384, max: 32_768 };
 const leastBudget = 1024;
 
-/** Some models show nothing of their thoughts unless asked, and `reasoning_content` would stay empty. */
+/** Some models show no thinking by default, and `reasoning_content` would stay empty. */
 const shownThinking: JsonObject = { type: 'adaptive', display: 'summarized' };
 
-/** By what the model knows of thinking. */
+/** Writes the thinking settings that the model supports. */
 export function writeThinking(
 	wanted: ReasoningSetting | undefined,
 	model: ClaudeModel,
@@ -76,7 +76,7 @@ function obstacleOf({ isForced, hasLostThinking, isPrefilled }: ThinkingCircumst
 	return isPrefilled ? 'the conversation ends with an assistant message' : undefined;
 }
 
-/** A budget must be less than the cap. A cap on what is seen is raised by it; one that covers thinking too lowers it. */
+/** A budget must be less than the cap. A cap on visible output is raised by the budget; one that includes thinking lowers it. */
 function withBudget(
 	field: string,
 	wanted: number,
@@ -85,7 +85,7 @@ function withBudget(
 	warnings: RequestWarnings,
 ): WrittenThinking {
 	const raised = cap.includesReasoning ? cap.value : Math.min(cap.value + wanted, maxOutputTokens ?? Number.POSITIVE_INFINITY);
-	// Where there is not enough for both, a fifth is left for the answer.
+	// If the full budget does not fit on top of the client's cap, at least a fifth remains for the response.
 	const budget = raised === cap.value + wanted ? wanted : Math.min(wanted, Math.floor(raised * 0.8));
 	if (budget < leastBudget) {
 		warnings.add(field, `ignored because fewer than ${leastBudget} tokens remain for it`);
@@ -97,16 +97,16 @@ function withBudget(
 	return { maxTokens: raised, thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
-/** What every Claude model can write. */
+/** Maximum output that every Claude model supports. */
 const leastMaximum = 4096;
 
-/** A non-streaming response shows nothing for as long as it takes, so without a cap it is kept to a few minutes. */
+/** A non-streaming response sends no byte until it is complete, so without a cap it is limited to a few minutes. */
 const nonStreamingDefault = 16_384;
 
-/** The cap, which this provider demands: the client's, else the default, which has no field. */
+/** The cap, which this provider requires: the client's, otherwise the default, which has no field. */
 export type GivenCap = Omit<OutputCap, 'field'> & Partial<Pick<OutputCap, 'field'>>;
 
-/** @throws Refusal `field_invalid`. */
+/** @throws `Refusal` `field_invalid`. */
 export function outputCapOf(conversation: Conversation, target: TranslationTarget): GivenCap {
 	const { maxOutputTokens: max, defaultMaxTokens } = target;
 	const cap = conversation.outputCap(max);
