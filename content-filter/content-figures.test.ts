@@ -1,4 +1,4 @@
-/** The rows that the published figures were measured on are not in the repository: what can be kept true without them is. */
+/** Checks the published figures against the weights and their sources, because the measured rows are not in the repository. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { readContentWeights } from './read-weights.ts';
 const weights = readContentWeights();
 const page = readFileSync(new URL('../docs/reference/content-filter-measurements.md', import.meta.url), 'utf8');
 
-/** Cells of the table below a heading, without its head. */
+/** Cells of the table below a heading, without the header row. */
 function tableOf(heading: string): string[][] {
 	const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
 	const lines = section.split('\n').filter((line) => line.startsWith('|'));
@@ -27,7 +27,7 @@ describe('the published figures of the content filter', () => {
 	it('are those of the weights that are shipped', () => {
 		expect(page).toContain(`| \`weights.bin\` | \`${createHash('sha256').update(weights).digest('hex')}\` |`);
 		expect(page).toContain(`${weights.length} bytes of weights`);
-		// 2^18 buckets of seven heads, a byte each, and the lexicon.
+		// 2^18 buckets of seven heads, one byte each, and the lexicon.
 		expect(weights.length).toBeLessThan(1.85 * 2 ** 20);
 	});
 

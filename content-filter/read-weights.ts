@@ -1,4 +1,4 @@
-/** The weights of the content filter, as `training/` wrote them. `src/policy/guardrails/content` scores with them. */
+/** Reads the content filter's weights, which `training/` writes. `src/policy/guardrails/content` scores with them. */
 import { readFileSync } from 'node:fs';
 
 export const contentWeightsFile = new URL('weights/weights.bin', import.meta.url);

@@ -1,4 +1,4 @@
-/** Prompts that sound unsafe and are not, and harmful requests in the same words: none of them was trained on. */
+/** Prompts that sound unsafe but are harmless, and harmful requests in the same words. None is part of the training set. */
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Where on a head's logits the scores 0.5 and 0.8 lie, chosen on rows that the model in question was not trained on. */
+/** Chooses the logits of each head that map to the scores 0.5 and 0.8, on rows that the model was not trained on. */
 import { type ContentHead, contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
 import type { LabelledRow } from './labelled-rows.ts';
 import type { Calibration } from './quantise.ts';
@@ -6,18 +6,17 @@ import { isForeign, isHarmlessLookAlike, isOrdinary } from './row-groups.ts';
 
 export interface ScoredRow {
 	readonly row: LabelledRow;
-	/** By head. */
 	readonly logits: readonly number[];
 }
 
 interface Target {
-	/** The share of ordinary rows that may score 0.5. */
+	/** Maximum share of ordinary rows with a score of 0.5 or more. */
 	readonly ordinary: number;
-	/** The share of harmless look-alikes, and of sentences that only name a group, that may score 0.8. */
+	/** Maximum share of harmless look-alikes, and of sentences that only name a group, with a score of 0.8 or more. */
 	readonly lookAlikes: number;
 	/**
-	 * How much recall counts beside precision where the threshold balances the two. 0: the lowest threshold that ordinary rows allow is
-	 * taken, whatever it costs in precision elsewhere.
+	 * Weight of recall relative to precision when the threshold balances the two. 0 selects the lowest threshold that ordinary rows allow,
+	 * whatever the precision elsewhere.
 	 */
 	readonly recallWeight: number;
 }
@@ -34,7 +33,7 @@ const targets: Readonly<Record<ContentHead, Target>> = {
 	prompt_attack: { ordinary: 0.0006, lookAlikes: 0.01, recallWeight: 0 },
 };
 
-/** From a score of 0.5 to one of 0.8 is at least so far. */
+/** Minimum distance between the logits of the scores 0.5 and 0.8. */
 const leastGap = 0.7;
 const logitOfBlock = Math.log(0.8 / 0.2);
 
@@ -59,13 +58,13 @@ export function calibrate(rows: readonly ScoredRow[]): Calibration[] {
 	});
 }
 
-/** The least threshold that no more than the share of the values exceed. */
+/** Returns the lowest threshold that at most this share of the values exceeds. */
 function exceededBy(values: readonly number[], share: number): number {
 	const sorted = values.toSorted((a, b) => b - a);
 	return (sorted[Math.floor(sorted.length * share)] ?? 0) + 1e-6;
 }
 
-/** Where the weighed harmonic mean of precision and recall is highest; of equal weights, F1. */
+/** Returns the threshold with the highest weighted harmonic mean of precision and recall; with equal weights, F1. */
 function balancedThreshold(present: readonly number[], absent: readonly number[], recallWeight: number): number {
 	const all = [...present.map((logit) => ({ logit, hit: 1 })), ...absent.map((logit) => ({ logit, hit: 0 }))];
 	let [hits, best, threshold] = [0, 0, 0];

@@ -1,6 +1,6 @@
 /**
- * Classes of words that say what an alarming word is about: "kill" beside a word of `computing` is no threat, beside one of `person`
- * it may be. They are added to the lexicon's classes, so that weights are learned for two classes near each other.
+ * Classes of words that show the subject of an alarming word. "kill" near a word of `computing` is no threat, but near one of `person`
+ * possibly. They extend the lexicon's classes, so that training learns weights for pairs of nearby classes.
  */
 const words: Readonly<Record<string, string>> = {
 	computing:
@@ -81,7 +81,7 @@ const words: Readonly<Record<string, string>> = {
 		'unauthorized untraced victimless without',
 };
 
-/** By name, each word and its plural. */
+/** Words of each class, in singular and plural. */
 export const contextClasses: readonly (readonly [name: string, words: readonly string[]])[] = Object.entries(words).map(([name, list]) => {
 	const both = list.split(' ').flatMap((word) => (/^[a-z]+$/.test(word) ? [word, `${word}s`] : []));
 	return [name, [...new Set(both)]];

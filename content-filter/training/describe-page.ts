@@ -1,7 +1,7 @@
-/** The page `docs/reference/content-filter-measurements.md`. */
+/** Renders the page `docs/reference/content-filter-figures.md`. */
 import { describeHeads, describePromises, describeSources, type Judged, promisesOf, shareAbove } from './figures.ts';
 
-/** Figures of the weights before safe prompts and context words were trained on, of the same rows held out. */
+/** Figures of the weights before training on safe prompts and context words, measured on the same held-out rows. */
 const before = `| head | rows | present | precision 0.5 | recall 0.5 | precision 0.8 | recall 0.8 |
 | --- | --- | --- | --- | --- | --- | --- |
 | \`hate\` | 15194 | 1892 | 52.7 % | 63.9 % | 62.4 % | 48.1 % |
@@ -16,14 +16,14 @@ export interface Training {
 	readonly trainedRows: number;
 	readonly weightBytes: number;
 	readonly options: string;
-	/** SHA-256 of the files that training read. */
+	/** SHA-256 digests of the training input files. */
 	readonly digests: readonly (readonly [name: string, digest: string])[];
 	readonly weightsDigest: string;
 }
 
 /**
- * @param heldOut by the weights that are shipped.
- * @param crossValidated the rows that those were trained on, each by a model and thresholds that were made without it.
+ * @param heldOut held-out rows, judged with the shipped weights.
+ * @param crossValidated training rows, each judged by a model and thresholds that were fitted without it.
  */
 export function describePage(heldOut: readonly Judged[], crossValidated: readonly Judged[], training: Training): string {
 	return `# Content filter measurements

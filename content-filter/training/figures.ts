@@ -1,4 +1,4 @@
-/** What the scorer makes of rows that it has never seen, as numbers and as the page that publishes them. */
+/** Measures the scorer on rows that it was not trained on, as numbers and as the page that publishes them. */
 import { type ContentHead, contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
 import type { ContentScorer } from '../../src/policy/guardrails/content/content-scorer.ts';
 import type { ScoredRow } from './calibrate.ts';
@@ -24,7 +24,7 @@ export interface Judged {
 	readonly highest: number;
 }
 
-/** As the scorer would, had its weights these calibrations. */
+/** Judges scored rows the way the scorer does with these calibrations. */
 export function judgeScored(scored: readonly ScoredRow[], calibrations: readonly Calibration[]): Judged[] {
 	return scored.map(({ row, logits }) => {
 		const scores = calibrations.map(({ slope, shift }, head) => 1 / (1 + Math.exp(-(slope * (logits[head] ?? 0) + shift))));
@@ -111,7 +111,7 @@ export function promisesOf(judged: readonly Judged[]): Promised[] {
 	];
 }
 
-/** One line for each kind of rows, with both ways of measuring. */
+/** Renders one line for each kind of rows, with both ways of measuring. */
 export function describePromises(crossValidated: readonly Promised[], heldOut: readonly Promised[]): string {
 	return table(
 		['rows', 'cross-validated', 'held out', 'bound'],
@@ -126,7 +126,7 @@ function describeValue({ value, rows }: Promised): string {
 	return `${percent(value)} of ${rows}`;
 }
 
-/** Precision depends on how many of the rows are harmful, so their share stands beside it. */
+/** Renders the share of harmful rows next to precision, because precision depends on it. */
 export function describeHeads(judged: readonly Judged[]): string {
 	return table(
 		['head', 'rows', 'present', 'precision 0.5', 'recall 0.5', 'precision 0.8', 'recall 0.8'],
@@ -146,7 +146,7 @@ export function describeHeads(judged: readonly Judged[]): string {
 	);
 }
 
-/** Caught of what is harmful, flagged of what is not, for each source: the spread that one number hides. */
+/** Renders the recall and the false positive rate of each source: the spread that one number hides. */
 export function describeSources(judged: readonly Judged[]): string {
 	const sources = [...new Set(judged.map(({ row }) => sourceOf(row)))].toSorted();
 	return table(
@@ -164,7 +164,7 @@ export function describeSources(judged: readonly Judged[]): string {
 	);
 }
 
-/** Of the rows of a source, the share that reaches the threshold. */
+/** Share of a source's rows whose score reaches the threshold. */
 export function shareAbove(judged: readonly Judged[], source: string, threshold: number): string {
 	const rows = judged.filter(({ row }) => sourceOf(row) === source);
 	const value = rows.filter(({ highest }) => highest >= threshold).length / rows.length;

@@ -1,4 +1,4 @@
-/** Logistic regression by AdaGrad, one head beside the other. The same rows and seed give the same weights. */
+/** Fits a logistic regression by AdaGrad, all heads in parallel. The same rows and seed give the same weights. */
 import { contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
 import { shortTextWords } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { bucketCount } from '../../src/policy/guardrails/content/content-weights.ts';
@@ -14,12 +14,12 @@ export interface FitOptions {
 	readonly epochs: number;
 	readonly learningRate: number;
 	readonly decay: number;
-	/** A bucket that fewer rows fall into keeps no weight. */
+	/** Minimum number of rows in a bucket; buckets with fewer get no weight. */
 	readonly leastRows: number;
 }
 
 export interface Fitted {
-	/** By feature, then head. */
+	/** Weights by feature, then head. */
 	readonly weights: Float64Array;
 	readonly intercepts: Float64Array;
 }
@@ -86,20 +86,19 @@ export function fit(examples: readonly Example[], features: number, options: Fit
 
 interface Lesson {
 	readonly example: Example;
-	/** Of the window. */
 	readonly position: number;
-	/** Of the window that looks most like each head. */
+	/** Position of the most likely window for each head. */
 	readonly best: Int32Array;
 }
 
-/** How far each head is off, weighted. @returns whether any is. */
+/** Computes the weighted error of each head. @returns whether any head has one. */
 function findErrors({ example, position, best }: Lesson, logits: Float64Array, boosts: readonly number[], errors: Float64Array): boolean {
 	let isAnything = false;
 	for (const [head, name] of contentHeads.entries()) {
 		const label = example.labels[name];
 		errors[head] = 0;
 		if (label === undefined) continue;
-		// Where a long text is harmful is not known: in the window that looks most like it, and a little everywhere.
+		// The harmful part of a long text is unknown. The most likely window gets the full error, the others a share of it.
 		const share = label === 1 && position !== best[head] ? 0.3 : 1;
 		const weight = share * sourceWeight(example.source) * (example.weak?.includes(name) === true ? 0.5 : 1);
 		const boost = label === 1 ? (boosts[head] ?? 1) : 1;
@@ -124,8 +123,8 @@ function findBest(windows: readonly Window[], best: Int32Array, read: (window: W
 }
 
 /**
- * By the beginning of a source's name. Two large sources would drown the rest; what ordinary prompts, harmless
- * look-alikes and jailbreaks are, few rows tell.
+ * Weights by prefix of the source's name. Without them, two large sources would dominate, because few rows describe ordinary prompts,
+ * harmless look-alikes and jailbreaks.
  */
 const sourceWeights: readonly (readonly [source: string, weight: number])[] = [
 	['edos', 0.3],
@@ -167,7 +166,7 @@ function learnedFeatures(examples: readonly Example[], features: number, leastRo
 	return Uint8Array.from(rows, (count, id) => (id >= bucketCount || count >= leastRows ? 1 : 0));
 }
 
-/** Mulberry32. */
+/** Returns a Mulberry32 generator. */
 function randomFrom(seed: number): () => number {
 	let state = seed | 0;
 	return () => {

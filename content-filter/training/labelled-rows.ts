@@ -1,4 +1,4 @@
-/** The rows of the training set, and which of them training never sees. */
+/** Reads the rows of the training set, and decides which of them are held out of training. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -8,15 +8,15 @@ import { contextClasses } from './context-words.ts';
 
 export interface LabelledRow {
 	readonly text: string;
-	/** A head without a label is unknown, not absent. */
+	/** Labels by head. A head without a label is unknown, not absent. */
 	readonly labels: Partial<Record<ContentHead, 0 | 1>>;
 	readonly weak?: readonly ContentHead[];
 	readonly source: string;
-	/** From 0 to 1, the same for texts that share much of their wording: what decides on which side of a split a row falls. */
+	/** Position from 0 to 1 that assigns the row to one side of a split. Texts that share much of their wording have the same one. */
 	readonly place: number;
 }
 
-/** Stand for what was removed from social media posts; no live text has them. */
+/** Placeholders for text removed from social media posts. Live text has none. */
 const placeholders = /\[(?:URL|USER|EMAIL|PHONE)\]/g;
 
 export function readRows(folder: string): LabelledRow[] {
@@ -33,10 +33,10 @@ export function readRows(folder: string): LabelledRow[] {
 
 const splitSalt = 0x51ed270b;
 
-/** Runs of so many words are compared. */
+/** Number of words in each compared run. */
 const runWords = 4;
 
-/** The least hash of any run of words: two texts have it in common as often as they have runs in common. */
+/** Returns the minimum hash of all runs of words. Two texts have the same one as often as they share runs. */
 export function placeOf(text: string): number {
 	const recent: number[] = [];
 	let least = 0xffffffff;
@@ -50,7 +50,7 @@ export function placeOf(text: string): number {
 	reader.read(text);
 	reader.end();
 	if (least === 0xffffffff) least = hashOf(recent);
-	// A least hash is small: hashed again it is anywhere. Another salt makes another split.
+	// A minimum hash is small, so it is hashed again to spread evenly. Another salt gives another split.
 	return (finishHash(finishHash(Math.imul(least, 0x2545f491) ^ 0x5bd1e995) ^ splitSalt) >>> 0) / 2 ** 32;
 }
 
@@ -68,11 +68,11 @@ function hashOf(words: readonly number[]): number {
 
 export interface LexiconClasses {
 	readonly names: readonly string[];
-	/** A bit for each class, by the word's hash. */
+	/** Bit mask of classes by the word's hash. */
 	readonly classes: ReadonlyMap<number, number>;
 }
 
-/** The lexicon's words that the reader takes as one (phrases and spellings with signs are left out), and the context words. */
+/** Reads the lexicon's single words and the context words. Phrases and spellings with punctuation are left out. */
 export function readLexicon(folder: string): LexiconClasses {
 	const lexicon = JSON.parse(readFileSync(join(folder, 'lexicon.json'), 'utf8')) as Record<string, { words: string[] }>;
 	const all = [...Object.entries(lexicon).map(([name, { words }]) => [name, words] as const), ...contextClasses];

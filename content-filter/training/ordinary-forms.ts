@@ -1,4 +1,4 @@
-/** Ordinary texts that are hardly language, made up: forms, contacts, orders, log lines, tables, snippets of data. */
+/** Generates ordinary texts with little natural language: forms, contacts, orders, log lines, tables, snippets of data. */
 import type { LabelledRow } from './labelled-rows.ts';
 import { ordinaryRow } from './ordinary-packages.ts';
 
@@ -20,7 +20,7 @@ const things =
 	);
 const streets = 'Cedar Church Garden High Hill King Lake Maple Mill North Oak Park River School Spring Station Victoria West'.split(' ');
 
-/** Each `#` is a digit; a name in braces is chosen from its list. */
+/** Templates in which each `#` becomes a digit, and a name in braces an entry of its list. */
 const forms = [
 	'Name: {first} {last}\nPhone: ###-###-####\nE-mail: {first}.{last}@example.com',
 	'Date: 20##-0#-1# 1#:##:##\nName: {first} {last}\nPhone: #### ## ## ##',
@@ -63,7 +63,7 @@ const people =
 		' ',
 	);
 
-/** Naming a group is no hate. */
+/** Sentences that name a group, which is not hate. */
 const mentions = [
 	'My {group} {person} invited us to dinner on Sunday.',
 	'Our {group} {person} and her husband moved to {city} last year.',

@@ -1,6 +1,6 @@
 /**
- * Ordinary text that the training set lacks: other languages, licences, code. It comes from packages under permissive
- * licences in exact versions, so that anybody can fetch the same.
+ * Reads ordinary text that the training set lacks: other languages, licences, code. It comes from exact versions of packages under
+ * permissive licences, so that the training is reproducible.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ interface OrdinaryPackage {
 	readonly name: string;
 	readonly version: string;
 	readonly files: string;
-	/** The most rows that it gives, spread over its files. */
+	/** Maximum number of rows from the package, spread over its files. */
 	readonly rows: number;
-	/** Running text of one file. */
+	/** Extracts the running text of a file. */
 	readonly textOf: (content: string) => string;
 }
 
 const languages = ['cs', 'de', 'es', 'fr', 'it', 'ja', 'ko', 'pl', 'pt-br', 'ru', 'tr', 'zh-hans', 'zh-hant'];
 
-/** All MIT, but `spdx-license-list`, which is CC0-1.0, and `yaml`, which is ISC. */
+/** Packages under MIT, except `spdx-license-list` (CC0-1.0) and `yaml` (ISC). */
 export const ordinaryPackages: readonly OrdinaryPackage[] = [
 	...languages.map((language) => ({
 		name: `@codingame/monaco-vscode-language-pack-${language}`,
@@ -54,10 +54,10 @@ function asItIs(content: string): string {
 	return content;
 }
 
-/** Prompts are short and long. */
+/** Lengths in characters, because prompts are short and long. */
 const lengths = [60, 160, 400, 1000];
 
-/** @param folder where `npm install` put the packages. @throws Error when one is missing or of another version. */
+/** @param folder in which `npm install` placed the packages. @throws Error when one is missing or has another version. */
 export function readOrdinaryPackages(folder: string): LabelledRow[] {
 	return ordinaryPackages.flatMap(({ name, version, files, rows, textOf }) => {
 		const home = join(folder, 'node_modules', name);
@@ -75,7 +75,7 @@ export function ordinaryRow(text: string, source: string): LabelledRow {
 	return { text, source, place: placeOf(text), labels: Object.fromEntries(contentHeads.map((head) => [head, 0])) };
 }
 
-/** So many pieces at equal distances. */
+/** Cuts `count` pieces at equal distances. */
 function spread(text: string, count: number): string[] {
 	const step = Math.max(1000, Math.floor(text.length / count));
 	const pieces: string[] = [];

@@ -1,10 +1,10 @@
-/** Learned numbers as the file of weights holds them. */
+/** Converts learned numbers to the format of the weights file. */
 import { contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
 import { bucketCount, packWeights } from '../../src/policy/guardrails/content/content-weights.ts';
 import type { Fitted } from './fit.ts';
 import type { LexiconClasses } from './labelled-rows.ts';
 
-/** What turns a head's learned logit into the one whose sigmoid is the score: `slope * logit + shift`. */
+/** Maps a head's learned logit to the one whose sigmoid is the score: `slope * logit + shift`. */
 export interface Calibration {
 	readonly slope: number;
 	readonly shift: number;
@@ -14,7 +14,7 @@ export const uncalibrated: readonly Calibration[] = contentHeads.map(() => ({ sl
 
 const heads = contentHeads.length;
 
-/** Of so many weights of a head, one may be too large for a byte and is cut. */
+/** One in this many weights of a head may exceed a byte and is clipped. */
 const oneCutIn = 5000;
 
 export function quantise(

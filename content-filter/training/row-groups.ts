@@ -1,26 +1,26 @@
-/** Kinds of rows that figures are given for, by source. */
+/** Groups rows by source, for the published figures. */
 import type { LabelledRow } from './labelled-rows.ts';
 
 export function isOrdinary({ source }: LabelledRow): boolean {
 	return /^(?:gpteacher-|docs-|purplellama-instruct)/.test(source);
 }
 
-/** Ordinary text that is hardly a prompt: other languages, licences, code, forms. */
+/** Tells whether a row is ordinary text that is hardly a prompt: other languages, licences, code, forms. */
 export function isForeign({ source }: LabelledRow): boolean {
 	return /^(?:npm:|made-)/.test(source);
 }
 
-/** Harmless prompts that use alarming words. */
+/** Tells whether a row is a harmless prompt with alarming words. */
 export function isLookAlike({ source }: LabelledRow): boolean {
 	return source === 'project-contrast' || source === 'purplellama-frr';
 }
 
-/** Prompts of `test/suites/safe-prompts` that are harmless and sound otherwise. */
+/** Tells whether a row is a prompt of `test/suites/safe-prompts` that is harmless and sounds otherwise. */
 export function isSafePrompt({ source }: LabelledRow): boolean {
 	return source.startsWith('safe-');
 }
 
-/** Rows of public data, as they were before `test/suites/safe-prompts` came. */
+/** Tells whether a row belongs to the public data, without `test/suites/safe-prompts`. */
 export function isPublicRow(row: LabelledRow): boolean {
 	return !isSafePrompt(row) && !isCounterpart(row);
 }
@@ -29,7 +29,7 @@ export function isCounterpart({ source }: LabelledRow): boolean {
 	return source.startsWith('harmful-counterparts');
 }
 
-/** Harmless sentences that name a group of people. */
+/** Tells whether a row is a harmless sentence that names a group of people. */
 export function isNaming(row: LabelledRow): boolean {
 	return row.source === 'identity-templates' && !isHarmful(row);
 }
@@ -46,7 +46,7 @@ export function isInjection({ source }: LabelledRow): boolean {
 	return source.startsWith('purplellama-injection');
 }
 
-/** First turns of people who tried to get harm out of an assistant, and of people who did not. */
+/** Tells whether a row is the first turn of a person, with harmful intent or without. */
 export function isHumanPrompt({ source }: LabelledRow): boolean {
 	return source === 'hh-rlhf';
 }

@@ -1,4 +1,4 @@
-/** Harmless prompts with alarming words, and harmful requests in the same words, made of templates, by family. */
+/** Generates harmless prompts with alarming words, and harmful requests in the same words, from templates, by family. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ContentHead, contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
@@ -6,7 +6,7 @@ import type { LabelledRow } from './labelled-rows.ts';
 
 const folder = join(import.meta.dirname, '../../test/suites/safe-prompts');
 
-/** Rows of one template. More would repeat themselves. */
+/** Maximum number of rows from one template, because more would be repetitive. */
 const rowsPerTemplate = 14;
 const foldCount = 5;
 const testFrom = 0.8;
@@ -16,7 +16,7 @@ export interface Family {
 	readonly lines: readonly string[];
 }
 
-/** @param file of lines below headings: `# name of the family`. */
+/** @param file with lines below headings: `# name of the family`. */
 export function readFamilies(file: string): readonly Family[] {
 	const families: { name: string; lines: string[] }[] = [];
 	for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
@@ -56,7 +56,7 @@ function headOf(name: string): ContentHead {
 	return found;
 }
 
-/** A family is in one fold as a whole: cross-validation judges it by a model that saw no row of it. */
+/** Expands a family, which belongs to one fold as a whole: cross-validation judges it by a model that saw none of its rows. */
 function expandFamily(
 	{ name, lines }: Family,
 	source: string,
@@ -68,7 +68,7 @@ function expandFamily(
 	return lines.flatMap((line) => expand(line).map((text) => ({ text, labels, source: `${source}:${name}`, place })));
 }
 
-/** Fills `{one|another}`, in an order that depends on the line alone. */
+/** Expands `{one|another}`, in an order that depends on the line alone. */
 function expand(line: string): readonly string[] {
 	let state = 1;
 	const next = (below: number): number => {

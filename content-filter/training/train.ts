@@ -1,6 +1,7 @@
 /**
- * Trains the content filter's weights and publishes their figures: `node content-filter/training/train.ts FOLDER PACKAGES`, where FOLDER
- * holds `train.jsonl.gz` and `lexicon.json`, PACKAGES what `ordinary-packages.ts` names. One core, two minutes, the same bytes in each run.
+ * Trains the content filter's weights and publishes their figures: `node content-filter/training/train.ts FOLDER PACKAGES`. FOLDER contains
+ * `train.jsonl.gz` and `lexicon.json`; PACKAGES contains the packages of `ordinary-packages.ts`. Takes two minutes on one core and produces
+ * the same bytes in each run.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -21,9 +22,9 @@ import { featureCount, readWindows } from './window-features.ts';
 
 const options: FitOptions = { seed: 20_261_121, epochs: 8, learningRate: 0.3, decay: 1e-3, leastRows: 2 };
 
-/** Rows from this place on are held out: nothing is trained on them, and nothing is chosen by them. */
+/** Start of the held-out range. Neither training nor the choice of thresholds uses these rows. */
 const testFrom = 0.8;
-/** Thresholds are chosen on the other rows, each judged by a model that was trained without its fold. */
+/** Number of folds. Thresholds are chosen on the other rows, each judged by a model that was trained without its fold. */
 const foldCount = 5;
 
 const root = join(import.meta.dirname, '../..');
@@ -74,7 +75,7 @@ function train(examples: readonly Example[]): Fitted {
 	return fit(examples, features, options);
 }
 
-/** Logits by the scorer itself, whose weights are bytes. */
+/** Scores rows with the scorer itself, whose weights are bytes. */
 function scoreRows(model: Fitted, some: readonly LabelledRow[]): ScoredRow[] {
 	const judgedRows = judgeRows(createContentScorer(quantise(model, lexicon, uncalibrated)), some);
 	return judgedRows.map(({ row, byHead }) => ({ row, logits: contentHeads.map((head) => logitOf(byHead[head])) }));

@@ -1,4 +1,4 @@
-/** What the scorer adds up, as lists of features, so that weights can be learned for them. Cuts windows exactly as the scorer does. */
+/** Lists the features that the scorer adds up, so that training learns their weights. Cuts windows exactly as the scorer does. */
 import { blockWords, nearWords } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { bucketCount, pairBucket, wordBucket } from '../../src/policy/guardrails/content/content-weights.ts';
 import { WordReader } from '../../src/policy/guardrails/content/word-reader.ts';
