@@ -1,4 +1,4 @@
-/** The official Anthropic SDKs, both lines, cannot tell. */
+/** Proves that both release lines of the official Anthropic SDK work against the simulator as against the vendor. */
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 
-// Both lines have the same surface; the newer one's types serve for both.
+// Both lines have the same surface, so the newer one's types serve for both.
 const lines = [
 	['sdk 1', Anthropic, '2026-10-21'],
 	['sdk 0', Anthropic0 as unknown as typeof Anthropic, '2023-06-01'],
 ] as const;
 
-/** To a request; `key` is the caller's. */
+/** Changes to a request; `key` is the client's API key. */
 type Changes = Readonly<Record<string, unknown>> & { readonly key?: string };
 
 const aNumber: unknown = expect.any(Number);
@@ -46,14 +46,14 @@ describe.each(lines)('%s', (_name, Client, version) => {
 		expect(seen).toMatchObject({ id: request_id, key: '1111', headers: { 'anthropic-version': version } });
 	});
 
-	test('the stream says the same as the whole answer', async () => {
+	test('streaming and non-streaming responses have the same content', async () => {
 		const whole = await clientOf().messages.create(hello);
 		const final = await clientOf().messages.stream(hello).finalMessage();
 		expect(final.content).toEqual(whole.content);
 		expect(final.usage.output_tokens).toBe(whole.usage.output_tokens);
 	});
 
-	test('tools: two calls, their results, an answer', async () => {
+	test('tools: two calls, their results, a response', async () => {
 		const asked = {
 			...hello,
 			tools: [weather],
@@ -89,7 +89,7 @@ describe.each(lines)('%s', (_name, Client, version) => {
 		expect(fragments).toEqual(['']);
 	});
 
-	test('thinking is signed, comes back unchanged, and is refused when changed', async () => {
+	test('thinking is signed, accepted unchanged, and rejected when changed', async () => {
 		const asked = {
 			...hello,
 			thinking: { type: 'adaptive' as const },

@@ -1,4 +1,4 @@
-/** The bill is exact: each request once, the input of all that was accepted, the output as far as it was generated. */
+/** Tests that the bill is exact: each request once, the input of all accepted requests, the output as far as it was generated. */
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readStream } from '../test/support/read-stream.ts';
@@ -63,7 +63,7 @@ async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
 	throw new Error('It did not become true');
 }
 
-/** All text of a stream, whatever the wire. */
+/** Returns all text of a stream, in any wire dialect. */
 function textOfStream(sse: string): string {
 	return [...sse.matchAll(/"(?:content|text|thinking|reasoning)":("(?:[^"\\]|\\.)*")/g)]
 		.map((match) => JSON.parse(match[1] ?? '""') as string)
@@ -92,7 +92,7 @@ describe.each(wires)('%s', (...wire) => {
 		expect((await simulator.requests())[0]).toMatchObject({ outcome: 'broken', events, tokens: { output: total.output_tokens } });
 	});
 
-	test('a client that leaves pays for what it was sent, and the provider stops at once', async () => {
+	test('a client that disconnects pays for the output sent so far, and the provider stops at once', async () => {
 		const abort = new AbortController();
 		const request = requestOf(wire, 'sim-tokens-4000-interval-1000');
 		const response = await fetch(simulator.origin + request.path, { ...request.init, signal: abort.signal });
@@ -115,14 +115,14 @@ describe.each(wires)('%s', (...wire) => {
 		expect((await simulator.bill()).total).toEqual(total);
 	});
 
-	test('what is refused costs nothing and is counted', async () => {
+	test('a rejected request costs nothing and is counted', async () => {
 		expect((await send(requestOf(wire, 'sim-500'))).status).toBe(500);
 		expect((await send(requestOf(wire, 'sim-text', { contents: [], messages: [] }))).status).toBe(400);
 		expect((await simulator.bill()).total).toMatchObject({ requests: 2, rejected: 2, complete: 0, input_tokens: 0, output_tokens: 0 });
 	});
 });
 
-test('the usage that an answer tells is the usage that is billed, cache included', async () => {
+test('the usage that a response reports is the usage that is billed, cache included', async () => {
 	const system = [{ type: 'text', text: 'rules '.repeat(1200), cache_control: { type: 'ephemeral', ttl: '1h' } }];
 	const request = requestOf(anthropicCase, 'claude-opus-4-8', { stream: false, system });
 	const usages: Record<string, number>[] = [];
@@ -160,7 +160,7 @@ test('two hundred calls at once, some leaving, add up', async () => {
 	expect((await simulator.bill()).total).toMatchObject({ complete: 180, aborted: 20, output_tokens: expected });
 });
 
-test('a reset forgets all, and what began before it is not added after', async () => {
+test('a reset clears the bill, and requests from before it are not added after', async () => {
 	const { path, init } = requestOf(openAiCase, 'sim-tokens-50-interval-1000');
 	const response = await fetch(simulator.origin + path, init);
 	await simulator.control('DELETE', '/bill');

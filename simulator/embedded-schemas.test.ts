@@ -1,4 +1,4 @@
-/** A JSON schema within a prompt, as clients write it for models without structured outputs, is followed on every wire. */
+/** Tests that every wire dialect follows a JSON schema within a prompt, which clients write for models without structured outputs. */
 import { expect, test } from 'vitest';
 import { askSimulator } from '../test/support/ask-simulator.ts';
 import { schemaErrors } from '../test/support/json-schema-validator.ts';
@@ -28,7 +28,7 @@ const schema = {
 const written = JSON.stringify(schema, null, 2);
 const question = 'Extract the person: Bob {not JSON} is "30".';
 
-/** As these clients word it. */
+/** Prompts in the wording of these clients. */
 const prompts: Readonly<Record<string, { readonly system: string; readonly user: string }>> = {
 	'AI SDK': {
 		system: `JSON schema:\n${JSON.stringify(schema)}\nYou MUST answer with a JSON object that matches the JSON schema above.`,

@@ -5,8 +5,8 @@ import { startSimulator } from '../test/support/start-simulator.ts';
 const simulator = await startSimulator();
 afterAll(() => simulator.close());
 
-describe('engines that judge texts', () => {
-	it('answer moderations as the official SDK expects them', async () => {
+describe('moderation services', () => {
+	it('respond to moderations as the official SDK expects', async () => {
 		const openai = new OpenAI({ apiKey: 'sk-moderation', baseURL: `${simulator.origin}/openai/v1`, maxRetries: 0 });
 		const { results } = await openai.moderations.create({ input: ['hello', 'simulate-hate'] });
 		expect(results.map(({ flagged }) => flagged)).toEqual([false, true]);
@@ -26,7 +26,7 @@ describe('engines that judge texts', () => {
 		for (const body of ['{}', '[]', 'x']) expect((await ask(key, body)).status).toBe(400);
 	});
 
-	it('keep a row and no key', async () => {
+	it('log an entry without the key', async () => {
 		const [row] = await simulator.requests('?dialect=content-safety&limit=1');
 		expect(row).toMatchObject({ outcome: 'rejected', status: 400 });
 	});

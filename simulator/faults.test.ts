@@ -1,4 +1,4 @@
-/** Each fault does what its name says, on the wires where it can. */
+/** Tests that each fault does what its name says, in the wire dialects that support it. */
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readStream } from '../test/support/read-stream.ts';
@@ -36,7 +36,7 @@ function message(model: string, changes: object = {}): Promise<Response> {
 const stream = { stream: true };
 const dataLines = (sse: string): string[] => sse.split('\n').filter((line) => line.startsWith('data: '));
 
-/** The simulator holds something back until the clock goes on. */
+/** Waits until the simulator holds a response back until the clock advances. */
 async function untilWaiting(): Promise<void> {
 	for (let tries = 0; simulator.clock.waiting() === 0; tries++) {
 		if (tries > 2000) throw new Error('Nothing is held back');
@@ -72,7 +72,7 @@ describe('time', () => {
 		expect([dataLines(text).length, isBroken]).toEqual([2, true]);
 	});
 
-	test('hang never answers', async () => {
+	test('hang never responds', async () => {
 		const response = chat('sim-hang');
 		const failure = response.catch((cause: unknown) => String(cause));
 		await untilWaiting();
@@ -82,7 +82,7 @@ describe('time', () => {
 		expect(await failure).toMatch('fetch failed');
 	});
 
-	test('a client that leaves while the head is held back ends the wait', async () => {
+	test('a client that disconnects during the delay of the head ends the wait', async () => {
 		const abort = new AbortController();
 		const body = JSON.stringify({ model: 'sim-hang', messages: [{ role: 'user', content: 'x' }] });
 		const response = fetch(`${simulator.origin}/openai/v1/chat/completions`, {
@@ -140,7 +140,7 @@ describe('connections', () => {
 });
 
 describe('contents', () => {
-	test('error-mid-stream in each vendor’s form, and 500 for a whole answer', async () => {
+	test('error-mid-stream in each vendor’s form, and 500 for a non-streaming response', async () => {
 		const openai = await (await chat('sim-error-mid-stream-2', stream)).text();
 		expect(dataLines(openai)).toHaveLength(3);
 		expect(dataLines(openai).at(-1)).toMatch(/^data: \{"error":/);
@@ -228,7 +228,7 @@ describe('where faults come from', () => {
 		expect(await simulator.control('GET', '/faults')).toMatchObject({ body: { rules: [] } });
 	});
 
-	test('the row says what was suffered', async () => {
+	test('the log entry lists the faults', async () => {
 		await chat('sim-tokens-5-interval-1');
 		expect((await simulator.requests())[0]).toMatchObject({ faults: ['outputTokens', 'intervalMs'] });
 	});

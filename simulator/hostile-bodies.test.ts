@@ -1,4 +1,4 @@
-/** No body makes the simulator fail: it answers, or refuses in the vendor's words. */
+/** Tests that no body makes the simulator fail: it responds, or rejects the request in the vendor's words. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isByteStream, readWhole, streamOf } from '../src/core/byte-stream.ts';

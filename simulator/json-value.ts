@@ -1,4 +1,4 @@
-/** Reading parsed JSON that nobody has checked yet. */
+/** Reads parsed JSON that no schema has checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
@@ -21,12 +21,12 @@ export function numberOf(value: unknown): number | undefined {
 	return typeof value === 'number' ? value : undefined;
 }
 
-/** The value without what is absent or null, as an API treats a field that is null. */
+/** Tells whether a field is set. APIs treat a field that is null as absent. */
 export function isGiven(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
-/** A JSON type's name as vendors write it in their messages. */
+/** Returns a JSON type's name as vendors write it in their messages. */
 export function typeName(value: unknown): string {
 	if (value === null) return 'null';
 	if (Array.isArray(value)) return 'array';

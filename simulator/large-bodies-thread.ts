@@ -1,4 +1,4 @@
-/** The thread of `large-bodies.ts`. */
+/** Worker thread of `large-bodies.ts`. */
 import { parentPort } from 'node:worker_threads';
 import { type ReadRequest, readRequest, type SentTarget } from './read-request.ts';
 import { wireNamed } from './routes.ts';

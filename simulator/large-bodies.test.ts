@@ -1,4 +1,4 @@
-/** A request of 20 MB delays nobody else: it is read in another thread, with the same result. */
+/** Tests that a request of 20 MB delays no other: a worker thread reads it, with the same result. */
 import { expect, test } from 'vitest';
 import { streamOf } from '../src/core/byte-stream.ts';
 import type { HttpRequest } from '../src/core/handler.ts';

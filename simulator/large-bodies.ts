@@ -1,6 +1,6 @@
 /**
- * Reads large requests in a thread of its own: of a body of 20 MB the parsing, the rules and the hashing take hundreds of milliseconds,
- * in which nobody else would be served.
+ * Reads large requests in a worker thread. Parsing, checking and hashing a body of 20 MB takes hundreds of milliseconds, during which the
+ * event loop would serve no other request.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import type { BodyAnswer, BodyQuestion } from './large-bodies-thread.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import type { Wire, WireTarget } from './wires/wire.ts';
 
-/** Smaller ones take a few milliseconds. */
+/** Threshold in bytes. Smaller bodies take a few milliseconds. */
 export const largeBodyBytes = 262_144;
 
 interface Waiter {
@@ -17,13 +17,13 @@ interface Waiter {
 }
 
 export interface BodyReader {
-	/** @param isKept false: the bytes are given away and cannot be read afterwards, which saves copying them. */
+	/** @param isKept false: the bytes are transferred to the thread and cannot be read afterwards, which saves a copy. */
 	read(bytes: Buffer, wire: Wire, target: WireTarget, isKept: boolean): ReadRequest | Promise<ReadRequest>;
 }
 
 const threadName = 'simulator-bodies';
 
-/** The thread starts with the first large body, and does not keep the process alive. */
+/** Creates a reader whose thread starts with the first large body, and does not keep the process alive. */
 export function createBodyReader(): BodyReader {
 	let thread: { readonly worker: Worker; readonly waiting: Map<number, Waiter> } | undefined;
 	let lastNumber = 0;

@@ -17,7 +17,7 @@ const openAiModels = [
 const anthropicModels = ['claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-haiku-4-5', 'claude-sim-text'];
 const geminiModels = ['gemini-3-pro-preview', 'gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-2.5-flash-lite', 'gemini-sim-text'];
 
-/** A short list in the vendor's form; what is known is more, see each wire's models. */
+/** Lists some models in the vendor's format. The simulator knows more, see the models of each wire dialect. */
 export function listModels(wire: WireName): JsonObject {
 	const models = describeModels(wire);
 	switch (wire) {
@@ -30,7 +30,7 @@ export function listModels(wire: WireName): JsonObject {
 	}
 }
 
-/** @throws VendorError for a model that the list does not have. */
+/** @throws VendorError for a model that is not on the list. */
 export function describeModel(wire: WireName, id: string): JsonObject {
 	const name = wire === 'gemini' || (wire === 'gemini-openai' && !id.startsWith('models/')) ? `models/${id}` : id;
 	const found = describeModels(wire).find((model) => (model['id'] ?? model['name']) === name);

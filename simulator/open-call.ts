@@ -1,4 +1,4 @@
-/** One request's witness: its row, and the bill that it ends in, exactly once. */
+/** Tracks one request: its log entry, and its bill entry, which is added exactly once. */
 
 import type { Clock } from '../src/core/clock.ts';
 import type { HttpRequest } from '../src/core/handler.ts';
@@ -11,7 +11,7 @@ import { lastFour, type RequestLog, type RequestRow } from './witness/request-lo
 export interface OpenCall {
 	readonly row: RequestRow;
 	identify(key: string, model: string): void;
-	/** The request is accepted: from now on its input is billed, whatever happens. */
+	/** Marks the request as accepted: its input is billed from now on, whatever happens. */
 	accept(usage: Usage): void;
 	generated(outputTokens: number): void;
 	settle(outcome: CallOutcome): void;

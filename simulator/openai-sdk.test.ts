@@ -1,4 +1,4 @@
-/** The official OpenAI SDKs, both lines, cannot tell. */
+/** Proves that both release lines of the official OpenAI SDK work against the simulator as against the vendor. */
 import OpenAI, { AzureOpenAI } from 'openai';
 import OpenAI6, { AzureOpenAI as AzureOpenAI6 } from 'openai-6';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 
-// Both lines have the same surface; the newer one's types serve for both.
+// Both lines have the same surface, so the newer one's types serve for both.
 const lines = [
 	['openai 7', OpenAI, AzureOpenAI],
 	['openai 6', OpenAI6 as unknown as typeof OpenAI, AzureOpenAI6 as unknown as typeof AzureOpenAI],
 ] as const;
 
-/** To a request; `key` is the caller's. */
+/** Changes to a request; `key` is the client's API key. */
 type Changes = Readonly<Record<string, unknown>> & { readonly key?: string };
 
 const aString: unknown = expect.any(String);
@@ -50,7 +50,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 		expect((await simulator.requests('?limit=1'))[0]?.id).toBe(request_id);
 	});
 
-	test('the stream says the same as the whole answer', async () => {
+	test('streaming and non-streaming responses have the same content', async () => {
 		const whole = await clientOf().chat.completions.create(hello);
 		const stream = clientOf().chat.completions.stream({ ...hello, stream_options: { include_usage: true } });
 		const final = await stream.finalChatCompletion();
@@ -61,7 +61,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 		});
 	});
 
-	test('tools: a call, its result, an answer', async () => {
+	test('tools: a call, its result, a response', async () => {
 		const asked = { model: 'gpt-4o', tools: [weather], messages: [{ role: 'user' as const, content: 'What is the weather in Oslo?' }] };
 		const first = await clientOf().chat.completions.create(asked);
 		const [call] = first.choices[0]?.message.tool_calls ?? [];
@@ -170,7 +170,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 		await expect(refused).rejects.toMatchObject({ status: Number(status), type: aString });
 	});
 
-	test('gpt-5.6 takes tools with effort none and tells cache writes', async () => {
+	test('gpt-5.6 accepts tools with effort none and reports cache writes', async () => {
 		const answer = await clientOf().chat.completions.create({ ...hello, model: 'gpt-5.6', tools: [weather], reasoning_effort: 'none' });
 		expect(answer.usage?.prompt_tokens_details).toHaveProperty('cache_write_tokens', 0);
 	});
@@ -221,7 +221,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 			{ role: 'tool' as const, tool_call_id: 'a', content: 'x' },
 		];
 		const unsigned = gemini.chat.completions.create({ ...asked, model: 'gemini-3-pro-preview', messages: [...asked.messages, ...history] });
-		// The older line cannot read an error inside a list.
+		// The older line cannot parse an error inside a list.
 		await expect(unsigned).rejects.toThrow(Client === OpenAI ? /thought_signature/ : /400 status code/);
 	});
 

@@ -8,7 +8,7 @@ import type { WireEvent } from './wires/wire.ts';
 interface Watched {
 	readonly clock: ReturnType<typeof createTestClock>;
 	readonly flow: ByteFlow;
-	/** What the sink was given, in order. */
+	/** Chunks that the sink received, in order. */
 	readonly got: string[];
 	readonly outcomes: string[];
 	sentTokens: number;

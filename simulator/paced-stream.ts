@@ -1,4 +1,4 @@
-/** Events on their way at a provider's pace, and the ways in which they fail to arrive. */
+/** Streams events at a provider's pace, with the faults that keep them from arriving. */
 
 import type { Clock, Timer } from '../src/core/clock.ts';
 import { type ByteSink, type ByteStream, ConnectionReset } from '../src/core/handler.ts';
@@ -7,23 +7,23 @@ import type { WireEvent } from './wires/wire.ts';
 
 export interface Pace {
 	readonly firstEventMs: number;
-	/** 0: one event a turn of the event loop. */
+	/** Interval between events; 0 sends one event in each turn of the event loop. */
 	readonly intervalMs: number;
 	readonly breakOff: BreakOff | undefined;
 }
 
 export interface StreamWitness {
-	/** The event was handed over whole. */
+	/** Runs after an event was completely handed over. */
 	onSent(event: WireEvent): void;
-	/** Once, last: the stream is over in this way. */
+	/** Runs once, last, with the outcome of the stream. */
 	onOver(outcome: 'complete' | 'aborted' | 'broken'): void;
 }
 
-/** How long a stalled stream keeps its connection. */
+/** Time after which a stalled stream closes its connection. */
 export const longestStallMs = 600_000;
 
 export interface PacedStream extends ByteStream {
-	/** As the sink's cancel: the client is gone. */
+	/** Stops the stream because the client disconnected; the same as the sink's cancel. */
 	abort(): void;
 }
 

@@ -1,4 +1,7 @@
-/** A request's bytes as what the answer is planned from. Runs in the thread of large bodies too: everything here can be sent between threads. */
+/**
+ * Parses a request's bytes into the input of planning. Also runs in the worker thread for large bodies, so all types here can be sent
+ * between threads.
+ */
 import { createHash } from 'node:crypto';
 import type { HeaderFields } from '../src/core/handler.ts';
 import { isObject, type JsonObject, textOf } from './json-value.ts';
@@ -8,7 +11,7 @@ import { hasThread } from './threads.ts';
 import { VendorError, type VendorErrorFields } from './vendor-error.ts';
 import type { Wire, WireTarget } from './wires/wire.ts';
 
-/** A `WireTarget` with its query as text. */
+/** `WireTarget` with its query as text. */
 export interface SentTarget extends Omit<WireTarget, 'query'> {
 	readonly headers: HeaderFields;
 	readonly query: string;
@@ -16,16 +19,16 @@ export interface SentTarget extends Omit<WireTarget, 'query'> {
 
 export interface ReadRequest {
 	readonly sha256: string;
-	/** Empty where neither the path nor the body names one. */
+	/** Model name; empty when neither the path nor the body has one. */
 	readonly model: string;
-	/** Undefined where the body is no JSON object. */
+	/** Outline of the body; undefined when it is not a JSON object. */
 	readonly outline: JsonObject | undefined;
 	readonly reading: PromptReading | undefined;
-	/** The whole request, which continues a conversation that is kept elsewhere; then nothing else was read of it. */
+	/** Whole request that continues a stored conversation; the rest of the request was not parsed then. */
 	readonly threaded?: JsonObject;
 }
 
-/** What the model reads, or how the vendor rejects it. */
+/** Parsed prompt, or the vendor's rejection. */
 export type PromptReading = { readonly plan: PlannedPrompt; readonly digest: PromptDigest } | { readonly rejection: VendorErrorFields };
 
 export function readRequest(bytes: Uint8Array, wire: Wire, target: WireTarget): ReadRequest {

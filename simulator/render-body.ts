@@ -1,4 +1,4 @@
-/** Bodies that no wire renders: recordings, and events that are spoiled on purpose. */
+/** Renders bodies independent of the wire dialect: recordings, and deliberately malformed events. */
 import type { Clock } from '../src/core/clock.ts';
 import type { HttpRequest, HttpResponse } from '../src/core/handler.ts';
 import type { OpenCall } from './open-call.ts';
@@ -7,7 +7,7 @@ import { cutBody } from './replay/cut-body.ts';
 import type { Recording } from './replay/replay-queue.ts';
 import type { WireEvent } from './wires/wire.ts';
 
-/** A recording's own bytes in its own pieces; nothing is billed. */
+/** Replays a recording's bytes in its own chunks, without billing. */
 export function renderRecording(recording: Recording, call: OpenCall, clock: Clock, request: HttpRequest): HttpResponse {
 	const { status, headers, body, cut, intervalMs } = recording;
 	call.row.status = status;
@@ -26,7 +26,7 @@ function* piecesAsEvents(body: Buffer, cut: Recording['cut']): Generator<WireEve
 
 const malformedEvent = 2;
 
-/** The third event loses the end of its data, not its framing. */
+/** Truncates the data of the third event, and keeps its framing. */
 export function* withMalformedEvent(events: Iterable<WireEvent>): Generator<WireEvent> {
 	let index = 0;
 	for (const event of events) {

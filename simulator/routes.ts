@@ -1,4 +1,4 @@
-/** Which wire an address belongs to, and what is asked of it. */
+/** Maps a path to its wire dialect and action. */
 import { anthropicWire } from './wires/anthropic/anthropic.ts';
 import { azureWire } from './wires/azure/azure.ts';
 import { geminiWire } from './wires/gemini/gemini.ts';
@@ -8,13 +8,13 @@ import type { Wire, WireName, WireTarget } from './wires/wire.ts';
 
 export interface Route {
 	readonly wire: Wire;
-	/** `models`: all of them, or the one that is named; `unknown`: the vendor has no such address. */
+	/** `models`: all of them, or the named one; `unknown`: the vendor has no such path. */
 	readonly action: WireTarget['action'] | 'models' | 'unknown';
 	readonly model?: string;
 	readonly isStream?: boolean;
 }
 
-/** @returns undefined for a path under no vendor's prefix. */
+/** @returns undefined for a path outside all vendors' prefixes. */
 export function findRoute(path: string): Route | undefined {
 	const [, prefix = '', ...rest] = path.split('/');
 	const tail = rest.join('/');

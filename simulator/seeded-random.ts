@@ -1,11 +1,11 @@
-/** Chance that can be repeated: the same seed gives the same sequence. */
+/** Repeatable randomness: the same seed gives the same sequence. */
 export interface SeededRandom {
-	/** At least 0, below 1. */
+	/** Returns a number from 0 to below 1. */
 	next(): number;
-	/** Both ends included. */
+	/** Returns an integer, both bounds included. */
 	integer(least: number, most: number): number;
 	pick<T>(values: readonly T[], otherwise: T): T;
-	/** So many characters of `0-9A-Za-z`. */
+	/** Returns `length` characters of `0-9A-Za-z`. */
 	letters(length: number): string;
 }
 
@@ -13,7 +13,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 export function createSeededRandom(seed: number): SeededRandom {
 	let state = seed >>> 0;
-	// mulberry32: 32 bits of state, enough for text and padding.
+	// mulberry32 has 32 bits of state, enough for text and padding.
 	const next = (): number => {
 		state = (state + 0x6d2b79f5) >>> 0;
 		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -32,7 +32,7 @@ export function createSeededRandom(seed: number): SeededRandom {
 	};
 }
 
-/** FNV-1a over the UTF-16 units, continued from `from`. Not for secrets. */
+/** Hashes UTF-16 units with FNV-1a, continued from `from`. Unsuitable for secrets. */
 export function hashText(text: string, from = 0x811c9dc5): number {
 	let hash = from;
 	for (let index = 0; index < text.length; index++) {

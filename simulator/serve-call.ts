@@ -1,4 +1,4 @@
-/** One inference call from its bytes to its answer: access, faults, recordings, the plan, the rendering, the bill. */
+/** Serves one inference request: access, faults, recordings, planning, rendering, the bill. */
 import { readWhole } from '../src/core/byte-stream.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { ConnectionReset, type HttpRequest, type HttpResponse } from '../src/core/handler.ts';
@@ -31,13 +31,13 @@ export interface CallServer extends CallWitness {
 	readonly cache: PromptCache;
 	readonly bodies: BodyReader;
 	readonly threads: Threads;
-	/** Counts a wire's answers from 1. */
+	/** Counts the responses of a wire dialect from 1. */
 	nextNumber(wire: WireName | EngineWireName): number;
 }
 
 type ReadPrompt = Extract<PromptReading, { readonly digest: PromptDigest }>;
 
-/** What is known of a call while it is being answered. */
+/** State of a request while it is served. */
 interface Serving {
 	readonly request: HttpRequest;
 	readonly wire: Wire;
@@ -50,7 +50,7 @@ interface Serving {
 	model: string;
 	faults: FaultPlan;
 	inputTokens: number;
-	/** Of a conversation that is kept. */
+	/** Turn of a stored conversation. */
 	turn?: ThreadTurn;
 }
 
@@ -123,12 +123,12 @@ async function answerCall(serving: Serving): Promise<HttpResponse> {
 	return answerModelCall(serving, wire.openCall(outline, serving.model, target), reading, queued?.script);
 }
 
-/** Different for each answer, the same in each run. */
+/** Returns a seed that differs for each response and is the same in each run. */
 function seedOf(purpose: string, number: number): number {
 	return hashText(`${purpose} ${number}`);
 }
 
-/** @throws ConnectionReset when the fault is silence, or when the client leaves meanwhile. */
+/** @throws ConnectionReset when the fault is silence, or when the client disconnects meanwhile. */
 async function waitForHead({ request, server, faults }: Serving, delayMs: number): Promise<void> {
 	if (faults.silence === 'reset') throw new ConnectionReset();
 	const waitMs = faults.silence === 'hang' ? longestStallMs : delayMs;
@@ -210,7 +210,7 @@ function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpR
 	return respond(serving, 200, faults.hasWrongContentType === true ? 'text/plain' : model.streamContentType, stream);
 }
 
-/** Events as they are; with the last one the conversation is kept, under the id of the first. */
+/** Passes events through. With the last one it stores the conversation under the id of the first. */
 function* noteReply(serving: Serving, model: ModelCall, answer: Answer, events: Iterable<WireEvent>): Generator<WireEvent> {
 	let id = '';
 	for (const event of events) {
@@ -220,7 +220,7 @@ function* noteReply(serving: Serving, model: ModelCall, answer: Answer, events: 
 	}
 }
 
-/** A refusal is no turn of the conversation. */
+/** Skips a `refusal` of the model, which is no turn of the conversation. */
 function keepReply({ turn }: Serving, model: ModelCall, answer: Answer, id: string): void {
 	const stop = answer.plan.choices[0]?.stop;
 	if (turn === undefined || id === '' || stop === 'refusal' || stop === 'filter') return;

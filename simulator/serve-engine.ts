@@ -1,4 +1,4 @@
-/** One request to a service that judges texts: its faults, its verdict, its row in the log. */
+/** Serves one moderation request: its faults, its verdict, its log entry. */
 import { createHash } from 'node:crypto';
 import { readWhole } from '../src/core/byte-stream.ts';
 import type { Clock } from '../src/core/clock.ts';
@@ -16,7 +16,7 @@ import { judgeWire } from './wires/judge/judge.ts';
 import { moderationWire } from './wires/moderation/moderation.ts';
 import { headerText } from './wires/wire.ts';
 
-/** @returns undefined for a path of no such service. */
+/** @returns undefined for a path of no moderation service. */
 export function findEngine(path: string): EngineWire | undefined {
 	if (path === '/openai/v1/moderations') return moderationWire;
 	if (path === '/azure/contentsafety/text:analyze') return contentSafetyWire;
@@ -73,7 +73,7 @@ function parseBody(bytes: Buffer): JsonObject | undefined {
 	}
 }
 
-/** @throws ConnectionReset when the fault is silence, or when the client leaves meanwhile. */
+/** @throws ConnectionReset when the fault is silence, or when the client disconnects meanwhile. */
 async function suffer(request: HttpRequest, { silence, firstByteMs = 0 }: FaultPlan, clock: Clock): Promise<void> {
 	if (silence === 'reset') throw new ConnectionReset();
 	const waitMs = silence === 'hang' ? longestStallMs : firstByteMs;
@@ -87,7 +87,7 @@ async function suffer(request: HttpRequest, { silence, firstByteMs = 0 }: FaultP
 	});
 }
 
-/** Half of the answer, then what the fault says. */
+/** Sends half of the response, then applies the fault. */
 function breakOff(request: HttpRequest, text: string, how: NonNullable<FaultPlan['breakOff']>, call: OpenCall, clock: Clock): HttpResponse {
 	const half = { bytes: text.slice(0, text.length / 2), outputTokens: 0 };
 	const pace = { firstEventMs: 0, intervalMs: 0, breakOff: { ...how, afterEvents: 1 } };

@@ -1,16 +1,16 @@
 export interface SimulatorSettings {
-	/** Between two events of a stream. */
+	/** Time between two events of a stream. */
 	readonly intervalMs: number;
-	/** Before the head of an answer. */
+	/** Delay before the response headers. */
 	readonly firstByteMs: number;
-	/** Keys that the vendors refuse, beside every key that contains `bad-key`. */
+	/** Keys that the simulator rejects, in addition to every key that contains `bad-key`. */
 	readonly refusedKeys: readonly string[];
 	readonly maxBodyBytes: number;
-	/** Keeps the last requests' bodies for `GET /_simulator/requests`. */
+	/** Keeps the bodies of the latest requests for `GET /_simulator/requests`. */
 	readonly recordBodies: boolean;
-	/** Shorter prompts are not cached. */
+	/** Minimum length of a cached prompt. */
 	readonly minimumCachedTokens: number;
-	/** Every n-th answer 200 of the Anthropic wire carries `retry-after`, as the vendor's do; 0 is none. */
+	/** Adds `retry-after` to every n-th 200 response of the Anthropic dialect, as the vendor does; 0 disables it. */
 	readonly retryAfterEvery: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the simulator sends has the shape of what the vendors sent: the same events, the same fields in the same order. */
+/** Tests that the simulator's responses have the shape of the vendors' ones: the same events, the same fields in the same order. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type StartedSimulator, startSimulator } from '../test/support/start-simulator.ts';
@@ -20,7 +20,7 @@ function readRecorded(name: string): Recorded {
 	return JSON.parse(readFileSync(new URL(`${name}.json`, recordings), 'utf8')) as Recorded;
 }
 
-/** Keys and types of a value, in order. Contents of what a caller or a model makes up are left out. */
+/** Keys and types of a value, in order, without contents that a client or a model makes up. */
 function shapeOf(value: unknown): unknown {
 	if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
 	if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
@@ -39,7 +39,7 @@ function eventsOf(sse: string): SseEvent[] {
 		.map((block) => ({ event: /^event: (.*)$/m.exec(block)?.[1], data: /^data: (.*)$/m.exec(block)?.[1]?.trim() ?? '' }));
 }
 
-/** The sequence of event shapes with repetitions told once: how many pieces a text has is chance. */
+/** Sequence of event shapes with repetitions collapsed, because the number of text pieces is random. */
 function sequenceOf(sse: string): string[] {
 	const shapes = eventsOf(sse)
 		.map(({ event, data }) => `${event ?? ''} ${data === '[DONE]' ? data : JSON.stringify(shapeOf(JSON.parse(data)))}`)
@@ -71,7 +71,7 @@ describe('OpenAI and Azure streams, the recorded requests sent again', () => {
 		const { request, response } = readRecorded(name);
 		const answer = await call(path, headers, { ...request?.body, ...changes });
 		const simulated = sequenceOf(await answer.text());
-		// Which model has a fingerprint is the vendor's chance.
+		// The vendor decides at random which model has a fingerprint.
 		const settle = (sequence: string[]): string[] =>
 			sequence.map((shape) => shape.replace('["system_fingerprint","null"]', '["system_fingerprint","string"]'));
 		expect(settle(simulated)).toEqual(settle(sequenceOf(response.sse ?? '')));
@@ -79,7 +79,7 @@ describe('OpenAI and Azure streams, the recorded requests sent again', () => {
 	});
 });
 
-describe('OpenAI and Azure answers', () => {
+describe('OpenAI and Azure responses', () => {
 	test.each([
 		['openai/text', '/openai/v1/chat/completions', openAiKey, {}],
 		['openai/tool-parallel', '/openai/v1/chat/completions', openAiKey, {}],
@@ -119,11 +119,11 @@ describe('OpenAI and Azure answers', () => {
 });
 
 describe('Anthropic', () => {
-	/** Fields that came with later releases of the API than the recording. */
+	/** Fields that later releases of the API added after the recording. */
 	const added =
 		/,?\["(?:stop_details|cache_creation|service_tier|inference_geo|output_tokens_details|cache_creation_input_tokens|cache_read_input_tokens|input_tokens)",(?:"\w+"|\[(?:\["\w+","\w+"\],?)*\])\]/g;
 	const ordered = (shape: string): string => shape.replace(added, '').replace('[,', '[');
-	/** The vendor moved `model` to the front. */
+	/** Moves `model` to the front, as the vendor did. */
 	const modelFirst = (shape: string): string =>
 		shape.includes('["model","string"]') ? `model ${shape.replace(/,?\["model","string"\]/, '').replace('[,', '[')}` : shape;
 	const settle = (shape: string): string => modelFirst(ordered(shape));
@@ -144,7 +144,7 @@ describe('Anthropic', () => {
 		expect(answer.headers.get('retry-after')).toBe('59');
 	});
 
-	test('a newer answer has each of its fields in the vendor’s order', async () => {
+	test('a newer response has each of its fields in the vendor’s order', async () => {
 		const { response } = readRecorded('anthropic/v-thinking-opus5');
 		const answer = await call('/anthropic/v1/messages', anthropicKey, {
 			model: 'claude-opus-5',
@@ -197,7 +197,7 @@ describe('Gemini', () => {
 		expect(sse).not.toContain('[DONE]');
 	});
 
-	test('without alt=sse the stream is one JSON array of the same answers', async () => {
+	test('without alt=sse the stream is one JSON array of the same responses', async () => {
 		const sse = await (await call(path('streamGenerateContent?alt=sse'), geminiKey, asked)).text();
 		const list = (await (await call(path('streamGenerateContent'), geminiKey, asked)).json()) as object[];
 		expect(list.map(shapeOf)).toEqual(eventsOf(sse).map((event) => shapeOf(JSON.parse(event.data))));

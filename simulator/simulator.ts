@@ -1,4 +1,4 @@
-/** Fake providers behind one handler, and the addresses under `/_simulator` that steer and read them. */
+/** Fake providers behind one handler, and the paths under `/_simulator` that control and inspect them. */
 import type { Clock } from '../src/core/clock.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../src/core/handler.ts';
 import type { Log } from '../src/core/log.ts';
@@ -22,7 +22,7 @@ import { createRequestLog } from './witness/request-log.ts';
 export interface SimulatorPorts {
 	readonly clock: Clock;
 	readonly log?: Log;
-	/** Refuses connections for so many seconds; 0 ends it. Called by `POST /_simulator/outage`, at most 600. */
+	/** Rejects connections for this many seconds, at most 600; 0 ends the outage. `POST /_simulator/outage` calls it. */
 	setOutage(seconds: number): void;
 }
 
@@ -98,7 +98,7 @@ async function serveRoute(request: HttpRequest, route: Route, server: CallServer
 	return serveRest(request, route.wire, route.action, target, server);
 }
 
-/** Models, and the vendor's own words for addresses that it does not have. */
+/** Serves model lists, and the vendor's own error for unknown paths. */
 function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown', target: WireTarget, server: CallServer): HttpResponse {
 	const key = wire.readKey(target);
 	const random = createSeededRandom(server.nextNumber(wire.name));

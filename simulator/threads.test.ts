@@ -1,4 +1,6 @@
-/** Message threads: the SDKs' own threads and tool runners send only new messages, and the simulator knows the rest, as the vendor does. */
+/**
+ * Tests message threads: the SDKs' threads and tool runners send only new messages, and the simulator stores the rest, as the vendor does.
+ */
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type StartedSimulator, startSimulator } from '../test/support/start-simulator.ts';
@@ -21,7 +23,7 @@ const next = (id: string, content = 'And now?') => ({
 	thread: { type: 'continue' as const, previous_message_id: id },
 });
 
-test('a thread’s turns hold the whole conversation, streamed or not', async () => {
+test('a thread’s turns contain the whole conversation, streaming or not', async () => {
 	const thread = client.beta.messages.thread({ model, max_tokens: 200, system: 'Be brief.' });
 	const first = await thread.send({ role: 'user', content: 'Hello harbor' });
 	const second = await thread.stream({ role: 'user', content: 'How are you?' }).finalMessage();

@@ -1,19 +1,19 @@
-/** Conversations that the Anthropic wire keeps between requests (`thread`, beta message-threads). Bounded; the oldest are forgotten. */
+/** Stores conversations of the Anthropic dialect between requests (`thread`, beta message-threads). Bounded; evicts the oldest. */
 import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from './json-value.ts';
 import { VendorError } from './vendor-error.ts';
 import { headerText, type WireTarget } from './wires/wire.ts';
 
 export interface ThreadTurn {
-	/** The request as one for the whole conversation. */
+	/** Request for the whole conversation. */
 	readonly body: JsonObject;
-	/** After the whole answer: the next turn may continue from it. */
+	/** Stores the complete response, so that the next turn can continue from it. */
 	keep(messageId: string, content: readonly JsonObject[]): void;
-	/** The request is over, whether its answer was kept or not. */
+	/** Ends the request, whether or not its response was stored. */
 	end(): void;
 }
 
 export interface Threads {
-	/** @throws VendorError as the vendor would reject the turn. */
+	/** @throws VendorError when the vendor would reject the turn. */
 	open(account: string, body: JsonObject, target: WireTarget): ThreadTurn;
 	clear(): void;
 }
@@ -26,7 +26,7 @@ interface Kept {
 }
 
 const beta = 'message-threads-2026-08-12';
-/** Given once, with the turn that creates a thread. */
+/** Fields that only the turn that creates a thread can set. */
 const createOnly = ['system', 'tools'];
 const unsupportedFields = ['context_management', 'fallbacks'];
 const maxKept = 1000;

@@ -1,22 +1,22 @@
-/** The simulator's tokenizer: one token is four UTF-16 units of a text, a started one counts whole. */
+/** Tokenizer of the simulator: one token is four UTF-16 units, and a partial token counts as one. */
 export const unitsPerToken = 4;
 
 export function countTokens(text: string): number {
 	return Math.ceil(text.length / unitsPerToken);
 }
 
-/** What an image, a recording or a file costs, whatever its size. */
+/** Tokens of an image, a recording or a file, whatever its size. */
 export const tokensPerAttachment = 256;
 
-/** What each message costs beyond its texts. */
+/** Tokens of each message in addition to its texts. */
 export const tokensPerMessage = 3;
 
-/** The first `tokens` tokens of a text; one unit less where a surrogate pair would be torn. */
+/** Returns the first `tokens` tokens of a text; one unit less to avoid splitting a surrogate pair. */
 export function headOf(text: string, tokens: number): string {
 	return text.slice(0, wholeCharacterEnd(text, tokens * unitsPerToken, -1));
 }
 
-/** A text in pieces of so many tokens each, as asked for piece by piece. Pieces never tear a surrogate pair. */
+/** Cuts a text into pieces whose sizes are evaluated one by one. Pieces never split a surrogate pair. */
 export function* piecesOf(text: string, tokensPerPiece: () => number): Generator<string> {
 	let start = 0;
 	while (start < text.length) {

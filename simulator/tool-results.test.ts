@@ -1,4 +1,4 @@
-/** Tool loops: after the results of parallel calls comes a final text that quotes each of them, on every wire. */
+/** Tests tool loops: after the results of parallel calls, the final text quotes each of them, in every wire dialect. */
 import { expect, test } from 'vitest';
 import { askSimulator } from '../test/support/ask-simulator.ts';
 
@@ -59,7 +59,7 @@ test.each(loops)('%s', async (_wire, path, body) => {
 	expect(text, 'no further call').not.toMatch(/"(?:tool_calls|tool_use|functionCall)"/);
 });
 
-test('what an agent adds to a question is no part of it', async () => {
+test('text that an agent adds to a question is no part of it', async () => {
 	const reminder = { type: 'text', text: '<system-reminder>\nThe weather tool is there.\n</system-reminder>\n' };
 	const tools = [{ name: 'get_weather', input_schema: schema }];
 	const messages = [{ role: 'user', content: [reminder, { type: 'text', text: 'Hello there' }] }];

@@ -1,7 +1,4 @@
-/**
- * An error as a vendor answers it. `kind` decides status and vendor-specific names; each wire renders it in its
- * own shape.
- */
+/** Error in a vendor's format. `kind` decides the status and vendor-specific names; each wire dialect renders its own shape. */
 export type VendorErrorKind =
 	| 'invalid'
 	| 'key-missing'
@@ -35,17 +32,17 @@ const statuses: Readonly<Record<Exclude<VendorErrorKind, 'status'>, number>> = {
 };
 
 export interface VendorErrorOptions {
-	/** Path of the field at fault, in the vendor's own notation. */
+	/** Path of the invalid field, in the vendor's own notation. */
 	readonly param?: string | null;
 	readonly code?: string | null;
-	/** For kind `status`. */
+	/** HTTP status for kind `status`. */
 	readonly status?: number;
 	readonly retryAfterSeconds?: number;
-	/** Beside the message, in the vendor's own members. */
+	/** Vendor-specific members next to the message. */
 	readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** A `VendorError` as it is sent between threads. */
+/** `VendorError` in the form that is sent between threads. */
 export interface VendorErrorFields {
 	readonly kind: VendorErrorKind;
 	readonly message: string;
@@ -82,7 +79,7 @@ export class VendorError extends Error {
 	}
 }
 
-/** The error that a fault asks for. */
+/** Creates the error for a fault's status. */
 export function errorOfStatus(status: number, isQuota: boolean, model: string, retryAfterSeconds: number | undefined): VendorError {
 	const options = { status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 	switch (status) {

@@ -1,11 +1,11 @@
-/** Bodies of the control calls. Unknown fields are refused: a typo in a fault must not make a test pass. */
+/** Bodies of the control requests. Unknown fields are rejected, because a typo in a fault must not make a test pass. */
 import { z } from 'zod';
 import { engineWireNames } from '../wires/engine-wire.ts';
 import { wireNames } from '../wires/wire.ts';
 
 const match = {
 	dialect: z.enum([...wireNames, ...engineWireNames]).optional(),
-	/** The end of the key, or all of it. */
+	/** Suffix of the key, or the whole key. */
 	key: z.string().min(1).optional(),
 	model: z.string().min(1).optional(),
 };
@@ -54,7 +54,7 @@ export const scriptBody = z
 		...match,
 		count: z.int().min(1).max(100_000).default(1),
 		text: z.string().optional(),
-		/** How the text is cut into events. */
+		/** Pieces of the text, one for each event. */
 		pieces: z.array(z.string().min(1)).optional(),
 		thinking: z.string().default(''),
 		calls: z.array(z.strictObject({ name: z.string().min(1), input: z.record(z.string(), z.unknown()).default({}) })).default([]),

@@ -105,7 +105,7 @@ describe('scripts', () => {
 	});
 });
 
-describe('what was received', () => {
+describe('received requests', () => {
 	test('shows no more of a key than its end, and bodies only when asked', async () => {
 		await openai.chat.completions.create(hello);
 		const [row] = await simulator.requests();

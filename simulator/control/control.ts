@@ -1,4 +1,4 @@
-/** The addresses under `/_simulator`: faults, outage, recordings, scripts, settings, the bill and what was received. */
+/** Serves the paths under `/_simulator`: faults, outage, recordings, scripts, settings, the bill and the received requests. */
 
 import { z } from 'zod';
 import { readWhole } from '../../src/core/byte-stream.ts';
@@ -12,7 +12,7 @@ import { faultBody, outageBody, replayBody, scriptBody, settingsBody } from './c
 
 export interface ControlPorts {
 	change(changes: Partial<SimulatorSettings>): void;
-	/** Settings and counters as they were at the start. */
+	/** Restores the initial settings and counters. */
 	reset(): void;
 	setOutage(seconds: number): void;
 }

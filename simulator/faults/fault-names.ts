@@ -1,18 +1,18 @@
 /**
- * The readable names of faults, as they stand in model names (`claude-sim-stall-3`), in the header
- * `x-simulator-fault` and in control calls. Names are composed with dashes; words that name nothing are labels.
+ * Parses the readable names of faults in model names (`claude-sim-stall-3`), in the header `x-simulator-fault` and in control requests.
+ * Dashes join the names; unknown words are labels.
  */
 import type { FaultPlan } from './fault-plan.ts';
 
 interface FaultName {
 	readonly words: string;
-	/** What the number after the name stands for, and its value when there is none. */
+	/** Meaning of the number after the name, and its default. */
 	readonly number?: { readonly meaning: string; readonly otherwise: number };
 	readonly effect: string;
 	readonly plan: (value: number) => FaultPlan;
 }
 
-/** Callers name these numbers; the text is made at once. */
+/** Limits the number that clients choose, because the whole text is generated at once. */
 const mostTokens = 1_000_000;
 const mostKib = 1024;
 
@@ -103,7 +103,7 @@ export const faultNames: readonly FaultName[] = [
 const longestNameWords = 3;
 const nameByWords = new Map(faultNames.map((name) => [name.words, name]));
 
-/** The plan that a composed name such as `tokens-500-interval-10-cut-after-3` describes. A number 400 to 599 alone is a status. */
+/** Parses a composed name such as `tokens-500-interval-10-cut-after-3`. A number from 400 to 599 alone is a status. */
 export function readFaultNames(composed: string): FaultPlan {
 	const words = composed
 		.toLowerCase()
@@ -125,7 +125,7 @@ export function readFaultNames(composed: string): FaultPlan {
 	return plan;
 }
 
-/** The part of a model name that names faults, and what comes before it: `claude-sim-stall-3` is `claude` and `stall-3`. */
+/** Splits a model name before the part that names faults: `claude-sim-stall-3` is `claude` and `stall-3`. */
 export function splitModelName(model: string): { base: string; faults: string | undefined } {
 	const match = /^(?:(.*?)-)?sim(?:-(.*))?$/.exec(model);
 	if (match === null) return { base: model, faults: undefined };

@@ -1,26 +1,26 @@
-/** What goes wrong with one answer, and what it is made to say. Absent fields are as a healthy provider has them. */
+/** Faults of one response, and its prescribed content. Absent fields stand for a healthy provider. */
 export interface FaultPlan {
-	/** The head of the answer waits. */
+	/** Delay before the response headers. */
 	readonly firstByteMs?: number;
-	/** The head comes at once, the first event waits. */
+	/** Delay between the response headers, which are sent at once, and the first event. */
 	readonly firstEventMs?: number;
 	readonly intervalMs?: number;
 	readonly outputTokens?: number;
 	readonly thinkingTokens?: number;
-	/** Each event carries about so many tokens of text. */
+	/** Approximate number of text tokens in each event. */
 	readonly tokensPerEvent?: number;
 	readonly declines?: 'refusal' | 'filter';
-	/** The provider answers with this error. */
+	/** HTTP status of the error response. */
 	readonly status?: number;
-	/** The error is about money, not about speed. */
+	/** Makes the error one about spending, not about the request rate. */
 	readonly isQuota?: boolean;
 	readonly retryAfterSeconds?: number;
-	/** No answer: the connection is reset, or nothing is ever said. */
+	/** Sends no response: the connection is reset, or hangs. */
 	readonly silence?: 'reset' | 'hang';
-	/** Replaces the answer whole. */
+	/** Replaces the response completely. */
 	readonly replacement?: 'html' | 'empty' | 'redirect';
 	readonly hasWrongContentType?: boolean;
-	/** After so many events the stream breaks off in the given way; a body in one piece does so in its middle. */
+	/** Breaks the stream off after a number of events; a non-streaming body breaks off in its middle. */
 	readonly breakOff?: BreakOff;
 	readonly isMalformed?: boolean;
 	readonly omitsUsage?: boolean;

@@ -2,10 +2,10 @@ import { createSeededRandom, type SeededRandom } from '../seeded-random.ts';
 import { readFaultNames } from './fault-names.ts';
 import type { FaultPlan } from './fault-plan.ts';
 
-/** Which calls a rule or a recording is for; absent members match all. */
+/** Selects the requests for a rule or a recording; absent members match all. */
 export interface CallMatch {
 	readonly dialect?: string | undefined;
-	/** The end of the caller’s key. */
+	/** Suffix of the client's key. */
 	readonly key?: string | undefined;
 	readonly model?: string | undefined;
 }
@@ -24,9 +24,9 @@ export function matchesCall(match: CallMatch, call: MatchedCall): boolean {
 
 export interface FaultRule extends CallMatch {
 	readonly fault: string;
-	/** The share of matching calls that are hit, 0 to 1. */
+	/** Share of matching requests that get the fault, 0 to 1. */
 	readonly rate: number;
-	/** How many calls may still be hit; null is no end. */
+	/** Number of requests that can still get the fault; null means no limit. */
 	readonly remaining: number | null;
 }
 
@@ -34,7 +34,7 @@ export interface FaultRules {
 	add(rule: CallMatch & { fault: string; rate: number; count: number | null; seed: number }): void;
 	list(): FaultRule[];
 	clear(): void;
-	/** What the rules do to this call; a later rule overrides an earlier one where both speak. */
+	/** Merges the faults of all rules for this request; later rules override earlier ones. */
 	take(call: MatchedCall): FaultPlan;
 }
 

@@ -1,6 +1,6 @@
-/** What is going to be said, decided once; each wire then renders it. */
+/** Content of a response, decided once; each wire dialect renders it. */
 export interface AnswerPlan {
-	/** Empty when nothing was thought. */
+	/** Reasoning text; empty when there is none. */
 	readonly thinking: string;
 	readonly choices: readonly PlannedChoice[];
 	readonly usage: Usage;
@@ -8,9 +8,9 @@ export interface AnswerPlan {
 
 export interface PlannedChoice {
 	readonly text: string;
-	/** How the text is cut into events, when a test says so; else the wire decides. */
+	/** Pieces of the text, one for each event, when a test prescribes them; by default the wire dialect cuts the text. */
 	readonly textPieces?: readonly string[];
-	/** Why the model declines, when it does; then `text` is empty. */
+	/** Reason why the model rejects the prompt, if it does; `text` is empty then. */
 	readonly refusal: string;
 	readonly calls: readonly PlannedCall[];
 	readonly stop: StopReason;
@@ -18,21 +18,21 @@ export interface PlannedChoice {
 }
 
 export interface PlannedCall {
-	/** Without the wire's prefix. */
+	/** Id without the dialect's prefix. */
 	readonly id: string;
 	readonly name: string;
-	/** JSON text, or free text; cut short when the answer was. */
+	/** Arguments as JSON text or free text, truncated when the response was. */
 	readonly input: string;
 	readonly isFreeText: boolean;
 }
 
 export type StopReason = 'end' | 'length' | 'stop_sequence' | 'calls' | 'refusal' | 'filter';
 
-/** Disjoint counts, but for `reasoning`, which is part of `output`, and `cacheWriteLong`, part of `cacheWrite`. */
+/** Token counts, disjoint except that `output` includes `reasoning` and `cacheWrite` includes `cacheWriteLong`. */
 export interface Usage {
 	readonly input: number;
 	readonly cacheWrite: number;
-	/** What was written to be kept for an hour. */
+	/** Tokens written to the cache for an hour. */
 	readonly cacheWriteLong: number;
 	readonly cacheRead: number;
 	readonly output: number;

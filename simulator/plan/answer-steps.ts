@@ -1,4 +1,4 @@
-/** A planned answer in the order in which it is generated; renderers turn steps into their wire's events. */
+/** Orders a planned response into generation steps, which renderers turn into the events of their wire dialect. */
 import { countTokens, piecesOf, unitsPerToken } from '../token-count.ts';
 import type { AnswerPlan, PlannedCall, PlannedChoice } from './answer-plan.ts';
 
@@ -10,15 +10,14 @@ export interface AnswerStep {
 	readonly choice: number;
 	readonly part: AnswerPart;
 	readonly phase: 'open' | 'piece' | 'close';
-	/** Of a piece. */
 	readonly text: string;
-	/** What this step adds to the bill. A call's name is generated as it opens. */
+	/** Output tokens that this step adds to the bill. The name of a tool call is generated when it opens. */
 	readonly outputTokens: number;
 }
 
 /**
- * The steps of all choices, piece by piece in turn when there are several. Thinking comes once, before the first.
- * @param tokensPerPiece - asked before each piece of text and thought; a call's input comes token by token.
+ * Steps of all choices, interleaved piece by piece when there are several. Reasoning comes once, before the first.
+ * @param tokensPerPiece - evaluated before each piece of text and reasoning; tool call input comes token by token.
  */
 export function* stepsOf(plan: AnswerPlan, tokensPerPiece: () => number): Generator<AnswerStep> {
 	if (plan.thinking !== '') yield* stepsOfPart(0, { kind: 'thinking' }, piecesOf(plan.thinking, tokensPerPiece));

@@ -1,8 +1,8 @@
 import type { OfferedTool, PlannedPrompt } from './prompt.ts';
 
 /**
- * Words of tools' names that say what is done, or that people use when they mean something else: by themselves they ask for no tool. An
- * agent offers `Read`, `Bash` and `TodoWrite` with every question.
+ * Words of tool names that name common actions, or that people also use in other meanings: alone, they select no tool. An agent offers
+ * `Read`, `Bash` and `TodoWrite` with every question.
  */
 const commonWords = new Set(
 	`add agent all any apply ask bash browse browser build call cancel change check click close code command compute computer convert copy count
@@ -12,15 +12,15 @@ const commonWords = new Set(
 	task terminal test text the think to todo tool tools update upload use user value view web with write`.split(/\s+/),
 );
 
-/** "Call get_weather", "use the `search` tool" and the like. */
+/** Matches "Call get_weather", "use the `search` tool" and the like. */
 const directive = /\b(?:call|calling|calls|invoke|run|use|using|with)\s+(?:the\s+)?(?:tool\s+|function\s+)?["'`]?$/;
 const noun = /^["'`]?\s+(?:tool|function)\b/;
 const isForbidding =
 	/\b(?:do not|don['’]t|never|without)\s+(?:call|calling|use|using|invoke|invoking)\s+(?:any\s+|the\s+)?(?:tools?|functions?)\b/i;
 
 /**
- * The tools that the question asks for: by their name, by a word of it that is not common ("What is the weather?" asks for
- * `get_weather`), or for one with only common words as in "use the Read tool".
+ * Selects the tools that the question requests, by name or by a word of the name that is not common. For example, "What is the weather?"
+ * selects `get_weather`. A name of common words alone needs a phrase such as "use the Read tool".
  */
 export function askedTools({ question, tools }: Pick<PlannedPrompt, 'question' | 'tools'>): readonly OfferedTool[] {
 	if (tools.length === 0 || isForbidding.test(question)) return [];
@@ -37,7 +37,7 @@ function isNamed(name: string, text: string, question: string): boolean {
 		const before = text.slice(Math.max(0, at - 40), at);
 		const after = text.slice(at + wanted.length, at + wanted.length + 20);
 		if (/[\p{L}\p{N}_-]$/u.test(before) || /^[\p{L}\p{N}_-]/u.test(after)) continue;
-		// A name of several words is written by nobody who means something else.
+		// A name of several words has no other meaning in a question.
 		const isOneOfAKind = parts.length > 1 && question.slice(at, at + name.length) === name;
 		if (isOneOfAKind || directive.test(before) || noun.test(after)) return true;
 	}

@@ -49,7 +49,7 @@ const words = [
 	'winter',
 ] as const;
 
-/** Harmless words, exactly `tokens` tokens of them. */
+/** Composes harmless words, exactly `tokens` tokens of them. */
 export function composeText(random: SeededRandom, tokens: number): string {
 	const length = tokens * unitsPerToken;
 	const parts: string[] = [];

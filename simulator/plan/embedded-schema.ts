@@ -1,19 +1,19 @@
-/** JSON schemas that clients write into prompts, for models without structured outputs. */
+/** Finds JSON schemas that clients write into prompts for models without structured outputs. */
 import { isObject, type JsonObject } from '../json-value.ts';
 
-/** Longer prompts are documents, and each opening brace that is never closed costs a reading of the rest. */
+/** Maximum length to search. Longer prompts are documents, and each unclosed brace costs one scan of the rest. */
 const maxTextLength = 262_144;
 const maxUnclosed = 64;
 
 const asking = '(?:conform|match|follow|adher|accord|valid|fit|instance|output|respond|reply|answer|return|produce|format)';
 const asksForSchema = new RegExp(`${asking}[^.]{0,120}schema|schema[^.]{0,120}${asking}`, 'i');
 
-/** Schema for prompts that ask for JSON and show no schema. */
+/** Schema for prompts that request JSON without a schema. */
 export const anyJson: JsonObject = { type: 'object', properties: { answer: { type: 'string' } } };
 
 /**
- * @param texts system prompts and the last message of a person.
- * @param isJsonDemanded whether the request itself demands JSON; if not, a text has to ask for JSON that fits the schema.
+ * @param texts system prompts and the last user message.
+ * @param isJsonDemanded whether the request itself demands JSON; if not, a text must request JSON that fits the schema.
  * @returns the last schema, because explanations of what a schema is come first.
  */
 export function embeddedSchema(texts: readonly string[], isJsonDemanded: boolean): JsonObject | undefined {

@@ -1,12 +1,12 @@
 import { type JsonObject, numberOf } from '../json-value.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 
-/** A number within a schema's bounds, a multiple of what it asks for. Bounds that exclude each other: the lower one. */
+/** Generates a number within a schema's bounds and of its `multipleOf`. If the bounds exclude each other, returns the lower one. */
 export function fillNumber(node: JsonObject, isInteger: boolean, random: SeededRandom): number {
 	const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = node;
 	const asked = numberOf(node['multipleOf']);
 	const step = stepOf(asked !== undefined && asked > 0 ? asked : undefined, isInteger);
-	// An older form of schemas says by `true` that the bound itself is excluded.
+	// Older schema drafts use `true` to mark the bound itself as excluded.
 	const least = Math.max(numberOf(minimum) ?? -Infinity, numberOf(exclusiveMinimum) ?? -Infinity);
 	const most = Math.min(numberOf(maximum) ?? Infinity, numberOf(exclusiveMaximum) ?? Infinity);
 	const isLeastExcluded = exclusiveMinimum === true || numberOf(exclusiveMinimum) === least;
@@ -17,7 +17,7 @@ export function fillNumber(node: JsonObject, isInteger: boolean, random: SeededR
 	let last = Number.isFinite(most) ? Math.floor(most / step) : first + 100;
 	if (isMostExcluded && times(last, step) >= most) last--;
 	if (last >= first) return times(random.integer(first, Math.min(last, first + 100)), step);
-	// No multiple of the usual step lies between the bounds.
+	// No multiple of the default step is between the bounds.
 	if (asked !== undefined || isInteger) return times(first, step);
 	if (!isLeastExcluded) return least;
 	return isMostExcluded ? least + (most - least) / 2 : most;
@@ -30,7 +30,7 @@ function stepOf(multiple: number | undefined, isInteger: boolean): number {
 	return multiple;
 }
 
-/** Without the dust of binary fractions: 3 times 0.1 is 0.3. */
+/** Multiplies without the rounding error of binary fractions: 3 times 0.1 is 0.3. */
 function times(count: number, step: number): number {
 	return Number((count * step).toPrecision(15));
 }

@@ -1,4 +1,7 @@
-/** Text that a regular expression matches: the constructs that schemas use, the shortest way, without running the expression. */
+/**
+ * Generates text that a regular expression matches. Supports the constructs that schemas use, takes the shortest way, and does not run the
+ * expression.
+ */
 
 type Piece =
 	| { readonly kind: 'chars'; readonly chars: string }
@@ -23,8 +26,8 @@ const maxDepth = 20;
 const maxLength = 10_000;
 
 /**
- * @param minLength, maxLength are kept if repetitions allow it.
- * @returns undefined for an expression with what cannot be written by hand: look-arounds, back references, properties of characters.
+ * @param minLength, maxLength are respected if repetitions allow it.
+ * @returns undefined for an expression with unsupported constructs: look-arounds, back references, properties of characters.
  */
 export function fillPattern(pattern: string, minLength: number, mostLength: number): string | undefined {
 	const parsed = parse(pattern);

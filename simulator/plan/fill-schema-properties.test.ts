@@ -1,4 +1,4 @@
-/** Whatever schema is asked for, what the simulator says fits it: generated schemas, and a validator that shares nothing with the filler. */
+/** Tests that values fit any generated schema, with a validator that shares no code with the generator. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { schemaErrors } from '../../test/support/json-schema-validator.ts';
@@ -110,7 +110,7 @@ const $defs = {
 	'a/b c': { enum: ['x', 'y'], description: 'with a name that a pointer must escape' },
 };
 
-/** `#` leads to the whole: where that is what the whole demands at once, nothing fits it. */
+/** Tells whether a finite value exists. `#` refers to the whole schema; a schema that requires itself at once has no value. */
 function canEnd(root: Schema): boolean {
 	const demands = (node: unknown): boolean => {
 		if (typeof node !== 'object' || node === null) return false;

@@ -50,7 +50,7 @@ test.each(Object.entries(schemas))('%s', (_name, schema) => {
 	}
 });
 
-test('a schema that holds itself ends', () => {
+test('a schema that contains itself ends', () => {
 	const tree = {
 		type: 'object',
 		properties: { value: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },

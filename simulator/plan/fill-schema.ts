@@ -7,22 +7,22 @@ import { mergeSchemas, typesOf } from './merge-schemas.ts';
 
 export interface SchemaFilling {
 	readonly random: SeededRandom;
-	/** Names and the like, used up by string fields in turn. */
+	/** Names and the like, which string fields use in order. */
 	readonly strings: readonly string[];
 }
 
-/** From here on a schema is filled with as little as it allows; recursive ones end so. */
+/** Depth from which a schema gets its minimal value, so that recursive schemas end. */
 const deepest = 8;
 const maxValues = 2000;
-/** References that lead to references lead nowhere after so many. */
+/** Maximum length of a chain of references. */
 const maxReferences = 32;
-/** Schemas that lead to each other in many ways are measured no further. */
+/** Maximum number of measured schemas, because schemas can refer to each other in many ways. */
 const maxMeasured = 20_000;
-/** Ends of schemas that demand themselves: no memory and no call stack holds all that they ask for. */
+/** Depth limit for schemas that require themselves, whose value would exceed memory and the call stack. */
 const hardDepth = 60;
 const hardValues = 10_000;
 
-/** A value that fits a JSON schema, required and optional properties alike, in JSON Schema's words or in Gemini's. */
+/** Generates a value that fits a JSON schema, with required and optional properties, in JSON Schema's or Gemini's keywords. */
 export function fillSchema(schema: unknown, filling: SchemaFilling): unknown {
 	return new SchemaFiller(schema, filling).fill(schema, 0);
 }
@@ -71,7 +71,7 @@ class SchemaFiller {
 		}
 	}
 
-	/** One plain schema: references followed, `allOf` merged, of a union's options one taken. */
+	/** Resolves a schema to a plain one: follows references, merges `allOf`, picks one option of a union. */
 	#choose(schema: unknown, isMinimal: boolean): JsonObject {
 		let node: JsonObject = isObject(schema) ? schema : {};
 		for (let step = 0; step < maxReferences; step++) {
@@ -92,7 +92,7 @@ class SchemaFiller {
 		return node;
 	}
 
-	/** The first that can end; the flattest where little is wanted. */
+	/** Picks the first option with a finite value, or the flattest one for a minimal value. */
 	#pickOption(options: readonly unknown[], isMinimal: boolean): JsonObject {
 		const known = options.filter(isObject);
 		const finite = known.filter((option) => this.#heightOf(option) < Number.POSITIVE_INFINITY);
@@ -100,13 +100,13 @@ class SchemaFiller {
 		return finite.toSorted((one, other) => this.#heightOf(one) - this.#heightOf(other))[0] ?? known[0] ?? {};
 	}
 
-	/** How deep the flattest value of a schema is; infinite for one that demands itself. */
+	/** Returns the depth of the flattest value of a schema; infinite for one that requires itself. */
 	#heightOf(schema: unknown): number {
 		if (!isObject(schema)) return 0;
 		const known = this.#heights.get(schema);
 		if (known !== undefined) return known;
 		if (this.#measured++ > maxMeasured) return Number.POSITIVE_INFINITY;
-		// Until it is known, a schema within itself cannot end.
+		// A schema within itself counts as infinite until its height is known.
 		this.#heights.set(schema, Number.POSITIVE_INFINITY);
 		const parts: number[] = [0];
 		if (typeof schema['$ref'] === 'string') parts.push(this.#heightOf(resolve(this.#root, schema['$ref'])));
@@ -122,7 +122,7 @@ class SchemaFiller {
 			if ((numberOf(schema['minItems']) ?? 0) > 0) parts.push(1 + this.#heightOf(schema['items']));
 		}
 		const height = Math.max(...parts);
-		// What was measured within an unfinished measurement may still get lower.
+		// A height measured within an unfinished measurement can still decrease.
 		if (height < Number.POSITIVE_INFINITY) this.#heights.set(schema, height);
 		else this.#heights.delete(schema);
 		return height;
@@ -150,7 +150,7 @@ class SchemaFiller {
 		return Object.fromEntries(filled);
 	}
 
-	/** Names for properties that the schema does not name. */
+	/** Generates names for properties that the schema does not name. */
 	#freeNames(node: JsonObject): () => string {
 		const naming = isObject(node['propertyNames']) ? this.#choose(node['propertyNames'], true) : {};
 		const listed = listOf(naming['enum']).map(textOf);
@@ -205,7 +205,7 @@ class SchemaFiller {
 		return Array.from(padded).slice(0, Math.max(0, most)).join('');
 	}
 
-	/** The first texts are plain words; later ones differ, so that items of a list can. */
+	/** Keeps the first texts plain words; later ones differ, so that list items can be unique. */
 	#suffix(): string {
 		const count = this.#usedStrings - this.#strings.length;
 		return count <= 4 ? '' : String(count);
@@ -220,7 +220,6 @@ function ownOf(properties: JsonObject, name: string): unknown {
 	return Object.hasOwn(properties, name) ? properties[name] : {};
 }
 
-/** What a schema says of one of its properties. */
 function propertyOf(node: JsonObject, properties: JsonObject, name: string): unknown {
 	const patterns = isObject(node['patternProperties']) ? Object.entries(node['patternProperties']) : [];
 	const named = Object.hasOwn(properties, name) ? [properties[name]] : [];
@@ -230,7 +229,7 @@ function propertyOf(node: JsonObject, properties: JsonObject, name: string): unk
 	return all.length === 1 ? all[0] : { allOf: all };
 }
 
-/** In linear time: the expression is the caller's. One that the engine does not know matches nothing. */
+/** Matches in linear time, because the expression comes from the client. An unsupported expression matches nothing. */
 function matchesPattern(pattern: string, name: string): boolean {
 	try {
 		return RE2JS.compile(pattern).matcher(name).find();

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, listOf, numberOf } from '../json-value.ts';
 
-/** One schema that holds what two say of the same value, as `allOf` and a union's option beside other keywords do. */
+/** Merges two schemas of the same value, for `allOf` and for a union's option next to other keywords. */
 export function mergeSchemas(one: JsonObject, other: JsonObject): JsonObject {
 	const merged = new Map<string, unknown>(Object.entries(one));
 	for (const [keyword, value] of Object.entries(other)) {

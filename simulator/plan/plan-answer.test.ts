@@ -41,7 +41,7 @@ describe('what is said', () => {
 		expect(plan({ question: 'Something else' }).choices[0]?.text).not.toBe(plan({}).choices[0]?.text);
 	});
 
-	test('the demo tripped its own guardrails: whole and at every place of a stream, answers to everyday questions score low', () => {
+	test('responses to everyday questions score low in the content filter, at the end and at every position of a stream', () => {
 		const scorer = createContentScorer(readContentWeights());
 		const greetings = ['Hello', 'Hi', 'Say hello.', 'How are you?', 'Who are you?'];
 		const errands = ['What is 2+2?', 'Write a haiku about the sea.', 'What is the capital of France?', 'Good morning', 'What time is it?'];

@@ -7,27 +7,27 @@ import { planCalls } from './plan-calls.ts';
 import type { PlannedPrompt } from './prompt.ts';
 
 export interface AnswerWishes {
-	/** So many tokens of text, whatever was asked. */
+	/** Number of text tokens, whatever the request. */
 	readonly outputTokens?: number;
-	/** So many tokens of thought, whatever was asked. */
+	/** Number of reasoning tokens, whatever the request. */
 	readonly thinkingTokens?: number;
 	readonly declines?: 'refusal' | 'filter';
-	/** Said word for word; stop sequences and the token limit still hold. */
+	/** Text to return verbatim; stop sequences and the token limit still apply. */
 	readonly script?: AnswerScript;
 }
 
 export interface AnswerScript {
 	readonly pieces: readonly string[];
-	/** The wire cuts the text into events; else each piece is one. */
+	/** Lets the wire dialect cut the text into events; otherwise each piece is one event. */
 	readonly cutsFreely: boolean;
 	readonly thinking: string;
 	readonly calls: readonly { readonly name: string; readonly input: unknown }[];
 }
 
-/** The input side of the bill, see `PromptCache`. */
+/** Input side of the bill, see `PromptCache`. */
 export type InputUsage = Omit<Usage, 'output' | 'reasoning'>;
 
-/** The same prompt gets the same answer, but for the ids of calls. */
+/** Plans the response. The same prompt gets the same response, except for the ids of tool calls. */
 export function planAnswer(prompt: PlannedPrompt, input: InputUsage, wishes: AnswerWishes, ids: SeededRandom): AnswerPlan {
 	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResults.join('\n'), prompt.segmentCount)));
 	const limit = prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY;
@@ -73,7 +73,10 @@ function planChoice(prompt: PlannedPrompt, wishes: AnswerWishes, random: SeededR
 
 const silence = { text: '', refusal: '', calls: [], stopSequence: null } as const;
 
-/** The content filter scores them low, also behind a short question and however a stream is cut: a trial trips nothing by itself. */
+/**
+ * Closing sentences with low content filter scores, also after a short question and with any chunking: by itself, a trial matches no
+ * guardrail.
+ */
 const closings = [
 	'This response was simulated; no provider was called.',
 	'This text came from the built-in simulator.',

@@ -5,9 +5,11 @@ import { fillSchema } from './fill-schema.ts';
 import type { OfferedTool, PlannedPrompt } from './prompt.ts';
 
 /**
- * Which tools are called. Demanded: the named one, or those that the question asks for, else the first. Left to the model: those that the
- * question asks for, and none right after tools have answered. A lone tool is called once for each of the question's proper names that
- * `and` joins, as in "weather in Boston and Paris".
+ * Selects the tools to call.
+ * - Required: the named one, or those that the question requests, or the first.
+ * - Optional: those that the question requests, and none directly after tool results.
+ *
+ * A single tool is called once for each proper name that `and` joins, as in "weather in Boston and Paris".
  */
 export function planCalls(prompt: PlannedPrompt, random: SeededRandom, ids: SeededRandom): PlannedCall[] {
 	const names = properNames(prompt.question);
@@ -27,7 +29,7 @@ function chooseTools(prompt: PlannedPrompt): readonly OfferedTool[] {
 	return asked.length === 0 && choice === 'required' ? prompt.tools.slice(0, 1) : asked;
 }
 
-/** Runs of capitalized words, but for the one that opens the sentence. */
+/** Returns runs of capitalized words, except the one that opens the sentence. */
 function properNames(question: string): string[] {
 	return question.match(/(?<=[a-z,] )\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)*/gu) ?? [];
 }

@@ -1,13 +1,13 @@
-/** Which prompts each account sent before, as far as a provider's prompt cache would know. Bounded; oldest out first. */
+/** Remembers the prompts of each account, as a provider's prompt cache would. Bounded; evicts the oldest first. */
 import type { InputUsage } from './plan-answer.ts';
 import { type PromptDigest, stepTokens } from './prompt-digest.ts';
 
 export interface PromptCache {
-	/** Caches what the caller marked: the longest marked prefix that is known is read, the rest up to the last mark is written. */
+	/** Caches marked prefixes: reads the longest known one, and writes the rest up to the last mark. */
 	useMarked(account: string, digest: PromptDigest, nowMs: number): InputUsage;
 	/**
-	 * Caches by itself, in steps of 128 tokens, up to a quarter of a million; a hit is a prefix of at least the minimum.
-	 * @param countsWrites - what is new in the cache is told apart, as models that charge for it do.
+	 * Caches automatically, in steps of 128 tokens, up to 262,144; a hit is a prefix of at least the minimum.
+	 * @param countsWrites - reports new cache content separately, as models that charge for it do.
 	 */
 	useImplicit(account: string, digest: PromptDigest, nowMs: number, countsWrites: boolean): InputUsage;
 	clear(): void;

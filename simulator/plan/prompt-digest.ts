@@ -1,13 +1,13 @@
-/** A prompt as the cache and the plan of an answer need it: without its text. */
+/** Digest of a prompt without its text, for the cache and for planning the response. */
 import { isObject, type JsonObject } from '../json-value.ts';
 import { unitsPerToken } from '../token-count.ts';
 import type { OfferedTool, PlannedPrompt, Prompt } from './prompt.ts';
 
 export interface PromptDigest {
 	readonly tokens: number;
-	/** Prefixes that end where the caller marked the prompt for caching. */
+	/** Prefixes that end where the client marked the prompt for caching. */
 	readonly marks: readonly PromptMark[];
-	/** Hashes of the prefixes of 128, 256, ... tokens, up to a quarter of a million. */
+	/** Hashes of the prefixes of 128, 256, ... tokens, up to 262,144. */
 	readonly steps: readonly number[];
 }
 
@@ -20,7 +20,7 @@ export interface PromptMark {
 export const stepTokens = 128;
 const maxSteps = 2048;
 
-/** Where tools are named and places told, in a question of any length. */
+/** Maximum length of the question to search for tools and place names. */
 const questionUnits = 32_768;
 const resultUnits = 1024;
 const maxResults = 128;
@@ -62,7 +62,7 @@ export function planOf({ segments, question, toolResults, tools, outputSchema, .
 
 const notes = new Set(['description', 'title', '$comment', 'examples', 'example', 'default']);
 
-/** A schema without what is written for people, which may be long. */
+/** Removes descriptions, which can be long, from a schema. */
 function withoutNotes(node: unknown): unknown {
 	if (Array.isArray(node)) return node.map(withoutNotes);
 	if (!isObject(node)) return node;
@@ -72,7 +72,7 @@ function withoutNotes(node: unknown): unknown {
 
 const outlineUnits = 65_536;
 
-/** The members of a request that are small; of the others no more than that they are given. */
+/** Keeps the small members of a request, and of the others only that they are set. */
 export function outlineOf(body: JsonObject): JsonObject {
 	return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isSmall(value) ? value : []]));
 }

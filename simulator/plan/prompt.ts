@@ -1,38 +1,38 @@
-/** What a model is asked, whichever wire it came over. */
+/** Prompt for a model, in any wire dialect. */
 import type { JsonObject } from '../json-value.ts';
 
 export interface Prompt extends Omit<PlannedPrompt, 'segmentCount'> {
-	/** Everything the model reads, in the order in which prompts are cached: tools, system, messages. */
+	/** All model input in the order of prompt caching: tools, system, messages. */
 	readonly segments: readonly PromptSegment[];
 }
 
-/** The part of a prompt that decides the answer; small, whatever the size of the request. */
+/** Part of a prompt that determines the response; small, whatever the size of the request. */
 export interface PlannedPrompt {
 	readonly model: string;
 	readonly segmentCount: number;
-	/** The text of the last message that a person wrote. */
+	/** Text of the last user message. */
 	readonly question: string;
-	/** What each tool returned, in their order, if the conversation ends with that. */
+	/** Results of the tools in order, if the conversation ends with them. */
 	readonly toolResults: readonly string[];
 	readonly tools: readonly OfferedTool[];
 	readonly toolChoice: ToolChoice;
 	readonly mayCallSeveral: boolean;
-	/** A sentence comes before tool calls. */
+	/** Adds a sentence before tool calls. */
 	readonly speaksBeforeCalls: boolean;
-	/** The answer's text must be JSON that fits. */
+	/** JSON schema that the response's text must fit. */
 	readonly outputSchema: JsonObject | undefined;
-	/** Reasoning included. */
+	/** Limit that includes reasoning. */
 	readonly maxOutputTokens: number | undefined;
 	readonly stopSequences: readonly string[];
 	readonly choices: number;
-	/** How much is thought before the answer; 0 is not at all. */
+	/** Number of reasoning tokens before the response; 0 for none. */
 	readonly thinkingTokens: number;
 }
 
 export interface PromptSegment {
 	readonly text: string;
 	readonly tokens: number;
-	/** Set where the caller marked the prompt up to here for caching. */
+	/** Cache lifetime, set where the client marked the prompt up to here for caching. */
 	readonly cacheSeconds?: number;
 }
 
@@ -45,7 +45,7 @@ export interface OfferedTool {
 
 export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
 
-/** A person's text: what an agent adds by itself, in blocks of its own, is left out where there is anything else. */
+/** Returns the user's text. Blocks that an agent adds by itself are left out if there is any other block. */
 export function questionOf(texts: readonly string[]): string {
 	const own = texts.filter((text) => !text.startsWith('<system-reminder>'));
 	return (own.some((text) => text !== '') ? own : texts).join('');

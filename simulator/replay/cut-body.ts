@@ -1,7 +1,7 @@
 import { createSeededRandom } from '../seeded-random.ts';
 import type { ReplayCut } from './replay-queue.ts';
 
-/** The same bytes in pieces; none is empty. */
+/** Cuts the body into non-empty pieces. */
 export function* cutBody(body: Buffer, cut: ReplayCut): Generator<Buffer> {
 	if (body.length === 0) return;
 	if (cut === 'none') {

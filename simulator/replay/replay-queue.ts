@@ -1,4 +1,4 @@
-/** Recorded exchanges that wait to be the answer to the next calls of a key, model or wire. */
+/** Queues recorded exchanges, which replace the responses to the next requests of a key, model or wire dialect. */
 import { type CallMatch, type MatchedCall, matchesCall } from '../faults/fault-rules.ts';
 import type { AnswerScript } from '../plan/plan-answer.ts';
 
@@ -6,20 +6,20 @@ export interface Recording {
 	readonly status: number;
 	readonly headers: Readonly<Record<string, string>>;
 	readonly body: Buffer;
-	/** The sizes of the pieces in which the body is sent. */
+	/** Sizes of the pieces in which the body is sent. */
 	readonly cut: ReplayCut;
 	readonly intervalMs: number;
 }
 
-/** `none`: one piece. `events`: after each blank line. `bytes`: sizes drawn between the two, both included. */
+/** `none`: one piece. `events`: after each blank line. `bytes`: random sizes between the two, inclusive. */
 export type ReplayCut = 'none' | 'events' | { readonly bytes: readonly [number, number]; readonly seed: number };
 
 export type QueuedAnswer = { readonly recording: Recording } | { readonly script: AnswerScript };
 
 export interface ReplayQueue {
-	/** @returns false when the queue is full; nothing changed then. */
+	/** @returns false when the queue is full, without a change. */
 	add(match: CallMatch, answer: QueuedAnswer, count: number): boolean;
-	/** The first that is meant for this call; used up when its count is. */
+	/** Takes the first recording that matches this request, and removes it after its last use. */
 	take(call: MatchedCall): QueuedAnswer | undefined;
 	size(): number;
 	clear(): void;

@@ -1,4 +1,4 @@
-/** Services that judge texts: far less to imitate than a provider, so a wire of their own kind. */
+/** Wire dialects of external moderation providers, which need a smaller interface than LLM providers. */
 import type { HeaderFields } from '../../src/core/handler.ts';
 import type { JsonObject } from '../json-value.ts';
 
@@ -8,18 +8,18 @@ export const engineWireNames = ['moderation', 'bedrock-guardrail', 'content-safe
 
 export interface EngineWire {
 	readonly name: EngineWireName;
-	/** Empty when there is none. */
+	/** Returns the client's key; empty when there is none. */
 	readKey(headers: HeaderFields): string;
-	/** What stands for the model: faults may be named in it. */
+	/** Returns the value that takes the place of the model, in which faults can be named. */
 	readModel(body: JsonObject, path: string): string;
-	/** @returns undefined for a body that the service would refuse. */
+	/** @returns undefined for a body that the service would reject. */
 	judge(body: JsonObject, model: string): JsonObject | undefined;
 	renderError(status: number): JsonObject;
 }
 
 export const markedCategories = ['hate', 'violence', 'sexual', 'misconduct', 'attack'] as const;
 
-/** A text is harmful when it says so: `simulate-hate`, `simulate-violence` and so on. */
+/** Detects the marker of harmful text: `simulate-hate`, `simulate-violence` and so on. */
 export function isMarked(text: string, category: (typeof markedCategories)[number]): boolean {
 	return text.includes(`simulate-${category}`);
 }

@@ -1,6 +1,6 @@
 import { isObject, objectOf } from '../json-value.ts';
 
-/** Where the first object is that allows more properties than it names; undefined when there is none. */
+/** Returns the path of the first object that allows more properties than it names; undefined when there is none. */
 export function openObjectPath(schema: unknown, path: readonly string[]): readonly string[] | undefined {
 	if (!isObject(schema)) return undefined;
 	if (schema['type'] === 'object' && schema['additionalProperties'] !== false) return path;

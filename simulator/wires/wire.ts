@@ -1,4 +1,4 @@
-/** What makes a vendor's API a wire: who may call, how a request is read, how an answer and an error are written. */
+/** Wire dialect of a vendor's API: authentication, parsing requests, rendering responses and errors. */
 import type { HeaderFields } from '../../src/core/handler.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { AnswerPlan } from '../plan/answer-plan.ts';
@@ -12,19 +12,19 @@ export const wireNames = ['openai', 'anthropic', 'gemini', 'gemini-openai', 'azu
 
 export interface Wire {
 	readonly name: WireName;
-	/** The caller's key; empty when there is none. */
+	/** Returns the client's key; empty when there is none. */
 	readKey(target: WireTarget): string;
-	/** @throws VendorError when the key or what goes with it (API version) does not do. */
+	/** @throws VendorError when the key, or a value next to it such as the API version, is not accepted. */
 	checkAccess(target: WireTarget, key: string, isRefused: boolean): void;
-	/** What the model reads. @throws VendorError when the vendor would reject the request. */
+	/** Parses the prompt. @throws VendorError when the vendor would reject the request. */
 	readPrompt(body: JsonObject, model: string, target: WireTarget): Prompt;
-	/** @param outline of a request that was read: see `outlineOf`. */
+	/** @param outline of a parsed request: see `outlineOf`. */
 	openCall(outline: JsonObject, model: string, target: WireTarget): ModelCall;
-	/** The vendor's words for a body that is not a JSON object. */
+	/** Vendor's error message for a body that is not a JSON object. */
 	readonly notJsonMessage: string;
-	/** `null` is an answer without a body. */
+	/** Renders an error; `null` is a response without a body. */
 	renderError(error: VendorError, context: ErrorContext): unknown;
-	/** Every header but those of the body's type and length. */
+	/** Returns all headers except the body's type and length. */
 	headers(context: HeaderContext): Record<string, string | string[]>;
 	newRequestId(random: SeededRandom): string;
 }
@@ -32,24 +32,24 @@ export interface Wire {
 export interface WireTarget {
 	readonly headers: HeaderFields;
 	readonly query: URLSearchParams;
-	/** Where the path names the model. */
+	/** Model name in the path, if the dialect puts it there. */
 	readonly model: string | undefined;
 	readonly action: 'generate' | 'count';
-	/** Where the path, not the body, says so. */
+	/** Streaming, in dialects whose path decides it instead of the body. */
 	readonly isStream: boolean;
 }
 
 export interface ModelCall {
 	readonly isStream: boolean;
 	readonly caching: 'marked' | 'implicit' | 'implicit-counted';
-	/** Set for a request that only counts tokens: its whole answer. */
+	/** Renders the response of a request that only counts tokens. */
 	readonly countAnswer?: (inputTokens: number) => JsonObject;
 	readonly streamContentType: string;
 	renderWhole(answer: Answer): JsonObject;
-	/** What a conversation that is kept has as the model's turn, on the wire that keeps any. */
+	/** Content of the model's turn in a stored conversation, in the dialect that has them. */
 	replyContent?(answer: Answer): readonly JsonObject[];
 	renderEvents(answer: Answer): Generator<WireEvent>;
-	/** An error in the middle of a stream, whole with its framing. */
+	/** Renders an error in the middle of a stream, with its framing. */
 	renderErrorEvent(): string;
 }
 
@@ -65,20 +65,20 @@ export interface RenderQuirks {
 	readonly repeatsStart: boolean;
 	readonly omitsIndex: boolean;
 	readonly emptiesIds: boolean;
-	/** Instead of the wire's own measure. */
+	/** Number of tokens in each event; undefined for the dialect's own size. */
 	readonly tokensPerEvent: number | undefined;
 }
 
 export interface WireEvent {
-	/** Whole, with its framing. */
+	/** Complete event with its framing. */
 	readonly bytes: string | Buffer;
-	/** What of the answer was generated for it. */
+	/** Output tokens that were generated for this event. */
 	readonly outputTokens: number;
 }
 
 export interface ErrorContext {
 	readonly requestId: string;
-	/** As received, for the vendors that echo it. */
+	/** Key as received, for the vendors that repeat it. */
 	readonly key: string;
 	readonly model: string;
 }
@@ -88,7 +88,7 @@ export interface HeaderContext {
 	readonly status: number;
 	readonly random: SeededRandom;
 	readonly nowMs: number;
-	/** Counts this wire's answers from 1. */
+	/** Number of the dialect's response, from 1. */
 	readonly answerNumber: number;
 	readonly retryAfterEvery: number;
 	readonly inputTokens: number;

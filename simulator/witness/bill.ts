@@ -1,12 +1,12 @@
 /**
- * What was served, per key, wire and model. The rule: the provider bills the input of every request that it
- * accepted, and of the output what was generated up to the end, the cut or the abort. Exact, each request once.
+ * Tokens served by key, wire dialect and model. The provider bills the input of every accepted request, and the output generated up to its
+ * end, the cut or the abort. Exact; each request counts once.
  */
 export interface BilledTokens {
 	readonly input: number;
 	readonly cacheWrite: number;
 	readonly cacheRead: number;
-	/** With reasoning. */
+	/** Output that includes reasoning. */
 	readonly output: number;
 	readonly reasoning: number;
 }
@@ -14,8 +14,8 @@ export interface BilledTokens {
 export const nothingBilled: BilledTokens = { input: 0, cacheWrite: 0, cacheRead: 0, output: 0, reasoning: 0 };
 
 /**
- * `complete`: sent whole. `aborted`: the client left. `broken`: a fault ended it. `rejected`: an error status.
- * `replayed`: a recording, which is not billed.
+ * `complete`: sent completely. `aborted`: the client disconnected. `broken`: a fault ended it. `rejected`: an error status. `replayed`: a
+ * recording, which is not billed.
  */
 export type CallOutcome = 'complete' | 'aborted' | 'broken' | 'rejected' | 'replayed';
 
@@ -28,9 +28,9 @@ export interface BillEntry {
 }
 
 export interface Bill {
-	/** Counts up with each `clear`. */
+	/** Returns a number that each `clear` increments. */
 	period(): number;
-	/** What began in an earlier period is not added. */
+	/** Adds an entry, unless it belongs to an earlier period. */
 	add(entry: BillEntry, period: number): void;
 	render(): object;
 	clear(): void;
@@ -64,7 +64,7 @@ export function createBill(): Bill {
 		const name = JSON.stringify([entry.key, entry.wire, entry.model]);
 		const known = lines.get(name);
 		if (known !== undefined) return known;
-		// Names come from callers: past the bound they share one line, so that the total stays exact.
+		// Names come from clients: beyond the limit they share one entry, so that the total stays exact.
 		const line = lines.size < mostLines ? emptyLine(entry.key, entry.wire, entry.model) : (lines.get('') ?? emptyLine('*', '*', '*'));
 		lines.set(line.key === '*' ? '' : name, line);
 		return line;

@@ -1,10 +1,13 @@
-/** One row for each request, the newest 100,000; of the newest 1,000 also what was received. Secrets are cut to their last four characters. */
+/**
+ * Log of the newest 100,000 requests, and of the newest 1,000 also their headers and recorded bodies (64 MiB in all). Secrets are cut to
+ * their last four characters.
+ */
 import type { HeaderFields, HttpRequest } from '../../src/core/handler.ts';
 import type { BilledTokens, CallOutcome } from './bill.ts';
 import { nothingBilled } from './bill.ts';
 
 export interface RequestRow {
-	/** The id that the answer carries in the vendor's request id header. */
+	/** Request id in the vendor's response header. */
 	readonly id: string;
 	readonly time: string;
 	readonly method: string;
@@ -15,9 +18,9 @@ export interface RequestRow {
 	model: string;
 	status: number | null;
 	isStream: boolean;
-	/** What the request was told to suffer: the names of the fault plan's fields. */
+	/** Faults of the request: field names of the fault plan. */
 	faults: readonly string[];
-	/** `pending` until the request is over. */
+	/** `pending` until the request ends. */
 	outcome: CallOutcome | 'pending';
 	tokens: BilledTokens;
 	events: number;
@@ -33,9 +36,9 @@ export interface Received {
 
 export interface RequestLog {
 	open(row: Pick<RequestRow, 'id' | 'time' | 'method' | 'path' | 'query' | 'wire'>): RequestRow;
-	/** @param body kept to be shown; undefined: only its digest is. */
+	/** @param body stored for display; undefined: only its digest is stored. */
 	keepReceived(row: RequestRow, request: Pick<HttpRequest, 'headers' | 'announcedLength'>, sha256: string, body: Buffer | undefined): void;
-	/** Newest first. */
+	/** Returns the newest requests first. */
 	list(filter: {
 		limit: number;
 		key?: string | undefined;
@@ -109,7 +112,7 @@ export function createRequestLog(): RequestLog {
 	};
 }
 
-/** All that is ever shown of a key. */
+/** Returns the only part of a key that is ever displayed. */
 export function lastFour(key: string): string {
 	return key.slice(-4);
 }
@@ -168,7 +171,7 @@ function renderRow(row: RequestRow, received: Received | undefined): object {
 	};
 }
 
-/** As received, also where the server keeps the length apart. */
+/** Restores `content-length`, which the server parses into a separate field. */
 function withLength({ headers, announcedLength = 0 }: Pick<HttpRequest, 'headers' | 'announcedLength'>): HeaderFields {
 	return announcedLength === 0 ? headers : { 'content-length': String(announcedLength), ...headers };
 }

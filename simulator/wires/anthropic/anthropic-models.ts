@@ -1,19 +1,19 @@
 import { splitModelName } from '../../faults/fault-names.ts';
 
-/** What a Claude model takes. A `sim-*` model without a known base takes everything. */
+/** Parameters that a Claude model accepts. A `sim-*` model without a known base accepts all. */
 export interface AnthropicModel {
 	readonly isKnown: boolean;
-	/** `temperature`, `top_p`, `top_k` freely, under API version 2023-06-01. */
+	/** Accepts any `temperature`, `top_p`, `top_k`, under API version 2023-06-01. */
 	readonly takesSampling: boolean;
 	readonly takesPrefill: boolean;
-	/** `system` as a role inside `messages`. */
+	/** Accepts `system` as a role inside `messages`. */
 	readonly takesMidSystem: boolean;
 	readonly takesManualThinking: boolean;
 	readonly takesAdaptiveThinking: boolean;
 	readonly efforts: readonly string[];
-	/** Thinking is signed but not shown unless asked for. */
+	/** Signs reasoning, and returns its text only on request. */
 	readonly hidesThinking: boolean;
-	/** As the answer names it. */
+	/** Model name in the response. */
 	readonly snapshot: string;
 }
 

@@ -51,7 +51,7 @@ export const anthropicWire: Wire = {
 		const reset = new Date(nowMs + 60_000).toISOString().replace(/\.\d+Z$/, 'Z');
 		const headers: Record<string, string | string[]> = {
 			'request-id': requestId,
-			// The vendor sends no such header; without it the server would add its own pair of ids.
+			// The vendor does not send this header; without it the server would add its own two id headers.
 			'x-request-id': requestId,
 			'anthropic-organization-id': '00000000-5151-4000-8000-000000000000',
 			'cf-ray': `${random.letters(16).toLowerCase()}-FRA`,

@@ -1,4 +1,4 @@
-/** The hard rules of Anthropic's messages API, with its words. */
+/** Validates requests by the rules of Anthropic's messages API, with its error messages. */
 import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { openObjectPath } from '../open-object-path.ts';
 import type { AnthropicModel } from './anthropic-models.ts';
@@ -12,7 +12,7 @@ const fields = new Set(
 );
 const betaFields = new Set(['context_management', 'mcp_servers', 'fallbacks', 'thread', 'output_format', 'user_profile_id']);
 
-/** @throws VendorError as the vendor would refuse the request. */
+/** @throws VendorError when the vendor would reject the request. */
 export function checkMessage(body: JsonObject, check: MessageCheck): void {
 	for (const field of Object.keys(body)) {
 		const isKnown = fields.has(field) || (check.hasBeta && betaFields.has(field));

@@ -5,12 +5,12 @@ import { isOwnSignature } from './sign-thinking.ts';
 
 interface Turn {
 	readonly role: string;
-	/** Of the first message that was merged into it. */
+	/** Index of the first message that was merged into the turn. */
 	readonly index: number;
 	readonly blocks: JsonObject[];
 }
 
-/** Roles, contents, thinking that comes back, and that tool uses and tool results answer each other. */
+/** Checks roles, contents and returned thinking blocks, and that tool uses and tool results match. */
 export function checkTurns(body: JsonObject, check: MessageCheck): void {
 	if (!isGiven(body['messages'])) refuse('messages: Field required');
 	if (!Array.isArray(body['messages'])) refuse('messages: Input should be a valid list');
@@ -123,13 +123,13 @@ function checkToolPairs(turns: readonly Turn[]): void {
 	}
 }
 
-/** Results count only before any other content. */
+/** Returns ids of tool results, which are valid only before any other content. */
 function leadingResults(blocks: readonly JsonObject[]): string[] {
 	const end = blocks.findIndex((block) => block['type'] !== 'tool_result');
 	return blocks.slice(0, end === -1 ? blocks.length : end).map((block) => textOf(block['tool_use_id']));
 }
 
-/** With manual thinking, a tool loop that is still open must begin with its thinking block. */
+/** Requires that an open tool loop with manual thinking begins with its thinking block. */
 function checkThinkingTurns(turns: readonly Turn[], body: JsonObject): void {
 	if (objectOf(body['thinking'])['type'] !== 'enabled') return;
 	const last = turns.at(-1);

@@ -1,4 +1,4 @@
-/** What the rules of a messages request depend on, and how a broken one is told. */
+/** Context of the rules for a messages request, and the errors for broken ones. */
 import { VendorError } from '../../vendor-error.ts';
 import type { AnthropicModel } from './anthropic-models.ts';
 
@@ -9,7 +9,7 @@ export interface MessageCheck {
 	readonly model: AnthropicModel;
 	readonly version: string;
 	readonly hasBeta: boolean;
-	/** Counting takes neither `max_tokens` nor `stream`. */
+	/** Token counting accepts neither `max_tokens` nor `stream`. */
 	readonly isCount: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A checked messages request as a prompt. */
+/** Converts a checked messages request to a prompt. */
 import { isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
 import { embeddedSchema } from '../../plan/embedded-schema.ts';
 import { type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
@@ -7,7 +7,7 @@ import type { AnthropicModel } from './anthropic-models.ts';
 
 export interface ThinkingOptions {
 	readonly isOn: boolean;
-	/** Only the signature leaves. */
+	/** Returns only the signature of the reasoning. */
 	readonly isHidden: boolean;
 }
 

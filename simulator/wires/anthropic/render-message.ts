@@ -1,4 +1,4 @@
-/** Answers in the messages format, whole and as events. Field order as the vendor sends it. */
+/** Renders responses in the messages format, non-streaming and streaming, with the vendor's field order. */
 import type { JsonObject } from '../../json-value.ts';
 import type { PlannedCall, PlannedChoice, Usage } from '../../plan/answer-plan.ts';
 import { type AnswerPart, stepsOf } from '../../plan/answer-steps.ts';
@@ -39,7 +39,7 @@ export function renderMessageContent({ plan, random, quirks }: Answer, options: 
 	return content;
 }
 
-/** The vendor's refusal has no content; what it says stands in `stop_details`. */
+/** Renders the stop reason. The vendor's `refusal` has no content; its explanation is in `stop_details`. */
 function renderStop(choice: PlannedChoice | undefined): JsonObject {
 	const isRefusal = choice?.stop === 'refusal' || choice?.stop === 'filter';
 	return {
@@ -71,7 +71,7 @@ function toolUseId(call: PlannedCall, emptiesIds: boolean): string {
 	return emptiesIds ? '' : `toolu_01${call.id.slice(0, 22)}`;
 }
 
-/** Input that was cut short does not parse; then the block has none. */
+/** Parses the input. Truncated input does not parse, and gives an empty block. */
 function readInput(call: PlannedCall): unknown {
 	try {
 		return JSON.parse(call.input);
@@ -120,7 +120,7 @@ export function* streamMessage(answer: Answer, options: MessageOptions): Generat
 	let isPinged = false;
 	let isFirst = true;
 	const indexOf = (): JsonObject => (quirks.omitsIndex ? {} : { index: block });
-	// The vendor's first delta is one token, the later ones are several.
+	// The vendor's first delta is one token, later ones are several.
 	const tokensPerPiece = (): number => {
 		const tokens = quirks.tokensPerEvent ?? (isFirst ? 1 : random.integer(1, 6));
 		isFirst = false;
@@ -140,7 +140,7 @@ export function* streamMessage(answer: Answer, options: MessageOptions): Generat
 				yield event('content_block_delta', { ...indexOf(), delta: { type: 'input_json_delta', partial_json: '' } });
 			}
 		} else if (step.phase === 'piece') {
-			// A call without arguments sends nothing after its empty first fragment.
+			// A tool call without arguments sends no fragment after its empty first one.
 			if (isHidden || (step.part.kind === 'call' && step.part.call.input === '{}')) continue;
 			yield event('content_block_delta', { ...indexOf(), delta: pieceDelta(step.part, step.text) }, carried);
 			carried = 0;

@@ -1,4 +1,4 @@
-/** Signatures of thinking blocks: made over the text that was shown, so that a block that comes back changed is known. */
+/** Signs the text of thinking blocks, so that a block that was changed by the client is detected. */
 import { createHash } from 'node:crypto';
 
 export function signThinking(shown: string, nonce: string): string {

@@ -1,4 +1,4 @@
-/** Azure OpenAI: the chat completions format with its filter results, its errors, its headers and two address forms. */
+/** Azure OpenAI: the chat completions format with Azure's filter results, errors, headers and two path forms. */
 import { splitModelName } from '../../faults/fault-names.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
@@ -73,7 +73,7 @@ export const azureWire: Wire = {
 	newRequestId: (random) => uuidFrom(random.letters(32)),
 };
 
-/** A deployment's name is its owner's choice: one that names no known model behaves like a classic one. */
+/** Returns the model of a deployment, whose name is free: one that names no known model behaves like a classic one. */
 function deploymentModel(deployment: string): OpenAiModel {
 	const facts = openAiModel(deployment);
 	const isNamed = facts.isKnown && splitModelName(deployment).faults === undefined;
@@ -165,7 +165,7 @@ function uuidFrom(letters: string): string {
 	return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** The same JSON with each object's keys in alphabetical order, as Azure writes them. */
+/** Sorts each object's keys alphabetically, as Azure does. */
 function sortKeys(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(sortKeys);
 	if (!isObject(value)) return value;

@@ -4,7 +4,7 @@ import { headerText } from '../wire.ts';
 
 const types = { hate: 'HATE', violence: 'VIOLENCE', sexual: 'SEXUAL', misconduct: 'MISCONDUCT', attack: 'PROMPT_ATTACK' } as const;
 
-/** `ApplyGuardrail`, with an API key or with a signed request, whose access key id is taken for the key. */
+/** `ApplyGuardrail` with an API key or a signed request, whose access key id serves as the key. */
 export const bedrockGuardrailWire: EngineWire = {
 	name: 'bedrock-guardrail',
 	readKey(headers) {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../json-value.ts';
 
-/** What the caller names, not the API: left as it is. */
+/** Objects whose keys the client defines, not the API; they stay unchanged. */
 const callersOwn = new Set([
 	'args',
 	'response',
@@ -12,7 +12,7 @@ const callersOwn = new Set([
 	'labels',
 ]);
 
-/** The API takes `generation_config` for `generationConfig` everywhere; so does this. */
+/** Converts keys to camel case, because the API accepts `generation_config` for `generationConfig` everywhere. */
 export function camelCaseKeys(value: JsonObject): JsonObject {
 	const renamed: Record<string, unknown> = {};
 	for (const [key, inner] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-/** The hard rules of Gemini's generateContent, with its words. Field names are taken in camel and in snake case. */
+/** Validates requests by the rules of Gemini's generateContent, with its error messages. Accepts camel case and snake case. */
 import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import type { GeminiModel } from './gemini-models.ts';
@@ -27,7 +27,7 @@ const schemaFields = new Set(
 	example anyOf propertyOrdering default items minimum maximum`.split(/\s+/),
 );
 
-/** @throws VendorError as the vendor would refuse the request. */
+/** @throws VendorError when the vendor would reject the request. */
 export function checkContent(body: JsonObject, model: GeminiModel): void {
 	checkNames(body, fields, '');
 	const config = objectOf(body['generationConfig']);
@@ -136,7 +136,7 @@ function checkDeclarations(tools: unknown): void {
 	}
 }
 
-/** `parameters` takes only the vendor's subset of JSON schema; `parametersJsonSchema` takes all. */
+/** Checks a schema: `parameters` takes only the vendor's subset of JSON schema, `parametersJsonSchema` takes all. */
 function checkSchema(schema: unknown, path: string): void {
 	if (!isObject(schema)) return;
 	checkNames(schema, schemaFields, path);

@@ -3,7 +3,7 @@ import type { VendorError } from '../../vendor-error.ts';
 
 const apiInfo = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** Google's envelope: a numeric code, a message, a status word, details. A bad key is a 400. */
+/** Renders Google's error envelope: a numeric code, a message, a status word, details. An invalid key is a 400. */
 export function renderGoogleError(error: VendorError, model: string): JsonObject {
 	const details = detailsOf(error);
 	return {

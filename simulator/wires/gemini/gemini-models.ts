@@ -2,9 +2,9 @@ import { splitModelName } from '../../faults/fault-names.ts';
 
 export interface GeminiModel {
 	readonly isKnown: boolean;
-	/** Thinks unless told not to. */
+	/** Uses reasoning by default. */
 	readonly thinks: boolean;
-	/** Function calls of the history must carry the signature they came with. */
+	/** Requires that function calls of the history carry their original signature. */
 	readonly needsSignatures: boolean;
 }
 

@@ -1,6 +1,10 @@
 /**
- * Gemini behind the chat completions format, with its deviations: calls without index or id, arriving whole;
- * `stop` where a stream ends in calls; thoughts only in the total; no content beside calls; Google's errors in a list.
+ * Gemini behind the chat completions format, with its deviations:
+ * - tool calls without index or id, each in one chunk;
+ * - `stop` where a stream ends in tool calls;
+ * - reasoning tokens only in the total;
+ * - no content next to tool calls;
+ * - Google's errors in a list.
  */
 import { type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import type { PlannedCall } from '../../plan/answer-plan.ts';
@@ -49,7 +53,7 @@ export const geminiOpenAiWire: Wire = {
 	newRequestId: (random) => random.letters(22),
 };
 
-/** The first call of each assistant turn must bring back `extra_content.google.thought_signature`, or the message must. */
+/** Requires `extra_content.google.thought_signature` on the first tool call of each assistant turn, or on the message. */
 function checkSignatures(body: JsonObject): void {
 	for (const [index, message] of listOf(body['messages']).map(objectOf).entries()) {
 		const [first] = listOf(message['tool_calls']).map(objectOf);

@@ -44,7 +44,7 @@ export function checkGoogleKey(key: string, isRefused: boolean): void {
 	if (isRefused) throw new VendorError('key-invalid', '', { status: 400 });
 }
 
-/** No rate limits, no retry hints, and no request id that a client could read. */
+/** Returns the response headers. There are no rate limits, no retry hints, and no request id that a client could read. */
 export function googleHeaders({ requestId, random }: HeaderContext): Record<string, string | string[]> {
 	return {
 		'x-gemini-service-tier': 'standard',

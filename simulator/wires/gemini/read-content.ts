@@ -1,4 +1,4 @@
-/** A checked generateContent request as a prompt. */
+/** Converts a checked generateContent request to a prompt. */
 import { isGiven, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
 import { anyJson, embeddedSchema } from '../../plan/embedded-schema.ts';
 import { type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
@@ -86,7 +86,7 @@ function readSchema(config: JsonObject, hasTools: boolean, texts: readonly strin
 
 const sizes = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 
-/** The vendor writes types in capitals. */
+/** Lowers the types of a schema, which the vendor writes in capitals. */
 function lowerTypes(schema: JsonObject): JsonObject {
 	const lower = (node: unknown): unknown => {
 		if (Array.isArray(node)) return node.map(lower);
@@ -94,7 +94,7 @@ function lowerTypes(schema: JsonObject): JsonObject {
 		return Object.fromEntries(
 			Object.entries(node).map(([key, value]) => {
 				if (key === 'type' && typeof value === 'string') return [key, value.toLowerCase()];
-				// Google writes integers of 64 bits as text.
+				// Google writes 64-bit integers as strings.
 				if (sizes.has(key) && typeof value === 'string' && /^\d{1,9}$/.test(value)) return [key, Number(value)];
 				return [key, lower(value)];
 			}),

@@ -1,4 +1,4 @@
-/** Answers of generateContent, whole and as a stream of partial answers. */
+/** Renders responses of generateContent, non-streaming and as a stream of partial responses. */
 import type { JsonObject } from '../../json-value.ts';
 import type { PlannedCall, PlannedChoice, Usage } from '../../plan/answer-plan.ts';
 import { stepsOf } from '../../plan/answer-steps.ts';
@@ -8,7 +8,7 @@ import type { Answer, WireEvent } from '../wire.ts';
 export interface ContentOptions {
 	readonly model: string;
 	readonly showsThoughts: boolean;
-	/** `alt=sse`; else the stream is one JSON array. */
+	/** `alt=sse`; otherwise the stream is one JSON array. */
 	readonly isSse: boolean;
 }
 
@@ -17,7 +17,7 @@ export function renderContent(answer: Answer, options: ContentOptions): JsonObje
 	const candidates = plan.choices.map((choice, index) => {
 		const parts = renderParts(choice, index === 0 ? plan.thinking : '', options, random);
 		return {
-			// An answer whose tokens all went into thought has no parts at all.
+			// A response whose tokens were all reasoning has no parts.
 			content: parts.length === 0 ? { role: 'model' } : { parts, role: 'model' },
 			finishReason: finishReasonOf(choice),
 			index,
@@ -42,7 +42,7 @@ function renderParts(choice: PlannedChoice, thinking: string, options: ContentOp
 	return parts;
 }
 
-/** Of parallel calls only the first carries a signature. */
+/** Renders a function call. Of parallel calls only the first carries a signature. */
 function renderCall(call: PlannedCall, index: number, random: SeededRandom): JsonObject {
 	return {
 		functionCall: { name: call.name, args: readArgs(call.input) },
@@ -87,7 +87,7 @@ function renderUsageMetadata(usage: Usage, output: number): JsonObject {
 	};
 }
 
-/** The vendor's chunks are long: about so many tokens of text in each. */
+/** Approximate number of text tokens in the vendor's long chunks. */
 const tokensPerChunk = 16;
 
 export function* streamContent(answer: Answer, options: ContentOptions): Generator<WireEvent> {
@@ -119,7 +119,7 @@ export function* streamContent(answer: Answer, options: ContentOptions): Generat
 		for (const step of stepsOf(plan, () => quirks.tokensPerEvent ?? tokensPerChunk)) {
 			carried += step.outputTokens;
 			if (step.part.kind === 'call') {
-				// A call arrives whole.
+				// A function call comes in one chunk.
 				if (step.phase === 'close') yield partChunk(step.choice, renderCall(step.part.call, step.part.callIndex, random));
 			} else if (step.phase === 'piece' && (step.part.kind !== 'thinking' || options.showsThoughts)) {
 				yield partChunk(step.choice, { text: step.text, ...(step.part.kind === 'thinking' ? { thought: true } : {}) });

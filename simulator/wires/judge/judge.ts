@@ -4,7 +4,7 @@ import { bearerKey } from '../wire.ts';
 
 const hazards = { hate: 'S10', violence: 'S1', sexual: 'S12', misconduct: 'S2', attack: 'S14' } as const;
 
-/** Models that judge, over chat completions. The model's name tells which one it is: Llama Guard, ShieldGemma, or a safeguard. */
+/** Moderation models over chat completions. The model's name selects one: Llama Guard, ShieldGemma, or a safeguard. */
 export const judgeWire: EngineWire = {
 	name: 'judge',
 	readKey: bearerKey,

@@ -2,7 +2,7 @@ import { textOf } from '../../json-value.ts';
 import { type EngineWire, isMarked } from '../engine-wire.ts';
 import { bearerKey } from '../wire.ts';
 
-/** OpenAI's names, with the mark that each answers to. */
+/** OpenAI's categories, each with the marker that it matches. */
 const categories = {
 	hate: 'hate',
 	'hate/threatening': undefined,

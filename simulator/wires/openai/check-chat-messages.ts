@@ -4,7 +4,7 @@ import { articled, refuse } from './refuse.ts';
 const roles = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
 const userParts = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file'];
 
-/** Roles, contents, and that tool calls and tool messages answer each other. */
+/** Checks roles and contents, and that tool calls and tool messages match. */
 export function checkChatMessages(messages: unknown): void {
 	if (!Array.isArray(messages)) {
 		refuse(`Invalid type for 'messages': expected an array of objects, but got ${articled(messages)} instead.`, {

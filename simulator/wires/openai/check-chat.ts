@@ -1,4 +1,4 @@
-/** The hard rules of OpenAI's chat completions, with its words. */
+/** Validates requests by the rules of OpenAI's chat completions, with its error messages. */
 import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { openObjectPath } from '../open-object-path.ts';
 import { checkChatMessages } from './check-chat-messages.ts';
@@ -12,7 +12,7 @@ const knownFields = new Set(
 	moderation functions function_call`.split(/\s+/),
 );
 
-/** @throws VendorError as the vendor would refuse the request. */
+/** @throws VendorError when the vendor would reject the request. */
 export function checkChat(body: JsonObject, model: OpenAiModel): void {
 	for (const field of Object.keys(body)) {
 		if (!knownFields.has(field)) refuse(`Unrecognized request argument supplied: ${field}`);

@@ -1,6 +1,6 @@
 import { splitModelName } from '../../faults/fault-names.ts';
 
-/** What a model of the chat completions format takes. A `sim-*` model without a base takes everything. */
+/** Parameters that a model of the chat completions format accepts. A `sim-*` model without a base accepts all. */
 export interface OpenAiModel {
 	readonly isKnown: boolean;
 	readonly isReasoning: boolean;
@@ -8,10 +8,10 @@ export interface OpenAiModel {
 	readonly takesSampling: boolean;
 	readonly takesStop: boolean;
 	readonly takesEffort: boolean;
-	/** When function tools need `reasoning_effort: "none"`. */
+	/** Condition under which function tools need `reasoning_effort: "none"`. */
 	readonly toolsNeedEffortNone: 'never' | 'when-set' | 'always';
 	readonly countsCacheWrites: boolean;
-	/** As the answer names it. */
+	/** Model name in the response. */
 	readonly snapshot: string;
 }
 

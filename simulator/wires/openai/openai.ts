@@ -121,7 +121,7 @@ export function openAiWords(error: VendorError, key: string, model: string): { m
 	}
 }
 
-/** The vendor echoes a wrong key with its middle masked. */
+/** Masks the middle of a wrong key, which the vendor's error message repeats. */
 function maskKey(key: string): string {
 	if (key.length <= 12) return `${key.slice(0, 3)}${'*'.repeat(Math.max(0, key.length - 3))}`;
 	return `${key.slice(0, 7)}${'*'.repeat(key.length - 11)}${key.slice(-4)}`;

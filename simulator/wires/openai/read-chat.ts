@@ -1,14 +1,14 @@
-/** A checked chat completions request as a prompt. Also read by the wires that copy this format. */
+/** Converts a checked chat completions request to a prompt, also for the dialects that copy this format. */
 import { isGiven, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
 import { anyJson, embeddedSchema } from '../../plan/embedded-schema.ts';
 import { type OfferedTool, type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 
-/** What of the request decides how the answer is written, not what it says. */
+/** Options that determine the format of the response, not its content. */
 export interface ChatOptions {
 	readonly includesUsage: boolean;
 	readonly includesObfuscation: boolean;
-	/** The deprecated `functions`: the answer has `function_call`. */
+	/** Uses the deprecated `functions`: the response has `function_call`. */
 	readonly usesFunctions: boolean;
 	readonly includesLogprobs: boolean;
 	readonly serviceTier: string;

@@ -5,7 +5,7 @@ export function refuse(message: string, options: VendorErrorOptions = {}): never
 	throw new VendorError('invalid', message, options);
 }
 
-/** `an integer`, `a string`: what was sent, as the vendor names it. */
+/** Names the type of a value as the vendor does: `an integer`, `a string`. */
 export function articled(value: unknown): string {
 	const name = typeName(value);
 	if (name === 'null') return 'null';

@@ -1,4 +1,4 @@
-/** Answers in the chat completions format, whole. Field order as the vendor sends it. */
+/** Renders non-streaming chat completions responses, with the vendor's field order. */
 import type { JsonObject } from '../../json-value.ts';
 import type { PlannedCall, PlannedChoice, Usage } from '../../plan/answer-plan.ts';
 import { piecesOf } from '../../token-count.ts';
