@@ -43,7 +43,7 @@ describe('contract section 3: scopes come from scope, a text or an array, or fro
 		expect([...judge(claims).scopes]).toEqual(scopes);
 	});
 
-	test('a scope is held letter for letter', () => {
+	test('a scope must match exactly', () => {
 		const caller = judge({ scope: 'base/invoke' });
 		expect(requireScope(caller, 'base/invoke')).toBe(caller);
 		expect(() => requireScope(caller, 'base/Invoke')).toThrow(expect.objectContaining({ code: 'scope_missing' }));
@@ -110,7 +110,7 @@ describe('claims that every access token has', () => {
 		});
 	});
 
-	test('what is no JSON object has none', () => {
+	test('anything other than a JSON object has none', () => {
 		expect(() => judgeClaims(Buffer.from('[]'), rules, now)).toThrow(refused);
 	});
 });
@@ -143,7 +143,7 @@ describe('the bearer of a header', () => {
 		},
 	);
 
-	test('two headers are refused', () => {
+	test('two headers are rejected', () => {
 		expect(() => readBearer(['Bearer a', 'Bearer a'])).toThrow(refused);
 	});
 });
@@ -178,7 +178,7 @@ describe('a token in its compact form', () => {
 	const sign = () => Buffer.from('abc');
 	const of = (header: unknown) => readCompactToken(compactToken(header as Claims, goodClaims, sign));
 
-	test('is read with what its signature is over', () => {
+	test('is parsed together with its signed text', () => {
 		const accessToken = compactToken({ alg: 'RS256', kid: 'k', typ: 'at+JWT' }, goodClaims, sign);
 		const token = readCompactToken(accessToken);
 		expect(token).toMatchObject({ algorithm: 'RS256', keyId: 'k', signedText: accessToken.slice(0, accessToken.lastIndexOf('.')) });
@@ -218,7 +218,7 @@ describe('gateway.trust_edge: read without verification, not without care', () =
 	const unsigned = (claims: Claims, header: Claims = { alg: 'RS256', kid: 'k' }): string =>
 		compactToken(header, { ...goodClaims, ...claims }, () => Buffer.from('abc'));
 
-	test('the caller is who the claims say', () => {
+	test('the claims name the caller', () => {
 		expect(readUnverifiedCaller(unsigned({ exp: 1 }))).toEqual({
 			clientId: 'agent',
 			issuer: rules.issuer,

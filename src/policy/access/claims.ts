@@ -3,22 +3,22 @@ import { readTrustedPayload } from './compact-token.ts';
 import { invalidToken } from './invalid-token.ts';
 import { type JsonObject, readJsonObject } from './json-object.ts';
 
-/** What the claims of an access token must say. */
+/** Required values of an access token's claims. */
 export interface ClaimRules {
-	/** Equal to `iss`, letter for letter. */
+	/** Exact value of `iss`, case-sensitive. */
 	readonly issuer: string;
-	/** `aud`, or a member of it; null: `aud` is not looked at. */
+	/** Value of `aud`, or a member of it; null: `aud` is not checked. */
 	readonly audience: string | null;
-	/** Difference between the issuer's clock and ours that is forgiven. */
+	/** Tolerated difference between the clocks of the issuer and the gateway. */
 	readonly clockSkewSeconds: number;
-	/** Most that `exp` may lie after `iat`, or after now when there is no `iat`; null: no limit. */
+	/** Maximum time from `iat` to `exp`, or from now when there is no `iat`; null: no limit. */
 	readonly maxLifetimeSeconds: number | null;
 }
 
 /**
  * @param payload the claims as signed; the signature has been checked.
  * @param nowSeconds unix time.
- * @throws Refusal `token_invalid`.
+ * @throws {Refusal} `token_invalid`.
  */
 export function judgeClaims(payload: Buffer, rules: ClaimRules, nowSeconds: number): Caller {
 	const claims = readJsonObject(payload);
@@ -42,7 +42,7 @@ function judgeTimes(claims: JsonObject, expiresAtSeconds: number, rules: ClaimRu
 	}
 }
 
-/** A time that may be absent but not in the future. */
+/** Reads an optional time that must not be in the future. */
 function readPastTime(claims: JsonObject, name: 'nbf' | 'iat', latestSeconds: number): number | undefined {
 	const time = claims[name];
 	if (time === undefined) return undefined;
@@ -55,15 +55,15 @@ function names(audience: unknown, wanted: string): boolean {
 	return audience === wanted || (Array.isArray(audience) && audience.includes(wanted));
 }
 
-/** RFC 6749 appendix A.1, bounded: client ids become log fields and keys of counters. */
+/** Syntax of RFC 6749 appendix A.1 with a maximum length, because client ids become log fields and keys of counters. */
 const clientId = /^[\x20-\x7e]{1,256}$/;
 
-/** Where issuers put the client's id; the first that is present counts, whatever it holds. */
+/** Claims in which issuers put the client's id. The first one present decides, whatever its value. */
 const clientIdClaims = ['client_id', 'azp', 'appid', 'sub'] as const;
 
 /**
- * The caller that these claims speak of. Whoever calls this answers for the claims being true.
- * @throws Refusal `token_invalid`.
+ * Returns the caller that the claims name. The code that uses this function must have verified the claims.
+ * @throws {Refusal} `token_invalid`.
  */
 export function readClaimedCaller(claims: JsonObject): Caller {
 	const { iss, exp, token_use } = claims;
@@ -81,7 +81,7 @@ function readClientId(claims: JsonObject): string {
 	return id;
 }
 
-/** Only the space of RFC 6749 section 3.3 separates; what else is blank belongs to a scope's name. */
+/** Splits scopes at the space of RFC 6749 section 3.3 only; other white space belongs to a scope's name. */
 function readScopes({ scope, scp }: JsonObject): ReadonlySet<string> {
 	const value = scope ?? scp;
 	if (typeof value === 'string') return new Set(value.split(' '));
@@ -89,9 +89,9 @@ function readScopes({ scope, scp }: JsonObject): ReadonlySet<string> {
 }
 
 /**
- * Believes the access token: for gateways that only a balancer can reach which has verified it (`gateway.trust_edge`).
- * The claims that name the caller are read as strictly as ever; header, signature, times and issuer were the balancer's to judge.
- * @throws Refusal `token_invalid`.
+ * Trusts the access token, for gateways that are only reachable through a balancer that verified it (`gateway.trust_edge`). The claims that
+ * name the caller are read strictly as always; the balancer checked the header, signature, times and issuer.
+ * @throws {Refusal} `token_invalid`.
  */
 export function readUnverifiedCaller(accessToken: string): Caller {
 	const claims = readJsonObject(readTrustedPayload(accessToken));

@@ -1,11 +1,11 @@
-/** The compact serialisation of a signed token (RFC 7515 section 7.1), read so that each token has one spelling. */
+/** Compact serialisation of a signed token (RFC 7515 section 7.1), parsed so that each token has one spelling. */
 import { invalidToken } from './invalid-token.ts';
 import { type JsonObject, readJsonObject } from './json-object.ts';
 
 export interface CompactToken {
 	readonly algorithm: string;
 	readonly keyId: string;
-	/** What the signature is over: the first two parts with the dot between them. */
+	/** Signed text: the first two parts with the dot between them. */
 	readonly signedText: string;
 	readonly payload: Buffer;
 	readonly signature: Buffer;
@@ -13,18 +13,18 @@ export interface CompactToken {
 
 export const longestAccessToken = 8192;
 
-/** Base64url without padding, and none of the bits that the last character has to spare may be set. */
+/** Base64url without padding, with all unused bits of the last character zero. */
 const part = '((?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?)';
 const compact = new RegExp(`^${part}\\.${part}\\.${part}$`);
 
-/** What access tokens are typed as: RFC 7519 section 5.1, RFC 9068 section 2.1. Others, `id+jwt` first, mean something else. */
+/** Types of access tokens: RFC 7519 section 5.1, RFC 9068 section 2.1. Others, such as `id+jwt`, have another meaning. */
 const accessTokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 
 const longestKeyId = 256;
 
 /**
- * Judges the syntax alone: neither signature nor claims.
- * @throws Refusal `token_invalid`.
+ * Checks the syntax only, neither signature nor claims.
+ * @throws {Refusal} `token_invalid`.
  */
 export function readCompactToken(accessToken: string): CompactToken {
 	const [head, payload, signature] = splitToken(accessToken);
@@ -37,8 +37,8 @@ export function readCompactToken(accessToken: string): CompactToken {
 }
 
 /**
- * The claims of a token that somebody else has verified, by rules of their own for its header: only its type is read.
- * @throws Refusal `token_invalid`.
+ * Returns the claims of a token that another component verified by its own rules for the header; only the type is checked.
+ * @throws {Refusal} `token_invalid`.
  */
 export function readTrustedPayload(accessToken: string): Buffer {
 	const [head, payload] = splitToken(accessToken);
@@ -46,7 +46,7 @@ export function readTrustedPayload(accessToken: string): Buffer {
 	return Buffer.from(payload, 'base64url');
 }
 
-/** @returns head, payload and signature, of which the payload may be empty. */
+/** @returns head, payload and signature; the payload may be empty. */
 function splitToken(accessToken: string): readonly [string, string, string] {
 	if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
 	const [, head = '', payload = '', signature = ''] = compact.exec(accessToken) ?? [];
@@ -60,7 +60,7 @@ function readHeadObject(text: string): JsonObject {
 	return head;
 }
 
-/** `alg`, `typ` and `kid` alone: every other member would select a key, or change what the signature means. */
+/** Allows only `alg`, `typ` and `kid`. Other members would select a key, or change the meaning of the signature. */
 function readHead(text: string): { algorithm: string; keyId: string } {
 	const { alg, typ, kid, ...others } = readHeadObject(text);
 	const other = Object.keys(others)[0];

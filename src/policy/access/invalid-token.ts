@@ -1,6 +1,6 @@
 import { Refusal } from '../../core/refusal.ts';
 
-/** @param reason for the operator's log (`cause`); the caller learns only that the access token is not accepted. */
+/** @param reason for the operator's log (`cause`); the client only learns that the access token is not accepted. */
 export function invalidToken(reason: string): Refusal {
 	return new Refusal('token_invalid', { cause: reason });
 }

@@ -32,7 +32,7 @@ test('invalid UTF-8 is not read', () => {
 	expect(readJsonObject(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBeUndefined();
 });
 
-/** JSON with every member's name as given, twice when told so. */
+/** JSON that keeps every member's name, including duplicates. */
 type Node = string | readonly Node[] | { readonly members: readonly (readonly [string, Node])[] };
 
 const { node } = fc.letrec<{ node: Node }>((tie) => ({

@@ -1,11 +1,11 @@
-/** JSON objects that say one thing only: valid UTF-8, no byte-order mark, no member twice at any depth. */
+/** Parses JSON objects with a single meaning: valid UTF-8, no byte-order mark, no duplicate member at any depth. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-// Without `ignoreBOM` the decoder would swallow a byte-order mark; kept, it is one that `JSON.parse` refuses.
+// Without `ignoreBOM` the decoder would drop a byte-order mark; with it, `JSON.parse` rejects the mark.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @returns undefined for everything that is not such an object. */
+/** @returns undefined for anything other than such an object. */
 export function readJsonObject(bytes: Buffer): JsonObject | undefined {
 	try {
 		const text = decoder.decode(bytes);
@@ -23,7 +23,7 @@ function isObject(value: unknown): value is JsonObject {
 const string = /"(?:[^"\\]|\\.)*"/y;
 const colon = /[ \t\n\r]*:/y;
 
-/** @param text valid JSON; a string there is a member's name exactly when a colon follows. */
+/** @param text valid JSON, in which a string is a member's name exactly when a colon follows. */
 export function repeatsMember(text: string): boolean {
 	const open: Set<string>[] = [];
 	for (let at = 0; at < text.length; at++) {

@@ -1,7 +1,10 @@
 import type { Caller } from '../../core/caller.ts';
 import { Refusal } from '../../core/refusal.ts';
 
-/** The scope must be held, letter for letter. The challenge is RFC 6750 section 3.1's. @throws Refusal `scope_missing`. */
+/**
+ * Requires an exact, case-sensitive scope. The challenge is that of RFC 6750 section 3.1.
+ * @throws {Refusal} `scope_missing`.
+ */
 export function requireScope<Holder extends Pick<Caller, 'scopes'>>(caller: Holder, scope: string): Holder {
 	if (caller.scopes.has(scope)) return caller;
 	throw new Refusal('scope_missing', {

@@ -3,9 +3,9 @@ import { Refusal } from '../../core/refusal.ts';
 import { invalidToken } from './invalid-token.ts';
 
 /**
- * The access token of an `authorization` header (RFC 6750 section 2.1): the scheme in any case, one space, the rest as
- * received. Query parameters and form fields are not looked at.
- * @throws Refusal `token_missing`, also for another scheme or nothing behind it; `token_invalid` for repeated headers.
+ * Returns the access token of an `authorization` header (RFC 6750 section 2.1): the scheme in any case, one space, the rest as received.
+ * Query parameters and form fields are ignored.
+ * @throws {Refusal} `token_missing`, also for another scheme or an empty token; `token_invalid` for repeated headers.
  */
 export function readBearer(authorization: string | readonly string[] | undefined): string {
 	if (authorization === undefined) throw new Refusal('token_missing');
@@ -14,22 +14,25 @@ export function readBearer(authorization: string | readonly string[] | undefined
 	return authorization.slice(7);
 }
 
-/** Header fields that may carry the access token: the HTTP standard's, then those in which vendors' SDKs send an API key. */
+/** Header fields that can carry the access token: the HTTP standard's, then those in which vendors' SDKs send an API key. */
 export const tokenHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
 
 export type TokenHeader = (typeof tokenHeaders)[number];
 
 /**
- * The access token of a request. `authorization` decides where it is present, and the others are not read.
- * @param listed the header fields that are read, `authorization` among them.
- * @throws Refusal `token_missing`; `token_invalid` for repeated or contradicting header fields.
+ * Returns the access token of a request. If `authorization` is present it decides, and the others are not read.
+ * @param listed header fields to read, `authorization` among them.
+ * @throws {Refusal} `token_missing`; `token_invalid` for repeated or contradicting header fields.
  */
 export function readAccessToken(headers: HeaderFields, listed: readonly TokenHeader[]): string {
 	const { authorization } = headers;
 	return authorization === undefined ? readApiKey(headers, listed) : readBearer(authorization);
 }
 
-/** The token as an API key: bare, without a scheme. Several header fields must agree, or hops could take different callers from them. */
+/**
+ * Returns the token from API key headers, without a scheme. Several header fields must agree, because hops could otherwise derive different
+ * callers.
+ */
 function readApiKey(headers: HeaderFields, listed: readonly TokenHeader[]): string {
 	let accessToken = '';
 	for (const name of listed) {

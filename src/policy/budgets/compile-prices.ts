@@ -1,23 +1,26 @@
 /**
- * Reads the table of default prices: `default-prices.json`. A line: model, first day, input tokens up to, rates of input, cache read, cache
- * write, cache write for an hour, output and reasoning, further names. `*` is any day or no bound; a name with `~` goes on in a version or a
- * date. Rates are pico-US-dollars a token.
+ * Compiles the default prices of `default-prices.json`. The fields of a line:
+ * - model
+ * - first day; `*` is any day
+ * - maximum input tokens; `*` is no bound
+ * - rates of input, cache read, cache write, one-hour cache write, output and reasoning, in pico-US-dollars per token
+ * - further names; a name with `~` can have a version or date as suffix
  */
 import type { Price, PriceTier } from '../../core/price.ts';
 
-/** What a model costs from which day on. */
+/** Prices of a model by day. */
 export interface PricedModel {
 	readonly model: string;
-	/** Ascending; the first is for any day before the second. Days are UTC, such as `2026-11-21`. */
+	/** Prices in ascending order of days; the first also applies to earlier days. Days are UTC, such as `2026-11-21`. */
 	readonly epochs: readonly { readonly from: string; readonly price: Price }[];
 }
 
-/** The priced models of one kind of provider. */
+/** Priced models of one kind of provider. */
 export interface PriceList {
 	readonly models: readonly PricedModel[];
-	/** By every name; a name may go on in a whole date. */
+	/** Models by every name; a name can have a full date as suffix. */
 	readonly byName: ReadonlyMap<string, PricedModel>;
-	/** By the names that may go on in a version or any date. */
+	/** Models by the names that can have a version or any date as suffix. */
 	readonly byOpenName: ReadonlyMap<string, PricedModel>;
 }
 
@@ -29,9 +32,9 @@ interface Line {
 }
 
 export interface PriceTable {
-	/** From which the table is, for the versions of its prices. */
+	/** Day of the table, used as the version of its prices. */
 	readonly day: string;
-	/** Lines, by kind of provider. */
+	/** Lines by kind of provider. */
 	readonly lists: Readonly<Record<string, readonly string[]>>;
 }
 

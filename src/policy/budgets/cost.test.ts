@@ -42,7 +42,7 @@ const prices: fc.Arbitrary<Price> = fc
 		}),
 	}));
 
-/** The same in fractions of a US dollar: numerator over 10^12, one bucket after the other. */
+/** Computes the cost exactly: the numerator of a fraction of a US dollar over 10^12, one bucket after the other. */
 function exactCost(usage: Usage, price: Price): bigint {
 	const whole = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 	let tier = price.tiers.at(-1);

@@ -4,8 +4,8 @@ import type { Price, PriceTier } from '../../core/price.ts';
 import type { Usage } from '../../core/usage.ts';
 
 /**
- * What a call costs: each bucket of its usage at its own rate, those of the tier that its whole input falls in.
- * Rounded up to whole nano-US-dollars, once.
+ * Computes the cost of a request: each bucket of its usage at its own rate, in the tier of its total input. Rounded up once, to whole
+ * nano-US-dollars.
  */
 export function costNanoUsd(usage: Usage, price: Price): bigint {
 	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
@@ -20,27 +20,27 @@ export function costNanoUsd(usage: Usage, price: Price): bigint {
 	);
 }
 
-/** As `costNanoUsd`, of a call without caches and reasoning. */
+/** Computes the same as `costNanoUsd` for a request without caches and reasoning. */
 export function plainCostNanoUsd(inputTokens: number, outputTokens: number, price: Price): bigint {
 	const tier = tierOf(price, inputTokens);
 	return roundUp(bucketPicoUsd(inputTokens, tier.inputPicoUsd) + bucketPicoUsd(outputTokens, tier.outputPicoUsd));
 }
 
-/** Most buckets of most calls are empty. */
+/** Skips the multiplication for empty buckets, which most are. */
 function bucketPicoUsd(tokens: number, picoUsd: bigint): bigint {
 	return tokens === 0 ? 0n : BigInt(tokens) * picoUsd;
 }
 
 /**
- * The most that a call of at most so many tokens can cost, however its input is split over the caches it may use and its output over
- * reasoning, and whichever tier it falls in: `costNanoUsd` of no such usage is higher.
- * @param cacheWrites those that the request may cause.
+ * Returns the maximum cost of a request with at most these tokens, for any tier and any split over caches and reasoning. `costNanoUsd` of
+ * such a usage is never higher.
+ * @param cacheWrites those that the request can cause.
  */
 export function worstCaseNanoUsd(inputTokens: number, outputTokens: number, price: Price, cacheWrites: CacheWrites): bigint {
 	let highest = 0n;
 	let lowerBound = 0;
 	for (const tier of price.tiers) {
-		// A tier that begins above the input is out of reach; a smaller input may fall in any below.
+		// A tier that begins above the input does not apply; a smaller input can fall in any lower tier.
 		if (inputTokens < lowerBound) break;
 		const inTier = BigInt(Math.min(inputTokens, tier.upToInputTokens ?? inputTokens));
 		highest = max(
@@ -64,7 +64,7 @@ function tierOf({ tiers, version }: Price, inputTokens: number): PriceTier {
 	throw new Error(`the price ${version} has no tier for ${inputTokens} input tokens`);
 }
 
-/** A million US dollars: no call costs more, and sums of such still fit where they are kept. Only a mistaken price says so. */
+/** A million US dollars. Only a mistaken price makes a request cost more, and sums of smaller costs fit the stores' integers. */
 const mostNanoUsd = 10n ** 15n;
 
 function roundUp(picoUsd: bigint): bigint {
@@ -78,7 +78,7 @@ function max(first: bigint, ...others: bigint[]): bigint {
 	return greatest;
 }
 
-/** @returns the field of a request that asks for what costs more; undefined: none does. */
+/** @returns the field of a request that selects a surcharged option; undefined: none does. */
 export function surchargedField(request: Readonly<Record<string, unknown>>, surcharges: Surcharges): string | undefined {
 	for (const field in surcharges) {
 		const value = request[field];

@@ -1,13 +1,13 @@
-/** Caps on output, in tokens of one choice, for requests that name none. */
+/** Default output limits, in tokens of one choice, for requests without one. */
 export interface OutputCaps {
-	/** For models that `models` does not name. */
+	/** Limit for models that `models` does not name. */
 	readonly default?: number | undefined;
-	/** By the model's name at its provider, or by the vendor's name of it. */
+	/** Limits by the model's name at its provider, or by the vendor's name. */
 	readonly models?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface DefaultOutputCapSettings extends OutputCaps {
-	/** By the team's id; these go before the others. */
+	/** Limits by team id, which take precedence. */
 	readonly teams?: Readonly<Record<string, OutputCaps>> | undefined;
 }
 
@@ -16,7 +16,7 @@ interface CapTable {
 	readonly byDefault: number | undefined;
 }
 
-/** Which cap a request gets that names none: its team's for the model, its team's, the model's, the general one. */
+/** Chooses the default limit in this order: the team's for the model, the team's, the model's, the general one. */
 export class DefaultOutputCaps {
 	readonly #general: CapTable;
 	readonly #teams: ReadonlyMap<string, CapTable>;
@@ -26,7 +26,7 @@ export class DefaultOutputCaps {
 		this.#teams = new Map(Object.entries(settings.teams ?? {}).map(([team, caps]) => [team, tableOf(caps)]));
 	}
 
-	/** @param knownAs the vendor's name of the model. @returns undefined for no cap. */
+	/** @param knownAs the vendor's name of the model. @returns undefined for no limit. */
 	capOf(team: string, model: string, knownAs: string): number | undefined {
 		const own = this.#teams.get(team);
 		return (own && capIn(own, model, knownAs)) ?? capIn(this.#general, model, knownAs);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { contextWindowOf, maxOutputTokensOf, mostInputTokensOf, mostOutputTokensOf } from './model-limits.ts';
 
-/** By names that clients use: what the vendors publish. */
+/** Limits published by the vendors, by names that clients use. */
 it.each([
 	['chatgpt-4o-latest', 128_000, 16_384],
 	['claude-2.1', 200_000, 4096],

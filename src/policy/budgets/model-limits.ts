@@ -1,13 +1,13 @@
-/** The least that must be known of models to bound what a call can cost. */
+/** Minimum knowledge of models that is needed to bound the cost of a request. */
 import { remembering } from '../../core/bounded-map.ts';
 
 interface Limits {
-	/** Input and output together. */
+	/** Maximum of input and output together. */
 	readonly contextWindow: number;
 	readonly maxOutputTokens: number;
 }
 
-/** By the beginning of the name, the longest first that fits. */
+/** Limits by prefix of the name; the longest matching prefix decides. */
 const families: readonly (readonly [prefix: string, limits: Limits])[] = (
 	[
 		['chatgpt-4o', 128_000, 16_384],
@@ -53,43 +53,42 @@ const families: readonly (readonly [prefix: string, limits: Limits])[] = (
 	.map(([prefix, contextWindow, maxOutputTokens]) => [prefix, { contextWindow, maxOutputTokens }]);
 
 const unknownContextWindow = 1_050_000;
-/** No model reads more, though few of those that nothing is known of read as much. */
+/** Upper bound for all models; few unknown models accept this much. */
 const mostInputTokens = 10_000_000;
-/** Of a model that nothing is known of, such as a deployment: most that are in use take so many. */
+/** Default for an unknown model, such as a deployment: most models in use support this much. */
 const unknownMaxOutputTokens = 16_384;
 
-/** An upper bound for an unknown model too. */
+/** Returns the context window, which is an upper bound for an unknown model too. */
 export function contextWindowOf(model: string): number {
 	return limitsOf(model)?.contextWindow ?? unknownContextWindow;
 }
 
-/** A request with more is refused by the model's provider. */
+/** Returns the maximum input; the provider rejects a longer request. */
 export function mostInputTokensOf(model: string): number {
 	return limitsOf(model)?.contextWindow ?? mostInputTokens;
 }
 
-/** What one choice of the answer cannot exceed, whatever was asked for. @param known as of `capFor`. */
+/** Returns the maximum output of one choice, whatever the request. @param known as of `capFor`. */
 export function mostOutputTokensOf(model: string, known: number | undefined): number {
 	return known ?? contextWindowOf(model);
 }
 
-/** Undefined for a model that nothing is known of. */
 export function maxOutputTokensOf(model: string): number | undefined {
 	return limitsOf(model)?.maxOutputTokens;
 }
 
 export interface OutputCap {
-	/** What one choice of the answer will have at most. */
+	/** Maximum output of one choice. */
 	readonly tokens: number;
-	/** True: the request must be made to say so; false: it does already. */
+	/** True: the limit must be added to the request; false: the request has it already. */
 	readonly mustWrite: boolean;
 }
 
 /**
- * The cap on output, reasoning included, that makes the worst case of a call finite: the caller's own, else the most the
- * model can write. A cap above what the model can write is lowered to that.
- * @param requestedTokens the caller's cap; undefined: none.
- * @param known the most that the model can write; undefined when nothing is known.
+ * Chooses the output limit, reasoning included, that makes the worst-case cost of a request finite: the client's own, or the model's
+ * maximum. A higher limit is lowered to the model's maximum.
+ * @param requestedTokens the client's limit; undefined: none.
+ * @param known the model's maximum output; undefined for an unknown model.
  */
 export function capFor(model: string, requestedTokens: number | undefined, known = maxOutputTokensOf(model)): OutputCap {
 	if (requestedTokens === undefined) return { tokens: known ?? unknownMaxOutputTokens, mustWrite: true };

@@ -4,7 +4,7 @@ import { fallbackPriceVersions, type Price } from '../../core/price.ts';
 import { dayOf } from '../limits/utc-time.ts';
 import { defaultPrice, listedModel, type OverrideRates, overridePrice } from './price-of.ts';
 
-/** An operator's price as it is stored. */
+/** Operator's price in its stored form. */
 export interface PriceRecord extends OverrideRates {
 	readonly model: string;
 	readonly version: number;
@@ -14,19 +14,19 @@ export type FindOverride = (provider: string, model: string) => PriceRecord | un
 
 export interface PriceSettings {
 	readonly unknownPrice: 'allow' | 'default_rate' | 'reject';
-	/** Of `default_rate`; decimal US dollars per million tokens. */
+	/** Values of `default_rate`, decimal US dollars per million tokens. */
 	readonly defaultRate: { readonly inputUsd: string; readonly outputUsd: string };
 }
 
 export interface PricedAs {
 	readonly price: Price;
-	/** Nobody set a price for this model, and none is known. */
+	/** Marks a model without an operator's price and without a list price. */
 	readonly isUnknown: boolean;
-	/** The name for which an operator set it; undefined: nobody did. */
+	/** Name for which an operator set the price; undefined for a list price. */
 	readonly overrides: string | undefined;
 }
 
-/** Of each kind, for callers choose model names. */
+/** Maximum number of cached models of each kind, because clients choose model names. */
 const mostRemembered = 4096;
 
 const nothing: OverrideRates = { inputPicoUsd: 0n, outputPicoUsd: 0n, cacheReadPicoUsd: 0n, cacheWritePicoUsd: 0n };
@@ -35,10 +35,10 @@ interface Listed {
 	readonly name: string | undefined;
 }
 
-/** By kind, then by model: a key made of both would be hashed anew for each call. */
+/** Cache by kind, then by model: a combined key would be hashed again for each request. */
 type ByModel<Known> = Map<string, Map<string, Known>>;
 
-/** The price of each call: an operator's own, else the default of the day, else what is set for models without one. */
+/** Finds the price of each request: an operator's own, the default of the day, or the configured price of unknown models. */
 export class PriceBook {
 	readonly #findOverride: FindOverride;
 	readonly #unknown: Price | undefined;
@@ -48,7 +48,7 @@ export class PriceBook {
 	#day = '';
 	#dayNumber = -1;
 
-	/** @throws Error for a rate that the schema should have refused. */
+	/** @throws Error for a rate that the schema should have rejected. */
 	constructor({ unknownPrice, defaultRate }: PriceSettings, findOverride: FindOverride) {
 		this.#findOverride = findOverride;
 		if (unknownPrice === 'allow') this.#unknown = overridePrice(fallbackPriceVersions.free, nothing);
@@ -56,16 +56,17 @@ export class PriceBook {
 	}
 
 	/**
-	 * An override of the very name goes before that of the model which the price list knows by it: a date's before the undated one's.
-	 * @param knownAs the vendor's name of the model, where `model` is a free one.
-	 * @returns undefined for a model without a price where that is refused.
+	 * Returns the price of a model. An override of the exact name takes precedence over one of its list name, so a dated name wins over the
+	 * undated one.
+	 * @param knownAs the vendor's name of the model, if `model` is a free one.
+	 * @returns undefined for a model without a price if such models are rejected.
 	 */
 	priceOf(provider: { readonly name: string; readonly kind: string }, model: string, nowMs: number, knownAs = model): PricedAs | undefined {
 		const record = this.#findOverride(provider.name, model) ?? this.#overrideOfListed(provider, knownAs);
 		return record === undefined ? this.#defaultOf(provider.kind, knownAs, nowMs) : this.#ofRecord(record);
 	}
 
-	/** What the price list calls a model, which may have many names; undefined: it is not on it. */
+	/** Returns the name of a model in the price list, which can have many names; undefined: it is not listed. */
 	listedModel(kind: string, knownAs: string): string | undefined {
 		let listed = this.#listed.get(kind)?.get(knownAs);
 		if (listed === undefined) {

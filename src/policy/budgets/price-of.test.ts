@@ -10,7 +10,7 @@ import { defaultPrice, defaultPricesDay, listDefaultPrices, listedModels, overri
 const day = defaultPricesDay;
 const kinds = ['anthropic', 'azure-openai', 'gemini', 'openai'] as const;
 
-/** Rates of the first tier in US dollars per million tokens: input, cache read, cache write, for an hour, output. */
+/** Rates of the first tier in US dollars per million tokens: input, cache read, cache write, one-hour cache write, output. */
 function rates(kind: string, model: string, on = day): string {
 	const tier = defaultPrice(kind, model, on)?.tiers[0];
 	if (tier === undefined) return 'none';
@@ -145,7 +145,7 @@ describe('the default price', () => {
 				if (price === undefined) return false;
 				const usage: ForeignUsage = { input_tokens: input + read, cache_read_tokens: read, output_tokens: output };
 				if (kind === 'anthropic') Object.assign(usage, { input_tokens: input + read + write, cache_write_tokens: write });
-				// The source knows fine-tuned models by their dated bases only.
+				// The source lists fine-tuned models only by their dated bases.
 				const theirName = model.startsWith('ft:gpt-4o') ? `${model}-2024-08-06` : model;
 				const theirs = calcPrice(usage, theirName, { providerId, timestamp: new Date(`${day}T12:00:00Z`) });
 				const ours = costNanoUsd(

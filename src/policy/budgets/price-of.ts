@@ -2,34 +2,34 @@ import type { Price } from '../../core/price.ts';
 import { compilePrices, type PricedModel } from './compile-prices.ts';
 import defaultPrices from './default-prices.json' with { type: 'json' };
 
-/** The list prices are as of this day. */
+/** Day of the list prices. */
 export const defaultPricesDay = defaultPrices.day;
 
 const lists = compilePrices(defaultPrices);
 
-/** Whose price holds where a kind has none of its own: Azure serves OpenAI's models. */
+/** Kind whose prices apply when a kind has none of its own: Azure serves OpenAI's models. */
 const fallbackKinds: Readonly<Record<string, string>> = { 'azure-openai': 'openai' };
 
-/** A snapshot's date, which ends a name: `-2024-07-18` or `-20240718`. */
+/** Date of a snapshot at the end of a name: `-2024-07-18` or `-20240718`. */
 const snapshotDate = /-20\d\d(?:-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))$/;
 
-/** One step of how an open name goes on: a stage or a shorter date, such as `-preview` or `-06-05`, `-09-2025`, `-001`. */
+/** One suffix of an open name: a stage or a shorter date, such as `-preview` or `-06-05`, `-09-2025`, `-001`. */
 const version = /-(?:latest|preview|exp|customtools|\d\d-\d\d|\d\d-20\d\d|\d{3,4})$/;
 
 const maxVersionSteps = 3;
 
 /**
- * The list price of a model: by its exact name, else by the name that its version or date belongs to. Another
- * suffix makes another model, which has no price, for a wrong one would be worse than none.
+ * Returns the list price of a model: by its exact name, or by its name without version or date. Another suffix means another model, which
+ * has no price, because a wrong price is worse than none.
  * @param kind of the provider, such as `azure-openai`. A kind without a list has no prices.
- * @param day UTC, such as `2026-11-21`: some prices are announced before they hold.
+ * @param day UTC, such as `2026-11-21`: some prices are announced before they apply.
  */
 export function defaultPrice(kind: string, model: string, day: string): Price | undefined {
 	const priced = findListed(kind, model);
 	return priced === undefined ? undefined : priceOn(priced, day);
 }
 
-/** What the list calls the model whose price `defaultPrice` gives: one of a closed set, unlike the names that callers use. */
+/** Returns the list name of the model that `defaultPrice` prices: one of a closed set, unlike the names that clients use. */
 export function listedModel(kind: string, model: string): string | undefined {
 	return findListed(kind, model)?.model;
 }
@@ -38,7 +38,7 @@ const namesByKind: ReadonlyMap<string, readonly string[]> = new Map(
 	[...lists].map(([kind, { models }]) => [kind, models.map(({ model }) => model).filter((model) => !model.startsWith('ft:'))]),
 );
 
-/** Models that the price list of a kind of provider names, except fine-tuned ones, whose names end in an organisation's own. */
+/** Returns all models on the price list of a kind of provider, except fine-tuned ones, whose names end in an organisation's own. */
 export function listedModels(kind: string): readonly string[] {
 	return namesByKind.get(kind) ?? [];
 }
@@ -48,7 +48,7 @@ export interface ModelPrice {
 	readonly price: Price;
 }
 
-/** Every list price of a kind of provider, sorted by model. */
+/** Returns all list prices of a kind of provider, sorted by model. */
 export function listDefaultPrices(kind: string, day: string): readonly ModelPrice[] {
 	const own = lists.get(kind)?.models ?? [];
 	const fallback = lists.get(fallbackKinds[kind] ?? '')?.models.filter(({ model }) => lists.get(kind)?.byName.has(model) !== true) ?? [];
@@ -57,7 +57,7 @@ export function listDefaultPrices(kind: string, day: string): readonly ModelPric
 		.toSorted((one, other) => (one.model < other.model ? -1 : 1));
 }
 
-/** An operator's own rates; pico-US-dollars a token. */
+/** Operator's own rates in pico-US-dollars per token. */
 export interface OverrideRates {
 	readonly inputPicoUsd: bigint;
 	readonly outputPicoUsd: bigint;
@@ -65,7 +65,7 @@ export interface OverrideRates {
 	readonly cacheWritePicoUsd: bigint;
 }
 
-/** A price from an operator's rates. An hour's cache write is 8/5 of a short one's, the ratio in Anthropic's list. */
+/** Creates a price from an operator's rates. A one-hour cache write costs 8/5 of a short one, the ratio in Anthropic's list. */
 export function overridePrice(priceVersion: string, rates: OverrideRates): Price {
 	const { inputPicoUsd, outputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd } = rates;
 	const cacheWriteHourPicoUsd = (cacheWritePicoUsd * 8n + 4n) / 5n;
@@ -73,7 +73,7 @@ export function overridePrice(priceVersion: string, rates: OverrideRates): Price
 	return { version: priceVersion, tiers: [{ upToInputTokens: null, ...tier }] };
 }
 
-/** Without Gemini's resource prefix, and of a fine-tuned model (`ft:base:organisation:name:id`) only the base. */
+/** Removes Gemini's resource prefix, and reduces a fine-tuned model (`ft:base:organisation:name:id`) to its base. */
 function plainName(model: string): string {
 	const name = model.toLowerCase();
 	if (name.startsWith('models/')) return name.slice('models/'.length);

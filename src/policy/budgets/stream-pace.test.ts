@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StreamPace } from './stream-pace.ts';
 
-/** @param eventsAtOnce that arrive together, each of so many tokens. */
+/** @param eventsAtOnce events that arrive together, each of this many tokens. */
 function paceOf(
 	arrivals: number,
 	{ eventsAtOnce, tokens, everyMs }: { eventsAtOnce: number; tokens: number; everyMs: number },
@@ -21,7 +21,7 @@ test('events that arrive one by one leave two of them in flight, and what is gen
 	const pace = paceOf(200, { eventsAtOnce: 1, tokens: 3, everyMs: 20 });
 	expect(pace.pieceTokens).toBe(3);
 	expect(pace.tokensWithin(1000)).toBe(150);
-	// 3 tokens that are on their way, 3 that follow, and 50 ms at 150 tokens a second.
+	// 3 tokens in flight, 3 that follow, and 50 ms at 150 tokens a second.
 	expect(pace.inFlightTokens).toBe(3 + Math.ceil(3 + 7.5));
 });
 

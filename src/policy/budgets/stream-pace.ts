@@ -1,25 +1,25 @@
-/** Until a provider learns that its stream was ended: what it generates meanwhile is billed, and never seen. */
+/** Time until a provider stops after its stream was aborted: the output until then is billed, but never received. */
 const abortMs = 50;
-/** Over so long at least a rate is measured. */
+/** Minimum time over which a rate is measured. */
 const rateWindowMs = 250;
-/** Of the newest arrival in the mean. */
+/** Weight of the newest arrival in the mean. */
 const newestShare = 1 / 4;
-/** So many arrivals may be in flight when each brings several events. */
+/** Maximum arrivals in flight when each brings several events. */
 const mostArrivals = 4;
 
-/** How a stream's output arrives: in pieces of some size, at some rate. Pure. */
+/** Measures how a stream's output arrives: the size of its pieces and its rate. Pure. */
 export class StreamPace {
 	#tokens = 0;
 	#pieceTokens = 0;
 	#newestTokens = 0;
 	#texts = 0;
-	/** Of an arrival, in the mean. */
+	/** Mean number of events in one arrival. */
 	#textsAtOnce = 1;
 	#tokensPerMs = 0;
 	#windowTokens = 0;
 	#windowMs: number | undefined;
 
-	/** @param tokens of the output so far. @param texts in which they came, an event each. @param nowMs by a monotonic clock. */
+	/** @param tokens of the output so far. @param texts number of its events. @param nowMs by a monotonic clock. */
 	arrived(tokens: number, texts: number, nowMs: number): void {
 		const piece = tokens - this.#tokens;
 		if (piece <= 0) return;
@@ -41,7 +41,7 @@ export class StreamPace {
 		this.#windowTokens = tokens;
 	}
 
-	/** Of an arrival: a usual one, or the last where that was larger. */
+	/** Tokens of one arrival: the mean, or the last one if it was larger. */
 	get pieceTokens(): number {
 		return Math.ceil(Math.max(this.#pieceTokens, this.#newestTokens));
 	}
@@ -51,8 +51,8 @@ export class StreamPace {
 	}
 
 	/**
-	 * About what the provider has generated beyond what arrived, once it learns that the stream is ended: what is on its way, and what follows
-	 * until then. Several events at once are a sign that one of the two processes is busy, so that both take longer.
+	 * Estimates the output that was generated but not received when the provider stops: tokens in flight, and those generated until then.
+	 * Several events at once show that one of the two processes is busy, so both parts grow.
 	 */
 	get inFlightTokens(): number {
 		const following = Math.min(this.#textsAtOnce, mostArrivals - 1);

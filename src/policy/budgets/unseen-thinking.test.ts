@@ -44,7 +44,7 @@ describe('of a request that says nothing of it', () => {
 		expect(mayThinkUnseen({ ...call, kind: 'azure-openai', knownAs: 'prod' })).toBe(true);
 	});
 
-	it('goes by what the operator says of the model', () => {
+	it('follows the operator’s setting of the model', () => {
 		expect(mayThinkUnseen({ ...call, knownAs: 'prod', thinking: 'none' })).toBe(false);
 		expect(mayThinkUnseen({ ...call, kind: 'openai-compatible', knownAs: 'qwen3', thinking: 'enabled' })).toBe(true);
 	});

@@ -1,21 +1,22 @@
-/** Whether what is seen of an answer says little of what it costs, because its model may have thought without showing it. */
+/** Detects models that can use hidden reasoning tokens, whose cost the visible output does not show. */
 import { remembering } from '../../core/bounded-map.ts';
 
 export interface ThinkingCall {
-	/** Of the provider. */
 	readonly kind: string;
-	/** The vendor's name of the model, as far as it is known. */
+	/** Vendor's name of the model, if known. */
 	readonly knownAs: string;
-	/** What the operator says of the model: whether it thinks at all. */
+	/** Operator's setting for the model's reasoning. */
 	readonly thinking: 'none' | 'enabled' | 'adaptive' | undefined;
-	/** Whether the request asks for thinking, or turns it off; undefined: it does not say. */
+	/** Reasoning as the request sets it; undefined: the request does not set it. */
 	readonly asked: boolean | undefined;
 }
 
-/** When a model thinks: whatever is asked, unless it is told not to, or only when told to. Undefined: nothing is known of it. */
+/** Default of a model's reasoning: always on, on unless disabled, or on request only; undefined for an unknown model. */
 type Habit = 'always' | 'by_itself' | 'when_asked' | undefined;
 
-/** The first that the name holds decides, wherever it stands: vendors, `ft:`, regions and operators' own words come before it. */
+/**
+ * Habits by the first pattern that matches anywhere in the name, because vendors, `ft:`, regions and operators' own words can precede it.
+ */
 const habits: readonly (readonly [name: RegExp, habit: Exclude<Habit, undefined>])[] = [
 	[/(?<![a-z0-9])gpt-[5-9][\d.]*-chat/, 'when_asked'],
 	[/(?<![a-z0-9])(?:o\d+|gpt-?5)(?![a-z0-9.])/, 'always'],
@@ -31,8 +32,8 @@ const habits: readonly (readonly [name: RegExp, habit: Exclude<Habit, undefined>
 ];
 
 /**
- * By what the request asks for, else by the model's name. Of a model that nothing is known of: true where a vendor hides what is thought,
- * false of servers that are compatible with it, which show all that they write.
+ * Decides in this order: a request that enables reasoning, the operator's setting, the request and the model's name. For an unknown model:
+ * true for vendors that hide reasoning, false for compatible servers, which return all output.
  */
 export function mayThinkUnseen({ kind, knownAs, thinking, asked }: ThinkingCall): boolean {
 	if (asked === true) return true;

@@ -1,4 +1,4 @@
-/** Says what an IP address is for, so that nobody is sent to a network that the operator did not mean. */
+/** Classifies IP addresses, so that no request reaches a network that the operator did not intend. */
 import { parseIpAddress } from './ip-address.ts';
 
 export type AddressClass =
@@ -13,7 +13,7 @@ export type AddressClass =
 	| 'reserved'
 	| 'invalid';
 
-/** For messages: what a class means, in the words of someone who has to change a configuration. */
+/** Descriptions of the classes for configuration errors. */
 export const addressClassNames: Readonly<Record<AddressClass, string>> = {
 	public: 'a public address',
 	loopback: 'a loopback address',
@@ -53,7 +53,7 @@ const ipv4Prefixes: readonly Prefix[] = [
 	v4('240.0.0.0', 4, 'reserved'),
 ];
 
-/** First match wins; what matches nothing is reserved. Source: IANA IPv6 Special-Purpose Address Registry. */
+/** First match wins; all other addresses are reserved. Source: IANA IPv6 Special-Purpose Address Registry. */
 const ipv6Prefixes: readonly Prefix[] = [
 	v6('fd00:ec2::254', 128, 'metadata'),
 	v6('fd20:ce::254', 128, 'metadata'),
@@ -70,7 +70,7 @@ const ipv6Prefixes: readonly Prefix[] = [
 	v6('2000::', 3, 'public'),
 ];
 
-/** Prefixes behind which an IPv4 address stands, and the bits below it: it is judged, for that is where packets go. */
+/** Prefixes that embed an IPv4 address, and the number of bits below it. The IPv4 address is classified, because packets are sent there. */
 const ipv4Carriers: readonly (readonly [bits: bigint, length: number, bitsBelow: bigint])[] = [
 	carrier('::ffff:0:0', 96, 0n),
 	carrier('::ffff:0:0:0', 96, 0n),
@@ -80,8 +80,8 @@ const ipv4Carriers: readonly (readonly [bits: bigint, length: number, bitsBelow:
 ];
 
 /**
- * @param ip an address as a socket or a parsed URL's host gives it (IPv6 with or without brackets). Spellings in
- * octal, hexadecimal or as one number are `invalid` here: a URL parser turns them into dotted decimals first.
+ * @param ip an address in the form of a socket or a parsed URL's host (IPv6 with or without brackets). Octal, hexadecimal and single-number
+ * spellings are `invalid`, because a URL parser converts them to dotted decimals first.
  */
 export function classifyAddress(ip: string): AddressClass {
 	const address = parseIpAddress(ip);
@@ -89,7 +89,7 @@ export function classifyAddress(ip: string): AddressClass {
 	return address.family === 4 ? classifyIpv4(address.bits) : classifyIpv6(address.bits);
 }
 
-/** True only for an address on the public internet; false for what is not an address at all. */
+/** Returns true only for an address on the public internet; false for text that is not an address. */
 export function isPublicAddress(ip: string): boolean {
 	return classifyAddress(ip) === 'public';
 }

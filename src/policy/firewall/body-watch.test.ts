@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ByteSink, ByteStream } from '../../core/handler.ts';
 import { watchBeginning } from './body-watch.ts';
 
-/** Lends one piece of memory for all chunks, as sockets do. */
+/** Reuses one buffer for all chunks, as sockets do. */
 function lending(texts: readonly string[]): ByteStream {
 	const memory = Buffer.alloc(100);
 	return {

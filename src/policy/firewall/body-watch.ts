@@ -1,9 +1,9 @@
-/** Looks at the beginning of a body while it passes. What is found is told; the bytes are neither held back nor changed. */
+/** Inspects the beginning of a body while it is streamed, without a delay or a change of the bytes. */
 import { BytePieces } from '../../core/byte-pieces.ts';
 import { wrapStream } from '../../core/byte-stream.ts';
 import type { ByteSink, ByteStream } from '../../core/handler.ts';
 
-/** @param look called once: with the first `bytes`, or all of a shorter body, and whether there are more. */
+/** @param look runs once, with the first `bytes` or all of a shorter body, and whether there are more. */
 export function watchBeginning(body: ByteStream, bytes: number, look: (beginning: Buffer, isLonger: boolean) => void): ByteStream {
 	return wrapStream(body, (sink) => new BeginningWatch(sink, bytes, look));
 }
@@ -26,7 +26,7 @@ class BeginningWatch implements ByteSink {
 
 	write(chunk: Buffer): boolean {
 		if (this.#pieces !== undefined) {
-			// A copy: the chunk may be lent.
+			// The chunk is copied because its buffer may be reused.
 			this.#pieces.push(Buffer.from(chunk.subarray(0, this.#bytes + 1 - this.#pieces.length)));
 			if (this.#pieces.length > this.#bytes) this.#finish(true);
 		}

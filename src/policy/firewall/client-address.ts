@@ -1,13 +1,12 @@
 import type { HttpRequest } from '../../core/handler.ts';
 import { type IpAddress, parseIpAddress, parseIpRange } from './ip-address.ts';
 
-/** Whose request it is, as text. */
 export type ReadClientAddress = (request: Pick<HttpRequest, 'peerAddress' | 'headers'>) => string;
 
 /**
- * The peer of the connection, unless that is a trusted proxy: then `x-forwarded-for` is read from its end, past further
- * trusted proxies, to the first address that is not one. An entry that is no address ends the reading: the proxy that
- * wrote it is then the client.
+ * Creates a reader of the client's address: the peer of the connection, unless that is a trusted proxy. Then `x-forwarded-for` is read from
+ * its end, past further trusted proxies, to the first other address. An invalid entry ends the search: the proxy that wrote it is the
+ * client.
  * @param trustedProxies addresses and CIDR ranges.
  */
 export function createClientAddressReader(trustedProxies: readonly string[]): ReadClientAddress {
@@ -25,7 +24,6 @@ export function createClientAddressReader(trustedProxies: readonly string[]): Re
 	};
 }
 
-/** Whether an address is one of the trusted proxies. */
 export function createProxyTest(trustedProxies: readonly string[]): (address: string) => boolean {
 	const ranges = trustedProxies.map(readRange);
 	return (address) => {
@@ -47,7 +45,7 @@ function readRange(text: string): Range {
 	return { includes: (address) => address.family === family && address.bits >> ignored === prefix };
 }
 
-/** Sockets that take both families show IPv4 peers as `::ffff:a.b.c.d`. */
+/** Converts `::ffff:a.b.c.d`, in which dual-stack sockets report IPv4 peers. */
 function unmap(address: IpAddress): IpAddress {
 	const isMapped = address.family === 6 && address.bits >> 32n === 0xffffn;
 	return isMapped ? { family: 4, bits: address.bits & 0xffff_ffffn } : address;
@@ -58,7 +56,7 @@ function readHops(forwardedFor: string | string[] | undefined): string[] {
 	return (typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',')).split(',');
 }
 
-/** Some balancers write `a.b.c.d:port` or `[v6]:port`. */
+/** Removes the port, because some balancers write `a.b.c.d:port` or `[v6]:port`. */
 function withoutPort(hop: string): string {
 	return /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d{1,5}$/.exec(hop)?.slice(1).find(Boolean) ?? hop;
 }

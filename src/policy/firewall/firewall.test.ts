@@ -46,7 +46,7 @@ function list(action: ReputationEntry['action'], ...ranges: string[]): Reputatio
 }
 
 describe('the order', () => {
-	test('reputation, rules, rate; what an earlier one refuses a later one does not count', () => {
+	test('reputation, rules, rate; a later check does not count requests that an earlier one rejects', () => {
 		const { judge } = start({}, [list('block', '203.0.113.0/24')], 2);
 		expect(judge({ peerAddress: '203.0.113.9', ...attack })).toBe('ip_reputation_listed');
 		expect([judge(attack), judge(attack), judge(attack)]).toEqual(Array.from({ length: 3 }, () => 'firewall_rule_matched'));
@@ -88,7 +88,7 @@ describe('reputation', () => {
 	});
 });
 
-describe('what is told of a match', () => {
+describe('reports of a match', () => {
 	test('each in the metrics; one line a rule and second in the log, with what was left out, and never the value', () => {
 		const { judge, log, counted, clock } = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } }, [], 100);
 		for (let index = 0; index < 5; index++) expect(judge(attack)).toBe('passed');

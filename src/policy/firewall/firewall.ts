@@ -1,4 +1,4 @@
-/** What is refused before the access token is looked at: known bad addresses, requests that match a rule, sources that send too much. */
+/** Rejects requests before the access token is checked: listed addresses, requests that match a rule, sources above their rate limit. */
 import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
@@ -12,16 +12,15 @@ import { type RuleMatch, RuleSet, sizeLimits } from './rules/rule-set.ts';
 import { type SourceKey, sourceKey } from './source-key.ts';
 
 export interface FirewallSettings {
-	/** Addresses and CIDR ranges whose `x-forwarded-for` is believed. */
+	/** Addresses and CIDR ranges whose `x-forwarded-for` is trusted. */
 	readonly trustedProxies: readonly string[];
-	/** By rule name; what is not named does what it does by default. */
+	/** Actions by rule name; other rules use their default action. */
 	readonly rules: Readonly<Record<string, RuleAction>>;
 }
 
 export interface FirewallPorts {
-	/** The rate windows, which outlive a change of the settings. */
+	/** Rate windows, which outlive a reload of the settings. */
 	readonly admitSource: (source: SourceKey, nowMs: number) => boolean;
-	/** As they are at the moment. */
 	readonly reputationLists: () => readonly ReputationEntry[];
 	readonly clock: Pick<Clock, 'monotonicMs'>;
 	readonly log: Log;
@@ -35,8 +34,8 @@ export interface ReputationEntry {
 }
 
 /**
- * Judges a request, in the order of contract section 4. @returns the request to go on with.
- * @throws Refusal `ip_reputation_listed`, `firewall_rule_matched`, `ip_rate_exceeded`.
+ * Checks a request, in the order of contract section 4. @returns the request to process.
+ * @throws {Refusal} `ip_reputation_listed`, `firewall_rule_matched`, `ip_rate_exceeded`.
  */
 export type Firewall = (request: HttpRequest) => HttpRequest;
 
@@ -86,14 +85,14 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 	};
 }
 
-/** One line a rule in so long; what comes between is only counted. */
+/** Minimum interval between two log lines of a rule; matches in between are only counted. */
 const quietMs = 1000;
 
-/** Tells what rules matched: each match as a figure, some as log lines. Never what they matched. */
+/** Reports matched rules as metrics and log lines, without the matched text. */
 class MatchReport {
 	readonly #matches: Counter;
 	readonly #log: Log;
-	/** By rule; rules are few. */
+	/** Last log line by rule; rules are few. */
 	readonly #lastLines = new Map<string, { atMs: number; leftOut: number }>();
 
 	constructor(metrics: Metrics, log: Log) {

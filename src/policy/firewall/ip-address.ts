@@ -2,11 +2,11 @@ import { withoutBrackets } from '../../core/url-host.ts';
 
 export interface IpAddress {
 	readonly family: 4 | 6;
-	/** The 32 or 128 bits as one number. */
+	/** Address of 32 or 128 bits as one number. */
 	readonly bits: bigint;
 }
 
-/** Strict dotted decimals or RFC 4291 section 2.2 text; brackets around and a zone after an IPv6 address are dropped. */
+/** Parses strict dotted decimals or RFC 4291 section 2.2 text; drops the brackets and the zone of an IPv6 address. */
 export function parseIpAddress(text: string): IpAddress | undefined {
 	const bare = withoutBrackets(text);
 	if (!bare.includes(':')) {
@@ -19,7 +19,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
 	return bits === undefined ? undefined : { family: 6, bits };
 }
 
-/** An address, or a CIDR range such as `10.0.0.0/8`; undefined for anything else. */
+/** Parses an address, or a CIDR range such as `10.0.0.0/8`; returns undefined for anything else. */
 export function parseIpRange(text: string): { readonly address: IpAddress; readonly prefixLength: number } | undefined {
 	const slash = text.indexOf('/');
 	const address = parseIpAddress(slash === -1 ? text : text.slice(0, slash));
@@ -54,7 +54,7 @@ function parseIpv6(text: string): bigint | undefined {
 	return groups.reduce((bits, group) => (bits << 16n) | group, 0n);
 }
 
-/** Colon-separated groups of 16 bits; the last two may be written as an IPv4 address where the text may end. */
+/** Parses colon-separated groups of 16 bits; the last two can be an IPv4 address if the text may end in one. */
 function parseGroups(text: string, mayEndInIpv4: boolean): bigint[] | undefined {
 	if (text === '') return [];
 	const parts = text.split(':');

@@ -1,4 +1,4 @@
-/** Addresses by ranges, sorted and merged: looked up by bisection, without allocation for IPv4. */
+/** Set of address ranges, sorted and merged: bisection finds an address, without allocation for IPv4. */
 import { parseIpAddress } from './ip-address.ts';
 import type { SourceKey } from './source-key.ts';
 
@@ -21,19 +21,19 @@ export class IpRangeSet {
 		this.#v4First = Uint32Array.from(v4, ({ first }) => Number(first));
 		this.#v4Last = Uint32Array.from(v4, ({ last }) => Number(last));
 		const v6 = merged(ranges.filter(({ family }) => family === 6));
-		// Two halves of 64 bits each: the upper before the lower.
+		// Two halves of 64 bits each, the upper before the lower.
 		this.#v6First = BigUint64Array.from(v6.flatMap(({ first }) => [first >> 64n, first & 0xffff_ffff_ffff_ffffn]));
 		this.#v6Last = BigUint64Array.from(v6.flatMap(({ last }) => [last >> 64n, last & 0xffff_ffff_ffff_ffffn]));
 	}
 
-	/** Ranges that remain after merging. */
+	/** Number of ranges after merging. */
 	get size(): number {
 		return this.#v4First.length + this.#v6First.length / 2;
 	}
 
 	/**
-	 * @param source the address as a key, for it is at hand wherever this is asked.
-	 * @param address as text; read only when it is IPv6 and the set has such ranges.
+	 * @param source the address as a key, which is always computed before.
+	 * @param address as text; read only if it is IPv6 and the set has IPv6 ranges.
 	 */
 	includes(source: SourceKey, address: string): boolean {
 		if (source.high === ipv4High) return this.#includesV4(source.low);
@@ -67,7 +67,7 @@ export class IpRangeSet {
 	}
 }
 
-/** Of the bound at `index` with an address. */
+/** Compares the bound at `index` with an address. */
 function compare(bounds: BigUint64Array, index: number, upper: bigint, lower: bigint): number {
 	const boundUpper = bounds[2 * index] ?? 0n;
 	if (boundUpper !== upper) return boundUpper < upper ? -1 : 1;
@@ -76,7 +76,7 @@ function compare(bounds: BigUint64Array, index: number, upper: bigint, lower: bi
 	return boundLower < lower ? -1 : 1;
 }
 
-/** In order, with neighbours and overlaps made one. */
+/** Sorts the ranges, and merges neighbours and overlaps. */
 function merged(ranges: readonly IpRange[]): IpRange[] {
 	const result: IpRange[] = [];
 	for (const range of ranges.toSorted((a, b) => (a.first < b.first ? -1 : Number(a.first > b.first)))) {

@@ -53,7 +53,7 @@ test('never are there more than the limit in any window, wherever it begins', ()
 	);
 });
 
-test('sources are told apart like in a plain map, and the longest silent one is forgotten first', () => {
+test('sources are separate as in a plain map, and the longest silent one is evicted first', () => {
 	const anySource = fc.record({ high: fc.integer({ min: 0, max: 1 }), low: fc.integer({ min: 0, max: 2 }) });
 	fc.assert(
 		fc.property(fc.array(anySource, { maxLength: 300 }), fc.integer({ min: 1, max: 5 }), (sources, maxSources) => {
@@ -74,7 +74,7 @@ test('sources are told apart like in a plain map, and the longest silent one is 
 	);
 });
 
-test('a source that takes the place of a forgotten one inherits nothing of it', () => {
+test('a source that replaces an evicted one inherits nothing of it', () => {
 	const window = new IpRateWindow({ requests: 3, windowSeconds: 300, maxSources: 1 }, 7);
 	expect(countAdmitted(window, one, 3, () => 0)).toBe(3);
 	expect(window.admit(other, 0)).toBe(true);
@@ -107,7 +107,7 @@ test('guarantees 9.20: 200,000 sources take less than 64 MB and 2 us each, and n
 	const after = process.memoryUsage();
 	const grownBytes = after.heapUsed + after.external - before.heapUsed - before.external - addressBytes;
 	expect(window.size).toBe(200_000);
-	// The least of three rounds: collections of garbage are not in it, and making room is.
+	// The minimum of three rounds excludes garbage collections, but includes evictions.
 	const rounds = [first, batchTimes(new IpRateWindow(settings, 7)), batchTimes(new IpRateWindow(settings, 7))];
 	const batchesMs = first.map((_, batch) => Math.min(...rounds.map((times) => times[batch] ?? 0)));
 	const meanUs = (batchesMs.reduce((sum, batchMs) => sum + batchMs, 0) * 1000) / addresses.length;

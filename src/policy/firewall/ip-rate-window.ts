@@ -1,30 +1,32 @@
 /**
- * Counts requests by source over a sliding window. Memory is taken once, in flat arrays, and every step costs the same:
- * the longest silent source is forgotten when a new one finds no room.
+ * Counts requests by source over a sliding window. Memory is allocated once, in flat arrays, and every step has constant cost. A new source
+ * evicts the longest silent one when there is no space.
  */
 import type { SourceKey } from './source-key.ts';
 
 export interface IpRateSettings {
-	/** Most requests of one source in any window. */
+	/** Maximum requests of one source in any window. */
 	readonly requests: number;
 	readonly windowSeconds: number;
-	/** Sources remembered at once. */
 	readonly maxSources: number;
 }
 
-/** A window of 300 s is counted in slices of 10 s. */
+/** A window of 300 s has slices of 10 s. */
 const slicesPerWindow = 30;
 
-/** The slice that now lies in is not over: with one more than the window holds, no window of any position has more. */
+/** The current slice is incomplete: with one slice more than the window has, no window at any position exceeds the limit. */
 const slicesKept = slicesPerWindow + 1;
 
-/** Requests that others need not be told of yet, as a share of the limit: with four processes they make less than 1 % of it. */
+/** Requests that are not yet reported to other processes, as a share of the limit: with four processes less than 1 % of it. */
 const untoldShare = 1 / 400;
 
-/** While a source is refused for what it did elsewhere, others are asked about it so often. */
+/** Interval of exchanges about a source that is rejected because of its requests to other processes. */
 const askAgainMs = 1000;
 
-/** An answer is some requests old when it comes, and more when the next one does: others are taken to go on at their pace, but not for long nor far. */
+/**
+ * Limits the extrapolation of remote counts, which are outdated on arrival and until the next exchange. Sources are assumed to continue at
+ * their rate.
+ */
 const longestForesightMs = 500;
 const mostForeseenShare = 0.05;
 
@@ -40,7 +42,7 @@ export class IpRateWindow {
 	/** First source of each hash bucket; the others follow in `#nextInBucket`. */
 	readonly #buckets: Int32Array;
 	readonly #nextInBucket: Int32Array;
-	/** All sources from the one heard last to the longest silent one. */
+	/** Links all sources from the most recent to the longest silent one. */
 	readonly #older: Int32Array;
 	readonly #newer: Int32Array;
 	#newest = none;
@@ -52,15 +54,15 @@ export class IpRateWindow {
 	readonly #total: Uint32Array;
 	readonly #counts: Uint16Array | Uint32Array;
 
-	/** Of other processes that count the same sources; nothing where none do. */
+	/** Requests that other processes counted for the same sources; 0 for a single process. */
 	readonly #elsewhere: Uint32Array;
-	/** Requests a millisecond by which `elsewhere` grew lately. */
+	/** Recent growth of `elsewhere`, in requests per millisecond. */
 	readonly #elsewherePace: Float32Array;
 	readonly #heardMs: Float64Array;
 	readonly #untold: Uint32Array;
 	readonly #windowMs: number;
 
-	/** @param hashSeed any number, unknown outside, so that nobody can choose addresses that fall into one bucket. */
+	/** @param hashSeed any secret number, so that no client can choose addresses that fall into one bucket. */
 	constructor({ requests, windowSeconds, maxSources }: IpRateSettings, hashSeed: number) {
 		this.#limit = requests;
 		this.#windowMs = windowSeconds * 1000;
@@ -83,8 +85,8 @@ export class IpRateWindow {
 	}
 
 	/**
-	 * Counts the request if it is within the limit. A refused one is not counted: a source is heard again as soon as
-	 * its admitted requests have left the window, however hard it tries meanwhile.
+	 * Counts the request if it is within the limit. A rejected request is not counted, so a source is accepted again when its admitted
+	 * requests have left the window, however many it sends meanwhile.
 	 * @param nowMs monotonic.
 	 */
 	admit(source: SourceKey, nowMs: number): boolean {
@@ -101,8 +103,8 @@ export class IpRateWindow {
 	}
 
 	/**
-	 * Whether it is time to tell others of a source: after a few requests, after each one when its limit is near, and once a
-	 * second while it is refused for what it did elsewhere.
+	 * Tells whether an exchange about the source is due: after some requests, and near the limit after each one. While the source is rejected
+	 * because of its requests to other processes, an exchange is due once a second.
 	 */
 	hasNews(source: SourceKey, nowMs: number): boolean {
 		const index = this.#find(source);
@@ -116,7 +118,7 @@ export class IpRateWindow {
 		return everywhere >= this.#limit && elsewhere > 0 && isDue;
 	}
 
-	/** Requests of the source that others were not told of. From now on they count as told. */
+	/** Returns the unreported requests of the source, and marks them as reported. */
 	tell(source: SourceKey): number {
 		const index = this.#find(source);
 		if (index === undefined) return 0;
@@ -125,7 +127,7 @@ export class IpRateWindow {
 		return untold;
 	}
 
-	/** @param everywhere requests of the source in the window, with all that was told from here. */
+	/** @param everywhere requests of the source in the window, including all those reported from here. */
 	hear(source: SourceKey, everywhere: number, nowMs: number): void {
 		const index = this.#find(source);
 		if (index === undefined) return;
@@ -138,12 +140,12 @@ export class IpRateWindow {
 		this.#heardMs[index] = nowMs;
 	}
 
-	/** Sources remembered now. */
+	/** Number of tracked sources. */
 	get size(): number {
 		return this.#size;
 	}
 
-	/** What was heard counts for a window, and no longer; what must have come since then is foreseen. */
+	/** Counts remote requests: the last exchanged count is valid for one window, plus an extrapolation since then. */
 	#countElsewhere(index: number, nowMs: number): number {
 		const elsewhere = this.#elsewhere[index] ?? 0;
 		if (elsewhere === 0) return 0;

@@ -1,15 +1,15 @@
 /**
- * Lists of addresses with a bad name, as they are published: FireHOL's `.netset` and `.ipset`, Spamhaus DROP as text and
- * as JSON lines, and any other text with one address or range a line.
+ * Parses reputation blocklists in their published formats: FireHOL's `.netset` and `.ipset`, Spamhaus DROP as text and as JSON lines. Also
+ * parses any other text with one address or range per line.
  */
 import { type AddressClass, addressClassNames, classifyAddress } from './address-class.ts';
 import { parseIpRange } from './ip-address.ts';
 import { type IpRange, IpRangeSet } from './ip-range-set.ts';
 
-/** A list that cannot be used. */
+/** Reports an unusable list. */
 export class ReputationListError extends Error {
 	override readonly name = 'ReputationListError';
-	/** From 1; 0 for the list as a whole. */
+	/** Line number from 1; 0 for the list as a whole. */
 	readonly line: number;
 
 	constructor(line: number, reason: string) {
@@ -20,24 +20,24 @@ export class ReputationListError extends Error {
 
 export interface ReputationList {
 	readonly ranges: IpRangeSet;
-	/** Ranges of networks that are nobody's on the internet, such as FireHOL's first level has. */
+	/** Ranges of special-purpose networks, such as FireHOL's first level has. */
 	readonly reserved: readonly ReservedRange[];
 }
 
 export interface ReservedRange {
 	readonly line: number;
 	readonly range: string;
-	/** In words. */
+	/** Description in words. */
 	readonly what: string;
 }
 
 const mostRanges = 1_000_000;
 const longestLine = 4096;
 
-/** What is worth a warning; a list may well name single test networks. */
+/** Classes that cause a warning; single test networks are common in lists. */
 const warned: ReadonlySet<AddressClass> = new Set(['loopback', 'private', 'link_local', 'shared', 'metadata', 'unspecified']);
 
-/** Reads a list line by line, so that a long one can be read in several turns. */
+/** Reads a list line by line, so that a long one can be read in several turns of the event loop. */
 export class ReputationListReader {
 	readonly #ranges: IpRange[] = [];
 	readonly #reserved: ReservedRange[] = [];
@@ -62,13 +62,13 @@ export class ReputationListReader {
 		if (warned.has(addressClass)) this.#reserved.push({ line: this.#line, range: written, what: addressClassNames[addressClass] });
 	}
 
-	/** @throws ReputationListError when there is not a single range: what a download that failed leaves. */
+	/** @throws ReputationListError when there is no range at all, for example after a failed download. */
 	end(): ReputationList {
 		if (this.#ranges.length === 0) throw new ReputationListError(0, 'contains no address or range');
 		return { ranges: new IpRangeSet(this.#ranges), reserved: this.#reserved };
 	}
 
-	/** A range of Spamhaus's JSON lines; undefined for the record about the list that ends them. */
+	/** Parses a range of Spamhaus's JSON lines; returns undefined for the metadata record at the end. */
 	#readJson(text: string): string | undefined {
 		let record: unknown;
 		try {
@@ -87,7 +87,7 @@ export class ReputationListReader {
 	}
 }
 
-/** IPv4 ranges written as IPv6 are IPv4 ranges: so their addresses are looked up. */
+/** Converts IPv4 ranges in IPv6 notation to IPv4 ranges, because addresses are looked up in that form. */
 function unmapped(range: IpRange): IpRange {
 	if (range.family === 4 || range.first >> 32n !== 0xffffn || range.last >> 32n !== 0xffffn) return range;
 	return { family: 4, first: range.first & 0xffff_ffffn, last: range.last & 0xffff_ffffn };

@@ -9,7 +9,7 @@ const limit = 2000;
 const one = sourceKey('198.51.100.1');
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Processes that share what they count; the clock of all is moved by the test. */
+/** Starts processes that share their counts; the test moves the clock of all. */
 function start(processes: number) {
 	const clock = new ManualClock();
 	const log = createRememberedLog();
@@ -62,7 +62,7 @@ test('after the window the source is heard again within 10 s, and asking for tha
 		admit(0);
 		await turn();
 	}
-	// The second process hears of it once it tells something.
+	// The second process learns of it with its next exchange.
 	for (let index = 0; index < 10; index++) {
 		admit(1);
 		await turn();
@@ -82,14 +82,14 @@ test('after the window the source is heard again within 10 s, and asking for tha
 	expect(admit(1)).toBe(true);
 });
 
-test('sources that make few requests are nobody else’s business', async () => {
+test('sources with few requests are not exchanged', async () => {
 	const { admit, state } = start(2);
 	for (let index = 0; index < 1000; index++) admit(0, sourceKey(`203.0.113.${index % 250}`));
 	await turn();
 	expect(state.exchanges).toBe(0);
 });
 
-describe('when nobody can be asked', () => {
+describe('when the other processes are unreachable', () => {
 	test('each process counts for itself, at once and without waiting; each says so once, and once that it is over', async () => {
 		const { admit, clock, log, state } = start(2);
 		state.isReachable = false;

@@ -1,26 +1,29 @@
-/** The rate window of a process that shares its sources with others. Requests never wait: counts are exchanged beside them. */
+/** Rate window of a process that shares its counts with others. Requests never wait: counts are exchanged in the background. */
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { IpRateWindow } from './ip-rate-window.ts';
 import type { SourceKey } from './source-key.ts';
 
-/** Adds to what all processes counted, and gives each source's sum over the window, in the order asked. Rejects when nobody can be asked. */
+/**
+ * Adds to the counts of all processes, and returns each source's sum over the window, in the order of the argument. Rejects when the store
+ * is unavailable.
+ */
 export type ExchangeCounts = (counts: readonly SourceCount[]) => Promise<readonly number[]>;
 
 export interface SourceCount {
-	/** The source, spelled as a key. */
+	/** Source as a key. */
 	readonly source: string;
-	/** Requests since the last time; 0 only asks. */
+	/** Requests since the last exchange; 0 only reads the sum. */
 	readonly requests: number;
 }
 
-/** Sources in one exchange. More wait for the next one, which begins when this one is over. */
+/** Maximum sources in one exchange. Others wait for the next one, which begins when this one is over. */
 const mostAtOnce = 500;
 
-/** Sources that wait. Of others nothing is told for now: they are counted here as always. */
+/** Maximum waiting sources. Other sources are not reported for now, but still counted here. */
 const mostWaiting = 10_000;
 
-/** After a failure nobody is asked for so long. */
+/** Pause after a failed exchange. */
 const restMs = 1000;
 
 export class SharedIpRate {
@@ -40,7 +43,7 @@ export class SharedIpRate {
 		this.#log = log;
 	}
 
-	/** As `IpRateWindow.admit`. */
+	/** Decides as `IpRateWindow.admit`. */
 	admit(source: SourceKey, nowMs: number): boolean {
 		const isAdmitted = this.#window.admit(source, nowMs);
 		if (nowMs >= this.#restsUntilMs && this.#window.hasNews(source, nowMs)) this.#queue(source);
@@ -52,7 +55,7 @@ export class SharedIpRate {
 		this.#waiting.set(nameOf(source), source);
 		if (this.#isExchanging) return;
 		this.#isExchanging = true;
-		// What comes in the same turn goes along.
+		// Requests of the same turn of the event loop share an exchange.
 		queueMicrotask(() => void this.#exchangeAll());
 	}
 
@@ -62,7 +65,7 @@ export class SharedIpRate {
 			if (this.#failures > 0) this.#log.info('per-source rates are shared between processes again', { failures: this.#failures });
 			this.#failures = 0;
 		} catch (cause) {
-			// What was told may have arrived: it is not told again.
+			// The counts may have arrived despite the failure, so they are not reported again.
 			this.#waiting.clear();
 			this.#restsUntilMs = this.#clock.monotonicMs() + restMs;
 			if (this.#failures++ === 0) this.#log.warn('per-source rates are counted per process', { cause });

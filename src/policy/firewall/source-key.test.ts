@@ -5,7 +5,7 @@ import { createClientAddressReader } from './client-address.ts';
 import { parseIpAddress } from './ip-address.ts';
 import { sourceKey } from './source-key.ts';
 
-describe('what counts as one source', () => {
+describe('a source', () => {
 	test.each([
 		['192.0.2.1', '::ffff:192.0.2.1'],
 		['192.0.2.1', '::ffff:c000:201'],
@@ -69,7 +69,7 @@ describe('contract section 4: x-forwarded-for counts only from trusted proxies',
 		expect(read(trusted, peer, forwardedFor)).toBe(address);
 	});
 
-	test('a range that is none is refused when it is configured', () => {
+	test('an invalid range is rejected when it is configured', () => {
 		expect(() => createClientAddressReader(['10.0.0.0/40'])).toThrow(/10\.0\.0\.0\/40/);
 	});
 });

@@ -1,32 +1,32 @@
 import { parseIpAddress } from './ip-address.ts';
 
-/** What counts as one source: an IPv4 address, or the first 64 bits of an IPv6 address. Two unsigned 32-bit numbers. */
+/** Identifies one source: an IPv4 address, or the first 64 bits of an IPv6 address. Two unsigned 32-bit numbers. */
 export interface SourceKey {
 	readonly high: number;
 	readonly low: number;
 }
 
-/** No IPv6 unicast address begins with these bits, so IPv4 sources have a space of their own. */
+/** Upper half of IPv4 sources, with which no IPv6 unicast address begins, so that the two never collide. */
 const ipv4High = 0xffff_ffff;
 
-/** All that is not an address, such as the peer of a local socket, is one source. */
+/** Source of everything without an IP address, such as the peer of a local socket. */
 const unknownSource: SourceKey = { high: 0, low: 0 };
 
 const mappedPrefix = '::ffff:';
 
-/** @param address as a socket gives it; an IPv4 address mapped into IPv6 is that IPv4 address. */
+/** @param address in the form of a socket; an IPv4-mapped IPv6 address is that IPv4 address. */
 export function sourceKey(address: string): SourceKey {
 	const plain = address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address;
 	const ipv4 = readIpv4(plain);
 	return ipv4 === -1 ? readOther(address) : { high: ipv4High, low: ipv4 };
 }
 
-/** The first four groups written out, as they mostly are; anything else goes the slow way. */
+/** Fast path for four complete groups; any other spelling takes the slow path. */
 const fourGroups = /^([0-9A-Fa-f]{1,4}):([0-9A-Fa-f]{1,4}):([0-9A-Fa-f]{1,4}):([0-9A-Fa-f]{1,4}):/;
 
 function readOther(address: string): SourceKey {
 	const [, first = '', second = '', third = '', fourth = ''] = fourGroups.exec(address) ?? [];
-	// Zeros may be the beginning of a mapped IPv4 address.
+	// Zeros can be the beginning of an IPv4-mapped address.
 	const high = pair(first, second);
 	if (high > 0) return { high, low: pair(third, fourth) };
 	const parsed = parseIpAddress(address);
@@ -40,7 +40,7 @@ function pair(high: string, low: string): number {
 	return Number.parseInt(high, 16) * 0x1_0000 + Number.parseInt(low, 16);
 }
 
-/** Dotted decimals in one pass without allocation, for this runs on every request; -1 for anything else. */
+/** Parses dotted decimals in one pass without allocation, because this runs for every request; -1 for anything else. */
 function readIpv4(text: string): number {
 	let bits = 0;
 	let octet = 0;

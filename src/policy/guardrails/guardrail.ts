@@ -1,31 +1,31 @@
-/** What the policies share: rules, what they find, and what becomes of it. */
+/** Shared terms of the policies: rules, findings and actions. */
 
 export const policies = ['content', 'pii', 'topics', 'words', 'patterns'] as const;
 export type Policy = (typeof policies)[number];
 
 export type Stage = 'input' | 'output';
 
-/** What an operator wants done: not looked for; noted; refused; replaced in the text. */
+/** Configured action: not evaluated, logged, blocked, or masked in the text. */
 export const ruleActions = ['none', 'log', 'block', 'mask'] as const;
 export type RuleAction = (typeof ruleActions)[number];
 
-/** Of what has no place in the text, and so cannot be masked. */
+/** Actions for findings without a span, which cannot be masked. */
 export const judgeActions = ['none', 'log', 'block'] as const satisfies readonly RuleAction[];
 
-/** What is done: `NONE` also where guardrails only observe. */
+/** Assessed action; also `NONE` while guardrails only monitor. */
 export type AssessedAction = 'NONE' | 'MASK' | 'BLOCK';
 
-/** A trip. The span stays inside the process, and the text in the text. */
+/** Match of a rule. Its span and text never leave the process. */
 export interface Finding {
 	readonly policy: Policy;
 	readonly category: string;
 	readonly action: AssessedAction;
-	/** UTF-16 offsets in the text that was screened. Of content and topics: all of it. */
+	/** UTF-16 offsets in the evaluated text; all of it for content and topics. */
 	readonly start: number;
 	readonly end: number;
 }
 
-/** A span that a detector found, by policy and category. */
+/** Span found by a detector, by policy and category. */
 export interface Span {
 	readonly policy: Policy;
 	readonly category: string;
@@ -33,31 +33,30 @@ export interface Span {
 	readonly end: number;
 }
 
-/** Looks for something that has a place in a text. */
 export interface SpanDetector {
 	/**
-	 * @param isOpen more text may follow.
-	 * @param spans is added to, in no order, perhaps with repetitions.
-	 * @returns from where on more text may make or change spans; the text's length when nowhere.
+	 * @param isOpen more text can follow.
+	 * @param spans receives the spans, in no order, possibly with duplicates.
+	 * @returns the offset from which more text can create or change spans; the text's length if none.
 	 */
 	find(text: string, isOpen: boolean, spans: Span[]): number;
 }
 
-/** What a text as a whole is about, or how it speaks: it has no place in the text. */
+/** Judgement of a text as a whole, such as its subject or tone, without a span. */
 export interface Judgement {
 	readonly policy: Policy;
 	readonly category: string;
-	/** Whether it is sure enough to block; else it is only noted. */
+	/** Tells whether the confidence is high enough to block; otherwise the judgement is only logged. */
 	readonly isSure: boolean;
 }
 
-/** Judges texts that may come in pieces. */
+/** Judges a text that can arrive in pieces. */
 export interface TextJudge {
 	begin(): JudgedText;
 }
 
 export interface JudgedText {
 	add(piece: string): void;
-	/** Of what was added; `isOver`: there is no more. The same judgement may come again. */
+	/** Judges the added text; `isOver` marks its end. The same judgement can repeat. */
 	judge(isOver: boolean): readonly Judgement[];
 }

@@ -21,7 +21,7 @@ const everything = (action: RuleAction): Partial<GuardrailSettings> => ({
 const blocking = compile();
 const masking = compile(everything('mask'));
 
-/** What leaves, however the text is cut; undefined once blocked. */
+/** Returns the delivered text, for any chunking; undefined if it was blocked. */
 function stream(guardrails: Guardrails, pieces: readonly string[], isJson = false): { shown: string; isBlocked: boolean } {
 	const held = guardrails.holdBack(isJson, 'team');
 	const text = pieces.join('');
@@ -151,7 +151,7 @@ describe('holdBack', () => {
 		);
 	});
 
-	it('lets nothing leave once it is blocked, not even what was decided', () => {
+	it('delivers nothing once it is blocked, not even decided text', () => {
 		const held = blocking.holdBack(false, 'team');
 		held.push('All of this is fine. But the darkfish, and so on and on. ');
 		expect([held.isBlocked, held.releasable]).toEqual([true, 0]);

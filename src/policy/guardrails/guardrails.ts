@@ -1,4 +1,4 @@
-/** The guardrails of one configuration, compiled once and used by every call. */
+/** Guardrails of one configuration, compiled once and shared by all requests. */
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
 import { beginShownReading, type ContentScorer } from './content/content-scorer.ts';
 import type { Judgement, Policy, RuleAction, SpanDetector, Stage, TextJudge } from './guardrail.ts';
@@ -14,22 +14,22 @@ import { type RuleActions, Verdicts } from './verdicts.ts';
 import { buildWordDetector } from './words/word-list.ts';
 
 export interface GuardrailSettings {
-	/** Else everything is evaluated and nothing done. */
+	/** Enforces the actions; otherwise everything is evaluated and only logged. */
 	readonly isEnforced: boolean;
 	readonly content: Readonly<Record<ContentCategory, { readonly strength: ContentStrength; readonly action: RuleAction }>>;
 	readonly pii: Readonly<Record<PiiKind, RuleAction>>;
-	/** Whether what is masked in requests is masked in answers too; else it is only noted there. */
+	/** Masks responses as well as requests; otherwise findings in responses are only logged. */
 	readonly masksAnswers: boolean;
 	readonly words: { readonly entries: readonly string[]; readonly action: RuleAction };
 	readonly patterns: readonly (PatternSettings & { readonly action: RuleAction })[];
 	readonly topics: readonly (TopicSettings & { readonly action: RuleAction })[];
-	/** What becomes of content that cannot be read, under enforcement. */
+	/** Action for unreadable content under enforcement. */
 	readonly unreadable: 'pass' | 'block';
-	/** By team, the rules that differ. */
+	/** Overriding rules by team. */
 	readonly teams: Readonly<Record<string, RuleActions>>;
 }
 
-/** @param scorer judges content; without one that policy is not evaluated. Pauses now and then. */
+/** Compiles the settings in steps. @param scorer for the content policy, which is not evaluated without one. */
 export function* compileGuardrails(settings: GuardrailSettings, scorer: ContentScorer | undefined): Generator<void, Guardrails> {
 	const detectors: { policies: readonly Policy[]; detector: SpanDetector }[] = [];
 	const wanted = new Set(piiKinds.filter((kind) => isWanted(settings, 'pii', kind, settings.pii[kind])));
@@ -75,7 +75,7 @@ function contentJudge({ content }: GuardrailSettings, scorer: ContentScorer): Te
 	};
 }
 
-/** What is looked for where nothing is held back. */
+/** Detectors and judges for texts that are not held back. */
 interface Looking {
 	readonly detectors: readonly SpanDetector[];
 	readonly judges: readonly TextJudge[];
@@ -87,7 +87,7 @@ export class Guardrails {
 	readonly #judges: ReadonlyMap<Policy, TextJudge>;
 	readonly #actions: ReadonlyMap<string, RuleAction>;
 	readonly #usual: Looking;
-	/** By team that has rules of its own. */
+	/** Guardrails of teams with rules of their own. */
 	readonly #special: ReadonlyMap<string, Looking>;
 
 	/** Use `compileGuardrails`. */
@@ -104,7 +104,7 @@ export class Guardrails {
 		this.#special = new Map(Object.entries(settings.teams).map(([team, rules]) => [team, this.#lookingUnder(rules)]));
 	}
 
-	/** Begins to screen texts that are there as a whole. */
+	/** Begins to evaluate complete texts. */
 	screen(texts: readonly ScreenedText[], stage: Stage, team: string): Screening {
 		const verdicts = this.#verdicts(stage, team);
 		const { detectors, judges } = this.#special.get(team) ?? this.#usual;
@@ -114,12 +114,12 @@ export class Guardrails {
 		});
 	}
 
-	/** For texts of a stream that may be read as one, under enforcement. */
+	/** Creates the guard for texts of a stream that can be read as one, under enforcement. */
 	holdThread(isJson: boolean, team: string): HeldThread {
 		return new HeldThread((context) => this.holdBack(isJson, team, context));
 	}
 
-	/** For one text of a stream, under enforcement. @param context what it begins with and was read before. */
+	/** Creates the guard for one text of a stream, under enforcement. @param context beginning of the text, which was evaluated before. */
 	holdBack(isJson: boolean, team: string, context = ''): HoldBack {
 		const verdicts = this.#verdicts('output', team);
 		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.mayStop(policy, category));
@@ -138,7 +138,7 @@ export class Guardrails {
 		});
 	}
 
-	/** What the rule for it says, whether guardrails are enforced or not. */
+	/** Returns the configured action, whether or not guardrails are enforced. */
 	ruleOf(policy: Policy, category: string, team: string): RuleAction {
 		return this.#verdicts('input', team).actionOf(policy, category);
 	}

@@ -1,26 +1,26 @@
-/** One text of a stream under enforcement: what may leave of it, and how it reads then. */
+/** Guards one text of a stream under enforcement: decides which part can be delivered, and masks it. */
 import type { Finding, JudgedText } from './guardrail.ts';
 import { addMask, applyMasks, type Mask, maskOf } from './masks.ts';
 import type { TextScan } from './text-scan.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/** A judgement waits for the end of a sentence, or for so many characters: this is what trips and does not leave. */
+/** Maximum delay of a judgement, which waits for the end of a sentence. Text that matches within this window is not delivered. */
 export const judgedWindow = 256;
 const sentenceEnd = /[.!?\n]["')\]]?\s|[。！？]/;
 const lastWord = /[\p{L}\p{N}\ud800-\udfff]*$/u;
 
 interface HoldBackParts {
-	/** Of what may be blocked or masked. */
+	/** Searches for spans that can be blocked or masked. */
 	readonly scan: TextScan;
-	/** Of what is only noted, for which nothing waits. */
+	/** Searches for spans that are only logged, which delay nothing. */
 	readonly noted: TextScan | undefined;
 	readonly judged: readonly JudgedText[];
-	/** Whether a judgement may block, so that sentences wait for it. */
+	/** Tells whether a judgement can block, so that sentences are held back for it. */
 	readonly holdsSentences: boolean;
 	readonly verdicts: Verdicts;
-	/** As the scans. */
+	/** Marks the text as JSON, for the scans. */
 	readonly isJson: boolean;
-	/** What the text begins with and has left. */
+	/** Beginning of the text, which was delivered before. */
 	readonly context: string;
 }
 
@@ -29,7 +29,7 @@ export class HoldBack {
 	readonly #masks: Mask[] = [];
 	readonly #findings: Finding[] = [];
 	readonly #told = new Set<string>();
-	/** What no judge has seen as a whole sentence. */
+	/** Text that was not judged as a complete sentence yet. */
 	#unjudged = '';
 	#length = 0;
 	#isOver = false;
@@ -54,7 +54,7 @@ export class HoldBack {
 		}
 	}
 
-	/** The text is over: all of it may leave, unless it tripped. */
+	/** Ends the text: all of it can be delivered, unless it matched. */
 	end(): void {
 		if (this.#isOver) return;
 		const { scan, noted } = this.#parts;
@@ -65,7 +65,7 @@ export class HoldBack {
 		this.#isOver = true;
 	}
 
-	/** A finding blocks: nothing more may leave. */
+	/** Tells whether a finding blocks, so that no further text can be delivered. */
 	get isBlocked(): boolean {
 		return this.#hasTripped;
 	}
@@ -74,7 +74,7 @@ export class HoldBack {
 		return this.#findings;
 	}
 
-	/** Up to where the text may leave. */
+	/** End of the text that can be delivered. */
 	get releasable(): number {
 		if (this.#hasTripped) return 0;
 		if (this.#isOver) return this.#length;
@@ -82,7 +82,7 @@ export class HoldBack {
 		return holdsSentences ? Math.min(scan.decided, this.#length - this.#unjudged.length) : scan.decided;
 	}
 
-	/** Whatever follows, no policy has more to say of what is before this offset. */
+	/** Offset before which no policy can find anything more, whatever follows. */
 	get settled(): number {
 		const { scan, noted } = this.#parts;
 		return Math.min(scan.decided, noted?.decided ?? this.#length, this.#length - this.#unjudged.length);
@@ -92,7 +92,7 @@ export class HoldBack {
 		return this.#masks;
 	}
 
-	/** How a part of the text that may leave reads; the same text where nothing in it is masked. `offset`: where the part begins. */
+	/** Masks a part of the text that can be delivered; returns the same text if it has no match. `offset`: the start of the part. */
 	shown(part: string, offset: number): string {
 		return applyMasks(part, offset, this.#masks);
 	}
@@ -122,7 +122,7 @@ export class HoldBack {
 	}
 }
 
-/** @returns where the sentence ends that the text begins with, or its last whole word within the window; 0 while it goes on. */
+/** @returns the end of the first sentence, or of the last complete word within the window; 0 while it continues. */
 function unitEnd(text: string): number {
 	const found = sentenceEnd.exec(text.slice(0, judgedWindow));
 	if (found !== null) return found.index + found[0].length;

@@ -1,4 +1,4 @@
-/** All policies together, on texts that are made to keep them busy. */
+/** Tests all policies together on texts that are designed to cost time. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

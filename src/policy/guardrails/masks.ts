@@ -1,4 +1,4 @@
-/** What stands in a text in place of what was masked. */
+/** Labels that replace masked text. */
 import type { Finding, Policy } from './guardrail.ts';
 
 export interface Mask {
@@ -7,7 +7,7 @@ export interface Mask {
 	readonly text: string;
 }
 
-/** @param isBare the place is JSON outside of a string, where only a string of its own keeps the JSON whole. */
+/** @param isBare the span is JSON outside of a string, where only a string of its own keeps the JSON valid. */
 export function maskOf({ policy, category, start, end }: Finding, isBare: boolean): Mask {
 	const label = labelOf(policy, category);
 	return { start, end, text: isBare ? `"${label}"` : label };
@@ -18,14 +18,14 @@ function labelOf(policy: Policy, category: string): string {
 	return `[${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}]`;
 }
 
-/** Adds a mask; what overlaps becomes one, under the label of the first. */
+/** Adds a mask; overlapping masks become one, with the label of the first. */
 export function addMask(masks: Mask[], mask: Mask): void {
 	const last = masks.at(-1);
 	if (last === undefined || mask.start >= last.end) masks.push(mask);
 	else if (mask.end > last.end) masks[masks.length - 1] = { ...last, end: mask.end };
 }
 
-/** @param masks in any order. @returns what overlaps as one, in order. */
+/** @param masks in any order. @returns merged masks in order. */
 export function orderMasks(masks: readonly Mask[]): readonly Mask[] {
 	const ordered: Mask[] = [];
 	for (const mask of masks.toSorted((one, other) => one.start - other.start || other.end - one.end)) addMask(ordered, mask);
@@ -33,9 +33,9 @@ export function orderMasks(masks: readonly Mask[]): readonly Mask[] {
 }
 
 /**
- * @param text a part of the whole text, which begins at `offset` of it.
+ * @param text a part of the whole text, beginning at its `offset`.
  * @param masks of the whole text, in order.
- * @returns the part as it is delivered: parts follow each other as the whole would read.
+ * @returns the delivered part: the parts together read as the masked whole.
  */
 export function applyMasks(text: string, offset: number, masks: readonly Mask[]): string {
 	let shown = '';

@@ -7,26 +7,25 @@ import { type JoinedSink, type ReadingParts, readThread } from './threads/thread
 import type { Verdicts } from './verdicts.ts';
 
 export interface ScreenedText extends ThreadedText {
-	/** The text is JSON, whose escapes hide what they stand for. */
+	/** Marks the text as JSON, whose escapes hide characters. */
 	readonly isJson: boolean;
 }
 
 export interface TextFinding extends Finding {
-	/** Index of the text. */
 	readonly index: number;
 }
 
-/** Longer texts are read in pieces: so much costs some microseconds, or a few milliseconds where every word is suspicious. */
+/** Size of the pieces of longer texts. One takes some microseconds, or a few milliseconds if every word is suspicious. */
 const pieceLength = 1024;
-/** Small texts are read together in a step. */
+/** Minimum size of a step, which can have several small texts. */
 const leastStep = 256;
 const shortText = 384;
-/** Beyond, findings repeat themselves. */
+/** Maximum number of findings without an action; further ones are usually duplicates. */
 const mostFindings = 1000;
 
 /**
- * The screening of some texts, a piece at a time, so that long ones need not hold up whoever drives it: each by itself, then threads
- * of several as if they were one, so that it makes no difference over how many parts something is cut.
+ * Evaluates texts in pieces, so that long ones do not block the event loop: each alone, then threads of several as one text. Splitting a
+ * text into parts therefore does not change the result.
  */
 export class Screening {
 	readonly #texts: readonly ScreenedText[];
@@ -47,8 +46,8 @@ export class Screening {
 	}
 
 	/**
-	 * Reads on for about so many characters.
-	 * @returns whether all is read, or what was read is to be blocked.
+	 * Reads about this many more characters.
+	 * @returns true if all is read, or the text must be blocked.
 	 */
 	run(mostCharacters: number): boolean {
 		for (let left = mostCharacters; left > 0 && !this.isDone; ) {
@@ -71,16 +70,16 @@ export class Screening {
 		return this.#findings;
 	}
 
-	/** How the text reads; undefined where nothing in it is masked. */
+	/** Returns the masked text; undefined if it has no mask. */
 	maskedText(index: number): string | undefined {
 		const masks = this.#masks[index];
 		return masks === undefined ? undefined : applyMasks(this.#texts[index]?.text ?? '', 0, orderMasks(masks));
 	}
 
-	/** Each step tells how much it read. */
+	/** Yields the number of characters read in each step. */
 	*#read(): Generator<number, void> {
 		const threads = yield* eachAs(pieceLength, threadSteps(this.#texts));
-		/** By index, of texts that others follow. */
+		/** Undecided offsets by index, of texts that others follow. */
 		const openEnds = new Map<number, number>();
 		for (const indexes of threads) for (const index of indexes.slice(0, -1)) openEnds.set(index, 0);
 		let unread = 0;
@@ -97,7 +96,7 @@ export class Screening {
 		for (const indexes of threads) yield* readThread({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
 	}
 
-	/** @returns how much was read since the last step. */
+	/** @returns the number of characters read since the last step. */
 	*#readAlone(index: number, { text, isJson }: ScreenedText, openEnds: Map<number, number>): Generator<number, number> {
 		const scan = this.#parts.createScan(isJson, '');
 		const judged = this.#parts.beginJudging();
@@ -111,7 +110,7 @@ export class Screening {
 		}
 		let rest = at === 0 ? text : text.slice(at);
 		for (const one of judged) one.add(rest);
-		// What nothing follows is searched once, and what is short is searched whole with what follows.
+		// The last text is searched once, and a short text is searched completely together with its successor.
 		if (text.length > shortText && openEnds.has(index)) {
 			this.#take(scan.push(rest), isJson, placesOf);
 			openEnds.set(index, scan.decided);
@@ -139,7 +138,7 @@ export class Screening {
 		}
 	}
 
-	/** What was found in a text by itself is found again where it is read with others. */
+	/** Adds a finding once, because a span found in a text alone is found again in the joined text. */
 	#addSpan(finding: Finding, places: readonly PlacedSpan[]): void {
 		const [first] = places;
 		const last = places.at(-1);
@@ -156,7 +155,7 @@ export class Screening {
 		if (finding !== undefined) this.#add({ ...finding, index });
 	}
 
-	/** What is said of a text by itself is not said again of what it is joined with. */
+	/** Skips a judgement of the joined text that was already made of a text alone. */
 	#takeJoined(judgement: Judgement, index: number, length: number): void {
 		const finding = this.#verdicts.ofJudgement(judgement, length);
 		if (finding !== undefined && !this.#findings.some((known) => isSame(known, finding))) this.#add({ ...finding, index });

@@ -1,4 +1,4 @@
-/** Disguises that a reader does not see are undone, however a text comes cut. */
+/** Tests that disguises that readers do not see are resolved, for any chunking. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
@@ -73,10 +73,10 @@ const disguises: Readonly<Record<string, (text: string) => string>> = {
 	},
 };
 
-/** Before the first character of a secret: tags, comments, the sign of an override, what a picture begins with. */
+/** Text before the first character of a secret: tags, comments, override signs, the beginning of a picture. */
 const harmlessHead = /^(?:(?:<[^>,]*>?)*,?|\u202e|\u2066|&[#\w]*;?|!\[?\]?(?:\([^,]*,?)?)$/;
 
-/** Patterns of operators match characters as they are, invisible ones too. */
+/** Operators' patterns match characters literally, including invisible ones. */
 const invisible = new Set(['a percent-encoded zero-width space', 'a named zero-width space', 'isolates around halves']);
 
 describe.each(Object.entries(disguises))('%s', (name, disguise) => {

@@ -1,37 +1,37 @@
-/** Searches a text that comes in pieces, so that however it is cut the same is found, and nothing is given away too early. */
+/** Searches a text that arrives in pieces. The result is the same for any chunking, and no text is released too early. */
 import { holdsQuote, isInsideString, resolveEscapes } from './folding/json-text.ts';
 import { liveIn, type ShownText, shownTexts, writtenAt } from './folding/shown-text.ts';
 import type { Span, SpanDetector } from './guardrail.ts';
 
-/** So much of what was decided is kept, for it may tell what follows. */
+/** Length of decided text that is kept as context of the text after it. */
 export const contextLength = 96;
-/** What is longer is no match: a word with thousands of invisible characters between its letters is nobody's word. */
+/** Maximum length of a match: a word with thousands of invisible characters between its letters is no real word. */
 export const longestMatch = 16_384;
-/** From so much on, what is undecided is searched again only when it has grown by its eighth: the time stays linear. */
+/** Threshold of undecided text from which it is searched again only after growing by an eighth, so that the time stays linear. */
 const patience = 4096;
 
 export interface FoundSpan extends Span {
-	/** Of JSON: whether the span stands inside a string. */
+	/** Tells whether the span is inside a string, if the text is JSON. */
 	readonly isInString: boolean;
-	/** False where a label in place of the span would break the JSON around it. */
+	/** False if a label in place of the span would break the JSON around it. */
 	readonly isMaskable: boolean;
 }
 
 export class TextScan {
 	readonly #detectors: readonly SpanDetector[];
 	readonly #isJson: boolean;
-	/** Begins with what was decided, as context, and goes on with what was not. */
+	/** Decided text as context, followed by undecided text. */
 	#buffer = '';
-	/** Where in the text the buffer begins. */
+	/** Offset of the buffer in the text. */
 	#bufferStart = 0;
 	#isBufferInString = false;
 	#decided = 0;
-	/** How much of the buffer was searched last. */
+	/** Length of the buffer at its last search. */
 	#searched = 0;
 
 	/**
-	 * @param isJson the text is JSON, whose escapes hide what they stand for.
-	 * @param context what the text begins with and was searched before.
+	 * @param isJson marks the text as JSON, whose escapes hide characters.
+	 * @param context beginning of the text, which was searched before.
 	 */
 	constructor(detectors: readonly SpanDetector[], isJson: boolean, context = '') {
 		this.#detectors = detectors;
@@ -40,12 +40,12 @@ export class TextScan {
 		this.#decided = context.length;
 	}
 
-	/** Whatever follows, nothing is found any more that begins before this offset. */
+	/** Offset before which no match can begin any more, whatever follows. */
 	get decided(): number {
 		return this.#decided;
 	}
 
-	/** @returns what was found for certain, in the order of where it begins, by offsets in the whole text. */
+	/** @returns the certain matches, ordered by start, with offsets in the whole text. */
 	push(piece: string): readonly FoundSpan[] {
 		this.#buffer += piece;
 		if (this.#detectors.length === 0) return this.#pass();
@@ -54,7 +54,7 @@ export class TextScan {
 		return this.#scan(true);
 	}
 
-	/** The text is over, after this last piece. */
+	/** Ends the text after this last piece. */
 	end(piece = ''): readonly FoundSpan[] {
 		this.#buffer += piece;
 		return this.#scan(false);
@@ -76,7 +76,7 @@ export class TextScan {
 		return found;
 	}
 
-	/** Adds what is found in a text as it is shown, by where that is written. @returns from where on more text may make or change matches. */
+	/** Adds matches in the shown text, at their written positions. @returns the offset from which more text can create or change matches. */
 	#findShown(shown: ShownText, isOpen: boolean, spans: Span[]): number {
 		const found: Span[] = [];
 		let live = shown.text.length;
@@ -85,7 +85,7 @@ export class TextScan {
 		return liveIn(shown, live);
 	}
 
-	/** Nothing is looked for. */
+	/** Skips the search when there are no detectors. */
 	#pass(): readonly FoundSpan[] {
 		this.#bufferStart += this.#buffer.length;
 		this.#decided = this.#bufferStart;
@@ -109,11 +109,11 @@ export class TextScan {
 		return [...found.values()].toSorted((one, other) => one.start - other.start || other.end - one.end);
 	}
 
-	/** @param length of what the places are of. */
+	/** @param length of the text that the positions belong to. */
 	#trim(places: Int32Array | undefined, length: number): void {
 		let keep = this.#decided - this.#bufferStart - contextLength;
 		if (keep <= contextLength) return;
-		// Never in the middle of an escape or a character.
+		// The cut is never in the middle of an escape or a character.
 		if (places !== undefined) {
 			let index = length;
 			while (index > 0 && (places[index] ?? 0) > keep) index--;

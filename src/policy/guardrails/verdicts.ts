@@ -1,11 +1,11 @@
-/** What becomes of a finding: by the team's rules, the stage, and whether guardrails are enforced. */
+/** Decides the action of a finding: by the team's rules, the stage, and whether guardrails are enforced. */
 import type { AssessedAction, Finding, Judgement, Policy, RuleAction, Stage } from './guardrail.ts';
 import type { FoundSpan } from './text-scan.ts';
 
-/** By rule: `words`, `pii.email`, `topics.<name>`; what is not named is as its policy, or as the settings say. */
+/** Actions by rule: `words`, `pii.email`, `topics.<name>`; other rules use the policy's action, or the default of the settings. */
 export type RuleActions = Readonly<Record<string, RuleAction>>;
 
-/** Of an engine elsewhere, by its name, for a team. What engines find has no place in a text, so `mask` is as `block`. */
+/** Returns the team's action for an external moderation provider. Its findings have no span, so `mask` acts as `block`. */
 export function ruleOfEngine(
 	{ name, action }: { readonly name: string; readonly action: RuleAction },
 	rules: RuleActions = {},
@@ -33,7 +33,7 @@ export class Verdicts {
 		this.#masksAnswers = masksAnswers;
 	}
 
-	/** @returns undefined for what the team does not have looked for. */
+	/** @returns undefined for a category that the team's rules do not evaluate. */
 	ofSpan({ policy, category, start, end, isMaskable }: FoundSpan): Finding | undefined {
 		const action = this.#assess(policy, category, true);
 		if (action === undefined) return undefined;
@@ -43,11 +43,11 @@ export class Verdicts {
 	/** @param length of the text. */
 	ofJudgement({ policy, category, isSure }: Judgement, length: number): Finding | undefined {
 		const action = this.#assess(policy, category, isSure);
-		// There is no place to mask.
+		// There is no span to mask.
 		return action === undefined ? undefined : { policy, category, action: action === 'MASK' ? 'BLOCK' : action, start: 0, end: length };
 	}
 
-	/** Whether what is found may be blocked or masked: else nothing need wait until it is found. */
+	/** Tells whether a finding can be blocked or masked; otherwise no text is held back for it. */
 	mayStop(policy: Policy, category: string): boolean {
 		const action = this.#assess(policy, category, true);
 		return action === 'BLOCK' || action === 'MASK';

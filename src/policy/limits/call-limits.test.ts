@@ -42,7 +42,7 @@ describe('counters that say how much is taken', () => {
 		expect(judgeReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : declined);
 	});
 
-	test('of several holds name the first that is too much', () => {
+	test('names the first of several reservations that exceeds its budget', () => {
 		const holds = [hold, { ...hold, budget: 'model', limitNanoUsd: 0n }, { ...hold, limitNanoUsd: 0n }];
 		expect(judgeReading(reading, unlimited, holds)?.budget).toBe('model');
 	});

@@ -1,20 +1,20 @@
 import type { CounterReading, Declined } from '../../core/counters.ts';
 
-/** What bounds the calls of a team. `null` is unlimited. */
+/** Limits of a team's requests. `null` is unlimited. */
 export interface RateLimits {
 	readonly requestsPerMinute: number | null;
 	readonly dailyTokens: number | null;
 }
 
-/** A budget as calls meet it. */
+/** Budget as requests are checked against it. */
 export interface BudgetLimit {
-	/** As people know it. */
+	/** Id that operators see. */
 	readonly id: string;
-	/** As the counters name it: by what it bounds, so that a budget which is made anew goes on from what was spent. */
+	/** Name in the counters, derived from its scope, so that a budget that is created again continues with the amount already spent. */
 	readonly budget: string;
-	/** Bounds calls of this model alone; null: all calls of the team. */
+	/** Model whose requests count; null: all requests of the team. */
 	readonly model: string | null;
-	/** What may be spent at most: the budget's hard limit. */
+	/** Maximum spend: the budget's hard limit. */
 	readonly limitNanoUsd: bigint;
 }
 
@@ -22,14 +22,14 @@ export interface WantedHold {
 	readonly budget: string;
 	readonly limitNanoUsd: bigint;
 	readonly amountNanoUsd: bigint;
-	/** See `BudgetHold`. */
+	/** Check of the reservation, see `BudgetHold`. */
 	readonly check: 'before' | 'after' | 'fit';
 	readonly leastNanoUsd?: bigint;
 }
 
 /**
- * What counters that say this would answer a call, without asking them to take anything. Every store of counters decides so.
- * @param reading with the budgets of the holds. @returns undefined when the call would be admitted.
+ * Decides what counters with this reading would return for a request, without an update. Every store of counters uses it.
+ * @param reading with the budgets of the reservations. @returns undefined when the request would be admitted.
  */
 export function judgeReading(
 	reading: CounterReading,
@@ -50,8 +50,8 @@ export function judgeReading(
 }
 
 /**
- * Whether this booking took a budget to its warning threshold. Bookings are atomic, each begins where another ended: so of all the
- * bookings of a period exactly one crosses, whoever makes it.
+ * Tells whether this booking reached a budget's warning threshold. Bookings are atomic, and each begins where another ended, so exactly one
+ * booking of a period crosses it, in any process.
  */
 export function crossed(beforeNanoUsd: bigint, afterNanoUsd: bigint, limitNanoUsd: bigint, percent: number): boolean {
 	const thresholdNanoUsd = limitNanoUsd * BigInt(percent);

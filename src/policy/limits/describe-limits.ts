@@ -1,4 +1,4 @@
-/** The answer to `GET /v1/limits`: what remains for this caller, what binds first, and when it resets. */
+/** Renders the response of `GET /v1/limits`: remaining limits of this caller, the tightest one, and its reset. */
 import type { CounterReading } from '../../core/counters.ts';
 import { formatUsd } from '../../core/money.ts';
 import type { BudgetLimit, RateLimits } from './call-limits.ts';
@@ -14,12 +14,12 @@ export interface LimitsBody {
 	readonly object: 'limits';
 	readonly team: string;
 	readonly tier: string;
-	/** Of the current UTC minute; null: unlimited. */
+	/** Limit of the current UTC minute; null: unlimited. */
 	readonly requests: RateBody | null;
-	/** Of the current UTC day; null: unlimited. */
+	/** Limit of the current UTC day; null: unlimited. */
 	readonly tokens: TokensBody | null;
 	readonly budgets: readonly BudgetBody[];
-	/** Of the limits above the one with the smallest share left; null when there are none. */
+	/** Limit with the smallest remaining share; null when there are none. */
 	readonly tightest_limit: {
 		readonly limit: 'requests' | 'tokens' | 'budget';
 		readonly budget?: string;
@@ -35,7 +35,7 @@ interface RateBody {
 }
 
 interface TokensBody extends RateBody {
-	/** By requests in flight, which `used` and `remaining` do not count. */
+	/** Reservations of in-flight requests, which `used` and `remaining` do not include. */
 	readonly reserved: number;
 }
 

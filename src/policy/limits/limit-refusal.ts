@@ -4,9 +4,9 @@ import { Refusal, type RefusalCode } from '../../core/refusal.ts';
 import type { BudgetLimit, RateLimits } from './call-limits.ts';
 import { msToMidnight, msToNextMinute } from './utc-time.ts';
 
-/** A refusal of the team layer. */
+/** Rejection by a team's limits. */
 export class LimitRefusal extends Refusal {
-	/** Members of the body beside `error` and `request_id` (Spec: Rate-limit rejection body, Budget-hook rejection body). */
+	/** Members of the body next to `error` and `request_id` (Spec: Rate-limit rejection body, Budget-hook rejection body). */
 	readonly members: Readonly<Record<string, unknown>>;
 
 	constructor(
@@ -25,14 +25,14 @@ export class LimitRefusal extends Refusal {
 	}
 }
 
-/** A call that was declined: its budgets, and what it would have held. */
+/** Rejected request: its budgets, and its reservation. */
 export interface DeclinedCall extends RateLimits {
-	/** What requests like it usually take, milliseconds: how soon those in flight release what they reserve. */
+	/** Usual duration of similar requests in milliseconds, after which those in flight release their reservations. */
 	readonly usualMs: number;
 	readonly budgets: readonly (BudgetLimit & { readonly amountNanoUsd: bigint; readonly check: 'before' | 'after' })[];
 }
 
-/** The caller's words for what the counters declined. */
+/** Describes the counters' rejection to the client. */
 export function refuseCall({ binding, budget, reading }: Declined, call: DeclinedCall): LimitRefusal {
 	const { nowMs, requestsThisMinute, tokensToday, reservedTokens } = reading;
 	switch (binding) {
@@ -80,8 +80,9 @@ function refuseRate(code: RefusalCode, reason: string, { waitMs, isWorthRetrying
 const longestReleaseMs = 30_000;
 
 /**
- * Requests in flight began evenly over the time that they take, so a share of what they reserve is released in that share of the time.
- * @param share of all that is reserved, from 0 to 1.
+ * Estimates the time until reservations are released. In-flight requests began evenly over their duration, so a share of the reservations
+ * is released in that share of the time.
+ * @param share of all reservations, from 0 to 1.
  */
 function releaseMs(share: number, usualMs: number): number {
 	return Math.min(share * usualMs, longestReleaseMs);
@@ -96,7 +97,7 @@ function refuseBudget(name: string | undefined, reading: Declined['reading'], ca
 	const { limitNanoUsd, amountNanoUsd } = limit;
 	const { settledNanoUsd, heldNanoUsd } = counter;
 	const what = limit.model === null ? 'Monthly budget' : `Monthly budget of the model ${limit.model}`;
-	// What is spent and what the request needs, without what others reserve.
+	// Remaining amount, without a deduction for the reservations of other requests.
 	const leftNanoUsd = limitNanoUsd - settledNanoUsd;
 	if (heldNanoUsd > 0n && leftNanoUsd > 0n && (limit.check === 'before' || amountNanoUsd <= leftNanoUsd)) {
 		const sums = `${formatUsd(settledNanoUsd)} spent, ${formatUsd(heldNanoUsd)} reserved, limit ${formatUsd(limitNanoUsd)} USD`;

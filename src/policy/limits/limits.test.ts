@@ -28,7 +28,7 @@ const call: DeclinedCall = {
 	],
 };
 
-describe('what a declined caller is told', () => {
+describe('the rejection of a request', () => {
 	const told = (binding: 'rpm' | 'daily_tokens' | 'budget' | 'store', budget?: string) => {
 		const refusal = refuseCall({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, call);
 		const { code, status, message, members, headers, retryAfterSeconds } = refusal;
@@ -90,7 +90,7 @@ describe('what a declined caller is told', () => {
 			const refusal = toldOf(budget(3n, 8n), usd, 'after');
 			expect(refusal).toMatchObject({ code: 'budget_reserved', status: 429, message: reason });
 			expect(refusal.headers).toEqual({});
-			// Two of eight dollars have to be released: a quarter of what requests take.
+			// Two of eight dollars have to be released: a quarter of the usual duration.
 			expect(refusal.members).toEqual({ action: 'reject', reason, retry_after_seconds: 2 });
 			expect(refusal.retryAfterSeconds).toBe(2);
 		});
@@ -109,7 +109,7 @@ describe('what a declined caller is told', () => {
 			['after', 0n, 2],
 			['after', 3n, 4],
 		] as const)('of a budget: a request that is checked %s and may cost %s waits until it has room', (check, amountNanoUsd, seconds) => {
-			// Of 7 that are left, 8 are reserved by requests that take 8 seconds: each second releases one.
+			// Requests that take 8 seconds reserve 8, and 7 are left: each second releases one.
 			const used = [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - 7n, heldNanoUsd: 8n }];
 			expect(toldOf({ budgets: used }, amountNanoUsd, check).retryAfterSeconds).toBe(seconds);
 		});
@@ -220,8 +220,8 @@ describe('rate limit headers', () => {
 	});
 });
 
-describe('what a team has left', () => {
-	test('is told for each limit, with the one that binds first', () => {
+describe('the remaining limits of a team', () => {
+	test('are reported for each limit, with the tightest one', () => {
 		const limits = { team: 'red', tier: 'standard', requestsPerMinute: 25, dailyTokens: 1_000_000, budgets: call.budgets };
 		expect(describeLimits(limits, reading)).toEqual({
 			object: 'limits',
@@ -257,7 +257,7 @@ describe('what a team has left', () => {
 		});
 	});
 
-	test('without limits is nothing to tell', () => {
+	test('are empty without limits', () => {
 		const limits = { team: 'red', tier: 'enterprise', requestsPerMinute: null, dailyTokens: null, budgets: [] };
 		expect(describeLimits(limits, { ...reading, budgets: [] })).toMatchObject({
 			requests: null,

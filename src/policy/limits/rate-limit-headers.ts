@@ -2,7 +2,7 @@ import type { CounterReading } from '../../core/counters.ts';
 import type { RateLimits } from './call-limits.ts';
 import { msToMidnight, msToNextMinute } from './utc-time.ts';
 
-/** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` as OpenAI writes them. What is unlimited is left out. */
+/** Renders `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` in OpenAI's format, without unlimited values. */
 export function rateLimitHeaders({ requestsPerMinute, dailyTokens }: RateLimits, reading: CounterReading): Record<string, string> {
 	const headers: Record<string, string> = {};
 	if (requestsPerMinute !== null) {
@@ -18,7 +18,7 @@ export function rateLimitHeaders({ requestsPerMinute, dailyTokens }: RateLimits,
 	return headers;
 }
 
-/** Such as `150ms`, `12s`, `6m0s`, `8h0m5s`; from a second on rounded up to whole ones. */
+/** Formats `150ms`, `12s`, `6m0s`, `8h0m5s`; values of at least a second are rounded up to whole seconds. */
 function formatDuration(ms: number): string {
 	if (ms < 1000) return `${ms}ms`;
 	const seconds = Math.ceil(ms / 1000);

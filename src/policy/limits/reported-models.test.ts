@@ -22,7 +22,7 @@ describe('models that no list has', () => {
 		fill(reported, 'red', '2026-11');
 		expect(reported.nameOf('blue', '2026-11', b('x'))).toBe('x');
 		fill(reported, 'red', '2026-12');
-		// Of a request that began before midnight.
+		// The request began before midnight.
 		expect(reported.nameOf('red', '2026-11', b('late'))).toBe('other');
 		expect(reported.nameOf('red', '2026-12', b('m0'))).toBe('m0');
 	});

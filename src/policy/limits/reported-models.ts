@@ -1,22 +1,22 @@
 import { BoundedMap } from '../../core/bounded-map.ts';
 
-/** Stands in ledger entries and reports for further models of a team. */
+/** Name of a team's further models in ledger entries and reports. */
 export const otherModel = 'other';
 
 /**
- * Models of a team and month that are reported by names which no list has. Clients choose model names, so without a bound a client could
- * grow reports, sums and the list of unpriced models by one entry a request.
+ * Maximum number of unlisted models that are reported by name, for each team and month. Clients choose model names, so without a limit a
+ * client could add one entry per request to reports, sums and the list of unpriced models.
  */
 export const maxUnlistedModels = 100;
 
-/** A team that is forgotten begins anew. */
+/** Maximum number of tracked teams; an evicted team starts again. */
 const maxTeams = 10_000;
 
-/** As much of a name as the ledger keeps. */
+/** Maximum length of a name in the ledger. */
 const maxNameLength = 256;
 
 interface TeamModels {
-	/** Such as `2026-11`. */
+	/** UTC month such as `2026-11`. */
 	month: string;
 	readonly names: Set<string>;
 }
@@ -26,19 +26,19 @@ interface ModelOfProvider {
 	readonly model: string;
 }
 
-/** Decides under which name a request to a model that no list has is reported. One of a process, which outlives configurations. */
+/** Decides the reported name of a request to an unlisted model. One instance per process, which outlives configurations. */
 export class ReportedModels {
 	readonly #teams = new BoundedMap<string, TeamModels>(maxTeams);
 
 	/**
 	 * @param month UTC month of the request's admission, such as `2026-11`.
-	 * @param instead the name for what exceeds the bound.
+	 * @param instead the name for models beyond the limit.
 	 */
 	nameOf(team: string, month: string, target: ModelOfProvider, instead = otherModel): string {
 		return this.#take(team, month, target) ? target.model : instead;
 	}
 
-	/** Takes over what an earlier process reported in the month. */
+	/** Restores a model that an earlier process reported in the month. */
 	restore(team: string, month: string, target: ModelOfProvider): void {
 		this.#take(team, month, target);
 	}
@@ -58,7 +58,7 @@ export class ReportedModels {
 			models = { month, names: new Set() };
 			this.#teams.set(team, models);
 		}
-		// A request that moves to another target may have begun in the month before.
+		// A request that fails over to another target can have begun in the previous month.
 		if (month > models.month) {
 			models.month = month;
 			models.names.clear();

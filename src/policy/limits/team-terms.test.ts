@@ -27,20 +27,20 @@ const own = (model: string | null): TeamBudget => ({
 	hardLimitPercent: 70,
 });
 
-test('a team is held to its tier, and to limits of its own in place of the tier’s', () => {
+test('a team has the limits of its tier, or limits of its own in place of the tier’s', () => {
 	expect(book.termsOf(team({}), [])).toEqual({ tier: 'enterprise', requestsPerMinute: null, dailyTokens: 50_000, budgets: [ofTier] });
 	const limits = { requestsPerMinute: 7, dailyTokens: null };
 	expect(book.termsOf(team({ limits }), [])).toMatchObject({ requestsPerMinute: 7, dailyTokens: null });
 	expect(book.termsOf(team({ tier: 'free' }), []).budgets).toEqual([]);
 });
 
-test('a team whose tier is gone is held to the sandbox', () => {
+test('a team whose tier is not configured has the limits of the sandbox', () => {
 	const { tier, requestsPerMinute, budgets } = book.termsOf(team({ tier: 'gone' }), []);
 	expect([tier, requestsPerMinute, budgets.map(({ id }) => id)]).toEqual(['gone', 10, ['tier-sandbox']]);
 	expect(() => new TermsBook({}, defaults).termsOf(team({}), [])).toThrow('there is no tier `enterprise`');
 });
 
-test('a budget of all models is in place of the tier’s, one of a model is beside it', () => {
+test('a budget of all models replaces the tier’s, one of a model is additional', () => {
 	const budgetsOf = (budgets: readonly TeamBudget[]) => book.termsOf(team({}), budgets).budgets;
 	const terms = { ...ofTier, id: 'own', limitNanoUsd: 7n * usd, wholeNanoUsd: 10n * usd, warningThresholdPercent: 50 };
 	expect(budgetsOf([own(null)])).toEqual([terms]);
@@ -50,7 +50,7 @@ test('a budget of all models is in place of the tier’s, one of a model is besi
 	expect(disabled.termsOf(team({}), [own(null)]).budgets).toEqual([]);
 });
 
-test('an amount of a tier that is none is refused', () => {
+test('rejects an invalid amount of a tier', () => {
 	const broken = { broken: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: 'much' } };
 	expect(() => new TermsBook(broken, defaults)).toThrow('the monthly budget of the tier `broken` is not a valid amount');
 });

@@ -1,4 +1,4 @@
-/** Which limits and budgets the calls of a team fall under. */
+/** Resolves the limits and budgets of a team's requests. */
 import { parseUsd } from '../../core/money.ts';
 import type { Team } from '../../core/team.ts';
 import type { BudgetLimit, RateLimits } from './call-limits.ts';
@@ -9,14 +9,14 @@ export interface TierSettings extends RateLimits {
 }
 
 export interface BudgetDefaults {
-	/** False: no call falls under any budget. */
+	/** Enables budgets; false: no request is checked against any. */
 	readonly isEnabled: boolean;
-	/** Of budgets that a tier gives. */
+	/** Warning threshold of budgets from a tier. */
 	readonly warningThresholdPercent: number;
 	readonly hardLimitPercent: number;
 }
 
-/** A budget as it is stored. */
+/** Budget in its stored form. */
 export interface TeamBudget {
 	readonly id: string;
 	readonly model: string | null;
@@ -26,39 +26,39 @@ export interface TeamBudget {
 }
 
 export interface BudgetTerms extends BudgetLimit {
-	/** Of which both percentages are shares. */
+	/** Amount to which both percentages apply. */
 	readonly wholeNanoUsd: bigint;
 	readonly warningThresholdPercent: number;
 }
 
 export interface TeamTerms extends RateLimits {
 	readonly tier: string;
-	/** That of all models first. */
+	/** Budgets, with that of all models first. */
 	readonly budgets: readonly BudgetTerms[];
 }
 
-/** Counts all calls of a team, whether or not a budget bounds them. */
+/** Counter of all requests of a team, with or without a budget. */
 export const allModels = 'all';
 
-/** What the counters call the budget of a model; of all models together for null. */
+/** Returns the counter name of a model's budget; null stands for all models together. */
 export function counterName(model: string | null): string {
 	return model === null ? allModels : `model:${model}`;
 }
 
-/** The model that a counter is about; null: all. @returns undefined for no counter's name. */
+/** Returns the model of a counter; null: all. @returns undefined for any other name. */
 export function modelOfCounter(name: string): string | null | undefined {
 	if (name === allModels) return null;
 	return name.startsWith('model:') ? name.slice('model:'.length) : undefined;
 }
 
-/** A team whose tier is gone from the configuration is held to the smallest. */
+/** Tier of a team whose own tier is no longer configured. */
 const smallestTier = 'sandbox';
 
 export class TermsBook {
 	readonly #tiers = new Map<string, { readonly rates: RateLimits; readonly budgets: readonly BudgetTerms[] }>();
 	readonly #isEnabled: boolean;
 
-	/** @throws Error for amounts that the schema should have refused. */
+	/** @throws Error for amounts that the schema should have rejected. */
 	constructor(tiers: Readonly<Record<string, TierSettings>>, defaults: BudgetDefaults) {
 		this.#isEnabled = defaults.isEnabled;
 		for (const [name, { monthlyBudgetUsd, ...rates }] of Object.entries(tiers)) {
@@ -66,7 +66,7 @@ export class TermsBook {
 		}
 	}
 
-	/** @param budgets of the team that the call counts on. */
+	/** @param budgets of the team that the request counts against. */
 	termsOf({ tier: name, limits }: Team, budgets: readonly TeamBudget[]): TeamTerms {
 		const tier = this.#tiers.get(name) ?? this.#tiers.get(smallestTier);
 		if (tier === undefined) throw new Error(`there is no tier \`${name}\``);

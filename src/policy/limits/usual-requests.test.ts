@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UsualRequests } from './usual-requests.ts';
 
-test('a request is estimated by its input and what such requests lately wrote, never beyond its cap', () => {
+test('estimates a request by its input and the output of recent similar ones, never above its limit', () => {
 	const usual = new UsualRequests().of('red', 'gpt-5');
 	expect([usual.estimateTokens(10, 1, 4096), usual.estimateTokens(10, 1, 100), usual.estimateTokens(10, 3, 4096)]).toEqual([266, 110, 778]);
 	for (let request = 0; request < 100; request++) usual.note(2000, 60_000);
@@ -9,14 +9,14 @@ test('a request is estimated by its input and what such requests lately wrote, n
 	expect(usual.durationMs).toBeCloseTo(60_000, 0);
 });
 
-test('teams and models learn apart', () => {
+test('keeps separate averages for each team and model', () => {
 	const all = new UsualRequests();
 	all.of('red', 'gpt-5').note(2000, 1);
 	expect(all.of('red', 'gpt-5').outputTokens).toBe(474);
 	expect(['red gpt-4', 'blue gpt-5'].map((name) => all.of(...(name.split(' ') as [string, string])).outputTokens)).toEqual([256, 256]);
 });
 
-test('what was counted is corrected by what providers report, within bounds, and not by short streams', () => {
+test('corrects counted tokens by reported usage, within bounds, and not by short streams', () => {
 	const usual = new UsualRequests().of('red', 'gpt-5');
 	const reported = (outputTokens: number, countedTokens: number): void =>
 		usual.noteCounted({ usage: { outputTokens, reasoningTokens: 0 }, countedTokens });

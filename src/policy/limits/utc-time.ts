@@ -1,30 +1,30 @@
-/** When UTC minutes, days and months end. Pure arithmetic: no calendar of the machine is asked. */
+/** Computes the ends of UTC minutes, days and months by pure arithmetic, independent of the machine's calendar. */
 import { dayNumberOf } from '../../core/day-number.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Milliseconds until the UTC minute ends; at least 1. */
+/** Returns milliseconds until the UTC minute ends; at least 1. */
 export function msToNextMinute(nowMs: number): number {
 	return minuteMs - (nowMs % minuteMs);
 }
 
-/** Milliseconds until UTC midnight; at least 1. */
+/** Returns milliseconds until UTC midnight; at least 1. */
 export function msToMidnight(nowMs: number): number {
 	return dayMs - (nowMs % dayMs);
 }
 
-/** Each call asks for the same one. */
+/** Caches the period, because all requests of a day need the same one. */
 let lastPeriod = { dayNumber: Number.NaN, period: '' };
 
-/** The UTC month, such as `2026-11`. */
+/** Returns the UTC month, such as `2026-11`. */
 export function periodOf(nowMs: number): string {
 	const dayNumber = dayNumberOf(nowMs);
 	if (dayNumber !== lastPeriod.dayNumber) lastPeriod = { dayNumber, period: dayOf(nowMs).slice(0, -3) };
 	return lastPeriod.period;
 }
 
-/** The UTC day, such as `2026-11-21`. */
+/** Returns the UTC day, such as `2026-11-21`. */
 export function dayOf(nowMs: number): string {
 	// Days to year and month as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms", from March on.
 	const day = dayNumberOf(nowMs) + 719_468;
@@ -41,7 +41,7 @@ export function dayOf(nowMs: number): string {
 	return `${year}-${String(month).padStart(2, '0')}-${String(dayOfMonth).padStart(2, '0')}`;
 }
 
-/** Milliseconds until a UTC month such as `2026-11` ends; 0 when it has ended. */
+/** Returns milliseconds until a UTC month such as `2026-11` ends; 0 when it has ended. */
 export function msToPeriodEnd(period: string, nowMs: number): number {
 	const year = Number(period.slice(0, 4));
 	const month = Number(period.slice(5, 7));

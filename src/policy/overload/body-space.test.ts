@@ -43,7 +43,7 @@ describe('room for request bodies', () => {
 		expect(refusalOf(team('e'), 65_536), 'and no more than that').toBeDefined();
 	});
 
-	test('a body whose length nobody knows is small until it is not, and gives all back when it is refused', () => {
+	test('a body of unknown length is small until it grows, and releases everything when it is rejected', () => {
 		const space = new BodySpace();
 		space.hold('other', limitBytes).grow(740_000);
 		const hold = space.hold('team', limitBytes);
@@ -55,7 +55,7 @@ describe('room for request bodies', () => {
 });
 
 describe('one among many', () => {
-	/** @returns how many bodies of that size a team gets into the room. */
+	/** @returns the number of bodies of that size that a team fits into the budget. */
 	const fill = (space: BodySpace, team: string, bytes: number): BodyHold[] => {
 		const holds: BodyHold[] = [];
 		for (;;) {

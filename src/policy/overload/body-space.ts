@@ -1,27 +1,27 @@
-/** How much of the request bodies of a whole process may be in memory at once. */
+/** Limits the memory for request bodies of the whole process. */
 import { Refusal } from '../../core/refusal.ts';
 
-/** Bodies up to this size are small: they may use room that larger ones may not. */
+/** Maximum size of a small body. Small bodies can use memory that larger ones cannot. */
 const mostSmallBytes = 65_536;
 
-/** What larger ones may fill; the rest is kept for small ones, so that a few uploads cannot shut everybody out. */
+/** Share for larger bodies; the rest is reserved for small ones, so that a few uploads cannot block all other requests. */
 const shareOfLarge = 0.75;
 
-/** Of all bodies of one holder that are in memory. */
+/** Memory of all bodies of one holder. */
 interface Held {
 	bytes: number;
-	/** Of them, those of small bodies. */
+	/** Memory of its small bodies. */
 	smallBytes: number;
 }
 
 const nothing: Readonly<Held> = { bytes: 0, smallBytes: 0 };
 
-/** So many holders are known at least before those that hold nothing are forgotten. */
+/** Number of holders up to which idle ones are kept. */
 const fewestHolders = 1024;
 
-/** One for a process: what it counts outlives configurations. */
+/** Memory budget for request bodies. One instance per process, because its counts outlive configurations. */
 export class BodySpace {
-	/** Who holds nothing stays for a while: entries that come and go with each request would make tables anew (see `CallTable`). */
+	/** Idle holders are kept for a while, because entries that come and go with each request would rebuild the table (see `CallTable`). */
 	readonly #held = new Map<string, Held>();
 	#mostHolders = fewestHolders;
 	#heldBytes = 0;
@@ -30,22 +30,20 @@ export class BodySpace {
 		return this.#heldBytes;
 	}
 
-	/** Of whom something is known. */
 	get holderCount(): number {
 		return this.#held.size;
 	}
 
-	/** Of one holder. */
 	held(holder: string): Readonly<Held> {
 		return this.#held.get(holder) ?? nothing;
 	}
 
-	/** Room for one request's body, at first for none. @param holder whose request it is. */
+	/** Opens the reservation of one request's body, at first empty. @param holder owner of the request. */
 	hold(holder: string, limitBytes: number): BodyHold {
 		return new BodyHold(this, holder, limitBytes);
 	}
 
-	/** For `BodyHold` alone. */
+	/** Use `BodyHold`. */
 	add(holder: string, bytes: number, smallBytes: number): void {
 		this.#heldBytes += bytes;
 		let held = this.#held.get(holder);
@@ -58,17 +56,17 @@ export class BodySpace {
 		held.smallBytes += smallBytes;
 	}
 
-	/** Rarely enough that it costs each newcomer the look at two others. */
+	/** Runs rarely enough that each new holder costs the check of two others. */
 	#forgetIdle(): void {
 		for (const [holder, { bytes }] of this.#held) if (bytes === 0) this.#held.delete(holder);
 		this.#mostHolders = Math.max(fewestHolders, 2 * this.#held.size);
 	}
 }
 
-/** What one request holds. */
+/** Reservation of one request. */
 export class BodyHold {
 	#bytes = 0;
-	/** All of them, or none. */
+	/** Small bytes of the reservation: all of them, or none. */
 	#smallBytes = 0;
 	readonly #space: BodySpace;
 	readonly #holder: string;
@@ -80,14 +78,14 @@ export class BodyHold {
 		this.#limitBytes = limitBytes;
 	}
 
-	/** @throws Refusal `overloaded` when there is no room for so much more; what was held before is held still. */
+	/** @throws {Refusal} `overloaded` when the additional memory is not available; the existing reservation stays. */
 	grow(bytes: number): void {
 		const isSmall = this.#bytes + bytes <= mostSmallBytes;
 		const most = isSmall ? this.#limitBytes : this.#limitBytes * shareOfLarge;
 		const freeBytes = most - this.#space.heldBytes - bytes;
 		const held = this.#space.held(this.#holder);
 		const ownBytes = isSmall ? held.smallBytes : held.bytes;
-		// Beyond one request a holder leaves as much to all others as it has itself: however many fill the room, a newcomer finds some.
+		// Beyond one request, a holder must leave as much to all others as it has itself, so that a new holder always finds free memory.
 		const isUnfair = ownBytes > this.#bytes && ownBytes + bytes > freeBytes;
 		if (freeBytes < 0 || isUnfair) {
 			throw new Refusal('overloaded', {

@@ -39,7 +39,7 @@ describe('load shedding', () => {
 		expect(observed([pause, pause]).share).toBeGreaterThan(0);
 	});
 
-	test('what the process does to start is no overload, and does not count towards one', () => {
+	test('startup work is no overload, and does not count towards one', () => {
 		const start = { ...late, spanMs: 1163, loopDelayMs: 1143, isStarting: true };
 		expect(observed(repeat(50, start)).judge(0, 0, 1000)).toBeUndefined();
 		expect(observed([...repeat(50, start), late, late]).share).toBe(0);

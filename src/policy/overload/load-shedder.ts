@@ -1,53 +1,56 @@
-/** Turns new requests away before those that were taken wait too long. What is in flight is never touched. */
+/** Sheds load: rejects new requests before accepted ones wait too long. In-flight requests are never affected. */
 
 export interface LoadShedderSettings {
-	/** Requests in flight at once, open streams included; the next one is turned away. */
+	/** Maximum in-flight requests, including open streams; the next one is rejected. */
 	readonly maxInFlight: number;
-	/** How late the event loop may be, on average, before requests are turned away. While they are, it is held to an eighth of it. */
+	/** Maximum mean delay of the event loop before requests are rejected. During load shedding, the target is an eighth of it. */
 	readonly targetDelayMs: number;
-	/** Share of the memory that the process may use, beyond which nothing new is taken; 0 to 1. */
+	/** Share of the process's memory limit above which all new requests are rejected; 0 to 1. */
 	readonly maxMemoryShare: number;
 }
 
-/** What is known of the process since the sample before. */
+/** Measurements of the process since the previous sample. */
 export interface LoadSample {
-	/** Since the sample before. */
+	/** Time since the previous sample. */
 	readonly spanMs: number;
-	/** How late the event loop was, on average over some of its turns, or how long work waited for a turn of its own. */
+	/** Delay of the event loop, averaged over some turns, or the time that work waited after it yielded to the event loop. */
 	readonly loopDelayMs: number;
-	/** Of the time, what the loop did not wait for something to do; 0 to 1. */
+	/** Share of the time in which the loop was not idle; 0 to 1. */
 	readonly busyShare: number;
-	/** The larger of what is used of the heap and of the machine's or container's memory; 0 to 1. */
+	/** Used share of the heap, or of the machine's or container's memory, whichever is larger; 0 to 1. */
 	readonly memoryShare: number;
-	/** The process does what it does once: it loads and compiles its code. */
+	/** Marks startup work, such as loading and compiling code. */
 	readonly isStarting: boolean;
 }
 
 export type ShedReason = 'in_flight' | 'loop_delay' | 'memory';
 
-/** For so long at a stretch before anything is turned away: a pause, or a burst of a thousand requests, is no overload yet. */
+/** Minimum duration of a delay before requests are rejected: a pause, or a burst of a thousand requests, is no overload. */
 const sustainedMs = 1000;
-/** A single sample counts for this much of it, however long the loop stood still. */
+/** Maximum contribution of a single sample to that duration, however long the loop was blocked. */
 const maxSpanMs = sustainedMs / 2;
 
-/** Of the delay at which it begins, what is aimed at while requests are turned away. */
+/** Target delay during load shedding, as a share of the maximum. */
 const steadyShare = 1 / 8;
 
-/** A loop that is late without work of its own waits for a machine that others keep busy: turning requests away would not help. */
+/** Minimum busy share. An idle loop that is late waits for a machine that other processes use; rejecting requests would not help. */
 const busyEnough = 0.9;
 
 /**
- * Steps of the share that is turned away, from sample to sample: fast up, slowly down, and the more slowly the less there is
- * to spare, so that it settles near what is too much.
+ * Steps of the rejected share from sample to sample: fast up and slowly down. The share decreases more slowly with less headroom below the
+ * target delay, so that it settles near the excess load.
  */
 const increase = 0.1;
-/** So many times later than it may be, the loop has a queue before it that those who are taken now wait behind: then faster, up to tenfold. */
+/**
+ * Ratio of the delay to its maximum at which a queue precedes the loop, and accepted requests wait behind it. The share then increases
+ * faster, up to tenfold.
+ */
 const farTooLate = 4;
 const mostIncrease = 1;
 const decrease = 0.04;
-/** Where the loop is late for want of the machine, there is nothing to spare, and nothing to be turned away either. */
+/** Minimum headroom in that formula, for a loop that is late because of the machine: it has none, but no load to reject either. */
 const minSpare = 0.1;
-/** So that the delay is still felt, and its end noticed. */
+/** Limits the share, so that enough requests remain to measure the delay, and its end. */
 const mostShed = 0.97;
 
 export class LoadShedder {
@@ -60,15 +63,15 @@ export class LoadShedder {
 		this.#settings = settings;
 	}
 
-	/** Share of new requests that is turned away because the event loop is late; 0 to 1. */
+	/** Share of new requests that is rejected because of the event loop's delay; 0 to 1. */
 	get share(): number {
 		return this.#shed;
 	}
 
-	/** To be told several times a second. */
+	/** Takes a sample; runs several times a second. */
 	observe({ spanMs, loopDelayMs, busyShare, memoryShare, isStarting }: LoadSample): void {
 		const { targetDelayMs, maxMemoryShare } = this.#settings;
-		// Many callers who wait for their answers are no overload; more work than can be done is, and then nobody is to wait long.
+		// Many waiting clients are no overload. Once load is shed there is more work than capacity, and no request should wait long.
 		const mostMs = this.#shed > 0 ? targetDelayMs * steadyShare : targetDelayMs;
 		const isLate = loopDelayMs > mostMs && busyShare >= busyEnough && !isStarting;
 		this.#lateForMs = isLate ? this.#lateForMs + Math.min(spanMs, maxSpanMs) : 0;
@@ -81,16 +84,16 @@ export class LoadShedder {
 	}
 
 	/**
-	 * @param inFlight requests whose answer is not over, without the one that is asked about.
-	 * @param chance from 0 to below 1, another one for each request.
-	 * @param turnMs how long the event loop has been at work since it last looked for what is new.
-	 * @returns why a new request is turned away; undefined when it is taken.
+	 * @param inFlight requests without a complete response, excluding the new one.
+	 * @param chance from 0 to below 1, another value for each request.
+	 * @param turnMs duration of the current turn of the event loop since it last polled for events.
+	 * @returns the reason to reject a new request; undefined to accept it.
 	 */
 	judge(inFlight: number, chance: number, turnMs: number): ShedReason | undefined {
 		if (inFlight >= this.#settings.maxInFlight) return 'in_flight';
 		if (this.#isMemoryShort) return 'memory';
 		if (this.#shed === 0) return undefined;
-		// What comes in one turn is answered in one: taking it all would make the next turn as late.
+		// Requests that arrive in one turn are processed in one: accepting all of them would make the next turn as late.
 		return chance < this.#shed || turnMs > (this.#settings.targetDelayMs * steadyShare) / 2 ? 'loop_delay' : undefined;
 	}
 }

@@ -1,11 +1,11 @@
-/** What became of one attempt at a provider, in the terms that decide what follows. */
+/** Result of one attempt at a provider, and the decisions that depend on it. */
 import type { Fault, FaultCode } from '../../core/fault.ts';
 import { Refusal } from '../../core/refusal.ts';
 
-/** The provider's status, when it answered; else what went wrong before it did. */
+/** Status of the provider's response, or the error that prevented one. */
 export type AttemptResult = number | Fault | Refusal;
 
-/** The provider itself failed before a byte of its answer, or what it began is none: another one may do better. */
+/** Failures of the provider before the first byte of its response, or with an invalid one; another provider can succeed. */
 const failuresToAnswer: ReadonlySet<FaultCode> = new Set<FaultCode>([
 	'provider_unreachable',
 	'provider_disconnected',
@@ -14,21 +14,21 @@ const failuresToAnswer: ReadonlySet<FaultCode> = new Set<FaultCode>([
 	'provider_response_invalid',
 ]);
 
-/** Answers that are about our account there, not about the caller's request. */
+/** Statuses that concern the gateway's account at the provider, not the client's request. */
 const accountStatuses: ReadonlySet<number> = new Set([401, 403, 404, 429]);
 
-/** Whether the next target is tried. Never once the provider has begun an answer of the kind asked for: that is a status below 400. */
+/** Tells whether the next target is tried. Never after the provider began a regular response, which has a status below 400. */
 export function mayFallBack(result: AttemptResult): boolean {
 	if (typeof result === 'number') return result >= 500 || accountStatuses.has(result);
 	if (result instanceof Refusal) return result.code === 'provider_busy';
 	return failuresToAnswer.has(result.code) || result.code === 'provider_key_unset';
 }
 
-/** What an attempt tells of the provider's health; undefined: nothing. */
+/** Returns the provider's health by this attempt; undefined if the attempt does not show it. */
 export function tellsHealth(result: AttemptResult): 'well' | 'ill' | undefined {
-	// Overload is of one model, and haste is ours: neither says that the provider is away.
+	// A 529 (overload) concerns one model, and a 429 the gateway's request rate: neither shows that the provider is unhealthy.
 	if (typeof result === 'number') return result < 500 ? 'well' : result === 529 ? undefined : 'ill';
-	// Non-streaming responses have no limit for their first byte: a provider that hangs takes the whole time.
+	// Non-streaming responses have no timeout for their first byte, so a provider that hangs takes the whole time.
 	const isIll = !(result instanceof Refusal) && (failuresToAnswer.has(result.code) || result.code === 'provider_total_timeout');
 	return isIll ? 'ill' : undefined;
 }

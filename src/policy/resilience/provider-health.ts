@@ -3,21 +3,22 @@ import type { HealthReport } from '../../core/health-report.ts';
 const firstEjectionMs = 5000;
 const longestEjectionMs = 60_000;
 
-/** One moment on both clocks: what is told to operators is Unix time, which may jump; what is waited for goes by the other. */
+/** Moment on two clocks: Unix time, which can jump, for operators; the monotonic clock for timers. */
 export interface Moment {
 	readonly unixMs: number;
 	readonly monotonicMs: number;
 }
 
 /**
- * Ejects after failures in a row. When the time of an ejection is over one call may try, and one more after each such time; the first
- * success ends it. Times double, and are drawn from their upper half so that processes do not try together.
+ * Ejects a provider after consecutive failures. When the ejection time is over, one request probes the provider, and one more after each
+ * further interval; the first success ends the ejection. Intervals double, and are randomised in their upper half so that processes do not
+ * probe together.
  */
 export class ProviderHealth {
 	#failures = 0;
-	/** In a row; 0 while the provider is not ejected. */
+	/** Consecutive ejections; 0 while the provider is not ejected. */
 	#ejections = 0;
-	/** By the monotonic clock. */
+	/** Time of the next probe on the monotonic clock. */
 	#probeAtMs = 0;
 	#isProbed = false;
 	#isKnown = false;
@@ -28,17 +29,20 @@ export class ProviderHealth {
 		return this.#ejections > 0;
 	}
 
-	/** Whether a call should go there while there is another target. One that is let through as a probe takes the turn of those after it. */
+	/**
+	 * Tells whether a request should use the provider while there is another target. A request that is accepted as a probe postpones the next
+	 * one.
+	 */
 	takeTurn(monotonicMs: number, chance: () => number): boolean {
 		if (!this.isEjected) return true;
 		if (monotonicMs < this.#probeAtMs) return false;
 		this.#isProbed = true;
-		// The probe may be lost with its client.
+		// The probe's result can be lost when its client disconnects.
 		this.#probeAtMs = monotonicMs + ejectionMs(this.#ejections, chance);
 		return true;
 	}
 
-	/** @returns whether that ended an ejection. */
+	/** @returns true if this ended an ejection. */
 	succeeded(unixMs: number): boolean {
 		this.#isKnown = true;
 		this.#failures = 0;
@@ -49,13 +53,13 @@ export class ProviderHealth {
 		return true;
 	}
 
-	/** @param ejectAfterFailures null: never. @returns whether that began an ejection. */
+	/** @param ejectAfterFailures null: never. @returns true if this began an ejection. */
 	failed(detail: string, ejectAfterFailures: number | null, now: Moment, chance: () => number): boolean {
 		this.#isKnown = true;
 		this.#detail = detail;
 		this.#failures++;
 		const isFirst = !this.isEjected;
-		// Calls that were sent before the ejection fail late and say nothing new.
+		// Requests sent before the ejection fail late and give no new information.
 		if (isFirst ? ejectAfterFailures === null || this.#failures < ejectAfterFailures : !this.#isProbed) return false;
 		this.#isProbed = false;
 		this.#ejections++;
@@ -75,13 +79,13 @@ function ejectionMs(ejections: number, chance: () => number): number {
 }
 
 interface JoinedReports extends HealthReport {
-	/** How many say that it is unhealthy. */
+	/** Number of gateways that report it as unhealthy. */
 	readonly ejectedBy: number;
 }
 
 /**
- * What several gateways say of one provider. Who has not called it has no say; of the others one is enough to be unhealthy, since its
- * calls suffer. Unhealthy is it since the first of them found it so, healthy since the last of them did.
+ * Joins the reports of several gateways about one provider. Gateways without requests to it have no vote. One of the others is enough for
+ * unhealthy, because its requests fail. It is unhealthy since the first of these reports, healthy since the last.
  */
 export function joinReports(reports: readonly HealthReport[]): JoinedReports {
 	const ejecting = reports.filter(({ state }) => state === 'unhealthy');

@@ -8,7 +8,7 @@ import type { TrafficTerms } from './traffic-terms.ts';
 
 const middle = (): number => 0.5;
 
-describe('what follows an attempt', () => {
+describe('decisions after an attempt', () => {
 	it.each([
 		[200, false, 'well'],
 		[400, false, 'well'],
@@ -38,7 +38,7 @@ describe('what follows an attempt', () => {
 		expect([mayFallBack(fault), tellsHealth(fault)]).toEqual([fallsBack, health]);
 	});
 
-	it('a full provider hands the call on and is not ill for it; a client that left ends everything', () => {
+	it('a busy provider causes failover and stays healthy; a disconnected client ends everything', () => {
 		expect([mayFallBack(new Refusal('provider_busy')), tellsHealth(new Refusal('provider_busy'))]).toEqual([true, undefined]);
 		expect(mayFallBack(new Refusal('client_closed'))).toBe(false);
 	});
@@ -61,7 +61,7 @@ describe('retries', () => {
 		expect([wait({}, () => 0), wait({}, () => 0.999)]).toEqual([50, 99.95]);
 	});
 
-	it('not of what the provider may have worked on, nor of a connection that took too long', () => {
+	it('not of requests that the provider may have processed, nor of connections that timed out', () => {
 		expect(wait({ mayCost: true })).toBeUndefined();
 		expect(wait({ result: new Fault('provider_connect_timeout') })).toBeUndefined();
 		expect(wait({ result: new Fault('provider_first_byte_timeout') })).toBeUndefined();
@@ -72,7 +72,7 @@ describe('retries', () => {
 		expect(wait({ result: 429, isSpendStop: true })).toBeUndefined();
 	});
 
-	it('wait for as long as they are told, where the call has the time', () => {
+	it('wait as long as the provider requests, if the request has the time', () => {
 		expect(wait({ result: 429, retryAfterMs: 3000 })).toBe(3000);
 		expect(wait({ result: 429, retryAfterMs: 3000, remainingMs: 5000 })).toBeUndefined();
 		expect(wait({ result: 429, retryAfterMs: 30_000, remainingMs: 600_000 })).toBeUndefined();
@@ -84,7 +84,7 @@ describe('retries', () => {
 		expect(told(10, 60_000), 'less than it would wait anyway').toBe(75);
 	});
 
-	it('wait at most two seconds where they are not told for how long', () => {
+	it('wait at most two seconds if the provider requests no wait', () => {
 		const waits = [4, 5, 9].map((retriesBefore) => retryWaitMs({ ...refused, retriesBefore }, { ...terms, retries: 10 }, () => 1));
 		expect(waits).toEqual([1600, 2000, 2000]);
 	});
@@ -142,7 +142,7 @@ describe('health', () => {
 	it('is probed by one call at a time, later after each that fails, and restored by the first success', () => {
 		const health = new ProviderHealth();
 		failTimes(health, 3);
-		// 5 s, of which three quarters.
+		// Three quarters of 5 s.
 		expect([health.takeTurn(3749, middle), health.takeTurn(3750, middle), health.takeTurn(3751, middle)]).toEqual([false, true, false]);
 		health.failed('again', 3, at(4000), middle);
 		expect([health.takeTurn(11_499, middle), health.takeTurn(11_500, middle)]).toEqual([false, true]);
@@ -190,7 +190,7 @@ describe('health', () => {
 		expect(health.report()).toEqual({ state: 'healthy', sinceMs: 12, detail: 'answered 500' });
 	});
 
-	it('goes by the monotonic clock, and is told by the other', () => {
+	it('is timed by the monotonic clock, and reported by the other', () => {
 		const health = new ProviderHealth();
 		health.failed('x', 1, { unixMs: 1_000_000, monotonicMs: 100 }, () => 1);
 		expect(health.report().sinceMs).toBe(1_000_000);

@@ -5,26 +5,26 @@ import type { TrafficTerms } from './traffic-terms.ts';
 const firstBackoffMs = 100;
 const longestBackoffMs = 2000;
 
-/** Who is told to come back later than this is better told so himself. */
+/** Maximum wait; for a longer one the client gets the response, with its own `retry-after`. */
 const longestWaitMs = 10_000;
 
 export interface FailedAttempt {
 	readonly result: AttemptResult;
-	/** The provider may charge for it. */
+	/** The provider may charge for the attempt. */
 	readonly mayCost: boolean;
-	/** A 429 that no waiting helps. */
+	/** Marks a 429 that no waiting resolves. */
 	readonly isSpendStop: boolean;
-	/** What the provider asks for; undefined when it asks for nothing. */
+	/** Wait that the provider requests; undefined for none. */
 	readonly retryAfterMs: number | undefined;
-	/** Attempts at this provider before this one. */
+	/** Number of earlier attempts at this provider. */
 	readonly retriesBefore: number;
-	/** Of the time that the call may take. */
+	/** Remaining time of the request's timeout. */
 	readonly remainingMs: number;
 }
 
 /**
- * How long to wait before the call is sent to the same provider again; undefined: not at all. Only what the provider has certainly not
- * worked on is sent again: connections that were never made, and answers of the statuses given.
+ * Returns the wait before the request is sent to the same provider again; undefined for no retry. Only requests that the provider has
+ * certainly not processed are retried: those without a connection, and those with one of the configured statuses.
  */
 export function retryWaitMs(attempt: FailedAttempt, terms: TrafficTerms, chance: () => number): number | undefined {
 	const { result, mayCost, isSpendStop, retryAfterMs, retriesBefore, remainingMs } = attempt;
@@ -36,18 +36,18 @@ export function retryWaitMs(attempt: FailedAttempt, terms: TrafficTerms, chance:
 	return waitMs <= Math.min(longestWaitMs, remainingMs / 2) ? waitMs : undefined;
 }
 
-/** A connection that could not be made in time would not be made in time again. */
+/** Excludes a connection that timed out, because the next one would too. */
 function isNeverConnected(result: Exclude<AttemptResult, number>): boolean {
 	return result instanceof Fault && result.code === 'provider_unreachable';
 }
 
-/** What one call adds: retries are at most a fifth of the calls. */
+/** Retries that one request adds: at most a fifth of the requests. */
 const retriesPerCall = 0.2;
 
-/** Saved up at most, and to begin with, so that a provider with few calls has some. */
+/** Maximum and initial number of saved retries, so that a provider with few requests has some. */
 const maxSavedRetries = 10;
 
-/** Keeps retries from multiplying the load on a provider that has too much of it already. */
+/** Limits retries, so that they do not multiply the load on an overloaded provider. */
 export class RetryBudget {
 	#balance = maxSavedRetries;
 
@@ -55,7 +55,7 @@ export class RetryBudget {
 		this.#balance = Math.min(this.#balance + retriesPerCall, maxSavedRetries);
 	}
 
-	/** @returns whether one more retry is allowed; it is taken then. */
+	/** @returns true if another retry is allowed, which is then deducted. */
 	take(): boolean {
 		if (this.#balance < 1) return false;
 		this.#balance--;

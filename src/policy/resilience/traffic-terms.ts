@@ -1,13 +1,13 @@
-/** How calls to one provider are bounded and repeated. */
+/** Limits and retries of requests to one provider. */
 export interface TrafficTerms {
-	/** How often a call is sent again to the same provider, at most. */
+	/** Maximum number of retries of a request at the same provider. */
 	readonly retries: number;
-	/** Statuses whose answers are worth a retry, beside connections that were never made. */
+	/** Statuses of responses that are retried, in addition to failed connections. */
 	readonly retryStatuses: readonly number[];
-	/** Requests in flight at once; streams count until they end. */
+	/** Maximum in-flight requests; streams count until they end. */
 	readonly maxConcurrent: number;
-	/** Requests that wait for a slot. */
+	/** Maximum requests that wait for a slot. */
 	readonly maxQueued: number;
-	/** Failures in a row after which other targets are preferred; null: never. */
+	/** Consecutive failures after which other targets are preferred; null: never. */
 	readonly ejectAfterFailures: number | null;
 }

@@ -1,4 +1,4 @@
-/** Whether the name is of the pattern, in which each `*` stands for any text, empty too. In linear time of both. */
+/** Matches a name against a pattern in which each `*` stands for any text, also empty. Linear in the length of both. */
 export function matchesModel(pattern: string, name: string): boolean {
 	if (!pattern.includes('*')) return pattern === name;
 	const [head = '', ...middle] = pattern.split('*');

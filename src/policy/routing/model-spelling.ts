@@ -1,11 +1,11 @@
 import type { RoutedProvider } from './routing-settings.ts';
 
-/** The one spelling of a model's name at a provider. */
+/** Returns the canonical spelling of a model's name at a provider. */
 export type Respell = (model: string) => string;
 
 const asWritten: Respell = (model) => model;
 
-/** By the provider's name: names that it takes for the same model become one, and no others. */
+/** Functions by the provider's name, which merge exactly the names that the provider treats as the same model. */
 export function compileSpellings(providers: readonly RoutedProvider[]): ReadonlyMap<string, Respell> {
 	return new Map(providers.map((provider) => [provider.name, respellFor(provider)]));
 }
@@ -15,12 +15,12 @@ function respellFor({ kind, models = [] }: RoutedProvider): Respell {
 	return kind === 'azure-openai' ? asConfigured(models) : asWritten;
 }
 
-/** Google's addresses name a model with its collection, which its clients may write or leave out. */
+/** Removes the collection, which is part of Google's paths and optional for its clients. */
 function withoutCollection(model: string): string {
 	return model.replace(/^(?:models\/)+(?=.)/, '');
 }
 
-/** Azure does not tell names of deployments apart by case: as the configuration spells it, else in small letters. */
+/** Returns the configured spelling of a deployment, or lower case, because Azure's names are case-insensitive. */
 function asConfigured(deployments: readonly string[]): Respell {
 	const exact = new Set(deployments);
 	const byFolded = new Map(deployments.map((name) => [name.toLowerCase(), name]));

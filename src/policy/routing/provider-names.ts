@@ -1,10 +1,10 @@
 import type { RoutedProvider } from './routing-settings.ts';
 
 interface Vendor {
-	/** As clients and operators write it in place of a provider's name. */
+	/** Vendor's name, which clients and operators can use in place of a provider's name. */
 	readonly alias: string;
 	readonly kind: string;
-	/** The built-in provider of this kind. */
+	/** Built-in provider of this kind. */
 	readonly builtIn: string;
 }
 
@@ -14,13 +14,13 @@ const vendors: readonly Vendor[] = [
 	{ alias: 'gemini', kind: 'gemini', builtIn: 'provider_c' },
 	{ alias: 'google', kind: 'gemini', builtIn: 'provider_c' },
 	{ alias: 'azure', kind: 'azure-openai', builtIn: 'provider_d' },
-	// As the configuration and the demo's banner spell the kind.
+	// The configuration and the demo's banner use this spelling of the kind.
 	{ alias: 'azure-openai', kind: 'azure-openai', builtIn: 'provider_d' },
 ];
 
 /**
- * By the vendors' names, the provider that each stands for: the built-in one if it is of the vendor's kind, else the first of the kind.
- * A vendor's name that a provider itself has is no alias.
+ * Maps the vendors' names to providers: the built-in one if it has the vendor's kind, or the first one of the kind. A vendor's name that is
+ * also a provider's name is no alias.
  */
 export function vendorAliases(providers: readonly Pick<RoutedProvider, 'name' | 'kind'>[]): ReadonlyMap<string, string> {
 	const aliases = new Map<string, string>();
@@ -33,7 +33,7 @@ export function vendorAliases(providers: readonly Pick<RoutedProvider, 'name' | 
 	return aliases;
 }
 
-/** @returns the provider that a name or a vendor's name stands for; a name that is neither stays as it is. */
+/** @returns the provider for its name or a vendor's name; any other name is returned unchanged. */
 export function providerNamed(given: string, providers: readonly Pick<RoutedProvider, 'name' | 'kind'>[]): string {
 	return vendorAliases(providers).get(given) ?? given;
 }

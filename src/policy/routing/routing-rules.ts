@@ -3,9 +3,9 @@ import { matchesModel } from './model-pattern.ts';
 import type { RoutingFacts } from './routing-settings.ts';
 
 /**
- * What the first rule that matches says, where it leads to a configured provider: the target, then those to fall back on in their order.
- * Empty when no rule does.
- * @param rules enabled ones, in the order in which they count.
+ * Returns the targets of the first matching rule that leads to a configured provider: the target, then its fallbacks in order. Empty when
+ * there is none.
+ * @param rules enabled ones, by precedence.
  */
 export function targetsByRules(
 	rules: readonly RoutingRule[],
@@ -19,7 +19,7 @@ export function targetsByRules(
 	return [];
 }
 
-/** The rule whose targets these are. */
+/** Returns the rule that these targets come from. */
 export function decidingRule(
 	rules: readonly RoutingRule[],
 	facts: RoutingFacts,
@@ -43,8 +43,8 @@ function matches({ match }: RoutingRule, { model, team, format }: RoutingFacts):
 }
 
 /**
- * The same key finds the same order while weights stay: a provider's prompt cache keeps hitting. Each place is drawn from those that are
- * left, so that the keys of a target that fails spread over the others, and come back to it.
+ * Orders targets by weight. The same key gives the same order while weights stay, so that a provider's prompt cache keeps hitting. Each
+ * position is drawn from the remaining targets, so that the keys of a failing target spread over the others, and return to it.
  */
 function byWeight(targets: readonly RoutingRuleTarget[], key: string): readonly RoutingRuleTarget[] {
 	const left = [...targets];
@@ -58,7 +58,7 @@ function byWeight(targets: readonly RoutingRuleTarget[], key: string): readonly 
 	return drawn;
 }
 
-/** FNV-1a, 32 bits, with a last mix so that keys which differ in their end spread over small weights too. */
+/** Hashes with 32-bit FNV-1a and a final mix, so that keys that differ at their end also spread over small weights. */
 function hash(key: string): number {
 	let value = 0x811c9dc5;
 	for (let index = 0; index < key.length; index++) value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);

@@ -3,43 +3,43 @@ import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Target } from './target.ts';
 
 export interface RoutingSettings {
-	/** Whether `x-gateway-provider` decides: not at all, when it is there, or always. */
+	/** Use of the header `x-gateway-provider`: ignored, if present, or required. */
 	readonly providerHeader: 'ignore' | 'optional' | 'required';
-	/** `provider/model` by the name callers use. */
+	/** Values `provider/model` by the name that clients use. */
 	readonly aliases: Readonly<Record<string, string>>;
-	/** Provider by format, for names that nothing else decides. */
+	/** Provider by format, for names that nothing else resolves. */
 	readonly defaults: Readonly<Partial<Record<ClientDialectName, string>>>;
 }
 
-/** A configured provider as routing sees it. */
+/** Configured provider as routing sees it. */
 export interface RoutedProvider {
 	readonly name: string;
 	readonly kind: string;
-	/** Names that lead to this provider whatever they look like. A name that two providers have leads to the first. */
+	/** Names that lead to this provider whatever their family. A name of two providers leads to the first. */
 	readonly models?: readonly string[];
 }
 
-/** What is known of a call when its target is decided. */
+/** Input of the routing decision for a request. */
 export interface RoutingFacts {
 	readonly format: ClientDialectName;
-	/** As the caller wrote it. */
+	/** Model name as sent by the client. */
 	readonly model: string;
 	readonly team: string;
-	/** Calls with the same key find the same target of a weighted rule. */
+	/** Key of a weighted rule: requests with the same one get the same target. */
 	readonly stickyKey: string;
-	/** Operators' rules in force, in the order in which they count. */
+	/** Active rules of operators, by precedence. */
 	readonly rules: readonly RoutingRule[];
-	/** The `x-gateway-provider` header field. */
+	/** Value of the `x-gateway-provider` header. */
 	readonly providerHeader: string | undefined;
 }
 
-/** A name that clients may use, and where it leads. */
+/** Name that clients can use, and its target. */
 export interface ListedModel {
 	readonly id: string;
 	readonly target: Target;
 }
 
-/** A model by its name at a provider. */
+/** Model by its name at a provider. */
 export interface ProviderModel {
 	readonly provider: string;
 	readonly model: string;

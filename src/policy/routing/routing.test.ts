@@ -111,7 +111,7 @@ describe('resolveTargets', () => {
 		expect(resolve({ model, providerHeader: header }, { providerHeader })).toBe(expected);
 	});
 
-	it('names the known providers to whoever names an unknown one', () => {
+	it('lists the known providers when a request names an unknown one', () => {
 		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
 		expect(() => routing.resolveTargets({ ...call, providerHeader: 'x' })).toThrow('provider_a, provider_b, provider_c, provider_d, local');
 	});

@@ -11,7 +11,7 @@ import { decideTarget, type Target, type Targets } from './target.ts';
 
 interface Family {
 	readonly pattern: RegExp;
-	/** The provider's customary name; a provider of this kind serves as well. */
+	/** Default provider's name; another provider of this kind is used if that one is missing. */
 	readonly provider: string;
 	readonly kind: string;
 }
@@ -27,12 +27,12 @@ const maxShownLength = 64;
 
 export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'configured_model' | 'family' | 'default';
 
-/** Decides which provider serves a call, and under which model name. Built once from the configuration. */
+/** Decides the provider and model name of a request. Built once from the configuration. */
 export class Routing {
 	readonly #settings: RoutingSettings;
-	/** By the names of the configured providers: how each spells a model. */
+	/** Spelling of models by the names of the configured providers. */
 	readonly #names: ReadonlyMap<string, Respell>;
-	/** Providers by the vendors' names that stand for them. */
+	/** Providers by vendor's name. */
 	readonly #vendors: ReadonlyMap<string, string>;
 	readonly #aliases: ReadonlyMap<string, Target>;
 	/** Models and deployments that the configuration names. */
@@ -50,8 +50,8 @@ export class Routing {
 	}
 
 	/**
-	 * The names that the configuration and operators' rules give to models, as far as they lead a team's calls anywhere; then those of
-	 * `known` models: the bare name where it leads to that model, else with the provider's name as prefix.
+	 * Lists the configured names and those of operators' rules, if they have a target for the team. The names of `known` models follow: the
+	 * bare name if it leads to that model, or the name with the provider as prefix.
 	 */
 	modelsOf(team: string, rules: readonly RoutingRule[], known: readonly ProviderModel[]): readonly ListedModel[] {
 		const named = new Map<string, Target>([...this.#configured, ...this.#aliases]);
@@ -77,8 +77,8 @@ export class Routing {
 	}
 
 	/**
-	 * Where a name leads without a provider header; of several targets the first.
-	 * @returns undefined where it leads nowhere. `isDefault`: nothing is known of the name, so the format's default has it.
+	 * Returns the target of a name without a provider header; of several targets the first.
+	 * @returns undefined if it has none. `isDefault`: the name is unknown, so the format's default applies.
 	 */
 	findTarget(facts: Omit<RoutingFacts, 'providerHeader'>): { readonly target: Target; readonly isDefault: boolean } | undefined {
 		const asked = { ...facts, providerHeader: undefined };
@@ -90,10 +90,17 @@ export class Routing {
 	}
 
 	/**
-	 * The first of these decides: the provider header, a `provider/model` or `vendor/model` prefix, an operator's rule, an alias, a configured model or
-	 * deployment, the name's family, the format's default.
-	 * @returns the target, and after it those to fall back on, which only a rule has.
-	 * @throws Refusal `provider_not_set`, `provider_unknown`.
+	 * Resolves targets by the first of these that applies:
+	 * - provider header
+	 * - `provider/model` or `vendor/model` prefix
+	 * - operator's rule
+	 * - alias
+	 * - configured model or deployment
+	 * - family of the name
+	 * - default of the format
+	 *
+	 * @returns the target, followed by its fallbacks, which only a rule has.
+	 * @throws {Refusal} `provider_not_set`, `provider_unknown`.
 	 */
 	resolveTargets(facts: RoutingFacts): Targets {
 		const chosen = this.#byHeader(facts) ?? this.#byPrefix(facts);
@@ -101,7 +108,7 @@ export class Routing {
 		return this.#byRule(facts) ?? [this.#byName(facts) ?? this.#byDefault(facts)];
 	}
 
-	/** Which of them decides; the rule's id where it is one. Of facts that have targets. */
+	/** Explains which of them decides, with the id of a rule, for facts that have targets. */
 	explain(facts: RoutingFacts): { readonly by: RoutedBy; readonly rule: string | null } {
 		const { model } = facts;
 		if (this.#byHeader(facts) !== undefined) return { by: 'provider_header', rule: null };
@@ -126,7 +133,7 @@ export class Routing {
 				message: `\`x-gateway-provider\` is ${JSON.stringify(given.slice(0, maxShownLength))}, which is not a configured provider. Known: ${this.#known()}`,
 			});
 		}
-		// The header has chosen: a prefix or an alias counts only where it leads to the same provider.
+		// The header takes precedence: a prefix or an alias is only used if it leads to the same provider.
 		const alias = this.#aliases.get(model);
 		if (alias?.provider === name) return alias;
 		const prefixed = this.#splitPrefix(model);
@@ -141,7 +148,7 @@ export class Routing {
 		return first && [first, ...later];
 	}
 
-	/** Model names may hold slashes themselves: what stands before the first counts only when it is a provider. */
+	/** Resolves a prefix only if it is a provider, because model names can have slashes themselves. */
 	#byPrefix(facts: Pick<RoutingFacts, 'model' | 'rules'>): Target | undefined {
 		const prefixed = this.#splitPrefix(facts.model);
 		if (prefixed === undefined || (prefixed.isVendor && this.#isConfiguredName(facts))) return undefined;
@@ -160,13 +167,13 @@ export class Routing {
 		return this.#names.has(name) ? name : this.#vendors.get(name);
 	}
 
-	/** Whether an operator named the whole: `openai/gpt-oss-20b` is a model of many servers, not only a prefix. */
+	/** Tells whether an operator configured the whole name: `openai/gpt-oss-20b` is a model of many servers, not only a prefix. */
 	#isConfiguredName({ model, rules }: Pick<RoutingFacts, 'model' | 'rules'>): boolean {
 		if (this.#aliases.has(model) || this.#configured.has(model)) return true;
 		return rules.some(({ match }) => match.model?.includes('/') === true && matchesModel(match.model, model));
 	}
 
-	/** A configured name is the operator's own word, so it goes before the family that it happens to look like. */
+	/** Resolves a configured name before its family, because the operator chose it explicitly. */
 	#byName({ model }: Pick<RoutingFacts, 'model'>): Target | undefined {
 		const named = this.#aliases.get(model) ?? this.#configured.get(model);
 		if (named !== undefined) return named;
@@ -193,7 +200,7 @@ export class Routing {
 		return this.#decide(provider, model, name);
 	}
 
-	/** Whatever spelling the caller chose, prices, caps and reports see one. */
+	/** Normalises the spelling, so that prices, limits and reports see one name. */
 	#decide(provider: string, model: string, alias?: string): Target {
 		return decideTarget(provider, this.#names.get(provider)?.(model) ?? model, alias);
 	}
@@ -211,7 +218,7 @@ export class Routing {
 	}
 }
 
-/** Which configured provider serves a model by the family its name belongs to. */
+/** Maps a model to the configured provider of its name's family. */
 function compileFamilies(providers: readonly RoutedProvider[]): (model: string) => string | undefined {
 	const served = families.flatMap(({ pattern, provider, kind }) => {
 		const found = providers.find(({ name }) => name === provider) ?? providers.find((candidate) => candidate.kind === kind);

@@ -1,20 +1,20 @@
 declare const routed: unique symbol;
 
-/** Where a call goes, decided. Only routing makes one; a forged one does not compile. */
+/** Resolved target of a request. Only routing creates one; a forged one does not compile. */
 export interface Target {
 	readonly [routed]: true;
 	/** Name of a configured provider. */
 	readonly provider: string;
-	/** The model's name there. */
+	/** Model's name at the provider. */
 	readonly model: string;
-	/** The configured name that led here; undefined: none did. */
+	/** Configured name that led to this target; undefined for none. */
 	readonly alias?: string;
 }
 
-/** In the order in which they are to be tried. */
+/** Targets in the order of attempts. */
 export type Targets = readonly [Target, ...Target[]];
 
-/** For routing alone. */
+/** Creates a target; reserved for routing. */
 export function decideTarget(provider: string, model: string, alias?: string): Target {
 	return (alias === undefined ? { provider, model } : { provider, model, alias }) as Target;
 }

@@ -1,12 +1,12 @@
-/** Reads values as addresses, however the host is written, and says where they lead. */
+/** Reads values as addresses, in any spelling of the host, and classifies their targets. */
 import { type AddressClass, classifyAddress } from '../address-class.ts';
 import type { TextTest } from './signature.ts';
 
-/** Schemes by which a server fetches something. */
+/** Schemes that make a server fetch something. */
 const schemes =
 	'https?|ftps?|sftp|tftp|gopher|dict|ldaps?|ldapi|wss?|smb|cifs|smtps?|imaps?|pop3s?|telnet|ssh|rtmps?|rtsp|redis|rediss|mysql|postgres(?:ql)?|mongodb|memcached?|amqps?|git|svn|jdbc:[a-z]{2,12}|jndi|rmi|iiop|nfs|dns|irc|ircs|xmpp|news|nntp|mqtt|coap|finger|whois|tcp|udp|file';
 
-/** At the beginning of a value, also behind another address's wrapping (`jar:`, `url=`), or without a scheme. */
+/** Matches an address at the beginning of a value, also inside another one (`jar:`, `url=`), or without a scheme. */
 const addressPattern = new RegExp(
 	`(?:^|\\n|["' ]|url[=:(]|jar:|view-source:|feed:|img:)((?:${schemes}):[\\\\/]{0,8}|[\\\\/]{2,8})([^\\n\\\\/? "']{1,300})`,
 	'g',
@@ -23,7 +23,7 @@ const innerClasses: ReadonlySet<AddressClass> = new Set(['loopback', 'private', 
 function placeOf(host: string, hasPath: boolean): Place {
 	const bare = host.replace(/:\d{0,5}$/, '');
 	if (innerNames.test(bare) || (hasPath && innerNamesWithPath.test(bare))) return 'inner';
-	// Most hosts are names, and classifying costs more than looking.
+	// Most hosts are names, which this check skips faster than the classification.
 	if (!/^(?:[\d.]|0x|\[)|^[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2}/.test(host)) return 'elsewhere';
 	const ip = host.startsWith('[') ? host.replace(/\](?::\d{0,5})?$/, ']') : (dottedDecimal(bare) ?? host);
 	const addressClass = classifyAddress(ip);
@@ -32,11 +32,11 @@ function placeOf(host: string, hasPath: boolean): Place {
 	return innerClasses.has(addressClass) ? 'inner' : 'address';
 }
 
-/** One to four parts in decimal, octal or hexadecimal, the last of which fills what is left, as `inet_aton` reads them. */
+/** Parses one to four parts in decimal, octal or hexadecimal, the last of which fills the remaining bytes, as `inet_aton` does. */
 function dottedDecimal(host: string): string | undefined {
 	const parts = host.replace(/\.$/, '').split('.');
 	if (parts.length > 4) return undefined;
-	// Numbers that are too large wrap around, as in parsers that do not check.
+	// Numbers that are too large wrap around, as in parsers without a range check.
 	let bits = 0;
 	for (const [index, part] of parts.entries()) {
 		if (!/^(?:0x[0-9a-f]{0,16}|\d{1,16})$/.test(part)) return undefined;
@@ -73,7 +73,7 @@ export const metadataAddress: TextTest = {
 	test: (text) => leadsTo(text, (place) => place === 'metadata'),
 };
 
-/** An address with a number for a host, which links of pages do not have. */
+/** Matches an address with a numeric host, which links in pages do not have. */
 export const numericAddress: TextTest = {
 	source: 'addresses with numbers for hosts',
 	anySign: ':/',

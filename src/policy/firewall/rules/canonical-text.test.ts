@@ -89,7 +89,7 @@ test('whatever comes in, two readings at most, no longer than what is scanned, a
 				expect(readings.length).toBeLessThanOrEqual(2);
 				for (const { plain, packed, uncommented, unquoted, slashed, framed } of readings) {
 					expect(plain).not.toMatch(/[\r\t\0]| {2}/);
-					// Strings of JSON stand on lines of their own before the whole.
+					// JSON strings come on separate lines before the whole text.
 					const longest = Math.max(...[plain, packed, uncommented, unquoted, slashed, framed].map((form) => form.length));
 					expect(longest).toBeLessThanOrEqual(3 * text.length + 1);
 				}

@@ -1,6 +1,6 @@
 /**
- * What a server behind us could read in a part of a request, whatever it was encoded as: patterns see plain lower-case text
- * with single spaces. Values of one part stand on lines of their own, so that no pattern spans two of them.
+ * Decodes a part of a request to the text that an upstream server could read. Patterns see plain lower-case text with single spaces. Each
+ * value has its own line, so that no pattern spans two of them.
  */
 
 import { signsOf } from './text-signs.ts';
@@ -8,33 +8,33 @@ import { signsOf } from './text-signs.ts';
 const slashSign = signsOf('/');
 const spaceSign = signsOf(' ');
 
-/** No more than so much of a part is looked at; what is longer breaks a size rule. */
+/** Maximum length to scan; a longer part matches a size rule. */
 export const maxScannedLength = 8192;
 
-/** One reading of a part, in the forms that patterns need. */
+/** Forms of one decoded part that patterns need. */
 export interface Forms {
-	/** Decoded, lower case, white space made one space each. */
+	/** Decoded, in lower case, each run of white space as one space. */
 	readonly plain: string;
-	/** Without spaces: browsers and some parsers skip them. */
+	/** Without spaces, which browsers and some parsers skip. */
 	readonly packed: string;
-	/** Without `/* *\/` comments, which SQL and PHP take for a space. */
+	/** Without `/* *\/` comments, which SQL and PHP read as a space. */
 	readonly uncommented: string;
-	/** Without the quotes, backslashes, carets and unset variables that shells drop inside a word; a line end that was encoded is `\r`. */
+	/** Without the quotes, backslashes, carets and unset variables that shells drop inside a word; an encoded line end is `\r`. */
 	readonly unquoted: string;
-	/** Path separators made one slash each, steps in place left out. */
+	/** With each run of path separators as one slash, and without `.` segments. */
 	readonly slashed: string;
-	/** Decoded, lower case, line ends that were encoded as `\r`; empty if there are none. */
+	/** Decoded, in lower case, with encoded line ends as `\r`; empty if there are none. */
 	readonly framed: string;
-	/** As received. */
+	/** Text as received. */
 	readonly raw: string;
 }
 
 export interface Reading extends Forms {
-	/** Signs that any of the forms has but `raw`, as bits (`text-signs.ts`). */
+	/** Bit mask of the signs in any form except `raw` (`text-signs.ts`). */
 	readonly signs: number;
 }
 
-/** Of a header field's value. An address in it has a query of its own. */
+/** Reads a header field's value. An address in it has its own query. */
 export function readHeaderValue(value: string): readonly Reading[] {
 	const raw = value.slice(0, maxScannedLength);
 	const mark = raw.indexOf('?');
@@ -47,7 +47,7 @@ export function readPath(path: string): readonly Reading[] {
 	return readings(percentDecoded(raw), raw);
 }
 
-/** Names and values of a query, each on its line. */
+/** Reads names and values of a query, one per line. */
 export function readQuery(query: string): readonly Reading[] {
 	const raw = query.slice(0, maxScannedLength);
 	return readings(percentDecoded(queryLines(raw)), raw);
@@ -60,14 +60,14 @@ function queryLines(query: string): string {
 		.replaceAll('+', ' ');
 }
 
-/** Names and values of a `cookie` header field, each on its line. */
+/** Reads names and values of a `cookie` header field, one per line. */
 export function readCookies(cookie: string): readonly Reading[] {
 	const raw = cookie.slice(0, maxScannedLength);
 	const lines = raw.replace(/(^|;) ?([^;=]*)=/g, '$1$2\n').replaceAll(';', '\n');
 	return readings(percentDecoded(lines), raw);
 }
 
-/** The beginning of a body: strings of JSON and values of a form on lines of their own, anything else as it is. */
+/** Reads the beginning of a body: strings of JSON and values of a form on separate lines, anything else unchanged. */
 export function readBodyText(text: string): readonly Reading[] {
 	const raw = text.slice(0, maxScannedLength);
 	if (/^\s{0,8}[[{]/.test(raw)) return readings(`${jsonLines(raw)}\n${raw.replaceAll('\n', ' ')}`, raw);
@@ -87,10 +87,10 @@ function jsonLines(text: string): string {
 	).join('\n');
 }
 
-/** Servers behind proxies decode more than once. */
+/** Maximum number of decodings, because servers behind proxies decode more than once. */
 const maxDecodings = 4;
 
-/** As decoded once; and as decoded to the end, where that is something else. */
+/** Returns the text decoded once, and the completely decoded text if it differs. */
 function readings(once: string, raw: string): readonly Reading[] {
 	const first = reading(once, raw);
 	if (!/[%&\\\u00c0-\uffff]/.test(once)) return [first];
@@ -103,14 +103,16 @@ function readings(once: string, raw: string): readonly Reading[] {
 	return again === once ? [first] : [first, reading(again, raw)];
 }
 
-/** Prose has endings in brackets, which look like calls: `alert(s) sent`, `confirm(ed) bookings`. Code has no word behind a call. */
+/**
+ * Prose has endings in brackets, which resemble function calls: `alert(s) sent`, `confirm(ed) bookings`. In code no word follows the call.
+ */
 const bracketedEnding = /(?<=(?:^|[\n ])[a-z]{2,20})\((e?s|ed|ing)\)(?=[,.:!?]? [a-z])/g;
 
 function withoutEndings(text: string): string {
 	return text.includes('(') ? text.replace(bracketedEnding, '$1') : text;
 }
 
-/** Inside a word: shells put nothing there where the variable is not set. */
+/** Unset variables inside a word, which shells expand to nothing. */
 const unsetVariable = /(?<=[a-z/])\$(?:\{[a-z_]\w{0,20}\}|[@*!1-9-])(?=[a-z/])/g;
 
 function reading(decoded: string, raw: string): Reading {
@@ -128,12 +130,12 @@ function reading(decoded: string, raw: string): Reading {
 		slashed: /[\\/][\\/.]/.test(plain) || plain.includes('\\') ? plain.replace(/[\\/]+(?:\.[\\/]+)*/g, '/') : plain,
 		framed: hasLineEnds ? framed : '',
 		raw,
-		// Separators of paths become slashes, comments spaces.
+		// Path separators become slashes, comments spaces.
 		signs: signsOf(plain) | (plain.includes('\\') ? slashSign : 0) | (uncommented === plain ? 0 : spaceSign),
 	};
 }
 
-/** One byte a character: what stands for more bytes stays several characters. */
+/** Decodes one byte per character, so a multi-byte character stays several characters. */
 function percentDecoded(text: string): string {
 	if (!text.includes('%')) return text;
 	return text.replace(/%(?:u([0-9a-fA-F]{4})|([0-9a-fA-F]{2}))/g, (_whole, wide?: string, narrow?: string) =>
@@ -180,7 +182,7 @@ const entities: Readonly<Record<string, string>> = {
 	verbar: '|',
 };
 
-/** A reference may lack its end: then the longest known name at the beginning counts. */
+/** Resolves a reference that may lack its end: then the longest known name at the beginning is valid. */
 function entityOf(name: string): string | undefined {
 	for (let length = name.length; length >= 2; length--) {
 		const character = entities[name.slice(0, length)];
@@ -189,7 +191,7 @@ function entityOf(name: string): string | undefined {
 	return undefined;
 }
 
-/** Character references of HTML; escapes of JavaScript and JSON. */
+/** Resolves character references of HTML, and escapes of JavaScript and JSON. */
 function unescaped(text: string): string {
 	let plain = text;
 	if (plain.includes('&')) {
@@ -211,7 +213,7 @@ function unescaped(text: string): string {
 	return plain;
 }
 
-/** Characters that servers take for ones of ASCII: by compatibility, by resemblance. */
+/** Returns the ASCII character that servers read for this one, by compatibility or resemblance. */
 function asciiOf(code: number): string | undefined {
 	const alike = lookAlikes.get(code);
 	if (alike !== undefined) return alike;
@@ -238,12 +240,12 @@ const lookAlikes: ReadonlyMap<number, string> = new Map([
 	[0x3002, '.'],
 ]);
 
-/** Such characters, as they are or as their bytes in UTF-8; and ASCII in two or three bytes, which UTF-8 forbids. */
+/** Folds such characters, also as UTF-8 bytes, and ASCII in two or three bytes, which UTF-8 forbids. */
 function foldedWide(text: string): string {
 	if (!/[\u00c0-\uffff]/.test(text)) return text;
 	return (
 		text
-			// Servers that keep the low byte of a character read a line end in each of these two.
+			// Servers that keep the low byte of a character read both of these as a line end.
 			.replace(/(?:\u00e5\u0098[\u008a\u008d]|[\u560a\u560d]){2}/g, '\r')
 			.replace(/[\u2000-\u33ff\uff00-\uffef\u02b9\u02bc]/g, (wide) => asciiOf(wide.charCodeAt(0)) ?? wide)
 			.replace(/([\u00e0\u00e2\u00e3\u00ef])([\u0080-\u00bf])([\u0080-\u00bf])/g, (whole, first: string, second: string, third: string) => {
@@ -256,7 +258,7 @@ function foldedWide(text: string): string {
 	);
 }
 
-/** Line ends are `\r`, other control characters white space, but NUL: readers in C end there, others drop it. */
+/** Maps line ends to `\r` and other control characters to white space. NUL is dropped, as by servers that are not written in C. */
 function characterOf(code: number): string {
 	if (code === 0) return '';
 	if (code === 10 || code === 13) return '\r';
@@ -264,7 +266,7 @@ function characterOf(code: number): string {
 	return code > 0xffff ? '\ufffd' : String.fromCharCode(code);
 }
 
-/** In one pass: a pattern with a lazy middle would look for the end anew from each beginning that has none. */
+/** Removes comments in one pass, because a pattern with a lazy middle would search for the end again from each beginning. */
 function withoutComments(text: string): string {
 	let rest = '';
 	let from = 0;

@@ -1,20 +1,25 @@
-/** Programs in the languages of servers: `PHPHighRiskMethodsVariables`, `JavaDeserializationRCE`, `Log4JRCE`, `GenericCodeInjection`. */
+/** Signatures of server-side code: `PHPHighRiskMethodsVariables`, `JavaDeserializationRCE`, `Log4JRCE`, `GenericCodeInjection`. */
 import phpFunctionNames from './php-functions.json' with { type: 'json' };
 import { anyOf, callOf, packed, plain, raw, type Signature, type TextTest, uncommented, wordsOf } from './signature.ts';
 
-/** Functions of PHP that reach the system, files, memory or other code, and are words of no language. */
+/** Functions of PHP that access the system, files, memory or other code, and are not natural words. */
 const phpFunctions = wordsOf(phpFunctionNames.reachingFunctions);
 
-/** Functions that compute, or that other languages have by the same name: they count where a variable of PHP, a file of the system or another such call is between
- * their brackets. */
+/**
+ * Functions that compute, or exist in other languages: they match if a PHP variable, a system file or another such call is between their
+ * brackets.
+ */
 const phpCommonFunctions = wordsOf(phpFunctionNames.commonFunctions);
 
-/** Functions whose names are words: these reach files, code or the system, so that a text, a variable or another call between their brackets is enough. */
+/**
+ * Functions whose names are words. They access files, code or the system, so a text, a variable or another call between their brackets is
+ * enough.
+ */
 const phpWordFunctions =
 	'assert|chr|compact|copy|dl|ereg|eregi?_replace|eval|exec|extract|file|glob|header|link|mail|pack|rename|sleep|stat|system|touch|virtual';
 const phpHarmlessWords =
 	'array|constant|crypt|define|die|dir|each|echo|empty|end|exit|explode|implode|include|join|key|md5|ord|print|rand|range|require|reset|rewind|round|sha1|sort|split|trim';
-/** Between the brackets of a function that does no harm alone. */
+/** Arguments that make a call dangerous, of functions that are harmless alone. */
 const phpArgument =
 	'[^\\n)]{0,40}(?:\\$(?:_[a-z]|globals|[a-z]\\w{0,20} ?[[({])|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\./\\.\\.|https?:|ftp:|data:|php:))';
 
@@ -49,13 +54,13 @@ export const php: readonly Signature[] = [
 		),
 		new RegExp(`(?<![\\w.])(?:${phpHarmlessWords}) ?(?:#[^\\n(]{0,40})?\\(${phpArgument}`),
 		/(?<![\w.])(?:exec|eval|assert|popen) ?(?:#[^\n(]{0,40})?\([^\n)]{1,80}\)/,
-		// A file that is run, a function that is named by a call, what takes all memory or time.
+		// Executed files, functions named by a call, and constructs that exhaust memory or time.
 		/(?<![\w.])(?:include|require)(?:_once)? ?\( ?(?:\$[a-z_]|(?:hex2bin|base64_decode|strrev|chr|urldecode|str_rot13|implode|join) ?\(|['"][^'"\n]{0,80}\.(?:php\d?|inc|txt|log|phtml)['"])|(?<![\w.])include ?\( ?['"][^'"\n]{0,80}\.(?:jpe?g|png|gif)['"]|\( ?(?:include|require)(?:_once)? ?['"$]/,
 		/\b(?:array_(?:map|filter|reduce|walk)|u[ak]?sort) ?\([^\n]{0,80}(?:strrev|str_rot13|base64_decode|hex2bin|urldecode|implode|join|chr|sprintf|str_replace|strtr|ucfirst|strtolower|trim|substr) ?\( ?['"]/,
 		/(?<![\w.])(?:str_repeat|str_pad|range|array_fill) ?\([^\n)]{0,60}\d{8}|(?<![\w.])usleep ?\( ?\d{7}/,
 		/[\w)'"] ?\. ?(?:phpinfo|passthru|shell_exec|proc_open|var_dump|file_get_contents|base64_decode) ?\(/,
 		/(?<![\w\])])\([a-z_]{1,20}(?:\.[a-z_]{1,20}){1,5}\) ?\( ?[a-z_'"]|\(\w{1,30}\) \(['"][^'"\n]{1,60}['"]\) ?;|['"] ?\]\[ ?\d{1,3} ?\] ?\( ?['"]|\$\{ ?_(?:get|post|server|cookie|files|request|session|env)\b/,
-		// A name that was computed, and called.
+		// Calls of a computed name.
 		/(?<![\w$])\$[\w$]{1,40}(?: ?[[{][^}\n]{1,40}[\]}]){0,4} ?(?:\/\/[^\n(]{0,20})?\([^\n)]{0,80}\)/,
 		/['"][\w\\.]{1,40}['"](?:[\])]? ?\( ?['"$]|\)?\((?:\)|\d))|(?<!\w\([^\n()]{0,40})[\])"']\([^)\n]{0,60}\) ?;|\)\(['"][^\n'"]{1,60}['"]\)/,
 		/(?<![\w\\:])[a-z_\\][\w\\]{0,60}::\$?\w{1,40} ?\( ?\$|(?<![\w\\:])(?:\w{0,40}\\\w{1,40}|\w{0,20}(?:system|exec|shell|reflection|closure|file|process|phar|pdo)\w{0,20})::\$?\w{1,40} ?\(|\$\w{1,30} ?->\w{0,20}(?:exec|system|query|eval|call|passthru|unserialize|invoke|shell|popen|write|include)\w{0,20} ?\(|\$_\w{1,30} ?->/,
@@ -63,14 +68,14 @@ export const php: readonly Signature[] = [
 	),
 ];
 
-/** In names of uploaded files: what a server would run. */
+/** Names of uploaded files that a server would execute. */
 export const runnableFileNames: readonly Signature[] = plain(
 	/\. ?(?:php\d{0,3}|phtml|pht|phpt|phar|phps|phpx|jspx?|aspx?|cgi)[ .]{0,20}$/,
 	/(?:^|[\\/])sess_[a-z0-9,-]{20,128}$/,
 	/(?:config\.(?:php|ya?ml|json|inc)|wp-config|\.htaccess|\.htpasswd|web\.config|\.env)/,
 );
 
-/** Packages of the JDK; exceptions, and what everybody's examples name, are left out. */
+/** Packages of the JDK, without exceptions and the names of common examples. */
 const exceptionName = '(?!(?:lang\\.(?:exception|error)|(?:[\\w$]{1,40}\\.){0,8}[\\w$]{1,60}(?:exception|error))(?![\\w.$(]))';
 const jdkClasses = `\\bjava\\.${exceptionName}(?:lang\\.(?!\\w{0,40}(?:exception|error)\\b)\\w|util\\.(?!(?:list|map|set|date|optional|array(?:list|s)?|hash(?:map|set)|stream|function|collections?|uuid|random|scanner class)\\b)\\w|(?:io|net|nio|rmi|beans|security|sql|text\\.|awt|applet|math\\.|naming|logging)\\b)|\\bjavax?\\.${exceptionName}(?:script|naming|management|el|servlet|imageio|persistence|print|sql|swing|tools|xml|crypto|activation|jms|faces|validation|accessibility|sound|transaction|net|rmi|security|runtime|reflect|io)\\b`;
 
@@ -96,11 +101,11 @@ export const log4j: readonly Signature[] = packed(
 	/\$\{[^\n}$]{0,60}\$\{[^\n}$]{0,40}:/,
 );
 
-/** Names and short texts between `<%` and `%>`, none of which runs anything. */
+/** Names and short texts between `<%` and `%>`, none of which executes anything. */
 const inertScriptlet =
 	'(?![^%\\n]{0,80}\\b(?:self|rails|session|class|constructor|inspect|send|public_send|exit|raw|params|instance_\\w{1,20}|delete\\w{0,10}|destroy\\w{0,10}|secrets|credentials|methods|global|mainmodule|if (?:true|1))\\b)[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}")(?:, ?| |(?=-?%>))){1,8}-?%>';
 
-/** Of an expression in double braces: a name, its parts, filters that are words, or one function with a text. */
+/** Harmless expressions in double braces: a name, its parts, filters that are words, or one function with a text. */
 const inertExpression =
 	/\{\{\{?[-~#!&/>^]? ?(?:[a-z_]{1,20} )?[.@$]?[a-z_][\w-]{0,40}(?:\.[a-z_][\w-]{0,40}){0,5}(?: ?\| ?(?!system|exec|attr|filter|map|sort|reduce|passthru|join|pprint|tojson|e\b)[a-z_]{1,24}(?: ?: ?['"]?[\w /:.-]{1,24}['"]?| \d{1,3})?){0,4} ?-?\}\}|\{\{ ?(?:t|_|__|i18n|trans|translate|gettext|asset|route|href|partial|icon) ?\( ?['"][\w ./:-]{1,60}['"] ?\) ?\}\}/g;
 const calculation =
@@ -108,7 +113,7 @@ const calculation =
 const ownNames =
 	/\{\{\{?[-~#!&/>^]? ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|url_for|get_flashed_messages|session|g|app|this)\b/;
 
-/** Templates: between their brackets stand calculations, calls, filters or what every object has. */
+/** Templates with calculations, calls, filters or members of every object between their brackets. */
 const templateCalculation: TextTest = {
 	source: calculation.source,
 	anySign: '{',
@@ -126,11 +131,11 @@ export const genericCode: readonly Signature[] = [
 		// JavaScript on a server.
 		/\b(?:process|console|global|globalthis|module|require|reflect|buffer|vm) ?\[ ?['"`a-z]|\b(?:process|globalthis) ?\. ?(?:binding|mainmodule|dlopen|constructor|require|eval|process)\b|\bprocess ?\. ?env\b(?!\.\w)|\b(?:process|globalthis) ?\. ?(?:argv0|execpath|stdout|stderr|stdin|pid|ppid|versions?|platform|report|release|config)(?:$|[\n[)+;]|\.\w{1,40} ?\()|\b(?:process|globalthis) ?\. ?(?:spawn|exit|kill|cwd|chdir|abort|nexttick|umask|getuid|setuid|memoryusage|hrtime|uptime|openstdin)(?: ?(?:\((?!\d?\)(?:[ ;,.]|$|\n))|[[`])|$|\n)/,
 		/\bconsole\.(?:log|info|debug|error|warn|trace|dir|table|assert|count|group|time) ?(?:[[`]|\( ?(?!['"`]?[\w ,.:!?-]{0,60}['"`]? ?(?:, ?[\w.]{1,30} ?)?\)))|\bglobal\. ?(?:process|require|constructor|module|eval|console)\b/,
-		// A module that reaches the system, or any of which something is called at once.
+		// Modules that access the system, or any module with an immediate call.
 		/\brequire ?(?:\[|\( ?['"`] ?(?:node:)?(?:child_process|fs\/promises|net|vm|os|dns|repl|cluster|module|process|worker_threads|inspector)\b)|\brequire ?\( ?['"`][^\n'"`]{1,80}['"`] ?\)(?:\.\w{1,30} ?[([`]|\[)|\brequire\.(?:main|cache|resolve|extensions)\b|child_process|\bmodule\. ?(?:constructor|require|_load|parent|children)\b|\bimport ?\( ?['"`]|\bnode:(?:child_process|vm|worker_threads|repl|inspector)\b/,
 		/\b(?:exec|spawn|fork|execfile)sync\b|\b(?:readdir|readfile|writefile|appendfile|unlink|mkdir|rmdir|exists|stat|createreadstream)sync ?[([`]|\b(?:exec|spawn|execfile|readdir|readfile|writefile|appendfile)(?:sync)?\( ?['"`]|\bcreate(?:read|write)stream\(/,
 		/\beval ?\(? ?(?:string|atob|unescape|decodeuri|name|location|function|compile|buffer|request|this)\b|\beval ?\( ?["'`]|\bnew function ?\(|_\$\$nd_func\$\$_|\bfunction\.prototype\b|(?:\bfunction ?\w{0,20} ?\([\w ,]{0,40}\)|\([\w ,]{0,40}\) ?=>) ?\{[^\n}]{0,200}\} ?\)? ?\( ?|\bfunction ?\( ?['"`]/,
-		// A letter of a name that is written as an escape.
+		// Letters of a name written as an escape.
 		/[a-z]\\u(?:\{0{0,4}[4-7][0-9a-f]\}|00[4-7][0-9a-f])[a-z]|\\u(?:\{0{0,4}[4-7][0-9a-f]\}|00[4-7][0-9a-f])[a-z.]{1,40}[.(`]/,
 		anyOf('xyqktkrfrlvoqyqkx', 'd2hpbguodhj1zsk'),
 		/\b(?:vm\.)?(?:runin(?:new|this)?context|createcontext|compilefunction) ?\(|\bbuffer\.(?:from|alloc|allocunsafe) ?\( ?['"`\d]|\bnew buffer ?\(|\bstring\.fromcharcode\b|\bobject\.(?:defineproperty|setprototypeof|getownpropertynames) ?\(|\bjson\.parse ?\( ?['"`]/,
@@ -143,22 +148,22 @@ export const genericCode: readonly Signature[] = [
 		// Ruby and Perl.
 		/\b(?:process|kernel|io|file|dir|open3|pty|open4|socket|tcpsocket|tcpserver|fileutils|erb|marshal|yaml|binding|objectspace|instance_eval|net::http|fiddle|syscall)\.(?:spawn|popen[23]?|open|read(?:lines?)?|exec|system|entries|glob|binread|binwrite|write|unlink|delete|fork|kill|detach|daemon|capture[23]e?|pipeline\w{0,3}|foreach|sysopen|new|load|unsafe_load|send|const_get|eval|get|rm_rf?|mv|cp) ?[(`'"]|\bkernel\.(?:open|fork|exec|system|spawn|syscall|eval|`)|\bprocess\.(?:spawn|fork|daemon|detach)\b/,
 		/%[xq]\{[^\n}]{1,80}\}|%x[([<|/!][^\n]{1,80}|@\{ ?\[|\bqx ?[{(/'"|!]|\breadpipe\b|\b(?:system|exec|syscall|eval) ["'][^\n"']{1,80}["']|\bsend\( ?:(?:system|eval|exec|spawn|`)|\binstance_eval\b|\bclass_eval\b|\bconst_get\b/,
-		// Objects that a reader of YAML or of a pickle makes.
+		// Objects that a YAML or pickle reader creates.
 		/!!?(?:python|ruby|perl|js|java)\/[a-z]|\bc(?:os|posix|nt|__builtin__|builtins|subprocess)(?:\\n|[\r\n ])\s?(?:system|popen|eval|exec|getattr|run|call|check_output)\b/,
 	),
 	...plain(
-		// Pictures and fonts run nothing.
+		// Images and fonts execute nothing.
 		/(?:^|[\n=(, "'])data:(?!image\/(?:png|jpe?g|gif|webp|avif|x-icon)\b|font\/)[a-z]{2,20}\/[a-z]/,
 		templateCalculation,
 		/\{\{ ?[^\n{}]{0,80}\[[^\n\]]{1,40}\][^\n{}]{0,40}\}\}|\{\{ ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|url_for|get_flashed_messages|session|g|app|dump|this)\b[^\n{}]{0,60}[._[][^\n{}]{0,80}\}\}/,
 		/[#$@*~]\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}) ?[^\n{}]{1,80}[*+(./%-]|\$\{\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}\})|[@~]\( ?[\w"']{1,30} ?[*+/%-] ?[\w"']|\[\[ ?[$#*@]\{|__\$\{/,
-		// Objects that templates have without being given them; sums, and conditions of a constant.
+		// Built-in objects of templates; sums, and conditions of a constant.
 		/\{\{ ?(?:config|self|_self|settings|_context)(?: ?\|[^\n{}]{0,60})? ?\}\}|\{%[-+ ]{0,2}set [^\n%]{0,40}= ?(?:config|self|_self|request|session|cycler|lipsum|joiner|namespace|g)\b|\bget_admin_log\b/,
 		/\{%[-+ ]{0,2}(?:for [^\n%]{1,40} in|include|extends) (?:config|self|_self|request|settings|session|cycler|lipsum|namespace)\b|#\{ ?(?:env|self|params|request|session)\b|@system\.(?:io|diagnostics|net|reflection)\.|\{\{ ?['"][^\n{}]{0,40}~/,
 		/(?:\[[[%]|\{!) ?\d{1,9} ?\* ?\d{1,9} ?[\]%!]|\{ ?\d{1,9} ?\* ?\d{1,9} ?\}|\{%=? ?\d{1,9} ?[*+/-] ?\d|\{%[-+ ]{0,2}if (?:not )?(?:true|false|1|0)\b/,
 		/\$\{ ?(?:applicationscope|sessionscope|requestscope|pagescope|pagecontext|initparam|facescontext)\b|#\{ ?facescontext\b|\$\{[^\n{}]{1,60}\.(?:class|constructor|module|classloader|mainmodule)\b|\$\{ ?process\.env\.\w{0,40}(?:secret|passw|credential|private)/,
 		new RegExp(`<%(?!${inertScriptlet})[=@!#%-]? ?[^\\n<]{0,80}%>|<%[=@!](?!${inertScriptlet})`),
-		// A statement that calls something, imports it or reaches into an object; loops and conditions alone do nothing.
+		// Statements that call, import or access an object; loops and conditions alone are harmless.
 		/\{%[-+ ]{0,2}(?:import|debug|do|call|print|module|code|php|from|load_tags)\b|\{%[-+ ]{0,2}[a-z]{2,12}\b[^\n%]{0,120}(?:(?<!\.(?:items|keys|values|all))\(|__|\[ ?['"]|\| ?(?:attr|map|filter|sort|reduce|system|exec)\b|\.(?:constructor|class|mro)\b|\d ?[*/%+-] ?\d)|\{%[-+ ]{0,2}(?:include|extends|embed) ['"]?(?:\/|\.\.|[a-z]{2,10}:)/,
 		/<#(?:assign|list|if|include|import|macro|function|global|local|setting|attempt|escape)\b|(?:^|[\n> ;])#(?:set|foreach|macro|include|parse|evaluate|define|if) ?\(|\$\{[^\n}]{0,60}\?(?:new|api|eval|interpret|c|string|url|has_api)\b/,
 		/\{(?:php|literal|include|include_php|math|fetch|eval|system|if|foreach|smarty)\}|\{(?:system|self::|if|include|math|fetch|\$smarty)[ .('"$]/,

@@ -1,21 +1,21 @@
 /**
- * Judges values as command lines: does a program's name stand where a command begins, with behind it what commands have and sentences
- * have not? Texts come without quotes, backslashes and carets, which shells drop inside words.
+ * Detects command lines in values: a program's name where a command begins, followed by text that commands have and sentences do not. Input
+ * has no quotes, backslashes and carets, which shells drop inside words.
  */
 import names from './command-names.json' with { type: 'json' };
 import { type TextTest, wordsOf } from './signature.ts';
 
-/** Names that are words of no language. */
+/** Names that are not natural words. */
 const oddUnixCommands = wordsOf(names.oddUnixCommands);
-/** Names that are words too, so that they need what only commands have behind them. */
+/** Names that are words too, so only typical command arguments make them a match. */
 const wordUnixCommands = wordsOf(names.wordUnixCommands);
-/** Commands that run another one, which stands behind them. */
+/** Commands that run the command that follows them. */
 const prefixCommands = wordsOf(names.prefixCommands);
 const shells = wordsOf(names.shells);
 const oddWindowsCommands = wordsOf(names.oddWindowsCommands);
 const wordWindowsCommands = wordsOf(names.wordWindowsCommands);
 
-/** How sure it is that a command begins: after `$(`, after `;`, after a bracket, or at the beginning of a value. */
+/** Context in which a command begins, by certainty: after `$(`, after `;`, after a bracket, or at the beginning of a value. */
 type Opening = 'substitution' | 'line' | 'separator' | 'backtick' | 'bracket' | 'value';
 
 const maxArguments = 120;
@@ -27,7 +27,7 @@ const shellSign = /[<>](?!=)|\$|\*\.|\/\*|(?:^| )\*/;
 const address = /\b(?:https?|ftp):|\b\d{1,3}(?:\.\d{1,3}){3}\b/;
 const hostName = /(?:^| )[\w-]{1,40}(?:\.[\w-]{1,40}){1,5}(?:$|[ :/])/;
 const onlyNumber = /^\d{1,6}(?:\.\d{1,4})?[smhd]?$/;
-/** What is read at once: a sentence has more words than this, and nothing else. */
+/** Four words in a row form a sentence, not a command. */
 const sentence = /^[a-z\u0080-\uffff,.!?'-]{1,30}(?: [a-z\u0080-\uffff,.!?'-]{1,30}){3}/;
 
 const windowsFlag = /(?:^| )\/[a-z?]{1,12}(?:$|[ :])|(?:^| )[-/][a-z]{1,16}(?:$| )/;
@@ -69,7 +69,7 @@ const windows: Shell = {
 		(windowsFlag.test(rest) || windowsPath.test(rest) || /\bhttps?:/.test(rest) || windowsVerb.test(`${name} ${rest}`)),
 };
 
-/** A command has something before it, in it, or behind it. */
+/** Characters of which a command needs one, before, in or after it. */
 const commandSigns = ' ;|&`({<>$-\n';
 
 export const unixCommandLine: TextTest = {
@@ -115,10 +115,10 @@ function openingAt(text: string, at: number): Opening | undefined {
 	}
 }
 
-/** Tools of administrators come in families. */
+/** Families of administration tools. */
 const toolFamily =
 	/^(?:ansible|chef|puppet|salt|apt|dpkg|systemd|docker|podman|ssh|rpm|yum|dnf|kube|kubectl|gcloud|pip|npm|php|python|perl|git|lxc|crontab|update|smb|nm|qemu|virt|net|ldap|mysql|pg|redis|mongo|openssl|gpg|zfs|lvm|mkfs|fsck|grub|iptables|nft|ufw|firewall)-[a-z][a-z-]{1,30}$/;
-/** Running one of them is to run whatever it is told on other machines, so that it needs no separator. */
+/** Tools that execute their arguments on other machines, so they match without a separator. */
 const remoteTool = /^(?:ansible|chef|puppet|salt|cscli|knife|kubectl|helm|terraform)(?:-[a-z]{2,16})?$/;
 
 const prefixPattern = / {0,3}(?:[a-z_]\w{0,20}=[^ ;|&\n,]{0,40} |! |\$\w{1,20} |[@+-])?/y;
@@ -141,7 +141,7 @@ function isCommand(text: string, from: number, opening: Opening, shell: Shell, d
 	// `curl/8.1`, `id=5`, `time:` and `cat's` are no commands.
 	if (!(next === '' || ' ;|&`)<>$\n\r'.includes(next) || (shell === windows && next === '/'))) return false;
 	const rest = (matchAt(argumentsPattern, text, end)?.[0] ?? '').slice(0, maxArguments).trim();
-	// `File "a.py", line 3` is where a program failed.
+	// `File "a.py", line 3` is a position in a stack trace.
 	if (/^[=:](?!\\)|, line \d/.test(rest)) return false;
 	if (prefixCommands.has(whole) && depth < 3 && isCommand(text, end, opening, shell, depth + 1)) return true;
 	if (shells.has(whole) && /^-[a-z]{0,4}c /.test(rest)) return !/^-[a-z]{0,4}c (?:echo|printf|true|test|:) [a-z ]{0,60}$/.test(rest);
@@ -152,7 +152,7 @@ function isCommand(text: string, from: number, opening: Opening, shell: Shell, d
 	return judge(opening, isOdd, path, rest, name, next, shell);
 }
 
-/** Most texts go on with a word that is no command: that is seen without a pattern. */
+/** Rejects words that begin no command without running a pattern; most texts continue with one. */
 function mayBeCommand(text: string, from: number, shell: Shell): boolean {
 	let start = from;
 	while (text.charCodeAt(start) === 0x20 && start < from + 3) start++;
@@ -167,7 +167,7 @@ function mayBeCommand(text: string, from: number, shell: Shell): boolean {
 
 const isLowerLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a;
 
-/** Whether a value is a separator and this command, and nothing else. */
+/** Tells whether a value is just a separator and this command. */
 function isAlone(text: string, from: number, end: number): boolean {
 	if (end < text.length && text[end] !== '\n') return false;
 	const before = text.slice(Math.max(0, from - 3), from);
@@ -197,7 +197,7 @@ function isPlausible(rest: string, name: string, shell: Shell): boolean {
 	);
 }
 
-/** Expansions that stand for a space or for nothing. */
+/** Removes expansions that result in a space or in nothing. */
 function withoutShellTricks(text: string): string {
 	if (!/[${]|``|[<>]\(\)/.test(text)) return text;
 	return text

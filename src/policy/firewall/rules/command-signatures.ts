@@ -1,4 +1,4 @@
-/** `UNIXShellCommandsVariables` and `WindowsShellCommands`: what a shell would take for a command. */
+/** Signatures of shell commands: `UNIXShellCommandsVariables` and `WindowsShellCommands`. */
 import { unixCommandLine, windowsCommandLine } from './command-injection.ts';
 import { plain, raw, type Signature, unquoted } from './signature.ts';
 
@@ -6,10 +6,10 @@ const tools =
 	'git|gh|npm|npx|yarn|pnpm|bun|deno|node|tsc|vite|jest|eslint|pip[23]?|pipx|poetry|uv|conda|python[23]?|pytest|ruff|cargo|rustup|rustc|go|gofmt|mvn|gradle|javac?|dotnet|make|cmake|gcc|g\\+\\+|clang|docker(?:-compose)?|podman|kubectl|helm|kustomize|minikube|k9s|terraform|tofu|vagrant|packer|aws|gcloud|az|gsutil|ls|grep|egrep|rg|find|sed|awk|sort|uniq|head|tail|wc|cut|tr|less|more|diff|xargs|jq|yq|tee|cd|mkdir|touch|cp|mv|chmod|echo|printf|export|source|tar|gzip|gunzip|zip|unzip|rsync|scp|ssh|ssh-keygen|curl|wget|openssl|psql|mysql|redis-cli|sqlite3|pg_dump|ffmpeg|vim?|nano|code|tmux|screen|systemctl|journalctl|service|apt(?:-get)?|brew|yum|dnf|apk|snap|ps|top|htop|kill|df|du|free|ping|dig|nslookup|traceroute|netstat|ss|lsof|watch|time|man|which|cat|dir|findstr|tasklist|ipconfig|tree|choco|winget|k6|hey|vegeta|crontab|composer|bundle|rails|rake|gem|mix|elixir|swift|flutter|ollama|huggingface-cli|set|if \\[\\[?|then|else|fi|for [a-z]\\w{0,20} in|while (?:read|\\[\\[?)|do|done|exit|test|\\[\\[?';
 const readingCmdlet =
 	'(?:(?:powershell|pwsh)(?:\\.exe)? )?(?:get|select|sort|where|measure|format|group|compare)-[a-z]{3,20}(?: [\\w .*"\',:=-]{1,80})?';
-/** Programs that take a pattern or a program, which has separators of its own. */
+/** Programs whose argument is a pattern or a program, which has its own separators. */
 const filters = 'grep|egrep|rg|sed|awk|jq|yq|do|\\[\\[?';
 const inPattern = '(?:[^\\n;|&]|(?<=[\\w)$/"\'])[|;](?=[\\w(/"\']))';
-/** One program with its arguments. A look-ahead gives nothing back once it has matched, so that the time stays linear. */
+/** One program with its arguments. A look-ahead does not backtrack after its match, so the time stays linear. */
 const program = `(?:(?:${filters}) ${inPattern}{1,160}|(?:${tools})(?![^ \\n;|&])(?: [^\\n;|&]{1,160})?|${readingCmdlet})`;
 const command = (group: number): string => `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?=(${program}))\\${group}`;
 const line = new RegExp(`^(?:[$>] )?${command(1)}(?: ?(?:\\|\\|?|&&|;) ?${command(2)}){0,5}$`);
@@ -30,14 +30,14 @@ const foreign = new RegExp(
 		'(?:^| )--?(?:exec|eval|print|require|import|upload-pack|receive-pack|open-files-in-pager|to-command|checkpoint-action|use-compress-prog\\w*|compress-prog\\w*|rsh|rsync-path|pager|wrapper|script-shell|info-script|new-volume-script)\\b|proxycommand|localcommand|\\bcurl [^\\n;|&]{0,80}--config\\b|-engine\\b|\\bssh [^\\n;|&]{0,60}-[fr] |\\bgit -c (?!user\\.|color\\.|advice\\.)',
 		'(?:\\+|:|=|-[a-z]{1,3} ?)["\']?\\\\?! ?[a-z]|\\bnpx? (?:exec )?-c\\b|\\bset-script\\b|\\bdeno eval\\b|\\bpython[\\d.]{0,4} -m (?:http\\.server|pty|code|pdb|runpy|timeit|trace|cprofile|smtpd|webbrowser)\\b|\\bvim? [^\\n;|&]{0,80}-(?:c|-cmd|s|u)\\b|\\bman -(?:p|h|-pager|-html)\\b',
 		'\\btar [^\\n;|&]{0,80}-i |\\bzip [^\\n;|&]{0,80}-tt|\\brsync [^\\n;|&]{0,80}-[a-z]{0,6}e (?!["\']?ssh\\b)|\\bscreen [^\\n;|&]{0,60}-(?:dm\\w{0,2}|x) |\\btmux [^\\n;|&]{0,60}-d ["\']?[a-z]|\\bping (?:-\\S{1,10} |\\d{1,5} )*(?!(?:www\\.)?(?:example\\.(?:com|org|net)|google\\.com|cloudflare\\.com|github\\.com)(?:$|[\\n ;|&]))[\\w.-]{1,80}\\.[a-z]',
-		// Code from an address; a program that asks who and where, behind one that runs it.
+		// Code from an address; a program that queries the server's identity, after one that runs it.
 		'\\b(?:npm|npx|yarn|pnpm|bun|pip[23]?|pipx|uv|gem|brew|deno|go|kubectl|cargo)\\b[^\\n;|&]{0,120}\\w:\\/\\/',
 		'\\b(?:sudo|time|watch|xargs|do|then|else|exec)(?: -{1,2}\\S{0,20}| [\\d.]{1,6}| \\w{1,20} --)* ["\']?(?:id|whoami|who|last|uname|groups|getent|rm)(?:$|["\') ;|&])|\\b(?:nsenter|chroot|unshare)\\b|--pid[= ]host',
 		'(?:^|[;|&] ?)(?:export|declare|compgen|alias) ?(?:$|[;|&>])|(?:^|[;|&] ?)(?:ld_\\w{1,16}|bash_env|path|prompt_command|git_\\w{1,24}|pager|editor|ifs|env|shellopts|ps4|\\w{0,10}opts?)=|^(?:ls|rm|chmod|chown|rmdir) \\w{1,20} \\w{1,20}$',
 		'\\/\\?|\\?\\/|\\?{2}|(?:^|[ =])\\/[\\w.]{0,20}[*?[]',
 	].join('|'),
 );
-/** A second program without arguments is what is tried behind a first on servers that run what they are sent. */
+/** Second programs without arguments, which attackers append to test whether a server executes input. */
 const bareSecond =
 	/^test ?[&|]|\| ?(?:ssh|scp|rsync)\b|^(?!make\b)[\w-]{1,20} ?;|[;&|] ?(?:ls|cat|dir|ps|ping|tasklist|ipconfig|netstat|curl|wget|dig|nslookup|find)(?:$| ?[;|&])/;
 
@@ -54,8 +54,8 @@ function withoutManuals(text: string): string {
 }
 
 /**
- * Limits signatures to text that is not a command line as manuals show them (`git rebase -i HEAD~3`, `ps aux | grep node`). The whole
- * value must be the line, with everyday tools only. It must not query the server's identity, name system files, or fetch or run code.
+ * Limits signatures to text that is not a command line as manuals show them (`git rebase -i HEAD~3`, `ps aux | grep node`). The whole value
+ * must be the line, with everyday tools only. It must not query the server's identity, name system files, or fetch or run code.
  */
 export function beyondManuals(signatures: readonly Signature[]): readonly Signature[] {
 	return signatures.map((signature) => {
@@ -65,7 +65,7 @@ export function beyondManuals(signatures: readonly Signature[]): readonly Signat
 	});
 }
 
-/** Tools that run another program, or read and write what a server keeps: they do so in a line of a manual too. */
+/** Tools that run another program, or access files of the server, also in a line of a manual. */
 const toolsThatRun = unquoted(
 	/\bg?awk [^\n]{0,100}(?:\bsystem ?\(|\| ?getline|\bgetline ?<|print ?\| ?[a-z])/,
 	/\bsed [^\n]{0,30}\bs([/|#,@~!:])(?:(?!\1)[^\n]){1,60}\1(?:(?!\1)[^\n]){0,60}\1[gimp\d]{0,4}e(?:$|[\n ;])|\bsed (?:-[a-z]{1,4} )?\d{1,4}[ew] ?[a-z/]/,
@@ -92,7 +92,7 @@ export const unixCommands: readonly Signature[] = [
 			/\b(?:python[\d.]{0,4}|perl|ruby|php\d?|node|lua) -[a-z]{0,6}[cermi] ?[^ ]/,
 			/\bbase64 (?:-d|--decode|-w)|\|(?: ?)(?:ba|z|k|da)?sh\b|\bxxd -r\b|\bfind [^\n]{1,40} -(?:exec|name|type|perm)\b/,
 			/\balias (?:-p )?[\w.]{1,30}=/,
-			// Names put together from patterns: `/b??/c?t`, `/bin/c[a]t`.
+			// Names composed of patterns: `/b??/c?t`, `/bin/c[a]t`.
 			/\/[\w.]{1,30}\[[a-z!^?*/-]{1,24}\][\w/]|\/\[[a-z!^?*/-]{1,24}\]\w/,
 			/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|(?<![\w.*:}])\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
 			/(?<![\w.*:}])\/[\w]{0,10}\*[\w*]{0,10}\/[\w]{0,10}[*?]/,
@@ -100,23 +100,23 @@ export const unixCommands: readonly Signature[] = [
 		...plain(
 			// Selectors of pages are written like substitutions.
 			/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|(?:^|[\n ;|&=])[<>]\( ?[a-z]|\$\[ ?[\w$(][^\n\]"']{0,40}[-+*/%]|\$\(\(/,
-			// A name alone in braces is a placeholder; what shells do to a variable is not.
+			// A name alone in braces is a placeholder; expansion operators of shells are not.
 			/\$\{(?!\{? ?[a-z_][\w-]{0,40}(?: ?\. ?[\w-]{1,40}){0,5} ?\})(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
 			/(?<![\w$])\(\) ?\{/,
 			/(?:^|\n)~[-+](?:\d|\n|$)|(?:^|\n)!-?\d/,
 			/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|(?<=[\w'"/}`;|&(])\$[@*#?!$]\W/,
 			/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
-			// Variables of shells, and sums of nothing.
+			// Variables of shells, and sums without operands.
 			/\$\{ ?(?:shell|ifs|bash\w{0,20}|ps[124]|random|hostname|hosttype|machtype|ostype|e?uid|ppid|lineno|seconds|shlvl|oldpwd|shellopts) ?\}|\$\[ ?\]|\$'\\(?:x[0-9a-f]{2}|[0-7]{3})/,
 		),
 	]),
 ];
 
-/** Cmdlets of PowerShell: a verb that it knows, and what it knows things by. */
+/** Cmdlets of PowerShell: an approved verb, and a noun of PowerShell. */
 const cmdlet =
 	/\b(?:add|clear|compare|connect|convertfrom|convertto|copy|disable|enable|enter|exit|expand|export|find|foreach|format|get|import|install|invoke|join|measure|mount|move|new|out|pop|push|read|receive|register|remove|rename|resolve|restart|restore|save|select|send|set|show|sort|split|start|stop|suspend|tee|test|trace|unblock|unregister|update|use|wait|where|write)-(?:acl|ad(?:user|computer|group|groupmember|domain|forest|principal)|alias|appxpackage|authenticodesignature|bitstransfer|childitem|ciminstance|cimmethod|clipboard|clixml|command|computer(?:info|restore)?|connection|content|counter|credential|culture|diagnostic|dnsclient\w{0,20}|dnsname|event(?:log|subscriber)?|executionpolicy|expandarchive|expression|file|filehash|firewall\w{0,20}|gridview|help|history|host|hotfix|item|itemproperty|itemtype|job|localgroup(?:member)?|localuser|location|mailbox|mailmessage|member|module|mppreference|netadapter|netfirewall\w{0,20}|netipaddress|netipconfiguration|netneighbor|nettcpconnection|null|object|output|package|path|printer|process|psbreakpoint|psdrive|psprovider|pssession|psreadlineoption|random|recyclebin|registry\w{0,20}|restmethod|runspace|scheduledjob|scheduledtask\w{0,20}|securestring|service|smbshare|smbmapping|string|type|typedata|unique|variable|volume|webclient|webrequest|winevent|wmi(?:object|method|event)|wsman\w{0,20}|xml)\b/;
 
-/** Others as they are written: a verb that changes something, and a thing of several words. */
+/** Other cmdlets in their usual spelling: a verb that changes something, and a noun of several words. */
 const camelCmdlet =
 	/(?<![\w-])(?:Add|Clear|Complete|Confirm|Connect|Convert|ConvertFrom|ConvertTo|Copy|Debug|Disable|Disconnect|Dismount|Enable|Enter|Exit|Expand|Export|Find|Grant|Import|Initialize|Install|Invoke|Join|Limit|Lock|Merge|Mount|Move|New|Open|Optimize|Out|Pop|Protect|Publish|Push|Read|Receive|Register|Remove|Rename|Repair|Request|Reset|Resize|Resolve|Restart|Restore|Resume|Revoke|Save|Search|Send|Set|Show|Split|Start|Stop|Submit|Suspend|Switch|Sync|Test|Trace|Unblock|Undo|Uninstall|Unlock|Unprotect|Unpublish|Unregister|Update|Use|Wait|Watch|Write)-(?:[A-Z][a-z]{1,16}|[A-Z]{2,4}(?=[A-Z]))[A-Z][A-Za-z]{2,30}/;
 

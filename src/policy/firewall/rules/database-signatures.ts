@@ -1,4 +1,4 @@
-/** `SQLi`: pieces of queries that end a value and go on as SQL, names that only databases have, and operators of document databases. */
+/** `SQLi`: values that end their string and continue as SQL, names that only databases have, and operators of document databases. */
 import { callOf, plain, type Signature, uncommented } from './signature.ts';
 import { sqlInjection } from './sql-injection.ts';
 import { distinctiveSqlFunctions, wordSqlFunctions } from './sql-tokens.ts';
@@ -21,7 +21,7 @@ export const queryInjection: readonly Signature[] = [
 		/['"} ] ?[<>=] ?'\$[.[]/,
 		/\b(?:chr|char|nchar) ?\( ?(?:\d{1,3}|0x[0-9a-f]{1,6}) ?\)(?: ?(?:\|\||\+|,)| ?$)/,
 		/\{ ?(?:if|fn|oj) [a-z]{2,20}\(/,
-		// A number in scientific notation without digits lets a name follow directly.
+		// A number in scientific notation without digits can be followed directly by a name.
 		/\b\d{1,10}\.e[(. ]?[a-z(.]/,
 	),
 	...plain(

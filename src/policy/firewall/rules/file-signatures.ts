@@ -1,8 +1,11 @@
-/** Files that are none of a client's business, by path, by address and by extension; and addresses that only the host itself should ask. */
+/**
+ * Signatures of files that clients must not read, by path, by address and by extension, and of addresses that only the host itself should
+ * access.
+ */
 import { innerAddress, metadataAddress, numericAddress } from './address-injection.ts';
 import { anyOf, packed, plain, raw, type Signature, slashed, type TextTest } from './signature.ts';
 
-/** Directories and files that hold credentials, histories and configuration, wherever they stand. */
+/** Directories and files with credentials, histories and configuration, anywhere in a path. */
 const systemFiles = [
 	'/@fs/',
 	'/@id/',
@@ -22,7 +25,7 @@ const systemFiles = [
 
 const step = /[\\/;]\.{2,3}[\\/;]/;
 
-/** Steps to a directory above. Links of pages have one now and then, which stays among the site's own. */
+/** Steps to a parent directory. A link in a page can have one that stays within the site. */
 const stepsOut: TextTest = {
 	source: 'steps to directories above',
 	anySign: '/;',
@@ -31,7 +34,7 @@ const stepsOut: TextTest = {
 		text.split('\n').some((line) => step.test(/^https?:\/\/\w/.test(line) ? line.replace(/(\/[\w-]{1,60})\/\.\.(?=\/\w)/, '$1') : line)),
 };
 
-/** `GenericLFI`: paths out of the directory, and files that such paths lead to. */
+/** `GenericLFI`: paths out of the directory, and files that such paths target. */
 export const localFiles: readonly Signature[] = [
 	...plain(
 		/(?:^|[;=\n @(])\.{2,3}[\\/;]/,
@@ -41,7 +44,7 @@ export const localFiles: readonly Signature[] = [
 		/[\\/]\.{1,2}; ?[\\/]/,
 		/\.[\\/]\.[\\/]\.[\\/]/,
 		/\b(?:file|netdoc|jar|local_file):\/{1,3}[a-z/]/,
-		// A share of another host, in the notation of Windows.
+		// Windows share of another host.
 		/(?:^|\n)\\{2,4}[\w.-]{1,60}\\{1,2}[\w$.-]{1,60}/,
 	),
 	...slashed(
@@ -50,18 +53,18 @@ export const localFiles: readonly Signature[] = [
 		/(?:^|[/\n])\.(?:\w{1,20}_)?history\b/,
 		/(?:^|[/\n])\.env(?:$|[\n.])/,
 		/~\w{0,20}\/\.[a-z]/,
-		// A hidden directory as the beginning of a path.
+		// Hidden directory at the beginning of a path.
 		/(?:^|\n)\/?\.(?!well-known|github|net\b|storybook)[a-z][\w-]{1,30}\/[\w.]/,
 		/\b(?:app\/etc\/(?:local|env)|sites\/default\/settings|config\/(?:database|secrets|master|app)|includes\/configure)\.(?:xml|php|ya?ml|key|inc)\b/,
 		/\b[a-z]:\/(?:windows|winnt|boot|inetpub|program ?files|programdata|xampp|wamp|system volume|documents and settings|users\/[^/\n]{1,40}\/(?:appdata|ntuser|\.)|\$)/,
 		/(?:^|\/)(?:windows|winnt)\/(?:system32|repair|win\.ini|system\.ini|debug|panther)/,
 		anyOf(...systemFiles),
 	),
-	// A NUL ends a name early.
+	// NUL, which ends a file name early.
 	...raw(/%(?:25){0,2}00|%u0000/),
 ];
 
-/** In a path alone: hidden files and directories; nothing here is served from one but `/.well-known/`. */
+/** Hidden files and directories, in a path only; `/.well-known/` is the only such directory that is served. */
 export const hiddenFiles: readonly Signature[] = plain(
 	/[\\/]\.(?!well-known\/)[a-z]/,
 	/[\\/](?:debug|error|errors|access|php_errors?|laravel|npm-debug|catalina|install)\.log(?:$|[\n/?])/,
@@ -70,7 +73,7 @@ export const hiddenFiles: readonly Signature[] = plain(
 
 const extensions =
 	'axd|asax|ascx|bak\\d?|backup|bash|bash_history|bat|bkp|cer|cfg|cfm|cnf|conf|crt|csproj|csr|db3?|dbf|dll|dmp|dos|hprof|hta|htr|htw|ida|idc|idq|inc|ini|jks|kdbx?|keystore|ldb|licx|lnk|log|mdb|mdf|mdw|myd|ora|orig|ovpn|p12|passwd|pem|pfx|ppk|ps1|psm1|pwd|rdb|rdp|resx|sh|shtm|sql|sqlite[23]?|sqlitedb|stm|sw[nop]|sys|tfstate|tfvars|vb|vbe|vbproj|vbs|vsdisco|webinfo|wsf|xsd|xsx';
-/** Names of fields too: in a value such an end is one of a file only behind a slash. */
+/** Extensions that are also names of fields: in a value they are an extension only after a slash. */
 const wordExtensions = 'asa|cmd|config|copy|core|dat|db|dist|dump|env|key|old|pass|pol|printer|reg|resources|sav|save|swap|tmp';
 const archives = '(?:\\.(?:gz|zip|bz2|tar|xz|7z|rar|txt|html?))?[~#]?(?:$|[\\n/;])';
 
@@ -80,7 +83,7 @@ const restrictedPath = new RegExp(`[/\\\\](?:[^\\n /\\\\@:]{1,120})\\.(?:${wordE
 const restrictedNameOf = (pattern: RegExp): TextTest => ({
 	source: pattern.source,
 	anySign: '.',
-	// A text that mentions a file names none.
+	// A text that mentions a file does not request one.
 	test: (text) => pattern.test(text) && text.split('\n').some((line) => !/ [^ ]+ /.test(line) && pattern.test(line)),
 });
 
@@ -91,31 +94,34 @@ export const restrictedExtensions: readonly Signature[] = plain(
 	/[\w)]\.(?:php\d?|phtml|jspx?|aspx?|py|rb|pl|js|html?|xml|ya?ml|json)(?:~|\.(?:bak|old|orig|save|swp|tmp|copy|\d))(?:$|[\n/])/,
 );
 
-/** Names under which shells for the web go about. */
+/** Common names of web shells. */
 const webShells =
 	/\/(?:c99|r57|c100|wso\d?|b374k|shell|cmd|backdoor|alfa|indoxploit|webshell|reverse|payload|exploit|weevely|phpspy|simple-backdoor|aspxspy|antsword|godzilla)\d{0,3}\.(?:php\d?|phtml|phar|inc|txt|jspx?|aspx?|cfm|pl|py|cgi|sh|war|exe|dat|gif\?)/;
 
-/** `GenericRFI`: a value that is an address of somebody's script. */
+/** `GenericRFI`: values that are the address of a remote script. */
 export const remoteFiles: readonly Signature[] = plain(
 	numericAddress,
 	/(?:^|\n)(?:ftps?|https?|file)\b[^\n ]{0,512}\?(?:\n|$)/,
 	/(?:^|\n)(?:_conf\[path\]|mosconfig[a-z_]{1,20}|(?:abs(?:olute)?_?)path|base(?:path|dir|_path|_dir)|include(?:_?path|_?file|dir)|path_to_root|root_?(?:path|dir)|phpbb_root_path|dir_?(?:path)?|doc_?root|server_root|cfg_path|config_path|lib_?(?:path|dir)|_server\[document_root\])\n(?:ftps?|https?):/,
-	// What the server appends to it falls away.
+	// The suffix that the server appends becomes part of the query.
 	/(?:^|\n)(?:https?|ftps?):[^\n]{1,256}\.(?:php\d?|phtml|jsp|aspx?|txt|gif|jpe?g|png|pl|cgi|inc|dat)\?(?:\w{0,20}=?)?(?:\n|$)/,
 	/(?:^|\n)(?:ftps?|sftp|smb|cifs|ssh2|webdav|ogg|expect):\/\/[^\n]{1,256}\.(?:php\d?|phtml|phar|jspx?|aspx?|txt|gif|jpe?g|png|pl|py|cgi|inc|sh)\b/,
-	// The scheme is the page's own.
+	// Address without a scheme, which takes that of the page.
 	/(?:^|\n)[\\/]{2}[\w-]{1,60}(?:\.[\w-]{1,60}){1,6}[\\/][^\n ]{0,256}\.(?:txt|php\d?|phtml|jspx?|aspx?|pl|py|cgi|inc|sh)\b/,
 	{ source: `addresses with ${webShells.source}`, test: (text) => webShells.test(text) && /(?:^|\n)(?:https?|ftps?):/.test(text) },
 );
 
-/** `GenericSSRF`: values that are addresses of the network inside. Not for header fields: developers' browsers send `referer: http://localhost/`. */
+/**
+ * `GenericSSRF`: values that are addresses of the internal network. Unused for header fields, because developers' browsers send `referer:
+ * http://localhost/`.
+ */
 export const innerAddresses: readonly Signature[] = plain(
 	innerAddress,
 	/(?:^|\n)\[?(?:localhost(?:\.localdomain)?|ipv?6-(?:localhost|loopback)|localhost6(?:\.localdomain6)?|kubernetes(?:\.default)?(?:\.svc(?:\.cluster\.local)?)?|host\.docker\.internal)\]?(?::\d{1,5})?\//,
 	/\.svc\.cluster\.local\b|\b(?:gopher|dict|jar|netdoc|tftp|ldapi):\/{0,2}[\w[]|(?:^|\n)unix:[^\n|]{0,400}\|/,
 );
 
-/** `EC2MetaDataSSRF`: credentials of the machine, in the spellings that resolve to the same address. */
+/** `EC2MetaDataSSRF`: credentials of the machine, in all spellings that resolve to the same address. */
 export const metadataAddresses: readonly Signature[] = packed(
 	metadataAddress,
 	anyOf(

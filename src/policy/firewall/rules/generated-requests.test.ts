@@ -1,4 +1,4 @@
-/** What the rules catch of attacks that no rule was written from, and what they block of harmless requests. */
+/** Measures the rules on attacks that no rule was derived from, and on harmless requests. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { attackFamilies } from '../../../../test/support/firewall/attack-grammar.ts';

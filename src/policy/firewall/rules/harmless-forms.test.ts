@@ -1,4 +1,4 @@
-/** Forms that are harmless as a whole, and what makes attacks of them. */
+/** Tests texts that are harmless as a whole, and the additions that turn them into attacks. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { RuleSet } from './rule-set.ts';
@@ -54,7 +54,7 @@ describe.each(['redirect_uri', 'callback', 'webhook_url', 'next', 'url'])('addre
 	);
 });
 
-/** Form, place and payload: attacks that are dressed as one of the forms. */
+/** Form, place and payload of attacks disguised as one of the forms. */
 const bypasses = readFileSync(new URL('../../../../test/suites/harmless-form-bypasses/bypasses.txt', import.meta.url), 'utf8')
 	.trimEnd()
 	.split('\n')

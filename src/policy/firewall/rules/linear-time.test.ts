@@ -1,4 +1,4 @@
-/** Guarantees 9.24, pains 25: no text makes a rule slow. Counted in processor time of this thread, of the best of three tries. */
+/** Guarantees 9.24, pains 25: no text makes a rule slow. Measures processor time of this thread, the best of three runs. */
 import { describe, expect, test } from 'vitest';
 import { workedMs } from '../../../../test/support/worked-ms.ts';
 import { readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
@@ -10,7 +10,7 @@ import type { Signature } from './signature.ts';
 
 const length = 65_536;
 
-/** Beginnings of what signatures look for, so that each of them is tried at as many places as can be. */
+/** Prefixes of text that signatures match, so that each signature is tried at as many positions as possible. */
 const seeds = [
 	`a¦ ¦.¦/¦<¦on¦select ¦(¦)¦[¦{¦$¦\${¦$(¦\`¦'¦"¦;¦|¦&¦%¦1¦-¦=¦\n¦../¦union ¦if ¦if not ¦for ¦for %¦a=¦http:?¦{{¦{{a¦<a `,
 	`<a:¦o:1:"a¦$a[1]¦$a[a¦case ¦having ¦group by ¦update a set ¦insert into ¦/a[¦/a?¦{a,¦while(¦process.¦$_¦a::¦curl -a `,
@@ -33,7 +33,7 @@ const seeds = [
 const texts = seeds.map((seed) => seed.repeat(Math.ceil(length / seed.length)).slice(0, length));
 
 describe('64 KB of hostile text takes a signature less than 10 ms', () => {
-	// Families have the same signatures in most parts: each set of them once.
+	// Families have the same signatures in most parts, so each set of them runs once.
 	const ruleOf = new Map(rules.filter(({ signatures }) => signatures.length > 0).map(({ name, signatures }) => [signatures, name]));
 	const byRule = [...ruleOf].map(([signatures, name]) => [name, signatures] as const);
 
@@ -52,7 +52,7 @@ describe('64 KB of hostile text takes a signature less than 10 ms', () => {
 	);
 });
 
-/** Beginnings of command lines. Each pair of them, repeated within the longest line that is looked at, can be divided in many ways. */
+/** Beginnings of command lines. Each pair of them, repeated up to the maximum scanned length, can be split in many ways. */
 const commands =
 	'git a;¦git a|¦grep a;¦sed b|¦awk c;¦jq a||¦do a;¦do ;;¦[ a;¦[[ a&&¦get-a a|¦get-a ¦sudo ¦a=b ¦a=a a=a ¦npm a & ¦then ¦for a in ¦if [ ¦ ;;¦a;a|¦ 2>&1'.split(
 		'¦',
@@ -125,7 +125,7 @@ function leastCpuMs(work: () => unknown): number {
 			least,
 			workedMs(() => void work()),
 		);
-		// Far below the bound: not worth more tries.
+		// Far below the limit, so more runs are unnecessary.
 		if (least < 5) break;
 	}
 	return least;

@@ -1,10 +1,10 @@
 /**
- * `HeaderInjection`, `LDAPInjection`, `XPathInjection`: values that end what a protocol or a query language put them in.
- * `SessionFixation`: a request that sets another's session, by an argument or by a script that sets a cookie.
+ * `HeaderInjection`, `LDAPInjection`, `XPathInjection`: values that break out of their place in a protocol or a query. `SessionFixation`:
+ * requests that set another client's session, by an argument or by a script that sets a cookie.
  */
 import { framed, packed, plain, raw, type Signature } from './signature.ts';
 
-/** Fields that responses, requests and mails begin lines with, and lines of texts do not. */
+/** Fields that begin lines of responses, requests and mails, but not of texts. */
 const fieldNames =
 	'set-cookie|location|refresh|content-(?:type|length|disposition|encoding|location|security-policy|transfer-encoding)|transfer-encoding|mime-version|host|connection|cache-control|access-control-[a-z-]{3,30}|x-[a-z-]{2,30}|link|expires|pragma|authorization|cookie|user-agent|referer|origin|via|server|status|etag|vary|www-authenticate|strict-transport-security|b?cc|reply-to|return-path|remote-[a-z]{2,10}|accept(?:-[a-z]{2,12})?|forwarded|upgrade|last-modified|warning|age|allow|date|proxy-[a-z-]{3,20}|sec-[a-z-]{3,20}|retry-after|keep-alive|trailer|te|if-[a-z-]{3,20}|range';
 
@@ -17,7 +17,7 @@ export const headerInjection: readonly Signature[] = [
 		/\r\r[^\n\r]{0,40}<(?:html|script|body|!doctype)/,
 	),
 	...plain(
-		// In quotes it is a line of a log.
+		// A request line in quotes belongs to a log.
 		/(?<!")\b(?:get|post|head|put|delete|options|patch|connect|trace|propfind) (?:https?:\/\/|\/)?[^ \n]{0,300} http\/\d/,
 		/\bhttp\/[01]\.\d \d{3} [a-z]/,
 	),
@@ -26,10 +26,10 @@ export const headerInjection: readonly Signature[] = [
 	...packed(/(?:^|\n)\$version\n/),
 ];
 
-/** In a path alone: none of ours has a line end. */
+/** Line ends in a path only; no path of the gateway has one. */
 export const brokenPath: readonly Signature[] = framed(/\r/);
 
-/** A filter that is whole is asked for as one, and ends none. */
+/** Tells whether the line is a complete filter, which breaks out of none. */
 function isWholeFilter(line: string): boolean {
 	if (!/^\([&|!]?\(?[a-z]/.test(line)) return false;
 	let depth = 0;
@@ -40,10 +40,10 @@ function isWholeFilter(line: string): boolean {
 	return false;
 }
 
-/** A path of XPath from its beginning to its end, its texts in quotes. */
+/** Complete XPath expression with its texts in quotes. */
 const wholePath = /^\.?\/{1,2}[\w*@](?:[^\n|;'"]|'[^'"\n]{0,80}'|"[^'"\n]{0,80}"){0,200}$/;
 
-/** Functions that reach other documents, the system or its settings, questions about what is not known, and conditions that always hold. */
+/** Functions that access other documents, the system or its settings, probes of unknown structure, and conditions that are always true. */
 const reachingPath =
 	/\b(?:doc|document|doc-available|collection|unparsed-text\w{0,10}|system-property|environment-variable|available-environment-variables|evaluate|transform)\(|\w:[\w-]{1,40}\(|\]\)?(?:or|and)\b|\](?:or|and)[(/@'"\w]|(?:^|[\])'"\w])(?:or|and)?true\(\)|\[(?:not\(|boolean\(){0,3}(?:true\(|false\(|\d{1,4}[)<>=!]|['"][^'"\n]{0,20}['"][<>=!])|\[[^\]\n]{0,60}[([,=]\/{1,2}[\w*]|descendant(?:-or-self)?::\*\[\d|or\.\]|['")\]](?:or|and)(?:not\(|\d|['"])|count\((?:child::)?(?:node\(\)|\*)|string-length\([\w@./]{0,30}\)[=<>]|substring\([\w@./]{0,30},\d|\/\*\[\d{1,4}\]\/\*\[/;
 
@@ -70,7 +70,7 @@ const unless = (isWhole: (line: string) => boolean, signatures: readonly Signatu
 export const ldapInjection: readonly Signature[] = unless(
 	isWholeFilter,
 	packed(
-		// A filter ends, another begins: by an attribute and its comparison, or by an operator.
+		// One filter ends and another begins: by an attribute and its comparison, or by an operator.
 		/[)*]\(+(?:[|&!]\(*){0,4}[a-z0-9][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
 		/\)\([|&!](?:$|[\n()])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
 		/\*\)\(|\(\|\(\w{1,30}=|\(&\(\w{1,30}=[^\n]{0,60}\)\(/,
@@ -92,7 +92,7 @@ export const xpathInjection: readonly Signature[] = unless(
 	),
 );
 
-/** Names that frameworks give their sessions. */
+/** Default names of sessions in frameworks. */
 const frameworkNames =
 	'phpsess(?:id|ion)?|jsessionid|jservsession|jwsession|aspsessionid[a-z]{0,12}|asp\\.net_sessionid|(?:__(?:host|secure)-)?(?:next-auth|authjs)\\.session-token|connect\\.sid|koa[.:]sess|play_session|zend_session_id|cfid|cftoken|cfsid|cakephp|laravel_session|ci_session|_?symfony|sf_session|rack\\.session|_[a-z_]{2,30}_session|weblogicsession|siteserver_sid|meteor_login_token|express\\.sid|sails\\.sid|hapi_session|django_session|beaker\\.session\\.id|sessionid|viewstate_session|plack_session|mojolicious|dancer\\.session|flask_session|wordpress_logged_in\\w{0,40}|fe_typo_user|joomla_session|drupal_session|frontend_cid|osclass_sid|oscsid|xfsession|bbsessionhash';
 
@@ -100,9 +100,9 @@ export const sessionFixation: readonly Signature[] = packed(
 	/\.cookie\b[^\n]{0,60};(?:expires|domain|path|max-age)[=\n]|\bhttp-equiv=['"]?set-cookie|document\.cookie=/,
 );
 
-/** An argument with such a name comes from a page that knows the server, or from an attacker. */
+/** Argument with such a name, which only a page of the server or an attacker sends. */
 export const frameworkSession = new RegExp(`(?:^|&)(?:${frameworkNames})(?:=[^&]|\\[|%5b)`, 'i');
 
-/** What others call a session: an argument like it means one only where another site's page sends it. */
+/** Other common names of sessions; such an argument means a session only when another site's page sends it. */
 export const sessionArgument =
 	/(?:^|&)(?:s(?:ess(?:ion)?)?[-_.]?(?:id|key|token|hash)|sid|(?:user|auth|app|web|my)[-_]?session(?:[-_]?(?:id|token|key))?|session)=[^&]/i;

@@ -1,6 +1,6 @@
 /**
- * The firewall's rules by name. Names are those of AWS's managed rule groups wherever such a rule exists there, so that
- * who knows them can map them; families are looked for in more parts than there.
+ * Rules of the firewall by name. They have the names of AWS's managed rule groups wherever such a rule exists, so that users can map them.
+ * Each family checks more parts than there.
  */
 import { genericCode, javaDeserialization, log4j, php } from './code-signatures.ts';
 import { unixCommands, windowsCommands } from './command-signatures.ts';
@@ -12,28 +12,28 @@ import type { Signature } from './signature.ts';
 
 export type RuleAction = 'block' | 'count' | 'off';
 
-/** Of a request, as rule names end with them. */
+/** Parts of a request, as suffixes of rule names. */
 export type RulePart = 'HEADER' | 'COOKIE' | 'QUERYARGUMENTS' | 'URIPATH' | 'BODY';
 
 export interface Rule {
 	readonly name: string;
 	readonly part: RulePart;
-	/** Unless the configuration says otherwise. */
+	/** Action by default, which the configuration can override. */
 	readonly defaultAction: RuleAction;
-	/** Any of these is a match; none for rules that look at something else. */
+	/** Signatures of which one must match; none for rules that check something else. */
 	readonly signatures: readonly Signature[];
 }
 
 interface Family {
 	readonly signatures: readonly Signature[];
 	readonly parts: readonly RulePart[];
-	/** Searched in the path besides. */
+	/** Signatures that are additionally checked in the path. */
 	readonly inPath?: readonly Signature[];
 }
 
 const everywhere: readonly RulePart[] = ['HEADER', 'COOKIE', 'QUERYARGUMENTS', 'URIPATH', 'BODY'];
 
-/** Rules that search for signatures: one for each part. */
+/** Rules with signatures, one for each part. */
 const families: Readonly<Record<string, Family>> = {
 	CrossSiteScripting: { signatures: crossSiteScripting, parts: everywhere },
 	EC2MetaDataSSRF: { signatures: metadataAddresses, parts: ['COOKIE', 'QUERYARGUMENTS', 'URIPATH', 'BODY'] },
@@ -54,7 +54,7 @@ const families: Readonly<Record<string, Family>> = {
 	XPathInjection: { signatures: xpathInjection, parts: ['COOKIE', 'QUERYARGUMENTS', 'BODY'] },
 };
 
-/** Rules that look at something else than signatures. */
+/** Rules that check something other than signatures. */
 const specialRules = {
 	NoUserAgent_HEADER: { part: 'HEADER', defaultAction: 'count' },
 	UserAgent_BadBots_HEADER: { part: 'HEADER', defaultAction: 'block' },

@@ -117,7 +117,7 @@ describe('a request that does not say who sends it', () => {
 });
 
 describe('bodies', () => {
-	test('are nobody’s business unless a rule for them is on', () => {
+	test('are not inspected unless a rule for them is on', () => {
 		expect(new RuleSet({}).watchesBodies).toBe(false);
 		expect(new RuleSet({ SizeRestrictions_BODY: 'count' }).watchesBodies).toBe(true);
 		const watching = new RuleSet({ SQLi_BODY: 'count', SizeRestrictions_BODY: 'count' });

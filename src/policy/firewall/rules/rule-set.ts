@@ -1,4 +1,4 @@
-/** The rules as configured, applied to a request's head. Knows no request but the one it is given, and remembers verdicts by text. */
+/** Applies the configured rules to a request's head. It keeps no state across requests except cached results by text. */
 import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import { memoizeByHeaders } from '../../../core/header-memo.ts';
 import { tokenHeaders } from '../../access/token-headers.ts';
@@ -8,27 +8,27 @@ import { frameworkSession, sessionArgument } from './protocol-signatures.ts';
 import { type RuleAction, type RulePart, rules, type SpecialRuleName } from './rule-catalogue.ts';
 import type { Signature } from './signature.ts';
 
-/** `UserAgent_BadBots`: programs that look for holes and say who they are. Libraries and tools for callers are none of these. */
+/** `UserAgent_BadBots`: vulnerability scanners that identify themselves. Client libraries and tools are not among them. */
 export const badBots =
 	/\b(?:acunetix|appscan|arachni|bsqlbf|burpcollaborator|cgichk|cloudmapping experiment|commix|crowdstrike scanner|dav\.pm\/v|detectify|dirbuster|dirsearch|dotdotpwn|evil(?:bot|scanner)|feroxbuster|ffuf|fimap|fuzz faster|gobuster|gootkit|grendel-scan|havij|jaascois|jbrofuzz|jorgee|l9explore|l9tcpid|libwhisker|masscan|morfeus|mysqloit|n-stealth|nessus|netsparker|nikto|nmap|nsauditor|nuclei|openvas|pmafind|prog\.customcrawler|sitelockspider|skipfish|sqlmap|sqlninja|sqlpowerinjector|struts-pwn|sysscan|tbi-webscanner|uil2pn|w3af|webbandit|webinspect|webshag|websiteinspector|webtrends security|wfuzz|whatweb|whcc\/|wordpress hash grabber|wpscan|xmlrpc exploit|zgrab|zmeu|aiodnsbrute|aquatone|autosploit|backdorm|brutus|bbqsql|beefproject|bilbo|black widow|burp(?: ?suite|collab)|cansecwest|censysinspect|cmsmap|crackmapexec|dalfox|dirb(?= |\/|$)|domsink|droopescan|dnsenum|eyewitness|expanse, a palo|fierce|golismero|grabber\/|hakrawler|hexometer|(?:thc-)?hydra(?: |\/|$)|httprint|httpx - open|jaeles|jndi-?exploit|joomscan|jsky|katana(?: |\/|$)|kiterunner|leakix|metasploit|metis|mozilla\/5\.0 sf|muieblackcat|naabu|netlab360|nimbostratus|nosqlmap|nsearch|odin(?: scan|\/)|paros(?: |\/|$)|patator|pangolin|photon\/|project(?:discovery|sonar)|qualys|rapid7|recon-ng|reaver|rustscan|scanbot|scaninfo|securitytrails|shodan|sn1per|sqlbrute|sqlsus|sslscan|sslyze|subfinder|testssl|theharvester|tplmap|uniscan|vega\/|vuls\/|wafw00f|wapiti|webcruiser|webscarab|webvulnscan|whatwaf|wprecon|x5s|xsser|xsstrike|xspear|zaproxy|zap\/|zoomeye|zollard)\b/i;
 
-/** A rule that a request matched, and what is to be done about it. */
+/** Rule that a request matched, and its action. */
 export interface RuleMatch {
 	readonly rule: string;
 	readonly part: RulePart;
 	readonly action: Exclude<RuleAction, 'off'>;
 }
 
-/** Longest texts that pass, as in the rule group of AWS. */
+/** Maximum accepted lengths, as in the rule group of AWS. */
 export const sizeLimits = { queryLength: 2048, pathLength: 1024, cookieLength: 10_240, bodyBytes: 8192 } as const;
 
-/** Longer texts are judged anew each time, so that the caches' memory is bounded. */
+/** Maximum length of a cached text, which bounds the caches' memory. */
 const longestRemembered = 1024;
 const headersRemembered = 4096;
-/** Fewer, for a path keeps the whole target alive that it was cut from. */
+/** Smaller limit, because a path keeps the whole target that it was cut from in memory. */
 const targetsRemembered = 512;
 
-/** Secrets, which nobody looks into; and fields that the HTTP checks have judged already. */
+/** Header fields that are not scanned: secrets, and fields that the HTTP checks have validated. */
 const unscanned: ReadonlySet<string> = new Set([
 	...tokenHeaders,
 	'connection',
@@ -40,7 +40,7 @@ const unscanned: ReadonlySet<string> = new Set([
 	'transfer-encoding',
 ]);
 
-/** Identifiers, which differ in each request: no signature of a header field consists of these alone, but for streams of Java. */
+/** Identifiers, which differ in each request. No signature of a header field consists of these alone, except streams of Java. */
 const plainIdentifier = /^(?!rO0AB)[\w-]{0,64}$/;
 const fileNameField = /^x[-_.]?file[-_.]?name$/;
 
@@ -62,7 +62,7 @@ export class RuleSet {
 	readonly #paths = new VerdictCache<Matches>(targetsRemembered);
 	readonly #queries = new VerdictCache<Matches>(targetsRemembered);
 
-	/** @param actions by rule name; what is not named does what it does by default. */
+	/** @param actions by rule name; other rules use their default action. */
 	constructor(actions: Readonly<Record<string, RuleAction>>) {
 		const active = rules.flatMap(({ name, part, defaultAction, signatures }) => {
 			const action = actions[name] ?? defaultAction;
@@ -80,7 +80,7 @@ export class RuleSet {
 		this.#special = new Map(active.map(({ match }) => [match.rule, match]));
 	}
 
-	/** What the head of this request matches; in no particular order, and mostly nothing. */
+	/** Returns the matches of the request's head, in no particular order; usually none. */
 	judgeHead({ method, path, query, headers }: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>): Matches {
 		let found = this.#judgePath(path);
 		if (query !== '') {
@@ -88,12 +88,12 @@ export class RuleSet {
 			if (setsSession(query, headers)) found = this.#with(found, 'SessionFixation_QUERYARGUMENTS');
 		}
 		found = joined(found, this.#judgeFields(headers));
-		// Balancers' probes carry what their makers thought of.
+		// Health checks of balancers have arbitrary headers.
 		const isHealthCheck = path === '/' && (method === 'GET' || method === 'HEAD');
 		return isNothing(headers['user-agent']) && !isHealthCheck ? this.#with(found, 'NoUserAgent_HEADER') : found;
 	}
 
-	/** Whether any rule wants to see bodies. */
+	/** Tells whether any rule needs the body. */
 	get watchesBodies(): boolean {
 		return this.#scanned.BODY.length > 0 || this.#special.has('SizeRestrictions_BODY');
 	}
@@ -165,7 +165,7 @@ export class RuleSet {
 	}
 }
 
-/** Whether an argument sets a session, as far as it was not the server's own page that sent it. */
+/** Tells whether an argument sets a session, unless the server's own page sent it. */
 function setsSession(query: string, { referer, host }: HeaderFields): boolean {
 	const isFramework = frameworkSession.test(query);
 	if (!isFramework && !sessionArgument.test(query)) return false;
@@ -173,7 +173,7 @@ function setsSession(query: string, { referer, host }: HeaderFields): boolean {
 	return origin === undefined ? isFramework : siteOf(origin) !== siteOf(String(host ?? ''));
 }
 
-/** Pages of neighbouring hosts belong to one site: the last two labels decide, and all of an address. */
+/** Returns the site of a host: the last two labels, or the whole of an IP address. */
 function siteOf(host: string): string {
 	const name = host.toLowerCase().replace(/:\d{0,5}$/, '');
 	return /[\d\]]$/.test(name) ? name : name.split('.').slice(-2).join('.');
@@ -205,15 +205,15 @@ function isNothing(field: string | string[] | undefined): boolean {
 }
 
 /**
- * Remembers what was found for a text. Bounded: when the younger half is full, the older one is forgotten; what is asked for
- * again moves to the younger.
+ * Caches results by text. Bounded by two generations: when the younger one is full, the older one is dropped; a hit moves the entry to the
+ * younger one.
  */
 export class VerdictCache<Verdict> {
 	readonly #halfSize: number;
 	#young = new Map<string, Verdict>();
 	#old = new Map<string, Verdict>();
 
-	/** @param size texts remembered at most. */
+	/** @param size maximum number of cached texts. */
 	constructor(size: number) {
 		this.#halfSize = Math.max(1, size >> 1);
 	}

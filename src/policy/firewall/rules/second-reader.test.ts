@@ -1,4 +1,4 @@
-/** What the rules do with requests of somebody who had not read them. */
+/** Measures the rules on requests by an author who had not read them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { makeMeasuredRules } from '../../../../test/support/firewall/measure-variants.ts';
@@ -19,7 +19,7 @@ const attacks = measureSecondReaderAttacks(ruleSet);
 describe('harmless requests and code-like arguments', () => {
 	test.each(harmless.map((figure) => [figure.name, figure.set, figure] as const))('%s, %s', (_name, set, { sent, blocked }) => {
 		expect(sent).toBeGreaterThan(140);
-		// What is held out stays unseen, also where this fails.
+		// The held-out set is never printed, also when this test fails.
 		const shown = set === 'developed' ? blocked.join('\n') : '';
 		expect((100 * blocked.length) / sent, `blocked:\n${shown}`).toBeLessThanOrEqual(maxFalseShare);
 	});

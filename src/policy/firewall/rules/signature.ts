@@ -1,24 +1,24 @@
 import type { Forms } from './canonical-text.ts';
 import { signsOf, splitByNeeds } from './text-signs.ts';
 
-/** A pattern, or a detector that reads a text's tokens. `source` names it in messages. */
+/** Pattern, or a detector that reads a text's tokens. `source` names it in messages. */
 export interface TextTest {
 	readonly source: string;
-	/** Signs one of which a text must have to match; any text may where there are none. */
+	/** Signs of which a match needs at least one; absent if any text can match. */
 	readonly anySign?: string;
 	test(text: string): boolean;
 }
 
 /**
- * One thing that attacks have and harmless requests do not, searched in one form of a text. Time must grow with the text's length
- * alone: no repetition without a bound, unless what follows cannot match what is repeated. A test holds each of them to that.
+ * Feature of attacks that harmless requests do not have, searched in one form of a text. Time must be linear in the text's length: no
+ * unbounded repetition unless the text after it cannot match the repeated part. A test checks each signature.
  */
 export interface Signature {
 	readonly form: keyof Forms;
 	readonly pattern: TextTest;
-	/** Signs without which a text cannot match, as bits (`text-signs.ts`). */
+	/** Bit mask of the signs that every match has (`text-signs.ts`). */
 	readonly needs: number;
-	/** Signs one of which a text must have, as bits; 0 where it need not. */
+	/** Bit mask of signs of which a match has at least one; 0 for no condition. */
 	readonly needsAny: number;
 }
 
@@ -33,24 +33,24 @@ export const raw = signaturesOf('raw');
 function signaturesOf(form: keyof Forms): (...patterns: readonly TextTest[]) => Signature[] {
 	return (...patterns) =>
 		patterns.flatMap((pattern): Signature[] => {
-			// What was received has signs that its readings have not.
+			// The raw text has signs that its decoded forms lack.
 			if (form === 'raw') return [{ form, pattern, needs: 0, needsAny: 0 }];
 			if (pattern instanceof RegExp) return splitByNeeds(pattern).map((part) => ({ form, ...part, needsAny: 0 }));
 			return [{ form, pattern, needs: 0, needsAny: signsOf(pattern.anySign ?? '') }];
 		});
 }
 
-/** Any of these texts, taken literally. */
+/** Returns a pattern for any of these literal texts. */
 export function anyOf(...texts: readonly string[]): RegExp {
 	return new RegExp(texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|'));
 }
 
-/** Shorter ends of names are words too. */
+/** Minimum length of a matched end of a name; shorter ends are words too. */
 const leastEndLength = 7;
 
 /**
- * A call by one of these names, the bracket directly behind or after a space; also where something stands before the name.
- * @param wordNames names that are words too, and have the bracket directly behind them.
+ * Matches a call of one of these names, with the bracket directly after it or after a space, also with a prefix before the name.
+ * @param wordNames names that are words too, and need the bracket directly after them.
  */
 export function callOf(names: ReadonlySet<string>, source: string, wordNames: ReadonlySet<string> = new Set()): TextTest {
 	const isNamed = (name: string): boolean => {
@@ -72,7 +72,7 @@ export function callOf(names: ReadonlySet<string>, source: string, wordNames: Re
 	};
 }
 
-/** @param lines words with spaces between them, as the lists beside this file keep them. */
+/** @param lines words separated by spaces, as in the lists next to this file. */
 export function wordsOf(lines: readonly string[]): ReadonlySet<string> {
 	return new Set(lines.flatMap((line) => line.split(' ')));
 }

@@ -25,7 +25,7 @@ test.each<[string, '' | "'", string]>([
 	expect(sqlTokens(value, quote)).toBe(tokens);
 });
 
-describe('SQL is told from', () => {
+describe('SQL is distinguished from', () => {
 	test.each([
 		"x' or 'a'='a",
 		'1 or 1=1',

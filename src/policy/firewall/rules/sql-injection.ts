@@ -1,12 +1,9 @@
-/** Judges values as SQL: does what is put into a query end its place in it, or begin a statement? */
+/** Detects SQL in values: a value that ends its place in a query, or begins a statement. */
 import { maxScannedLength } from './canonical-text.ts';
 import type { TextTest } from './signature.ts';
 import { sqlTokens } from './sql-tokens.ts';
 
-/**
- * What goes on after a string was ended by the value. English has apostrophes and quotes too, but next to it come words, not operators
- * with operands.
- */
+/** Matches SQL after a value ended a string. English has apostrophes and quotes too, but words follow them, not operators with operands. */
 const afterString = new RegExp(
 	[
 		'[ck]',
@@ -26,7 +23,7 @@ const afterString = new RegExp(
 );
 const inString = new RegExp(`^s\\)*(?:${afterString.source})`);
 
-/** The same after a number, but for what sentences about numbers say. */
+/** Matches the same after a number, except what sentences about numbers contain. */
 const afterNumber = new RegExp(
 	[
 		'\\)*c$',
@@ -43,15 +40,15 @@ const afterNumber = new RegExp(
 );
 const withNumber = new RegExp(`^m?\\(*n(?:${afterNumber.source})`);
 
-/** What is SQL wherever it stands. */
+/** Matches SQL at any position. */
 const statement = new RegExp(
 	[
-		// A comparison of constants.
+		// Comparison of constants.
 		'^sos$',
 		'^&(?:[ns]o|N$)',
 		'&\\(*(?:n\\)*o\\(*n|s\\)*o\\(*s)',
 		'[&o]\\(*f\\(',
-		// The name at the end may be one of a union in a sentence.
+		// The name at the end may belong to a union in a sentence.
 		'U\\(*S\\(*(?:[nsvNfgm(]|w[,Fck])',
 		'[ns)]U\\(*Sw$',
 		'\\(S(?:[nsvNfgm]|w[,FoW])',
@@ -76,21 +73,21 @@ const statement = new RegExp(
 	].join('|'),
 );
 
-/** Whether a value may be worth reading as SQL at all. */
+/** Cheap test before a value is tokenised as SQL. */
 const isWorthReading =
 	/['"`;#(]|--|\/\*|\b(?:and|or|xor|union|select|order|group|having|where|into|delete|drop|update|insert|case|waitfor)\b|&&|\|\|/;
 
-/** Without one of these tokens there is no statement. */
+/** Tokens of which every statement has one. */
 const statementTokens = /[SUIdDuRECfgVXr&]|^sos$/;
 
-/** One value a line, as in a reading of a part. */
+/** Checks one value per line, as in a decoded part. */
 export const sqlInjection: TextTest = {
 	source: 'SQL, read as tokens',
 	anySign: ' \'"`;#()-/|&',
 	test: (text) => isWorthReading.test(text) && text.split('\n').some(isSql),
 };
 
-/** Texts of JSON, each of which is a value of its own. */
+/** Strings of JSON, each of which is a separate value. */
 const jsonText = /"(?:[^"\\]|\\.)*"/g;
 
 function isSql(line: string): boolean {
@@ -112,7 +109,10 @@ function isJson(value: string): boolean {
 	}
 }
 
-/** A server that doubles quotes leaves the backslash before one to the database. */
+/**
+ * Checks a value, also without backslashes before quotes. If the server escapes quotes by doubling them, the database reads such a
+ * backslash as the escape of the first one.
+ */
 function isSqlValue(value: string): boolean {
 	return readsAsSql(value) || (/\\['"]/.test(value) && readsAsSql(value.replace(/\\(?=['"])/g, '')));
 }
@@ -124,10 +124,10 @@ function readsAsSql(value: string): boolean {
 	return hasBreak(unquoted, "'") || hasBreak(unquoted, '"') || hasBreak(unquoted, '`');
 }
 
-/** Words in quotes, with blanks or marks of a sentence around: a quotation, which ends where it seems to. */
+/** Words in quotes, surrounded by blanks or punctuation: a quotation, which ends at its closing quote. */
 const quotation =
 	/(?<![^\s(,+-])(["'])(?:\w[^"'\n]{0,80}[\w.!?*]|\w|[&+#*/!?@%<>{}[\]();:,.$^~|\\-]|[<>]=?\d{0,6}|<>)\1(?![^\s),.;:!?+*-])/g;
-/** A value that goes on with a word of a text that ended a quotation: `"salt" and "pepper`. */
+/** Value that continues with a word after a quotation: `"salt" and "pepper`. */
 const openQuotation = /\b(?:and|or) ["'][a-z][^"'=]{2,}$/;
 
 function hasBreak(value: string, quote: "'" | '"' | '`'): boolean {

@@ -1,27 +1,28 @@
 /**
- * Reads a value as SQL would: one letter a token, so that the judgement is about a sequence and not about a spelling.
+ * Tokenises a value as SQL, one letter for each token, so that detection depends on the sequence and not on the spelling.
  *
- * n number, s string, v variable, w name, f distinctive function with its bracket to come, g other function, N null or a truth value;
- * o comparison, r one by a pattern, i one that is an English word, m arithmetic, & logic; ( ) , ; c comment to the end with nothing behind it,
- * k with something behind it; U union, S select, F from, W where or having, G group or order by, L limit, I insert into, d delete,
- * u update, z set, V values, D drop or truncate, R create and the like, T table and the like, E exec and the like, C case, H when, t then,
- * X into; j anything else.
+ * - n number, s string, v variable, w name, f distinctive function before its bracket, g other function, N null or a truth value
+ * - o comparison, r one by a pattern, i one that is an English word, m arithmetic, & logic
+ * - ( ) , ; themselves, c comment to the end with nothing after it, k with something after it
+ * - U union, S select, F from, W where or having, G group or order by, L limit, I insert into
+ * - d delete, u update, z set, V values, D drop or truncate, R create and the like, T table and the like
+ * - E exec and the like, C case, H when, t then, X into, j anything else
  */
 
 import { wordsOf } from './signature.ts';
 import names from './sql-functions.json' with { type: 'json' };
 
-/** Names that are words of no language and functions of few others: a call by such a name is a piece of SQL. */
+/** Names that are not natural words and are functions of few other languages: a call of one is a piece of SQL. */
 export const distinctiveSqlFunctions = wordsOf(names.distinctiveSqlFunctions);
-/** Names that are words too: calls have the bracket directly behind them. */
+/** Names that are words too: calls have the bracket directly after them. */
 export const wordSqlFunctions = wordsOf(names.wordSqlFunctions);
-/** Names that are functions elsewhere too, or words: calls that mean SQL only next to other tokens of it. */
+/** Names that are words, or functions of other languages: calls mean SQL only next to other tokens of it. */
 const commonSqlFunctions = wordsOf(names.commonSqlFunctions);
 
 const keywords: ReadonlyMap<string, string> = new Map(
 	Object.entries({
 		'&': 'and or xor',
-		// Words that change nothing about what follows.
+		// Words that do not change the meaning of the tokens after them.
 		'': 'not binary all any some distinct as sql_no_cache high_priority top',
 		r: 'like rlike regexp ilike glob',
 		i: 'between in is div mod isnull similar sounds match',
@@ -49,7 +50,7 @@ const keywords: ReadonlyMap<string, string> = new Map(
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 const isWordCode = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || isDigit(code) || code === 0x5f || code >= 0xa1;
 
-/** @param quote the quote in whose string the value is put; empty for a value that is put as it is. */
+/** @param quote the quote of the string that contains the value; empty for a value outside of quotes. */
 export function sqlTokens(value: string, quote: '' | "'" | '"' | '`'): string {
 	let tokens = '';
 	let at = 0;
@@ -77,7 +78,7 @@ export function sqlTokens(value: string, quote: '' | "'" | '"' | '`'): string {
 	return tokens;
 }
 
-/** @returns the token and its length, which is negative where the rest is a comment. */
+/** @returns the token and its length, which is negative if the rest is a comment. */
 function punctuation(value: string, at: number, code: number): readonly [string, number] {
 	const next = value.charCodeAt(at + 1);
 	switch (value[at]) {
@@ -87,16 +88,16 @@ function punctuation(value: string, at: number, code: number): readonly [string,
 		case '`':
 			return ['w', endOfString(value, at + 1, '`') - at];
 		case '@':
-			// In an e-mail address.
+			// The sign belongs to an e-mail address.
 			if (at > 0 && isWordCode(value.charCodeAt(at - 1))) return ['j', 1];
 			return ['v', endOfName(value, next === 0x40 ? at + 2 : at + 1) - at];
 		case '#':
-			// A tag or a number of a text.
+			// The sign begins a hashtag or a number in a text.
 			if (isWordCode(next)) return ['j', 1];
 			return [isRestEmpty(value, at + 1) ? 'c' : 'k', -1];
 		case '-':
 			if (next !== 0x2d) return ['m', 1];
-			// An option, as of a search that leaves a word out.
+			// The sign begins an option, for example of a search that excludes a word.
 			if (value[at - 1] === ' ' && isWordCode(value.charCodeAt(at + 2))) return ['j', 2];
 			return [isRestEmpty(value, at + 2) ? 'c' : 'k', -1];
 		case '/':
@@ -138,7 +139,7 @@ function wordToken(value: string, at: number, end: number): string {
 	return value[end] === '(' && commonSqlFunctions.has(word) ? 'g' : 'w';
 }
 
-/** `by` and `into` belong to the word before them. */
+/** Skips `by` and `into`, which belong to the word before them. */
 function afterBy(value: string, end: number, tokens: string): number {
 	const last = tokens[tokens.length - 1];
 	if (last === 'G') return value.startsWith(' by', end) ? end + 3 : end;
@@ -165,7 +166,7 @@ function endOfNumber(value: string, from: number): number {
 	return at;
 }
 
-/** A name may have parts with dots between, and a dollar sign. */
+/** Names can have parts with dots between them, and a dollar sign. */
 function endOfName(value: string, from: number): number {
 	let at = from;
 	while (at < value.length) {

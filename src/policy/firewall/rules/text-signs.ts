@@ -1,6 +1,6 @@
 /**
- * Which signs a text has, as bits: a pattern that cannot match without one of them need not run. Read from the patterns themselves, so
- * that nothing has to be kept in step by hand.
+ * Computes the signs of a text as a bit mask, so that a pattern that needs a missing sign does not run. They are derived from the patterns,
+ * so no list has to be kept in sync by hand.
  */
 
 const signs = ' \n!"#$%&\'()*,-./:;<=>?@[\\]_`{|}';
@@ -16,7 +16,7 @@ export function signsOf(text: string): number {
 	return bits;
 }
 
-/** Alternatives at the top of a pattern, put together where they need the same signs. */
+/** Splits a pattern into its top-level alternatives, grouped by the signs that they need. */
 export function splitByNeeds({ source, flags }: RegExp): readonly { readonly pattern: RegExp; readonly needs: number }[] {
 	const alternatives = new Map<number, string[]>();
 	for (const alternative of topAlternatives(source)) {
@@ -40,7 +40,7 @@ function topAlternatives(source: string): string[] {
 	return alternatives;
 }
 
-/** Signs that every match of this sequence has. */
+/** Returns the signs that every match of this sequence has. */
 function needsOfSequence(sequence: string): number {
 	let needs = 0;
 	for (let at = 0; at < sequence.length; ) {
@@ -61,14 +61,14 @@ function needsOfItem(item: string): number {
 			.map(needsOfSequence)
 			.reduce((some, more) => some & more);
 	}
-	// A backslash counts as a slash too.
+	// A backslash is equivalent to a slash.
 	if (item === '[\\\\/]') return bitOf[0x2f] ?? 0;
 	if (item === '\\n') return bitOf[10] ?? 0;
 	if (item.startsWith('\\')) return item.length === 2 && !/\w/.test(item[1] ?? '') ? (bitOf[item.charCodeAt(1)] ?? 0) : 0;
 	return item.length === 1 && !'.^$'.includes(item) ? (bitOf[item.charCodeAt(0)] ?? 0) : 0;
 }
 
-/** Of a character, an escape, a class or a group. */
+/** Returns the end of a character, an escape, a class or a group. */
 function endOfItem(source: string, at: number): number {
 	switch (source[at]) {
 		case '\\':

@@ -1,24 +1,23 @@
-/** What the scorer tells apart, the fewer categories that operators set a strength for, and what a strength means. */
+/** Defines the scorer's categories, the fewer categories that operators configure, and the meaning of a strength. */
 
-/** The scorer's own heads, in the order in which the weights hold them. */
+/** Heads of the scorer, in the order of the weights. */
 export const contentHeads = ['hate', 'harassment', 'violence', 'sexual', 'self_harm', 'misconduct', 'prompt_attack'] as const;
 
 export type ContentHead = (typeof contentHeads)[number];
 
-/** The content policy's categories. */
 export const contentCategories = ['hate', 'violence', 'sexual', 'misconduct', 'prompt_attack'] as const;
 
 export type ContentCategory = (typeof contentCategories)[number];
 
-/** From 0 to 1. */
+/** Scores from 0 to 1. */
 export type ContentScores = Readonly<Record<ContentCategory, number>>;
 
 export type ContentStrength = 'none' | 'low' | 'medium' | 'high';
 
 export interface ContentThresholds {
-	/** A score from here on is logged. */
+	/** Minimum score that is logged. */
 	readonly log: number;
-	/** A score from here on blocks under enforcement. */
+	/** Minimum score that is blocked under enforcement. */
 	readonly block: number;
 }
 
@@ -28,7 +27,7 @@ const thresholds: Readonly<Record<Exclude<ContentStrength, 'none'>, ContentThres
 	high: { log: 0.35, block: 0.65 },
 };
 
-/** @returns undefined for `none`: the category is not judged. */
+/** @returns undefined for `none`: the category is not evaluated. */
 export function thresholdsOf(strength: ContentStrength): ContentThresholds | undefined {
 	return strength === 'none' ? undefined : thresholds[strength];
 }

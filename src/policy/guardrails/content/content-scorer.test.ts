@@ -40,7 +40,7 @@ const harmless = [
 	'Name: Ada Kim\nPhone: 555-010-2030\nE-mail: ada.kim@example.com',
 ];
 
-/** How many of the sentences above come out as they should. */
+/** Counts the sentences above with the expected result. */
 function hits(judge: (text: string) => ContentScores): number {
 	return (
 		harmful.filter(([text, category]) => judge(text)[category] >= 0.8).length +
@@ -157,7 +157,7 @@ describe('the weights', () => {
 		expect(() => createContentScorer(bytes)).toThrow(/weights of the content filter/);
 	});
 
-	// Without this the sentences above could pass whatever the weights are.
+	// Proves that the sentences above do not pass with arbitrary weights.
 	it('matter: in another order they judge the sentences wrongly', () => {
 		const heads = contentHeads.length;
 		const shifted: ContentWeights = {

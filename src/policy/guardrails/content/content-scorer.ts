@@ -1,6 +1,6 @@
 /**
- * Judges text by the words that it uses, offline. It reads words, not meaning: see `docs/reference/content-filter-measurements.md`
- * for what that catches and what it cannot.
+ * Scores text by its words, offline. It does not understand meaning: `docs/reference/content-filter-figures.md` shows what it detects and
+ * what it cannot.
  */
 
 import { shownTexts } from '../folding/shown-text.ts';
@@ -9,20 +9,19 @@ import { bucketCount, type ContentWeights, headStride, pairBucket, parseWeights,
 import { WordReader } from './word-reader.ts';
 
 export interface ContentScorer {
-	/** The highest scores of any window of the text. Some 150 MB/s; cut what is longer than 64 KB into pieces for `begin`. */
+	/** Returns the highest scores of any window of the text. Some 150 MB/s; cut text longer than 64 KB into pieces for `begin`. */
 	score(text: string): ContentScores;
-	/** The same for text that comes in pieces. */
+	/** Begins a score of text that arrives in pieces. */
 	begin(): ContentReading;
 }
 
-/** One text on its way. However it is cut, the scores at its end are those of the whole. */
+/** Incremental reading of one text. Its final scores are those of the whole text, for any chunking. */
 export interface ContentReading {
 	add(piece: string): void;
-	/** So far, without a word that may still go on. They may fall again, as far as the last 80 words are concerned. */
+	/** Returns the scores so far, without a word that may be incomplete. They can decrease again because of the last 80 words. */
 	scores(): ContentScores;
-	/** The text is over. */
 	end(): ContentScores;
-	/** As `end`, by the scorer's own heads. */
+	/** Ends the text as `end` does, and returns the scores by the scorer's own heads. */
 	endByHead(): Readonly<Record<ContentHead, number>>;
 }
 
@@ -40,10 +39,10 @@ export function createContentScorer(weights: Uint8Array): ContentScorer {
 	};
 }
 
-/** A window is two blocks: the next one begins in the middle of the last. */
+/** Words of a block. A window is two blocks and begins in the middle of the previous one. */
 export const blockWords = 40;
 
-/** How far back a word of another class counts as near. */
+/** Maximum distance at which a word of another class is near. */
 export const nearWords = 6;
 
 /** Keeps the densities of very short texts small. */
@@ -53,13 +52,13 @@ const heads = contentHeads.length;
 
 interface Model extends Omit<ContentWeights, 'buckets'> {
 	readonly lexicon: Lexicon;
-	/** Two numbers for each bucket, of four bytes each: its weights plus `bias`, then whether a word of the lexicon falls into it. */
+	/** Two numbers of four bytes for each bucket: its weights plus `bias`, and whether it has a word of the lexicon. */
 	readonly buckets: Int32Array;
 }
 
-/** Makes weights positive, so that several that lie in one number can be added up at once. */
+/** Makes weights positive, so that one addition sums several weights packed into one number. */
 const bias = 128;
-/** Of the bytes of a number, the first and the third: sums of 16 bits, which the weights of a block do not fill. */
+/** Masks the first and the third byte of a number, as sums of 16 bits, which the weights of a block do not overflow. */
 const everyOther = 0x00ff00ff;
 
 function prepare({ buckets, ...weights }: ContentWeights): Model {
@@ -71,7 +70,7 @@ function prepare({ buckets, ...weights }: ContentWeights): Model {
 	return { ...weights, buckets: new Int32Array(padded.buffer), lexicon: new Lexicon(weights.lexiconHashes, weights.lexiconClasses) };
 }
 
-/** What readings begin with. */
+/** Initial sums of a reading. */
 const zeros = contentHeads.map(() => 0);
 const lowest = contentHeads.map(() => Number.NEGATIVE_INFINITY);
 const noneNear = Array.from({ length: nearWords }, () => 0);
@@ -79,15 +78,15 @@ const noneNear = Array.from({ length: nearWords }, () => 0);
 class Reading implements ContentReading {
 	readonly #model: Model;
 	readonly #reader = new WordReader(this);
-	/** Sums of weights: of the block before, of the block that is being read. */
+	/** Sums of weights of the previous block and of the current one. */
 	#earlier = [...zeros];
 	#current = [...zeros];
 	#earlierWords = 0;
 	#currentWords = 0;
-	/** The highest logit of any whole window, by head. */
+	/** Highest logit of any complete window, by head. */
 	readonly #highest = [...lowest];
 	#previousWord = 0;
-	/** Of the last words of the lexicon, in a ring: their classes, and which word of the text each is. */
+	/** Ring buffer of the latest words of the lexicon: their classes, and their positions in the text. */
 	readonly #nearClasses = [...noneNear];
 	readonly #nearPlaces = [...noneNear];
 	#nearAt = 0;
@@ -110,11 +109,11 @@ class Reading implements ContentReading {
 		}
 	}
 
-	/** The words from `start` up to `end`: all in one block, so that their sums fit. */
+	/** Adds the words from `start` up to `end`, which are all in one block, so that their sums fit. */
 	#addToBlock(hashes: Int32Array, start: number, end: number): void {
 		const { buckets } = this.#model;
 		let previous = this.#previousWord;
-		// Two sums in each: of the first and the third of four heads, of the second and the fourth.
+		// Two sums in each number: one of the first and the third of four heads, one of the second and the fourth.
 		let odd = 0;
 		let even = 0;
 		let laterOdd = 0;
@@ -151,7 +150,7 @@ class Reading implements ContentReading {
 		this.#current[head] = (this.#current[head] ?? 0) + sum;
 	}
 
-	/** @param place which word of the text it is. */
+	/** @param place position of the word in the text. */
 	#addClasses(hash: number, place: number): void {
 		const { classCount, classWeights, pairWeights, lexicon } = this.#model;
 		const classes = lexicon.classesOf(hash);
@@ -187,7 +186,7 @@ class Reading implements ContentReading {
 		this.#currentWords = 0;
 	}
 
-	/** Of the last block and what has been read of the next. */
+	/** Returns the logit of the last block and the incomplete next one. */
 	#windowLogit(head: number): number {
 		const { intercepts, scales } = this.#model;
 		const sum = (this.#earlier[head] ?? 0) + (this.#current[head] ?? 0);
@@ -198,7 +197,7 @@ class Reading implements ContentReading {
 		return 1 / (1 + Math.exp(-Math.max(this.#highest[head] ?? 0, this.#windowLogit(head))));
 	}
 
-	/** The insult of a person belongs with the demeaning of a group; whoever is hurt, oneself included, it is violence. */
+	/** Merges heads: insulting a person counts with demeaning a group, and self-harm counts as violence. */
 	scores(): ContentScores {
 		return {
 			hate: Math.max(this.#score(0), this.#score(1)),
@@ -223,9 +222,9 @@ class Reading implements ContentReading {
 	}
 }
 
-/** Which classes a word belongs to, by its hash: open addressing in one array, for most words miss. */
+/** Maps a word's hash to its classes, with open addressing in one array, because most words are absent. */
 class Lexicon {
-	/** Hash and classes in turn; no classes, no entry. */
+	/** Pairs of hash and classes; no classes mark an empty slot. */
 	readonly #slots: Int32Array;
 	readonly #mask: number;
 
@@ -242,7 +241,7 @@ class Lexicon {
 		}
 	}
 
-	/** A bit for each class; 0 for a word of none. */
+	/** Returns a bit mask of classes; 0 for a word without any. */
 	classesOf(hash: number): number {
 		const slots = this.#slots;
 		let at = hash & this.#mask;
@@ -254,14 +253,14 @@ class Lexicon {
 	}
 }
 
-/** So much of what came before is read again: a disguise may be cut by the end of a piece. */
+/** Length of previous text that is read again, because the end of a piece can cut a disguise. */
 const contextLength = 1024;
-/** Without one of these no text is shown otherwise than it is written. */
+/** Text without a match is shown exactly as it is written. */
 const mayDiffer = /<[a-z!?/]|[\u202d\u202e]|&(?:amp;|lt|#)|%|data:|\\[ux]/i;
 
 type ShownReading = Pick<ContentReading, 'add' | 'scores' | 'end'>;
 
-/** Scores a text as it is written and, where that differs, as it is shown: a tag inside a word hides the word from nobody who reads. */
+/** Scores a text as written and, if it differs, as shown: a tag inside a word does not hide the word from readers. */
 export function beginShownReading(scorer: ContentScorer): ShownReading {
 	const reading = scorer.begin();
 	const highest: Record<ContentCategory, number> = { hate: 0, violence: 0, sexual: 0, misconduct: 0, prompt_attack: 0 };

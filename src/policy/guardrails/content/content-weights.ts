@@ -1,29 +1,29 @@
-/** The file of weights that training writes and the scorer reads: one small linear model over words, word pairs and a lexicon. */
+/** Format of the weights file that training writes and the scorer reads: one small linear model over words, word pairs and a lexicon. */
 import { contentHeads } from './content-category.ts';
 
-/** Words, and pairs of neighbouring words, fall into so many buckets, whichever they are. */
+/** Words and pairs of neighbouring words are hashed into 2^18 buckets. */
 export const bucketBits = 18;
 export const bucketCount = 1 << bucketBits;
 
-/** A bucket's weights lie side by side, padded to eight, so that one memory access brings them all. */
+/** Weights of a bucket are adjacent, padded to eight, so that one memory access loads them all. */
 export const headStride = 8;
 
 export interface ContentWeights {
-	/** Of each head, what a text without words scores, as a logit. */
+	/** Logit of a text without words, by head. */
 	readonly intercepts: Float32Array;
-	/** Of each head, the logit that one unit of a weight is worth. */
+	/** Logit of one unit of a weight, by head. */
 	readonly scales: Float32Array;
-	/** How many classes of words the lexicon has, at most 32. */
+	/** Number of word classes in the lexicon, at most 32. */
 	readonly classCount: number;
-	/** Hashes of the lexicon's words. The words themselves are in no package. */
+	/** Hashes of the lexicon's words. No package contains the words themselves. */
 	readonly lexiconHashes: Int32Array;
-	/** The classes of each of them, a bit each. */
+	/** Bit mask of classes for each of these words. */
 	readonly lexiconClasses: Uint32Array;
-	/** By class, then head. */
+	/** Weights by class, then head. */
 	readonly classWeights: Int32Array;
-	/** Of a class that follows another within a few words: by the earlier, the later, the head. */
+	/** Weights of a class that follows another within a few words: by the earlier, the later, the head. */
 	readonly pairWeights: Int32Array;
-	/** By bucket, then head, without padding. */
+	/** Weights by bucket, then head, without padding. */
 	readonly buckets: Int8Array;
 }
 
@@ -49,7 +49,7 @@ export function packWeights(weights: ContentWeights): Uint8Array {
 	return bytes;
 }
 
-/** @throws Error for bytes that `packWeights` of this version has not made, or that are not as it made them. */
+/** @throws Error for bytes that `packWeights` of this version has not made, or that were changed since. */
 export function parseWeights(bytes: Uint8Array): ContentWeights {
 	const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 	if (source.length < 64 || source.toString('latin1', 0, magic.length) !== magic) throw broken('are not content-filter weights');
@@ -82,7 +82,7 @@ function broken(what: string): Error {
 	return new Error(`The weights of the content filter ${what}; use the file of this version`);
 }
 
-/** Of everything but the last four bytes: FNV-1a. */
+/** Computes the FNV-1a checksum of all but the last four bytes. */
 function checksum(bytes: Uint8Array): number {
 	let sum = 0x811c9dc5 | 0;
 	for (let at = 0; at < bytes.length - 4; at++) sum = Math.imul(sum ^ (bytes[at] ?? 0), 0x01000193);

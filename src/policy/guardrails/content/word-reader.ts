@@ -1,18 +1,18 @@
 /**
- * Cuts text that comes in pieces into words, and a word into one number. Training and scoring both read with it: what it
- * takes for a word is part of the weights' meaning.
+ * Cuts text that arrives in pieces into words, and hashes each word to a number. Training and scoring share it, because its definition of a
+ * word is part of the weights' meaning.
  */
 import { mostUnits, unitsOf } from '../folding/code-units.ts';
 
-/** Beside folded characters, the table says what else a code unit may be. */
+/** Special values of the table next to folded characters. */
 const separator = 0;
 const ignored = 1;
-/** From here on the unit is a word of its own: ideographs, kana, emoji and the letters of scripts that set no spaces. */
+/** Values from here on are words of their own: ideographs, kana, emoji and the letters of scripts without spaces. */
 const aloneFrom = 0x10000;
 
 let sharedTable: Int32Array | undefined;
 
-/** What a code unit is read as. Case, width and accents are folded away; all digits are one. */
+/** Builds the table of folded code units. Case, width and accents are removed; all digits become one. */
 function foldingTable(): Int32Array {
 	if (sharedTable !== undefined) return sharedTable;
 	const table = new Int32Array(0x10000);
@@ -28,13 +28,13 @@ function foldUnit(unit: number): number {
 	if (/[\p{M}\p{Cf}'’ʼ]/u.test(character)) return ignored;
 	const [folded = ''] = character.normalize('NFKD').toLowerCase();
 	if (/\p{Nd}/u.test(folded)) return 0x30;
-	// Of the symbols only pictures mean something.
+	// Of the symbols only pictures have a meaning.
 	if (!/\p{L}/u.test(folded) && !(unit >= 0x2600 && unit < 0x27c0)) return separator;
 	const code = folded.charCodeAt(0);
 	return isUnspaced(code) ? aloneFrom + code : code;
 }
 
-/** Thai to Myanmar, Khmer, pictures, kana and ideographs. */
+/** Covers Thai to Myanmar, Khmer, pictures, kana and ideographs. */
 function isUnspaced(code: number): boolean {
 	return (code >= 0x0e00 && code < 0x10a0) || (code >= 0x1780 && code < 0x1800) || (code >= 0x2600 && code < 0xac00) || code >= 0xf900;
 }
@@ -42,7 +42,7 @@ function isUnspaced(code: number): boolean {
 const hashSeed = 0x811c9dc5 | 0;
 const hashPrime = 0x01000193;
 
-/** Of a whole word's running hash, so that all of its bits depend on all characters. */
+/** Finishes a word's running hash, so that all of its bits depend on all characters. */
 export function finishHash(running: number): number {
 	let hash = running;
 	hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -51,19 +51,19 @@ export function finishHash(running: number): number {
 }
 
 export interface WordSink {
-	/** @param hashes of words, the first `count`; they may be read only during the call. */
+	/** @param hashes of words, the first `count`; valid only during this invocation. */
 	words(hashes: Int32Array, count: number): void;
 }
 
-/** The words that were read last: each reader hands them on before another reads. A character may end a word and be one. */
+/** Shared buffer of the latest words, because each reader delivers them before another reads. A character can end a word and be one. */
 const hashes = new Int32Array(2 * mostUnits);
 
 export class WordReader {
 	readonly #sink: WordSink;
 	readonly #table = foldingTable();
-	/** Of the word that has begun. */
+	/** Running hash of the incomplete word. */
 	#running = hashSeed;
-	/** 0 between words. */
+	/** Last unit of the word; 0 between words. */
 	#last = 0;
 	#before = 0;
 
@@ -71,7 +71,7 @@ export class WordReader {
 		this.#sink = sink;
 	}
 
-	/** Reads `text` from `start` up to `end`. A word that it ends in may go on in the next piece. */
+	/** Reads `text` from `start` up to `end`. A word at the end can continue in the next piece. */
 	read(text: string, start = 0, end = text.length): void {
 		for (let at = start; at < end; at += mostUnits) {
 			const next = Math.min(end, at + mostUnits);
@@ -88,7 +88,7 @@ export class WordReader {
 		for (let at = 0; at < length; at++) {
 			const unit = table[units[at] as number] as number;
 			if (unit > ignored && unit < aloneFrom) {
-				// The third and every further of a row of equal letters is only emphasis.
+				// The third and later equal letters in a row are only emphasis.
 				if (unit !== last || unit !== before) running = Math.imul(running ^ unit, hashPrime);
 				before = last;
 				last = unit;
@@ -106,7 +106,7 @@ export class WordReader {
 		if (count > 0) this.#sink.words(hashes, count);
 	}
 
-	/** The text is over: the word that it ends in, too. */
+	/** Ends the text and its last word. */
 	end(): void {
 		if (this.#last === 0) return;
 		hashes[0] = finishHash(this.#running);

@@ -1,15 +1,15 @@
-/** What a character stands for to a reader, whatever it is made of: its letters, a gap between letters, or nothing at all. */
+/** Folds a character to the letters that a reader recognises, a gap between letters, or nothing. */
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import readAs from './confusables.json' with { type: 'json' };
 
-/** Nobody sees it: zero-width characters, tags, variation selectors, marks that sit on the letter before. */
+/** Invisible characters: zero-width characters, tags, variation selectors, combining marks. */
 export const unseen = '';
 /** White space, punctuation, pictures. */
 export const gap = ' ';
 
 /**
- * Characters that are read as a Latin letter, and the letter. Chosen by hand from what keyboards, text generators and other scripts offer;
- * what compatibility normalisation undoes (full-width, mathematical, circled letters) is not listed.
+ * Characters that resemble a Latin letter, with that letter. Selected by hand from keyboards, text generators and other scripts. Characters
+ * that compatibility normalisation converts (full-width, mathematical, circled letters) are not listed.
  */
 const confusables: ReadonlyMap<string, string> = new Map(
 	Object.entries(readAs).flatMap(([letters, characters]) => Array.from(characters, (character) => [character, letters] as const)),
@@ -21,12 +21,12 @@ const decimalDigit = /^\p{Nd}$/u;
 const marks = /[\p{Mark}\p{Default_Ignorable_Code_Point}]/gu;
 const hangulFiller = /[\u115f\u1160\u3164\uffa0]/;
 
-/** Characters of the basic plane, folded once. */
+/** Cache of characters of the basic plane. */
 const remembered: (string | undefined)[] = [];
-/** Of the others, those that came lately. */
+/** Cache of recent other characters. */
 const rememberedOthers = new BoundedMap<number, string>(4096);
 
-/** @returns lower-case letters and digits, most often one; `gap`; or `unseen`. */
+/** @returns lower-case letters and digits, usually one; `gap`; or `unseen`. */
 export function foldCharacter(codePoint: number): string {
 	if (codePoint > 0xffff) return foldOther(codePoint);
 	let folded = remembered[codePoint];
@@ -60,14 +60,14 @@ function fold(codePoint: number): string {
 	return folded === '' ? gap : folded;
 }
 
-/** Decimal digits of every script stand ten in a row, from zero to nine. */
+/** Returns the digit of any script, because decimal digits are ten consecutive characters from zero to nine. */
 function digitOf(codePoint: number): string {
 	let value = 0;
 	while (value < 10 && decimalDigit.test(String.fromCodePoint(codePoint - value - 1))) value++;
 	return String(value % 10);
 }
 
-/** Letters in squares and circles, and flags: those that compatibility normalisation leaves alone. */
+/** Returns the letter of squares, circles and flags that compatibility normalisation does not convert. */
 function framedLetter(codePoint: number): string | undefined {
 	for (const first of [0x1f150, 0x1f170, 0x1f1e6, 0x1f110, 0x249c]) {
 		if (codePoint >= first && codePoint < first + 26) return String.fromCharCode(0x61 + codePoint - first);

@@ -1,8 +1,11 @@
-/** JSON as its reader sees it: escapes resolved, quotes and braces kept, so that what stands together stays together. */
+/** Resolves the escapes of JSON and keeps quotes and braces, so that adjacent text stays adjacent. */
 
 export interface ResolvedText {
 	readonly text: string;
-	/** Where each character was, and the end of what was read: half an escape waits. Undefined where nothing moved. */
+	/**
+	 * Original position of each character, and of the end of the resolved text, before an incomplete escape. Undefined if no position
+	 * changed.
+	 */
 	readonly places: Int32Array | undefined;
 }
 
@@ -38,7 +41,7 @@ function resolve(json: string, at: number, end: number): string {
 	return Number.isNaN(code) ? ' ' : String.fromCharCode(code);
 }
 
-/** @returns whether the JSON stands inside a string after `json`, given whether it did before. */
+/** @returns true if the JSON is inside a string after `json`, given its state before. */
 export function isInsideString(json: string, wasInside: boolean): boolean {
 	let isInside = wasInside;
 	for (let at = 0; at < json.length; at++) {
@@ -49,7 +52,7 @@ export function isInsideString(json: string, wasInside: boolean): boolean {
 	return isInside;
 }
 
-/** Whether a part of JSON goes beyond one string. */
+/** Tells whether a part of JSON extends beyond one string. */
 export function holdsQuote(json: string): boolean {
 	for (let at = 0; at < json.length; at++) {
 		const character = json.charAt(at);

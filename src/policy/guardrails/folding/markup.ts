@@ -1,8 +1,8 @@
-/** HTML inside words: tags that change nothing between the letters around them, comments, CDATA marks. Read as browsers read them. */
+/** Finds HTML inside words as browsers parse it: tags that do not separate the letters around them, comments, CDATA marks. */
 
-/** Longer tags and comments are text. */
+/** Maximum length of a tag or comment; longer ones are text. */
 const longestTag = 1024;
-/** Tags that stand between words: a browser begins a new line or a cell with them. */
+/** Tags that separate words, because a browser begins a new line or a cell with them. */
 const separating =
 	/^(?:address|article|aside|blockquote|br|caption|center|dd|details|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|h[1-6]|head|header|hr|html|iframe|input|legend|li|main|menu|nav|object|ol|optgroup|option|p|pre|section|select|summary|table|tbody|td|textarea|tfoot|th|thead|title|tr|ul|video|img|button|script|style|body)$/i;
 const begun = /<[a-z/!?]/i;
@@ -12,16 +12,16 @@ const cdataEnd = ']]>';
 const noMarkup = -1;
 const open = -2;
 
-/** A part of a text, from `start` to `end`. */
+/** Part of a text, from `start` to `end`. */
 export interface Range {
 	readonly start: number;
 	readonly end: number;
 }
 
 export interface Markup {
-	/** Where tags and comments stand that a reader does not see. */
+	/** Ranges of tags and comments, which a reader does not see. */
 	readonly ranges: readonly Range[];
-	/** Where a tag or comment begins that the text ends in the middle of; the length of the text where there is none. */
+	/** Start of an incomplete tag or comment at the end of the text; the length of the text if there is none. */
 	readonly openFrom: number;
 }
 
@@ -44,7 +44,7 @@ function nextMark(text: string, from: number, hasCdata: boolean): number {
 	return mark === -1 || (tag !== -1 && tag < mark) ? tag : mark;
 }
 
-/** @returns the end of what begins at `at`; `noMarkup`; or `open`. */
+/** @returns the end of the markup at `at`; `noMarkup`; or `open`. */
 function markupEnd(text: string, at: number): number {
 	if (text.startsWith(cdataEnd, at)) return at + cdataEnd.length;
 	const next = text.charAt(at + 1);
@@ -69,7 +69,7 @@ function declarationEnd(text: string, at: number): number {
 	return within.length < longestTag ? open : noMarkup;
 }
 
-/** What browsers take for a comment: all up to the next `>`. */
+/** Ends a comment as browsers do, at the next `>`. */
 function closing(text: string, from: number): number {
 	for (let at = from; at < text.length && at - from < longestTag; at++) {
 		if (text.charAt(at) === '>') return at + 1;

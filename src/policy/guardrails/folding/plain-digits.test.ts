@@ -15,7 +15,7 @@ const common = Array.from('4aé٤４—２\u00a0\u200b\ufe0f\u0301жﬁ＠。中
 const character = fc.constantFrom(...common, '💳', '𝟒', '\u{e0041}', '\ud83d', '\udcb3', '\uffff');
 const plain = character.map((written) => [written, written] as const);
 
-/** Each character by itself, with where it began. */
+/** Reads each character separately, with its original position. */
 function readApart(parts: readonly (readonly [written: string, character: string])[]): { text: string; places: readonly number[] } {
 	let text = '';
 	let at = 0;
@@ -33,7 +33,7 @@ function placesIn({ text, places }: PlainText): readonly number[] {
 	return places === undefined ? [...Array(text.length + 1).keys()] : [...places.slice(0, text.length + 1)];
 }
 
-/** Two halves that come together are one character. */
+/** Tells whether two surrogate halves meet, which form one character. */
 function holdsHalves(parts: readonly (readonly [string, string])[]): boolean {
 	return parts.some(([written], index) => written === '\ud83d' && parts[index + 1]?.[0] === '\udcb3');
 }

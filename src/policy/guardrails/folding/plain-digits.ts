@@ -1,11 +1,11 @@
-/** A text with every script's digits, full-width signs, dashes and spaces in ASCII, and without what nobody sees. */
+/** Converts the digits of all scripts, full-width signs, dashes and spaces to ASCII, and removes invisible characters. */
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { foldCharacter, unseen } from './fold-character.ts';
 import { escapeAt, holdsEscape } from './read-unit.ts';
 
 export interface PlainText {
 	readonly text: string;
-	/** Where each character was, and the end; undefined where nothing moved. */
+	/** Original position of each character and of the end; undefined if no position changed. */
 	readonly places: Int32Array | undefined;
 }
 
@@ -13,27 +13,30 @@ const beyondAscii = /[^\0-\x7f]/;
 const isDigit = /^\d$/;
 const dash = /^\p{Pd}$|^\u2212$/u;
 const space = /^[\p{Zs}]$/u;
-/** What characters of the basic plane read as, each as one code unit, once they were met. */
+/** Cache of code units for characters of the basic plane. */
 const remembered = new Uint16Array(0x10000);
 const notMet = 0;
 const nothing = 1;
-/** Of the others, those that came lately. */
+/** Cache of recent other characters. */
 const rememberedOthers = new BoundedMap<number, string>(4096);
 
 export function plainDigits(text: string): PlainText {
 	return beyondAscii.test(text) ? plainText(text, false) : { text, places: undefined };
 }
 
-/** As `plainDigits`, with character references, escapes and percent-encodings resolved. @returns undefined where there is none. */
+/**
+ * Converts as `plainDigits` does, and also resolves character references, escapes and percent-encodings. @returns undefined if there are
+ * none.
+ */
 export function unescapedDigits(text: string): PlainText | undefined {
 	return holdsEscape(text) ? plainText(text, true) : undefined;
 }
 
 function plainText(text: string, isUnescaped: boolean): PlainText {
-	/** Where the characters were, once one of them has moved. */
+	/** Original positions of the characters, once one of them has changed. */
 	let places: Int32Array | undefined;
 	let plain = '';
-	/** From here on all stands as it was, and is copied in one piece. */
+	/** Start of unchanged text, which is copied in one piece. */
 	let from = 0;
 	const copy = (to: number): void => {
 		if (places !== undefined) for (let index = from; index < to; index++) places[plain.length + index - from] = index;
@@ -50,7 +53,7 @@ function plainText(text: string, isUnescaped: boolean): PlainText {
 		const end = escaped?.end ?? at + (codePoint > 0xffff ? 2 : 1);
 		const replaced = codePoint < 128 ? String.fromCharCode(codePoint) : replace(codePoint);
 		copy(at);
-		// Both halves of a character stand where it begins.
+		// Both halves of a character have the position of its beginning.
 		if (replaced.length !== 1 || end - at !== 1) places ??= placesOf(text);
 		if (places !== undefined) for (let index = 0; index < replaced.length; index++) places[plain.length + index] = at;
 		plain += replaced;
@@ -91,7 +94,7 @@ function replaceOther(codePoint: number): string {
 	return plain;
 }
 
-/** Never longer than the character. */
+/** Returns the replacement, which is never longer than the character. */
 function plainOf(codePoint: number): string {
 	const character = String.fromCodePoint(codePoint);
 	const folded = foldCharacter(codePoint);

@@ -1,25 +1,25 @@
-/** Reads a text as a reader would: unit by unit, escapes resolved, each with the letters it stands for. */
+/** Reads a text as a reader would: unit by unit, with escapes resolved, each with its letters. */
 import { foldCharacter, gap, unseen } from './fold-character.ts';
 
-/** One unit of text, from `start` to `end`. One object is read into again and again. */
+/** One unit of text, from `start` to `end`. One object is reused for all units. */
 export class Unit {
 	/** Lower-case letters and digits; `gap`; or `unseen`. */
 	letters = gap;
 	end = 0;
-	/** A sign that is read as a letter but is none: `@`, `$`. A word may as well end before it. */
+	/** Sign that is read as a letter: `@`, `$`. A word can also end before it. */
 	isSign = false;
 	isSpace = false;
 	isApostrophe = false;
 }
 
-/** `l` in place of `i` and the like is decided where words are compared. */
+/** Signs by the letter they resemble. The comparison of words decides whether `l` replaces `i` and the like. */
 const signLetters: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': 'i', '|': 'i', '+': 't' };
 
 const isLetter = /^[\p{L}\p{N}]/u;
 const isWhitespace = /^\s$/u;
-/** Also what keyboards offer in place of one: quotation marks, accents, a prime. */
+/** Apostrophes and their substitutes on keyboards: quotation marks, accents, a prime. */
 const apostrophe = /^['`´‘’‛′＇]$/u;
-/** Longest first character reference, escape or percent-encoding that is looked for. */
+/** Maximum length of a character reference, escape or percent-encoding. */
 const longestEscape = 40;
 const escapes =
 	/(?:&(?:amp;){0,3}(?:#0{0,8}(\d{2,7})(?:;|(?!\d))|#[xX]0{0,8}([0-9a-fA-F]{1,6})(?:;|(?![0-9a-fA-F]))|(?:(nbsp|shy|amp|lt|gt)(?:;|(?![A-Za-z0-9=]))|(zwnj|zwj|lrm|rlm|commat|period|colon|hyphen|ZeroWidthSpace|NoBreak);))|\\u([0-9a-fA-F]{4})|\\u\{0{0,4}([0-9a-fA-F]{1,6})\}|\\x([0-9a-fA-F]{2}))/y;
@@ -44,7 +44,6 @@ const named: Readonly<Record<string, number>> = {
 	NoBreak: 0x2060,
 };
 
-/** Fills `unit` with what stands at `at`. */
 export function readUnit(text: string, at: number, unit: Unit): void {
 	const code = text.charCodeAt(at);
 	const codePoint = code >= 0xd800 && code <= 0xdbff ? (text.codePointAt(at) ?? code) : code;
@@ -64,9 +63,9 @@ export function holdsEscape(text: string): boolean {
 	return anyEscape.test(text);
 }
 
-/** @returns what the character reference, escape or percent-encoding stands for that begins at `at`. */
+/** @returns the decoded character reference, escape or percent-encoding that begins at `at`. */
 export function escapeAt(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
-	// Most are these.
+	// Percent signs are the most common.
 	if (text.charCodeAt(at) === percentSign) return percentEscapeAt(text, at);
 	escapes.lastIndex = at;
 	const found = escapes.exec(text);
@@ -79,14 +78,14 @@ for (let value = 0; value < 16; value++) {
 	for (const digit of [value.toString(16), value.toString(16).toUpperCase()]) hexadecimalDigits[digit.charCodeAt(0)] = value;
 }
 
-/** A percent sign may itself be encoded, and so on: more than so often nobody does. */
+/** Maximum number of nested encodings of a percent sign. */
 const mostEncodings = 8;
 
 function percentEscapeAt(text: string, at: number): Escape | undefined {
 	if (text.charCodeAt(at + 1) === letterU) return unicodePercentAt(text, at);
 	const first = encodedByte(text, at);
 	if (first === undefined || first.codePoint < 0x80) return first;
-	// A character beyond ASCII: UTF-8, each byte encoded.
+	// A non-ASCII character is in UTF-8 with each byte encoded.
 	const length = first.codePoint >= 0xf0 ? 4 : first.codePoint >= 0xe0 ? 3 : first.codePoint >= 0xc2 ? 2 : 0;
 	let codePoint = first.codePoint & (0xff >> (length + 1));
 	let end = first.end;
@@ -113,7 +112,7 @@ function unicodePercentAt(text: string, at: number): Escape | undefined {
 	return found === null ? undefined : { codePoint: Number.parseInt(found[1] ?? '20', 16), end: unicodePercent.lastIndex };
 }
 
-/** One byte, however often its percent sign is encoded in turn. */
+/** Decodes one byte, with any nesting of its percent sign. */
 function encodedByte(text: string, at: number): Escape | undefined {
 	let escape = plainByte(text, at);
 	for (let times = 0; times < mostEncodings && escape?.codePoint === percentSign; times++) {
@@ -124,7 +123,7 @@ function encodedByte(text: string, at: number): Escape | undefined {
 	return escape;
 }
 
-/** @param at of the percent sign, or of what stands for it: two digits follow. */
+/** @param at position of the percent sign or its encoding, before two digits. */
 function plainByte(text: string, at: number): Escape | undefined {
 	const high = hexadecimalDigits[text.charCodeAt(at + 1)] ?? -1;
 	const low = hexadecimalDigits[text.charCodeAt(at + 2)] ?? -1;
@@ -138,7 +137,7 @@ function escapedCodePoint([, decimal, hexadecimal, short, long, unicode, braced,
 	return value <= 0x10ffff ? value : 0x20;
 }
 
-/** What ASCII characters are, read once. */
+/** Units of ASCII characters, read once. */
 const ascii: readonly Unit[] = Array.from({ length: 128 }, (_, code) => {
 	const unit = new Unit();
 	read(unit, code);
@@ -166,7 +165,7 @@ function read(unit: Unit, codePoint: number): void {
 	unit.isApostrophe = apostrophe.test(character);
 }
 
-/** @returns where the text ends that nothing can change any more: before half an escape or half a character. */
+/** @returns the end of the text that further text cannot change: before an incomplete escape or character. */
 export function settledEnd(text: string): number {
 	const tail = text.slice(-longestEscape);
 	const escape = beginningOfEscape.exec(tail);

@@ -1,6 +1,6 @@
 /**
- * A text as it is shown to people where that differs from how it is written: markup inside words removed, right-to-left overrides
- * turned round, and images that consist of text (SVG in data URLs) decoded.
+ * Derives text as people see it, if it differs from the written one. Markup inside words is removed, right-to-left overrides are reversed,
+ * and images that consist of text (SVG in data URLs) are decoded.
  */
 import { percentDecoded } from '../../../core/percent-decoding.ts';
 import { type Range, readMarkup } from './markup.ts';
@@ -8,27 +8,27 @@ import { escapeAt, settledEnd } from './read-unit.ts';
 
 export interface ShownText {
 	readonly text: string;
-	/** Where each character is written, and how far the writing was read. */
+	/** Written position of each character, and of the end of the reading. */
 	readonly places: Int32Array;
-	/** Nothing that is written from here on is decided by this reading while the text goes on. */
+	/** Start of the written text that this reading does not decide while the text continues. */
 	readonly openFrom: number;
 }
 
 const overrides = /[\u202d\u202e]/;
-/** A line, or what ends the override, ends it. */
+/** The override ends at a line end or at a character that terminates it. */
 const overridden = /[\u202d\u202e]([^\n\r\u2029\u202a-\u202e]*)(\u202c|(?=[\n\r\u2029\u202a\u202b\u202d\u202e])|$)/g;
-/** Short enough for the text that is kept before what is undecided. */
+/** Limited to the length of context that is kept before undecided text. */
 const svgHead = /data:\s{0,3}(?:image\/svg\+xml|text\/(?:html|xml|plain)|application\/(?:xhtml\+)?xml)([^,"'<>()]{0,64}),\s{0,3}/gi;
 const anySvg = /data:\s{0,3}(?:image\/svg|text\/|application\/x)/i;
-/** In lines, too, as long as each goes on with what is no prose. */
+/** Base64, also in several lines if each continues with base64, not prose. */
 const base64Run = /(?:[\w+/%-]|[ \t]*\r?\n[ \t]*(?=[\w+/]{16}))*(?:=|%3D){0,2}/iy;
 const beginningOfLine = /^[ \t\r\n]*[\w+/]{0,15}$/;
 const plainRun = /[^\s"'<>()]*/y;
 const longestIndent = 64;
-/** More of an image is not decoded. */
+/** Maximum encoded length of an image that is decoded; the rest of a longer one is ignored. */
 const longestImage = 12_288;
 
-/** @returns the readings of a text that differ from how it is written; none of most texts. @param isOpen more text may follow. */
+/** @returns the readings of a text that differ from the written one; usually none. @param isOpen more text can follow. */
 export function shownTexts(text: string, isOpen: boolean): readonly ShownText[] {
 	const readings: ShownText[] = [];
 	const unescaped = unescapeAll(text, isOpen);
@@ -42,13 +42,13 @@ export function shownTexts(text: string, isOpen: boolean): readonly ShownText[] 
 	return readings;
 }
 
-/** @returns where the span of the reading is written. */
+/** @returns the written range of a span of the reading. */
 export function writtenAt({ places }: ShownText, start: number, end: number): Range {
 	const written = places.subarray(start, end);
 	return { start: Math.min(...written), end: Math.max(...written) + 1 };
 }
 
-/** @returns from where on more text may make or change matches, given that in the reading. */
+/** @returns the position from which more text can create or change matches, given that of the reading. */
 export function liveIn({ places, openFrom }: ShownText, live: number): number {
 	return places.subarray(live).reduce((least, place) => Math.min(least, place), openFrom);
 }
@@ -89,7 +89,7 @@ function withoutMarkup(text: string, isOpen: boolean): ShownText | undefined {
 	let from = 0;
 	for (const range of ranges) {
 		rewriting.copy(from, range.start);
-		// A browser shows the content of the element as if an override stood there.
+		// Browsers show the element's content as if an override preceded it.
 		const tag = text.slice(range.start, range.end);
 		if (turningTag.test(tag)) rewriting.add('\u202e', () => range.start);
 		else if (/^<\/bdo/i.test(tag)) rewriting.add('\u202c', () => range.start);
@@ -99,7 +99,7 @@ function withoutMarkup(text: string, isOpen: boolean): ShownText | undefined {
 	return rewriting.finish(end, end);
 }
 
-/** An escaped `<`, override, or head of a data URL: what other readings look for, in disguise. */
+/** Escaped `<`, override or head of a data URL, which disguise the input of other readings. */
 const escapedSign =
 	/&(?:amp;){0,3}(?:lt\b|colon\b|#0*(?:60|58|823[78])\b|#x0*(?:3c|3a|202[de])\b)|%(?:25){0,8}(?:3c|3a|E2%(?:25){0,8}80%(?:25){0,8}A[DE])|svg%(?:25){0,8}2b|\\u(?:003c|202[de])|\\x3c/i;
 
@@ -174,13 +174,13 @@ function decodeImages(text: string, isOpen: boolean): ShownText | undefined {
 	return rewriting.finish(text.length, openFrom);
 }
 
-/** @param written what follows the comma of a data URL. */
+/** @param written text after the comma of a data URL. */
 function decodeSvg(written: string, isBase64: boolean): string {
 	const unescaped = percentDecoded(written);
 	return isBase64 ? Buffer.from(unescaped, 'base64').toString() : unescaped;
 }
 
-/** A reading of a reading. */
+/** Composes a reading of a reading. */
 function compose(outer: ShownText, inner: ShownText): ShownText {
 	const placeOf = (at: number): number => outer.places[at] ?? outer.places.at(-1) ?? 0;
 	return {

@@ -30,7 +30,7 @@ function find(pattern: string, text: string, isOpen = false): number {
 	return createPatternDetector([{ name: 'one', pattern }]).find(text, isOpen, []);
 }
 
-/** What leaves before the first match is found; undefined where none is. */
+/** Returns the text delivered before the first match; undefined if there is none. */
 function deliveredBefore(pattern: string, pieces: readonly string[]): string | undefined {
 	const scan = new TextScan([createPatternDetector([{ name: 'one', pattern }])], false);
 	const text = pieces.join('');
@@ -42,7 +42,7 @@ function deliveredBefore(pattern: string, pieces: readonly string[]): string | u
 }
 
 describe('patterns', () => {
-	it('are refused with the reason, or read 4 K characters in less than 100 ms, however hostile: two hundred of them', () => {
+	it('are rejected with the reason, or read 4 K characters in less than 100 ms, however hostile: two hundred of them', () => {
 		expect(new Set(hostile).size).toBeGreaterThanOrEqual(200);
 		let refused = 0;
 		for (const pattern of hostile) {

@@ -1,4 +1,4 @@
-/** Operators' own patterns, on an engine whose time is linear in the text: nobody's pattern can hold up the process. */
+/** Detects operators' own patterns with RE2, whose time is linear in the text, so that no pattern can block the process. */
 import { RE2JS } from 're2js';
 import type { Span, SpanDetector } from '../guardrail.ts';
 import { PatternProgress } from './pattern-progress.ts';
@@ -9,11 +9,11 @@ export interface PatternSettings {
 }
 
 export const longestPattern = 500;
-/** Instructions that a pattern may become: `(a{100}){100}` is short and costs as much as a long one. */
+/** Maximum number of instructions of a compiled pattern: `(a{100}){100}` is short but costs as much as a long one. */
 const largestProgram = 500;
 const mostMatches = 1000;
 
-/** @returns why the pattern cannot be used; undefined when it can. */
+/** @returns the reason why the pattern is not supported; undefined if it is. */
 export function whyNotPattern(pattern: string): string | undefined {
 	if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`;
 	try {
@@ -25,7 +25,7 @@ export function whyNotPattern(pattern: string): string | undefined {
 	}
 }
 
-/** @throws RE2JSException for what `whyNotPattern` complains of. */
+/** @throws RE2JSException for a pattern that `whyNotPattern` rejects. */
 export function createPatternDetector(patterns: readonly PatternSettings[]): SpanDetector {
 	const compiled = patterns.map(({ name, pattern }) => {
 		const one = RE2JS.compile(pattern);

@@ -1,10 +1,10 @@
 /**
- * How far a text has come in a pattern's matches. The engine tells of whole matches only; its compiled program also tells what more
- * text could make. The program is run as an automaton whose states are made when they are first needed.
+ * Tracks partial matches of a pattern. RE2 reports complete matches only, but its compiled program also shows which matches more text could
+ * complete. The program runs as an automaton whose states are created on demand.
  */
 import type { RE2JS } from 're2js';
 
-/** Of the engine's program: `out` and `arg` are where it goes on. */
+/** Instruction of RE2's program, which continues at `out` and `arg`. */
 interface Instruction {
 	readonly op: number;
 	readonly out: number;
@@ -28,22 +28,22 @@ const anyButNewline = 11;
 const newline = 0x0a;
 
 interface State {
-	/** Instructions that wait for a character, those of a match that begins here among them. */
+	/** Instructions that wait for a character, including those of a match that begins here. */
 	readonly waiting: readonly number[];
-	/** A match that began before may go on. */
+	/** Tells whether an earlier match can continue. */
 	readonly isOpen: boolean;
-	/** A match may have ended. */
+	/** Tells whether a match can end here. */
 	readonly isMatch: boolean;
 	readonly next: Map<number, State>;
 }
 
-/** States and their transitions that are remembered; beyond, they are made anew. */
+/** Maximum number of cached transitions; beyond it all states are dropped and computed again. */
 const mostRemembered = 5000;
 
 export interface Progress {
-	/** Whether the text may hold a match: where not, there is none. */
+	/** Tells whether the text can have a match; false is certain. */
 	readonly mayMatch: boolean;
-	/** Nothing that begins before can still become a match, or another one. */
+	/** Offset before which no text can become another match. */
 	readonly openFrom: number;
 }
 
@@ -111,7 +111,7 @@ export class PatternProgress {
 		return state;
 	}
 
-	/** Goes on to where characters are waited for; what stands around a place is taken to be as the pattern wants it. */
+	/** Follows instructions up to those that wait for a character. Assertions about the context are assumed to hold. */
 	#reach(from: readonly number[], waiting: Set<number>, seen: Set<number>): { readonly isMatch: boolean; readonly isAsserted: boolean } {
 		const stack = [...from];
 		let isMatch = false;

@@ -1,7 +1,7 @@
-/** Numbers that banks and offices give: of payment cards, of accounts (IBAN), and of US social security. */
+/** Detects numbers assigned by banks and authorities: payment cards, accounts (IBAN), and US social security numbers. */
 import { isAlphanumeric, isSignAt } from './signs.ts';
 
-/** Cards: first digits as a range, and the lengths in use. */
+/** Card number ranges by first digits, with the lengths in use. */
 const ranges: readonly (readonly [from: string, to: string, lengths: readonly number[]])[] = [
 	['4', '4', [13, 16, 19]],
 	['51', '55', [16]],
@@ -33,10 +33,10 @@ const rangesByDigit = Array.from({ length: 10 }, (_, digit) =>
 export const shortestCard = 12;
 export const longestCard = 19;
 
-/** Before numbers of ranges that are not listed. */
+/** Words that announce a card number whose range is not listed. */
 const aboutCard = /\b(?:card|visa|mastercard|maestro|amex|cc)\b\W*(?:\w+\W+){0,3}$/i;
 
-/** @param isAnnounced whether what stands before the number speaks of a card. */
+/** @param isAnnounced tells whether the text before the number mentions a card. */
 export function isCard(digits: string, isAnnounced: () => boolean): boolean {
 	return hasCheckDigit(digits) && (isOfKnownRange(digits) || isAnnounced());
 }
@@ -50,7 +50,7 @@ function isOfKnownRange(digits: string): boolean {
 	return likely.some((range) => isIn(digits, range));
 }
 
-/** @param context what stands before a number. */
+/** @param context text before a number. */
 export function announcesCard(context: string): boolean {
 	return aboutCard.test(context);
 }
@@ -60,7 +60,7 @@ function isIn(digits: string, [from, to, lengths]: (typeof ranges)[number]): boo
 	return prefix >= from && prefix <= to && lengths.includes(digits.length);
 }
 
-/** ISO/IEC 7812-1 annex B. */
+/** Checks the digit of ISO/IEC 7812-1 annex B. */
 function hasCheckDigit(digits: string): boolean {
 	let sum = 0;
 	for (let index = 0; index < digits.length; index++) {
@@ -71,12 +71,12 @@ function hasCheckDigit(digits: string): boolean {
 	return sum % 10 === 0;
 }
 
-/** Social security numbers of the United States have a shape and no check digit. */
+/** Checks the format of a US social security number, which has no check digit. */
 export function isSsn(digits: string): boolean {
 	return /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(digits);
 }
 
-/** International bank account numbers (ISO 13616): country and length. */
+/** Lengths of international bank account numbers (ISO 13616) by country. */
 const ibanLengths: ReadonlyMap<string, number> = new Map(
 	(
 		'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 ' +
@@ -88,11 +88,11 @@ const ibanLengths: ReadonlyMap<string, number> = new Map(
 		.map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** Signs and white space that may stand together in an IBAN. */
+/** Maximum length of signs and white space between the groups of an IBAN. */
 const longestGap = 8;
 const groupSize = 4;
 
-/** @returns the end of the number that begins at `start`, written together or in groups with signs between them; -1 for none. */
+/** @returns the end of the number that begins at `start`, without separators or in separated groups; -1 for none. */
 export function ibanEnd(text: string, start: number): number {
 	const length = ibanLengths.get(text.slice(start, start + 2).toUpperCase());
 	if (length === undefined) return -1;
@@ -100,7 +100,7 @@ export function ibanEnd(text: string, start: number): number {
 	let at = start;
 	for (let gap = 0; plain.length < length; at++) {
 		if (isAlphanumeric(text.charCodeAt(at))) {
-			// Cut elsewhere than people do, words could be taken for one.
+			// Groups of another size than people use could be words.
 			if (gap > 0 && plain.length % groupSize !== 0 && !/^..\d*$/.test(plain)) return -1;
 			plain += text.charAt(at);
 			gap = 0;
@@ -112,7 +112,7 @@ export function ibanEnd(text: string, start: number): number {
 	return ibanRemainder(plain.toUpperCase()) === 1 ? at : -1;
 }
 
-/** Of the number with its first four characters moved to the end and letters written as 10 to 35, divided by 97. */
+/** Returns the number modulo 97, after its first four characters move to the end and letters become 10 to 35. */
 function ibanRemainder(iban: string): number {
 	let rest = 0;
 	for (const character of iban.slice(4) + iban.slice(0, 4)) {

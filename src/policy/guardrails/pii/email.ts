@@ -1,14 +1,14 @@
-/** E-mail addresses as people write them, also with `(at)` and `[dot]`: no quoted local parts, no comments. */
+/** Detects e-mail addresses in their usual spellings, also with `(at)` and `[dot]`; no quoted local parts, no comments. */
 import { isAlphanumeric } from './signs.ts';
 
-/** RFC 5321 section 4.5.3.1. */
+/** Limit of RFC 5321 section 4.5.3.1. */
 const longestLocal = 64;
 export const longestEmail = 254;
 const localSigns = new Set(Array.from(".!#$%&'*+-/=?^_`{|}~", (sign) => sign.charCodeAt(0)));
 const dot = 0x2e;
 const hyphen = 0x2d;
 const at = 0x40;
-/** In and around what stands for a sign. */
+/** Maximum spaces inside and around the replacement of a sign. */
 const mostSpaces = 3;
 const closings: ReadonlyMap<string, string> = new Map([
 	['(', ')'],
@@ -17,9 +17,9 @@ const closings: ReadonlyMap<string, string> = new Map([
 	['<', '>'],
 ]);
 const signWords = { '@': ['at', '@'], '.': ['dot', '.'] } as const;
-/** An expression for every place where `readAddress` may find one. */
+/** Expression for every position at which `readAddress` can find an address. */
 export const addressSign = '@(?<=[^ @]@)(?![ @])|[([{<](?= {0,3}(?:@|[aA][tT]|[aA]?$))';
-/** A name and `=` may stand before it. */
+/** Git account, which a name and `=` can precede. */
 const gitAccount = /(?:^|=)git$/;
 const topLevel = /^[a-z\u0080-\uffff][a-z0-9\u0080-\uffff-]+$/i;
 
@@ -30,26 +30,26 @@ export interface Span {
 
 export interface ReadAddress {
 	readonly start: number;
-	/** -1 where this is no address. */
+	/** End of the address; -1 if there is none. */
 	readonly end: number;
-	/** More text may make it one, or a longer one. */
+	/** Tells whether more text can create or extend the address. */
 	readonly mayGoOn: boolean;
 }
 
-/** @param where an `addressSign` stands. */
+/** @param where - position of an `addressSign`. */
 export function emailAround(text: string, where: number): Span | undefined {
 	const { start, end } = readAddress(text, where) ?? none;
 	return end === -1 || isGitRemote(text, start, end) ? undefined : { start, end };
 }
 
-/** Remotes of Git name an account that all users of a host share: `git@host:path`, `ssh://git@host/path`. */
+/** Detects remotes of Git, which name an account that all users of a host share: `git@host:path`, `ssh://git@host/path`. */
 function isGitRemote(text: string, start: number, end: number): boolean {
 	const local = text.slice(start, text.indexOf('@', start));
 	if (!gitAccount.test(local)) return false;
 	return text.charAt(end) === ':' || (local === 'git' && text.startsWith('://', start - 3));
 }
 
-/** @returns undefined: whatever follows, this is none. */
+/** @returns undefined if there is no address, whatever follows. */
 export function readAddress(text: string, where: number): ReadAddress | undefined {
 	const isPlain = text.charCodeAt(where) === at;
 	const start = localStart(text, isPlain ? where : skipBack(text, where));
@@ -62,7 +62,7 @@ export function readAddress(text: string, where: number): ReadAddress | undefine
 
 const none: ReadAddress = { start: 0, end: -1, mayGoOn: false };
 const wrong = -1;
-/** The text is over before it is known. */
+/** Result for a text that ends before the decision. */
 const open = -2;
 
 function localStart(text: string, end: number): number {
@@ -105,7 +105,7 @@ function withoutHyphens(text: string, end: number): number {
 	return last;
 }
 
-/** @returns where the next label begins, after a dot or what stands for one. */
+/** @returns the beginning of the next label, after a dot or its replacement. */
 function dotEnd(text: string, from: number): number {
 	if (text.charCodeAt(from) === dot) return from + 1;
 	const bracket = skip(text, from);
@@ -150,17 +150,17 @@ function isLocal(code: number): boolean {
 	return isWordCode(code) || localSigns.has(code);
 }
 
-/** Letters beyond ASCII may stand on either side (RFC 6531). */
+/** Accepts letters beyond ASCII on both sides of the sign (RFC 6531). */
 function isWordCode(code: number): boolean {
 	return isAlphanumeric(code) || (code >= 0xa1 && code !== 0x2019 && (code < 0x2000 || code > 0x206f) && (code < 0x3000 || code > 0x303f));
 }
 
-/** Endings of domains that people spell out. "look at the dot on x" has none. */
+/** Endings of domains that people spell out. `look at the dot on x` has none. */
 const ending =
 	'(?:com|org|net|edu|gov|info|biz|io|ai|app|dev|me|co|uk|de|fr|es|it|nl|be|ch|at|eu|us|ca|au|nz|ie|in|jp|cn|kr|ru|ua|br|mx|se|no|dk|fi|pl|pt|tr|za|il|sg)';
 const local = '[a-z0-9][\\w.+-]{0,63}';
 const label = '[a-z0-9][a-z0-9-]{0,62}';
-/** "at the dot com boom" */
+/** Excludes "at the dot com boom". */
 const noDomain = '(?!(?:the|an?|this|that|these|every|each|our|their|its|your|my|his|her|any|no|one) )';
 const atWord = '(?: at | ?[([{<] ?(?:at|@) ?[)\\]}>] ?)';
 const words = new RegExp(
@@ -168,18 +168,18 @@ const words = new RegExp(
 	'gi',
 );
 const spaced = new RegExp(`(?<![\\w.+-])${local} {0,2}@ {0,2}(?:${label}\\.){1,4}${ending}(?![\\w-])`, 'gi');
-/** Looked for first: most texts hold none, and a search without alternatives is fast. */
+/** Cheap first test: most texts have no match, and a search without alternatives is fast. */
 const spokenDot = /[dD][oO][tT] /;
 
 const unfinishedDots = `(?: dot ${label}){0,4}(?: (?:d(?:o(?:t ?)?)?)?)?`;
 const unfinishedWords = new RegExp(`(?<![\\w.+-])${local}(?: at?|(?: at |${atWord})(?:${label}${unfinishedDots})?)$`, 'i');
-/** Without it `unfinishedWords` matches nothing. */
+/** Precondition of `unfinishedWords`. */
 const spokenBeginning = / at?$| at |[)\]}>]/i;
 const unfinishedSpaced = new RegExp(`(?<![\\w.+-])${local} {0,2}@ {0,2}[\\w.-]{0,128}$`, 'i');
-/** No unfinished address is looked for further back. */
+/** Maximum distance of an unfinished address from the end of the text. */
 const tailLength = 160;
 
-/** Addresses with signs as words between spaces ("bob at example dot com"), or with spaces around `@`. */
+/** Finds addresses with signs as words between spaces ("bob at example dot com"), or with spaces around `@`. */
 export function spokenEmailsIn(text: string): readonly Span[] {
 	const found: Span[] = [];
 	if (spokenDot.test(text)) {
@@ -191,7 +191,7 @@ export function spokenEmailsIn(text: string): readonly Span[] {
 	return found;
 }
 
-/** @returns where an address begins that more text may complete; the length of the text where none does. */
+/** @returns the beginning of an address that more text can complete; the length of the text if there is none. */
 export function spokenEmailStart(text: string, least: number): number {
 	const from = Math.max(least, text.length - tailLength);
 	const tail = text.slice(from);

@@ -1,4 +1,4 @@
-/** What the digits of one run are: cards, social security numbers, addresses, telephone numbers, in this order. */
+/** Classifies the digits of one run: cards, social security numbers, IP addresses, telephone numbers, in this order. */
 import { announcesCard, isCard, isSsn, longestCard, shortestCard } from './account-numbers.ts';
 import { isIpv4 } from './ip-spellings.ts';
 import { contextAfter, contextBefore, extensionEnd, isLabelledSsn } from './labels.ts';
@@ -7,14 +7,14 @@ import { announcesSomethingElse, isPhone, leastPhoneDigits, mostPhoneDigits } fr
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
 
-/** Four numbers with dots between them may be a version or a place in a document as well. */
+/** Context in which four numbers with dots are a version or a section of a document. */
 const aboutVersion =
 	/(?:\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmware|driver|(?:sub)?(?:sections?|sec\.|clauses?|paragraphs?|chapters?)|para\.|articles?|appendix|figures?|fig\.|tables?)|§)[ :]{0,2}$/i;
 const mostPhoneGroups = 7;
-/** `0011` of Australia. */
+/** Length of `0011`, the prefix of Australia. */
 const longestPrefix = 4;
 const mostSinglesBefore = 8;
-/** Of a telephone number and of an IP address, with its dots. */
+/** Minimum length of a telephone number, and of an IP address with its dots. */
 const shortestNumber = 7;
 
 export function findNumbers(text: string, run: NumberRun, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
@@ -50,7 +50,10 @@ function findAt(text: string, groups: readonly DigitGroup[], first: number, want
 	);
 }
 
-/** Telephone numbers after `+` pass the check of cards by chance. A card that is longer than the telephone number stays a card. */
+/**
+ * Decides between a telephone number after `+`, which can pass the card check by chance, and a card. A card that is longer than the
+ * telephone number stays a card.
+ */
 function isPhoneWithPlus(text: string, groups: readonly DigitGroup[], first: number, [, lastOfCard]: Found): boolean {
 	if (text.charAt((groups[first]?.start ?? 0) - 1) !== '+') return false;
 	const phone = phoneAt(text, groups, first);
@@ -82,21 +85,21 @@ function cardAt(text: string, groups: readonly DigitGroup[], first: number): Fou
 	return best;
 }
 
-/** A number that is written digit by digit is looked for near the beginning of its digits only: there may be thousands of them. */
+/** Limits the search in a number written digit by digit to its beginning, because it can have thousands of digits. */
 function isDeepInSingles(groups: readonly DigitGroup[], first: number): boolean {
 	if (first < mostSinglesBefore) return false;
 	for (let index = first - mostSinglesBefore; index <= first; index++) if (sizeOf(groups[index] as DigitGroup) > 1) return false;
 	return true;
 }
 
-/** No decimal point, hyphen or slash joins the group to the one before; "1. " of a list does not. */
+/** Checks that no decimal point, hyphen or slash joins the group to the previous one; "1. " of a list does not. */
 function isFree(group: DigitGroup | undefined): boolean {
 	if (group === undefined || group.separator === '') return true;
 	const first = group.separator.charCodeAt(0);
 	return first === 0x20 || first === 0xa0 || first === 0x28 || first === 0x29 || /^\. +\(?$/.test(group.separator);
 }
 
-/** In one piece, digit by digit, or in groups of which the first has four. */
+/** Accepts one piece, single digits, or groups of which the first has four digits. */
 function isCardLayout(groups: readonly DigitGroup[], first: number, last: number): boolean {
 	if (first === last) return true;
 	const sizes = groups.slice(first, last + 1).map(({ start, end }) => end - start);
@@ -136,7 +139,7 @@ function ipv4At(text: string, groups: readonly DigitGroup[], first: number): Fou
 function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
 	const start = groups[first]?.start ?? 0;
 	if (!isFree(groups[first])) return undefined;
-	// Before a later group of the run there are only digits, which are labelled as none.
+	// Digits precede a later group of the run, and announce nothing.
 	const context = contextBefore(text, groups[0]?.start ?? start).replace(/[+(]+$/, '');
 	if (first > 0 && announcesSomethingElse(context)) return undefined;
 	const maxDigits = text.charAt(start) === '0' ? mostPhoneDigits + longestPrefix : mostPhoneDigits;
@@ -165,7 +168,7 @@ function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Fo
 	return best;
 }
 
-/** The plus sign and the parenthesis belong to the number, but not a parenthesis that ends behind it. */
+/** Includes the plus sign and the parenthesis in the number, except a parenthesis that is closed after it. */
 function phoneStart(text: string, start: number, end: number): number {
 	let at = start;
 	while (start - at < 3 && /[+(]/.test(text.charAt(at - 1))) at--;

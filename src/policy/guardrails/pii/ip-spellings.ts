@@ -1,4 +1,4 @@
-/** IP addresses. Those that every machine has (loopback, unspecified, network masks) tell nothing of anybody. */
+/** Detects IP addresses, except those of every machine (loopback, unspecified, network masks), which identify no one. */
 
 export const longestIp = 45;
 const nobodys = new Set(['0.0.0.0', '127.0.0.1', '255.255.255.255', '::1', '::']);
@@ -13,7 +13,7 @@ export function isIpv4(text: string): boolean {
 	);
 }
 
-/** RFC 4291 section 2.2. */
+/** Checks the syntax of RFC 4291 section 2.2. */
 export function isIpv6(text: string): boolean {
 	if (text.length > longestIp || nobodys.has(text)) return false;
 	const halves = text.split('::');
@@ -35,16 +35,16 @@ export function isIpv6(text: string): boolean {
 	return halves.length === 2 ? groups < 8 && (groups > 2 || /\d/.test(text)) && groups > 1 : groups === 8;
 }
 
-/** As reports about attacks write them: `192.0.2[.]1`, so that no program makes a link of it. */
+/** Notation of threat reports, which prevents links: `192.0.2[.]1`. */
 const defanged = /(?<![a-z0-9.])\d{1,3}(?:(?:\[\.\]|\(\.\)|\[dot\]|\.)\d{1,3}){3}(?![a-z0-9]|\.\d)/gi;
 const defangedDots = ['[.]', '(.)', '[dot]', '[DOT]'];
 
-/** @returns where addresses of version 4 stand whose dots are in brackets. */
+/** @returns the IPv4 addresses with dots in brackets. */
 export function defangedIpsIn(text: string): readonly { readonly start: number; readonly end: number }[] {
 	if (!defangedDots.some((dot) => text.includes(dot))) return [];
 	const found: { start: number; end: number }[] = [];
 	for (const { 0: written, index } of text.matchAll(defanged)) {
-		// What has plain dots only is found as a number.
+		// Addresses with plain dots only are found as numbers.
 		if (!/[[(]/.test(written)) continue;
 		if (isIpv4(written.replaceAll(/[[(](?:\.|dot)[\])]/gi, '.'))) found.push({ start: index, end: index + written.length });
 	}

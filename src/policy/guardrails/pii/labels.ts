@@ -1,8 +1,8 @@
-/** Words beside a number that tell what it is: before it, or after it ("555-0100 is my cell"). */
+/** Words next to a number that identify it: before it, or after it ("555-0100 is my cell"). */
 
-/** How far back a label is looked for. */
+/** Maximum distance of a label before a number. */
 const maxLabelBefore = 40;
-/** How far behind a number a label or an extension may end. */
+/** Maximum distance from a number to the end of a label or extension after it. */
 export const maxLabelAfter = 48;
 
 const phoneBefore =
@@ -10,7 +10,7 @@ const phoneBefore =
 /** Words that join a number to its label: "is my", "that was the office". */
 const joiningWords =
 	"(?:(?:is|was|are|'s|that|which|lautet|this|it|my|mine|her|his|our|your|their|the|an?|work|home|office|private|personal|business|main|direct|new|old|for|as|to|ist|war|mein[es]?|sein[es]?|ihr[es]?|das|die|der|est|mon|ma|le|la|el|es|mi|su|è|il|mio)[^\\p{L}\\p{N}\\n]{1,3}){0,5}";
-/** Signs that may stand between a number and the words that follow it. */
+/** Signs between a number and the words after it. */
 const signsAfter = '^[^\\p{L}\\p{N}\\n.!?]{0,8}';
 const phoneAfter = new RegExp(
 	`${signsAfter}(?:${joiningWords}(?:(?:tele|cell|smart|mobile)?phone|tel|telefon|handy|mob(?:il|ile)?|cell(?:ular)?|fax|whatsapp|hotline|helpline|landline|téléphone|portable|teléfono|móvil|телефон|ruf)(?:nummer|nr|number)?(?!\\p{L})|${joiningWords}(?<=(?:my|her|his|our|your|their|meine|mon|mi)[^\\p{L}]{1,3}(?:(?:work|home|office|private|personal|business|direct|new|main)[^\\p{L}]{1,3})?)(?:number|nr|nummer|numéro|número)(?!\\p{L}))`,
@@ -24,7 +24,7 @@ const ssnBefore = new RegExp(`(?<!\\p{L})(?:${ssnWords})|${ownSocial}`, 'iu');
 const ssnBeforeInName = /[a-z_](?:SSN|Ssn|_ssn|SocialSecurity)/;
 const ssnAfter = new RegExp(`${signsAfter}${joiningWords}(?:${ssnWords}|social(?!\\p{L}))`, 'iu');
 
-/** A number inside of a company: "ext. 12", "x12", "Durchwahl 12". */
+/** Extension number in a company: "ext. 12", "x12", "Durchwahl 12". */
 const extension =
 	/[ ]{0,2}[,;(-]?[ ]{0,2}(?:ext(?:ension|n|ensi[oó]n)?|x|#|durchwahl|dw|app(?:arat)?|nebenstelle|poste|anexo|interno?|int|ramal|toestel|доб)[ .:=#]{0,3}\d{1,6}(?![\d\p{L}])/iuy;
 
@@ -46,7 +46,7 @@ export function isLabelledSsn(text: string, start: number, end: number): boolean
 	return ssnBefore.test(before) || ssnBeforeInName.test(before) || ssnAfter.test(contextAfter(text, end));
 }
 
-/** @returns the end of the extension that follows a number; `end` where there is none. */
+/** @returns the end of the extension that follows a number; `end` if there is none. */
 export function extensionEnd(text: string, end: number): number {
 	extension.lastIndex = end;
 	return extension.test(text) ? extension.lastIndex : end;

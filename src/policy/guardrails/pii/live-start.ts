@@ -1,17 +1,17 @@
-/** How much of a text's end is undecided, while more of it may follow. */
+/** Finds the part at the end of a text that is undecided while more text can follow. */
 import { addressSign, longestEmail, readAddress, spokenEmailStart } from './email.ts';
 import { maxLabelAfter } from './labels.ts';
 import { isDigitCode, isSeparatorCode } from './number-run.ts';
 import { isSignAt } from './signs.ts';
 import { longestGap } from './spread-numbers.ts';
 
-/** No match is longer. */
+/** Maximum length of a match. */
 export const longestPii = longestEmail + 2;
-/** An account number may have one between its digits. */
+/** Maximum length of a letter group between the digits of an account number. */
 const longestLetterGroup = 4;
-/** After a word that may yet become an address. */
+/** Maximum separators after a word that can become an address. */
 const mostSeparators = 3;
-/** The shortest number that a label may follow has so many. */
+/** Digits of the shortest number that a label can follow. */
 const minLabelledDigits = 7;
 const lineEnd = /[\n!?]|\.\s/;
 const keyBlock = '-----BEGIN ';
@@ -20,8 +20,8 @@ const beginningOfKeyBlock = /^-----BEGIN (?:[A-Z]{0,12} ?){0,4}-{0,5}$/;
 const anyAddressSign = new RegExp(addressSign, 'g');
 
 /**
- * @returns from where on more text may make or change matches, as far back as one match may reach: from the last word, from groups
- * with digits, from an address that has begun, from the head of a private key.
+ * @returns the offset from which more text can create or change matches, at most one match length from the end. It is the start of the last
+ * word, of groups with digits, of an incomplete address, or of a private key's head.
  */
 export function livePiiStart(text: string): number {
 	const least = Math.max(0, text.length - longestPii);
@@ -47,7 +47,7 @@ function numbersStart(text: string, from: number, least: number): number {
 	return live;
 }
 
-/** A label or an extension may follow a number, as long as no line or sentence ends. */
+/** Finds a number that a label or an extension can follow, as long as no line or sentence ends. */
 function labelledStart(text: string, least: number): number {
 	for (let at = Math.max(least, text.length - maxLabelAfter); at < text.length; at++) {
 		if (!isDigitCode(text.charCodeAt(at)) || isDigitCode(text.charCodeAt(at + 1))) continue;
@@ -74,7 +74,7 @@ function addressStart(text: string, least: number): number {
 }
 
 function keyBlockStart(text: string, least: number): number {
-	// Most often there is none, which takes less time from the left.
+	// Usually there is none, which a search from the left finds out faster.
 	if (!text.includes(keyBlock, least)) return text.length;
 	const start = text.lastIndexOf(keyBlock);
 	return beginningOfKeyBlock.test(text.slice(start)) ? start : text.length;

@@ -1,9 +1,9 @@
-/** Digits that stand together, with what people put between the groups of a number. */
+/** Digits of one group of a number, which people separate in various ways. */
 
 export interface DigitGroup {
 	readonly start: number;
 	readonly end: number;
-	/** What stands between the group before and this one; empty for the first. */
+	/** Text between the previous group and this one; empty for the first. */
 	readonly separator: string;
 }
 

@@ -1,4 +1,4 @@
-/** Telephone numbers in the forms of many countries. Short local ones are taken for numbers only after a word that says so. */
+/** Detects telephone numbers in the formats of many countries. Short local numbers need a label before or after them. */
 import { type CountryCode, isPossiblePhoneNumber, isValidPhoneNumber } from 'libphonenumber-js';
 import { saysPhone } from './labels.ts';
 
@@ -7,16 +7,16 @@ export const leastPhoneDigits = 7;
 const aboutSomethingElse =
 	/(?:\blicen[cs]e|\bpassport|\border|\binvoice|\bid\b|\bticket|\bcase\b|\bversion|\bisbn|\bzip\b|\bpage|\baccount|\bref\b|\bsku\b|\bserial|\btracking|\bparcel|\brma\b|\bpart no|\bpolicy no|\bmodel|#)[^\d]{0,12}$/iu;
 const date = /^(?:(?:19|20)\d{2}[-./ ](?:0?[1-9]|1[0-2])[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2})(?:\D|$)/;
-/** Area code and exchange begin with 2 to 9. Which area codes are assigned changes, so that this is not asked. */
+/** Area code and exchange begin with 2 to 9. The assigned area codes change, so they are not checked. */
 const northAmerican = /^(?:\+?1[ .-]?)?(?:\([2-9]\d{2}\)[ .-]?|[2-9]\d{2}[./-])[2-9]\d{2}[ .-]\d{4}$/;
-/** Three figures with spaces between them are most often a row of figures. */
+/** Three groups with spaces between them are usually a row of numbers. */
 const northAmericanWithSpaces = /^(?:1 )?[2-9]\d{2} [2-9]\d{2} \d{4}$/;
-/** What people dial in place of `+`: from most countries, from North America, from Australia. */
+/** Prefixes that replace `+`: of most countries, of North America, of Australia. */
 const internationalPrefix = /^(?:\(?(?:0011|011|00)\)?)[ .-]?(?=[1-9])/;
 const minPossibleDigits = 8;
-/** An area code and the rest: "030 1234567", "030/1234567". */
+/** Area code and the rest: "030 1234567", "030/1234567". */
 const areaAndRest = /^(?:\(0\d{1,4}\) ?|0\d{1,4}[ /-])\d{5,8}$/;
-/** Countries whose numbers are written with a zero in front. */
+/** Countries whose numbers have a leading zero. */
 const trunkZero: readonly CountryCode[] = [
 	'GB',
 	'FR',
@@ -41,10 +41,10 @@ const remembered = new Map<string, boolean>();
 const mostRemembered = 1000;
 
 /**
- * @param written as it stands, with what leads it.
+ * @param written number as written, with its prefix.
  * @param sizes of its groups of digits.
- * @param before what stands before it.
- * @param after what stands after it.
+ * @param before text before it.
+ * @param after text after it.
  */
 export function isPhone(written: string, sizes: readonly number[], before: string, after: string): boolean {
 	const digits = sizes.reduce((sum, size) => sum + size, 0);
@@ -66,12 +66,12 @@ export function isPhone(written: string, sizes: readonly number[], before: strin
 	return isGrouped && /^\(?0[1-9]/.test(written) && digits >= 9 && digits <= 11 && isValid(written, trunkZero);
 }
 
-/** @param before what stands before a number: an order, a version. */
+/** @param before text before a number that announces something else: an order, a version. */
 export function announcesSomethingElse(before: string): boolean {
 	return aboutSomethingElse.test(before);
 }
 
-/** A number that its country could assign, by its length. */
+/** Checks that the country could assign the number, by its length. */
 function isPossible(written: string): boolean {
 	const plain = `+${written.replaceAll('(0)', '').replaceAll(/\D/g, '')}`;
 	return remember(plain, () => isPossiblePhoneNumber(plain));

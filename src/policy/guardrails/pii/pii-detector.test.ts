@@ -137,7 +137,7 @@ function foundPlain(text: string): readonly string[] {
 
 const numberKinds = new Set<PiiKind>(['card', 'ssn', 'phone', 'ip']);
 
-/** The slow way: all that stands together is looked at. */
+/** Finds numbers by the slow reference method, which checks all adjacent digits. */
 function numbersIn(text: string): readonly PiiMatch[] {
 	const matches: PiiMatch[] = [];
 	const groups: DigitGroup[] = [];

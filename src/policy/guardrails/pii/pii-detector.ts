@@ -12,13 +12,13 @@ import { awsSecretsIn, keyAround, keySign, labelledKeysIn } from './secret-key.t
 import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
 import { findSpreadNumbers, longestGap } from './spread-numbers.ts';
 
-/** What overlaps is one match: beyond, no more of a chain of addresses waits for its end. */
+/** Maximum undecided text. Overlapping matches merge, and without a limit a chain of addresses would wait for its end. */
 const mostHeld = 2 * longestPii;
 
-/** What an escape begins with, and the first half of a character. */
+/** Characters that begin an escape, and the first half of a surrogate pair. */
 const mayChange = /[%&\\\ud800-\udbff]/;
 
-/** Texts are read as they stand, and once more with their escapes resolved. */
+/** Creates a detector that reads texts as written, and again with their escapes resolved. */
 export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 	const read = ({ text, places }: PlainText, isOpen: boolean, spans: Span[]): number => {
 		const matches = findPii(text, wanted);
@@ -32,7 +32,7 @@ export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 		find(text, isOpen, spans) {
 			const live = read(plainDigits(text), isOpen, spans);
 			if (!mayChange.test(text)) return live;
-			// Half an escape says nothing yet.
+			// An incomplete escape has no meaning yet.
 			const settled = isOpen ? text.slice(0, settledEnd(text)) : text;
 			const unescaped = unescapedDigits(settled) ?? (settled.length < text.length ? plainDigits(settled) : undefined);
 			return unescaped === undefined ? live : Math.min(live, read(unescaped, isOpen, spans));
@@ -40,19 +40,19 @@ export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 	};
 }
 
-/** @returns where the match begins that goes on with what is undecided, as long as that is not before `least`. */
+/** @returns the start of the match that continues in the undecided text, at least `least`. */
 function beforeMatch(matches: readonly PiiMatch[], live: number, least: number): number {
 	return matches.find(({ start, end }) => start < live && end > live && start >= least)?.start ?? live;
 }
 
 const colon = 0x3a;
 const addressSigns = new Set(Array.from('@([{<', (sign) => sign.charCodeAt(0)));
-/** One character: a sign of an address, a colon, or the rare one in how a key begins, each where what stands around it fits. */
+/** Matches one character: a sign of an address, a colon, or the rare character of a key's prefix, each in a fitting context. */
 const telling = new RegExp(`${addressSign}|:(?=[0-9a-fA-F:.])|${keySign}`, 'g');
 const anotherDigit = `[^0-9A-Za-z]{0,${longestGap}}\\d`;
 /**
- * The first of digits near each other, so many (seven) as the shortest number has that is looked for, or fewer that may be an IP address;
- * or the first digit of an account number.
+ * Matches the first of several digits near each other, or the first digit of an account number. Seven digits are the minimum of a detected
+ * number; an IP address can have fewer.
  */
 const tellingDigit = new RegExp(
 	`\\d(?:(?=(?:${anotherDigit}){6}|(?:${anotherDigit}){0,2}(?:\\.\\d{1,3}){3})|(?<=(?:\\b|_)(?:[iI][bB][aA][nN])?[A-Za-z]{2}\\d)(?=\\d))`,
@@ -60,8 +60,8 @@ const tellingDigit = new RegExp(
 );
 
 /**
- * Expressions pass over prose, faster than any reading of each character.
- * @param text as `plainDigits` makes it. @returns matches in order, none overlapping another.
+ * Finds personal data with expressions that skip prose faster than a loop over characters.
+ * @param text result of `plainDigits`. @returns matches in order, without overlaps.
  */
 export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly PiiMatch[] {
 	const matches: PiiMatch[] = [];
@@ -74,7 +74,7 @@ export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly Pi
 	return withoutOverlaps([...findSpreadNumbers(text, groups, wanted), ...matches]);
 }
 
-/** @returns all digits that may be of a number that is looked for, with those near them. */
+/** @returns all digits that can belong to a detected number, with those near them. */
 function addNumbers(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): readonly DigitGroup[] {
 	const groups: DigitGroup[] = [];
 	tellingDigit.lastIndex = 0;
@@ -92,7 +92,7 @@ function addNumbers(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatc
 	return groups;
 }
 
-/** @returns the next digit that may belong to a number with the one before `end`; -1 for none. */
+/** @returns the next digit that can belong to a number with the one before `end`; -1 for none. */
 function nearDigit(text: string, end: number): number {
 	for (let at = end; at <= end + longestGap && at < text.length; at++) {
 		const code = text.charCodeAt(at);
@@ -108,7 +108,7 @@ function addIban(text: string, start: number, matches: PiiMatch[]): void {
 	if (end !== -1) matches.push({ kind: 'iban', start, end });
 }
 
-/** What has a sign or a letter that tells of it. */
+/** Adds matches that begin at a telling sign or letter. */
 function addSigned(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
 	const hasKeys = wanted.has('aws_key') || wanted.has('api_key');
 	let addressEnd = 0;
@@ -132,14 +132,14 @@ function addKey(text: string, where: number, wanted: ReadonlySet<PiiKind>, match
 	if (key !== undefined && wanted.has(key.kind)) matches.push(key);
 }
 
-/** @returns where what might have been an address ends. */
+/** @returns the end of the candidate address. */
 function addIpv6(text: string, at: number, matches: PiiMatch[]): number {
 	let start = at;
 	while (start > 0 && at - start < longestIp && isAddressCode(text.charCodeAt(start - 1))) start--;
 	let end = at;
 	while (end < text.length && end - start <= longestIp && isAddressCode(text.charCodeAt(end))) end++;
 	const next = end;
-	// A label may end in a letter that an address could have: "NOTE:2001:db8::1".
+	// A label can end in a letter that is valid in an address: "NOTE:2001:db8::1".
 	if (isGluedBefore(text, start)) start = text.indexOf(':', start) + 1;
 	while (text.charAt(end - 1) === '.' || (text.charAt(end - 1) === ':' && text.charAt(end - 2) !== ':')) end--;
 	const isWhole = !isGluedBefore(text, start) && !isGluedAfter(text, next);
@@ -151,7 +151,7 @@ function isAddressCode(code: number): boolean {
 	return isDigitCode(code) || code === 0x3a || code === 0x2e || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
 }
 
-/** What overlaps becomes one match, of the kind of the one that begins first, is longer, or comes first. */
+/** Merges overlapping matches, with the kind of the one that begins first, is longer, or comes first. */
 function withoutOverlaps(matches: readonly PiiMatch[]): readonly PiiMatch[] {
 	if (matches.length < 2) return matches;
 	const kept: PiiMatch[] = [];

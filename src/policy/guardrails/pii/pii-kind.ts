@@ -1,4 +1,4 @@
-/** The kinds of personal data that are told apart. */
+/** Kinds of personal data. */
 export const piiKinds = ['ssn', 'card', 'email', 'phone', 'iban', 'ip', 'aws_key', 'api_key'] as const;
 
 export type PiiKind = (typeof piiKinds)[number];

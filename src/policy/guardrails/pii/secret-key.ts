@@ -1,4 +1,4 @@
-/** Keys of cloud and API vendors, by the beginnings that vendors gave them, or by the label before them. */
+/** Detects keys of cloud and API vendors, by the prefixes that vendors defined, or by the label before them. */
 
 import type { Span } from './email.ts';
 import type { PiiKind } from './pii-kind.ts';
@@ -13,7 +13,7 @@ interface Key {
 interface Shape {
 	readonly prefix: string;
 	readonly kind: PiiKind;
-	/** Of what follows the prefix. */
+	/** Format of the key after the prefix. */
 	readonly shape: RegExp;
 }
 
@@ -105,7 +105,7 @@ const shapes: readonly Shape[] = [
 	...others.flatMap(([prefixes, shape]) => prefixes.map((prefix) => ({ prefix, kind: 'api_key' as const, shape }))),
 ];
 
-/** Up to its first character that is rare in prose. */
+/** Returns the prefix up to its first character that is rare in prose. */
 function headOf(prefix: string): string {
 	return /^-*[a-z0-9]*[^a-z0-9]/.exec(prefix)?.[0] ?? prefix;
 }
@@ -114,15 +114,15 @@ const byHead = Map.groupBy(shapes, ({ prefix }) => headOf(prefix));
 const headsByRare = Map.groupBy(byHead.keys(), (head) => head.slice(-1));
 
 interface Middle {
-	/** One character of a key, and what stands around it. */
+	/** Character of a key, and its context. */
 	readonly sign: string;
-	/** Of what stands before that character. */
+	/** Text before that character. */
 	readonly before: RegExp;
-	/** From that character on. */
+	/** Text from that character on. */
 	readonly after: RegExp;
 }
 
-/** Keys whose beginnings are random, and that have a fixed form later on. */
+/** Keys with a random beginning and a fixed format in the middle. */
 const middles: readonly Middle[] = [
 	{ sign: '-(?=us\\d)(?<=[0-9a-f]{32}-)', before: /(?<!\w)[0-9a-f]{32}$/, after: /-us\d{1,2}(?!\w)/y },
 	{ sign: '\\.(?=[0-9a-f]{64})(?<=pat\\w{14}\\.)', before: /(?<!\w)pat\w{14}$/, after: /\.[0-9a-f]{64}(?!\w)/y },
@@ -141,14 +141,14 @@ const middles: readonly Middle[] = [
 ];
 const longestBefore = 40;
 
-/** Prefixes that no list has, but that contain `pat`, `key`, `secret` or `live`. */
+/** Unlisted prefixes that contain `pat`, `key`, `secret` or `live`. */
 const selfNames = '(?<![A-Za-z0-9])(?:pat|key|apikey|tok|token|tkn|secret|sk|rk|live|prod|auth|[A-Z]{0,6}(?:PAT|KEY|TOKEN|SECRET))';
 const selfNamed = `[_-](?=[A-Za-z0-9][\\w-]{23})(?<=${selfNames}[_-])`;
 const selfNamedBefore = new RegExp(`(?<![\\w-])(?:[A-Za-z][\\w-]{0,17}[_-])?${selfNames}$`);
 const selfNamedAfter = /[A-Za-z0-9][\w-]{23,200}/y;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An expression for every place where the rare character of a beginning stands, after what begins it, where no word goes on. */
+/** Expression for every position of a prefix's rare character, after its head at the start of a word. */
 export const keySign = [
 	...[...headsByRare].map(([rare, heads]) => rareSign(rare, heads)),
 	...middles.map(({ sign }) => sign),
@@ -166,7 +166,10 @@ function beginsWord(head: string): boolean {
 	return isNameCode(head.charCodeAt(0));
 }
 
-/** @param where a `keySign` stands. @returns the key that it is of. */
+/**
+ * @param where - position of a `keySign`.
+ * @returns the key that it belongs to.
+ */
 export function keyAround(text: string, where: number): Key | undefined {
 	for (const head of headsByRare.get(text.charAt(where)) ?? []) {
 		const start = where + 1 - head.length;
@@ -201,23 +204,23 @@ function selfNamedKey(text: string, where: number): Key | undefined {
 	return { kind: 'api_key', start: where - name.length, end: selfNamedAfter.lastIndex };
 }
 
-/** Names in code are no keys: `sk-learn-compatible-estimators`, `hf_modelConfigurationFromHubRepository`. Some vendors' keys have no digits. */
+/** Rejects names in code: `sk-learn-compatible-estimators`, `hf_modelConfigurationFromHubRepository`. Some vendors' keys have no digits. */
 function isRandom(rest: string, prefix: string): boolean {
 	if (isFiller(rest)) return false;
 	if (prefix.startsWith('-') || prefix === 'eyJ' || prefix.startsWith('A') || /\d/.test(rest)) return true;
 	return (rest.match(neighboursOfOtherCase)?.length ?? 0) * leastChangeOfCase >= rest.length;
 }
 
-/** A capital before a small letter begins a word; few words are shorter than that. */
+/** A capital before a small letter begins a word; few words are that short. */
 const neighboursOfOtherCase = /[a-z](?=[A-Z])/g;
 const leastChangeOfCase = 6;
 
-/** AWS secret access keys begin in no way of their own, and are known by what is written before them. */
+/** Label of an AWS secret access key, which has no prefix of its own. */
 const awsSecret =
 	/secret[ _-]?(?:access[ _-]?)?key[^A-Za-z0-9/+]{0,16}(?:(?:is|was)[^A-Za-z0-9/+]{1,4})?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/gi;
 const awsSecretLength = 40;
 
-/** @returns where AWS secret access keys stand. */
+/** @returns the ranges of AWS secret access keys. */
 export function awsSecretsIn(text: string): readonly { readonly start: number; readonly end: number }[] {
 	const found: { start: number; end: number }[] = [];
 	awsSecret.lastIndex = 0;
@@ -231,20 +234,20 @@ export function awsSecretsIn(text: string): readonly { readonly start: number; r
 
 const digitBesideLetter = /\d(?=[A-Za-z])|[A-Za-z](?=\d)/g;
 const capitalBehindSmall = /[a-z](?=[A-Z])/g;
-/** Names have digits at their ends, if any; random characters have them everywhere. */
+/** Minimum changes between digits and letters. Names have digits at their ends, if any; random characters have them everywhere. */
 const leastDigitChanges = 3;
-/** Changes from digit to letter, or from a small letter to a capital. Random characters have two to four in ten. */
+/** Minimum share of changes from digit to letter, or from a small letter to a capital. Random characters have two to four in ten. */
 const leastShareOfChanges = 0.15;
-/** No word has so many letters from a to f, and few else. */
+/** Matches hexadecimal text, because no word has so many letters from a to f. */
 const longHex = /^(?=.*\d)(?=.*[a-f])[\da-f]{32,}$/;
-/** Numbers that identify something, and times. */
+/** Identifiers and timestamps. */
 const endingUuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const time = /^\d{4}-\d\d-\d\d/;
-/** What stands for the characters of a key in documentation: `xxxxxxxx`, `00000000`, `********`. */
+/** Placeholder of a key in documentation: `xxxxxxxx`, `00000000`, `********`. */
 const filler = /(.)\1{5}/;
 
 /**
- * Whether a machine drew the characters: no names, words or numbers that people made.
+ * Tells whether the characters are random: not names, words or numbers that people chose.
  * @param text letters, digits and few signs between them.
  */
 function isRandomText(text: string): boolean {
@@ -258,13 +261,13 @@ function isFiller(text: string): boolean {
 	return filler.test(text);
 }
 
-/** How far back a label begins before its last word. */
+/** Maximum length of a label before its last word. */
 const maxLabelBefore = 24;
 const longestKey = 300;
 
 /**
- * The last word of a label, what may stand between it and a key, and of the key its first character. Most texts with the word have no
- * such character near it.
+ * Matches the last word of a label, the text between it and a key, and the key's first character. Most texts with the word have no such
+ * character near it.
  */
 const labelled = new RegExp(
 	'(?:key|token|secret|bearer|password|api-schlüssel|clé api|clave api|clave de api)(?:[ _-]?id)?[^A-Za-z0-9]{1,8}(?:(?:is|was|of|ist|war|lautet|est|es|é|è|bearer|token|basic)[^A-Za-z0-9]{1,8}){0,2}' +
@@ -274,17 +277,17 @@ const labelled = new RegExp(
 const keyBody = new RegExp(`[A-Za-z0-9][\\w+/.:=~-]{15,${longestKey - 1}}`, 'y');
 const leastLength = 20;
 
-/** "key" and "password" alone are said of much else: caches, tables, people. */
+/** Complete labels, because "key" and "password" alone are common in other contexts: caches, tables, people. */
 const saysKey =
 	/(?:(?:api|access|secret|admin|auth|account|app|private|service|licen[cs]e|signing|encryption|client|subscription|master|integration|server|root|org|team|ingest|write|bot|deploy|webhook|project|personal|io|s)[ _-]?(?:key|password)|[A-Z][A-Z0-9]*_KEY|token|secret|bearer|api-schlüssel|clé api|clave(?: de)? api)$/i;
-/** Names of what is no secret. */
+/** Labels of values that are not secret. */
 const saysOther =
 	/(?:public|sort|primary|cache|partition|foreign|idempotency|object|row|s3|page|next|continuation|sync|resume|csrf|xsrf|pad|trace)[ _-]?(?:\w{1,8}[ _-])?(?:key|token)$/i;
 const digest = /^(?:sha\d|md5|https?:|file:|urn:)/i;
 const trailingSigns = /[.:~/+]+$/;
 const leadingSign = /[\w+/-]/;
 
-/** Keys without a known beginning, found by the label before them. */
+/** Finds keys without a known prefix by the label before them. */
 export function labelledKeysIn(text: string): readonly Span[] {
 	const found: Span[] = [];
 	labelled.lastIndex = 0;

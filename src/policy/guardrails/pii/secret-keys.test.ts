@@ -1,4 +1,4 @@
-/** API keys by vendor, in code, settings, commands and prose, and ordinary text that looks like keys. */
+/** Tests API keys by vendor, in code, settings, commands and prose, and ordinary text that resembles keys. */
 import { describe, expect, it } from 'vitest';
 import { isKeyFound, keyHalves, keyRows, keySeed, measureKeys, vendorCount } from '../../../../test/support/key-suite.ts';
 import { TextScan } from '../text-scan.ts';

@@ -1,6 +1,6 @@
 /**
- * Numbers whose groups are kept apart by anything but letters: two spaces, a new line, `_`, `/`, brackets, the marks of Markdown.
- * Only what a check digit or a strict shape tells from any other figures: cards, social security numbers, numbers led by `+`.
+ * Finds numbers whose groups are separated by anything but letters: two spaces, a new line, `_`, `/`, brackets, Markdown syntax. Detects
+ * only kinds with a check digit or a strict format: cards, social security numbers, numbers after `+`.
  */
 import { isListedCard, isSsn, longestCard, shortestCard } from './account-numbers.ts';
 import { extensionEnd, isLabelledSsn } from './labels.ts';
@@ -9,15 +9,15 @@ import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isSignAt } from './signs.ts';
 
-/** Between two groups. */
+/** Maximum distance between two groups. */
 export const longestGap = 16;
-/** In all, so that a stream need not be held back any further. */
+/** Maximum total length, which limits the text that a stream holds back. */
 const longestSpread = 200;
 const fours = [4, 4, 4, 4];
 const cardLayouts: readonly (readonly number[])[] = [[4, 6, 5], [4, 6, 4], [8, 8], [...fours, 3], fours, [2, 2, 2, 2, 2, 2, 2, 2]];
 const ssnLayout = [3, 2, 4];
 
-/** @param groups all digits of the text that stand together. */
+/** @param groups all digits of the text that are adjacent. */
 export function findSpreadNumbers(text: string, groups: readonly DigitGroup[], wanted: ReadonlySet<PiiKind>): readonly PiiMatch[] {
 	const matches: PiiMatch[] = [];
 	const scan = new SpreadScan(text, groups);
@@ -48,7 +48,7 @@ class SpreadScan {
 		this.#groups = groups;
 	}
 
-	/** One of several figures of one size in a row is none, but for four. */
+	/** Finds a card. One of several same-sized groups in a row is no card, except for groups of four. */
 	cardAt(first: number): Found | undefined {
 		const size = this.#size(first);
 		if (size === 1) return this.#singlesAt(first);
@@ -83,7 +83,7 @@ class SpreadScan {
 		return isPhone(`+${this.#digits(first, last)}`, [digits], '', '') ? ['phone', last] : undefined;
 	}
 
-	/** Digit by digit, and nothing more in the row: figures of one digit are most often a list. */
+	/** Finds single digits without further ones in the row, because single digits are usually a list. */
 	#singlesAt(first: number): Found | undefined {
 		if (this.#isNeighbour(first - 1, first, 1)) return undefined;
 		let last = first;
@@ -93,7 +93,7 @@ class SpreadScan {
 		return isListedCard(this.#digits(first, last)) ? ['card', last] : undefined;
 	}
 
-	/** Tables and lists have four figures in a row too: more than one beside these belongs to another card, or this is none. */
+	/** Tables and lists also have four groups in a row. Further groups next to these must form another card, or this is none. */
 	#isNoTable(first: number, last: number): boolean {
 		const isCard = (from: number): boolean => this.#laidOut(from, fours) !== -1 && isListedCard(this.#digits(from, from + 3));
 		const before = this.#isNeighbour(first - 1, first, 4) && this.#isNeighbour(first - 2, first - 1, 4);
@@ -101,7 +101,7 @@ class SpreadScan {
 		return (!before || isCard(first - 4)) && (!after || isCard(last + 1));
 	}
 
-	/** @param gapBefore of the two groups the later. */
+	/** @param gapBefore index of the later of the two groups. */
 	#isNeighbour(index: number, gapBefore: number, size: number): boolean {
 		return this.#size(index) === size && this.#gap(gapBefore) !== undefined;
 	}
@@ -115,7 +115,7 @@ class SpreadScan {
 		return this.#isWhole(first, last) ? last : -1;
 	}
 
-	/** Not the rest of a name or of a decimal fraction, and not too long. */
+	/** Checks that the number is not part of a name or of a decimal fraction, and not too long. */
 	#isWhole(first: number, last: number): boolean {
 		const start = this.#groups[first]?.start ?? 0;
 		const end = this.#groups[last]?.end ?? 0;
@@ -136,7 +136,7 @@ class SpreadScan {
 		return digits;
 	}
 
-	/** What stands before the group, where it belongs to the same row as the one before. */
+	/** Returns the text before the group if both groups belong to the same row. */
 	#gap(index: number): string | undefined {
 		const before = this.#groups[index - 1];
 		const group = this.#groups[index];

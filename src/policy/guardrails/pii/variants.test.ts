@@ -1,4 +1,4 @@
-/** Recall by kind on spellings that `test/support/pii-variants.ts` generates, and false alarms on ordinary numbers. */
+/** Measures recall by kind on spellings that `test/support/pii-variants.ts` generates, and false alarms on ordinary numbers. */
 import { describe, expect, it } from 'vitest';
 import { measureVariants, parts, variantRows } from '../../../../test/support/pii-variants.ts';
 

@@ -1,50 +1,49 @@
-/** Texts of a stream that may be read as one: what may leave of them, and how they read then. */
+/** Guards texts of a stream that can be read as one: decides which parts can be delivered, and masks them. */
 import type { Finding } from '../guardrail.ts';
 import type { HoldBack } from '../hold-back.ts';
 import { applyMasks, type Mask, orderMasks } from '../masks.ts';
 
-/** So much of what was settled is kept for whoever reads across blocks. */
+/** Length of settled text that is kept for readings across blocks. */
 const keptCharacters = 512;
-/** What blocks are put together with by those who join them. */
+/** Separator with which clients join blocks. */
 const separator = '\n';
 
-/** Where a piece lies. */
 export interface ThreadPiece {
 	readonly thread: HeldThread;
 	readonly text: string;
-	/** In the thread. */
+	/** Offset in the thread. */
 	readonly start: number;
-	/** How many blocks were before it. */
+	/** Number of preceding blocks. */
 	readonly cuts: number;
 	readonly alone: HoldBack;
-	/** In its block. */
+	/** Offset in its block. */
 	readonly startAlone: number;
 }
 
-/** The blocks as if they were one, from a while before the end of the first. */
+/** Readings of the blocks as one text, from shortly before the end of the first. */
 interface Readings {
 	readonly joined: HoldBack;
-	/** With a separator between each two blocks. */
+	/** Reading with a separator between blocks. */
 	readonly spaced: HoldBack;
-	/** Where in the thread they begin. */
+	/** Offset of the readings in the thread. */
 	readonly base: number;
-	/** Where the separators are in `spaced`. */
+	/** Positions of the separators in `spaced`. */
 	readonly separatorsAt: number[];
 }
 
 export class HeldThread {
 	readonly #begin: (context: string) => HoldBack;
 	#block = '';
-	/** Reads the block that goes on, by itself. */
+	/** Reads the current block alone. */
 	#alone: HoldBack;
 	#aloneStart = 0;
-	/** Once there is a second block. */
+	/** Set from the second block on. */
 	#readings: Readings | undefined;
-	/** The end of the first block. */
+	/** End of the first block. */
 	#recent = '';
 	#length = 0;
 	#cuts = 0;
-	/** A block that is over. */
+	/** Match in a finished block. */
 	#hasTripped = false;
 	readonly #findings = new Map<string, Finding>();
 
@@ -53,7 +52,7 @@ export class HeldThread {
 		this.#alone = begin('');
 	}
 
-	/** @param block pieces of the same block are one text without doubt. */
+	/** @param block id of the block; pieces of the same block are certainly one text. */
 	push(block: string, text: string): ThreadPiece {
 		if (block !== this.#block && this.#length > 0) this.#cut();
 		this.#block = block;
@@ -67,7 +66,6 @@ export class HeldThread {
 		return { thread: this, text, start, cuts: this.#cuts, alone, startAlone: start - this.#aloneStart };
 	}
 
-	/** Nothing follows any more. */
 	end(): void {
 		this.#alone.end();
 		this.#readings?.joined.end();
@@ -79,7 +77,7 @@ export class HeldThread {
 		return this.#hasTripped || this.#alone.isBlocked || joined?.isBlocked === true || spaced?.isBlocked === true;
 	}
 
-	/** By offsets in the thread. */
+	/** Findings by offsets in the thread. */
 	get findings(): readonly Finding[] {
 		this.#collect(this.#alone, (offset) => offset + this.#aloneStart);
 		if (this.#readings !== undefined) {
@@ -98,7 +96,7 @@ export class HeldThread {
 		return end <= joined.releasable && end + cuts <= spaced.releasable;
 	}
 
-	/** How a piece that may leave reads; the same text where nothing in it is masked. */
+	/** Masks a piece that can be delivered; returns the same text if it has no match. */
 	shown({ text, start, cuts, alone, startAlone }: ThreadPiece): string {
 		if (this.#readings === undefined) return alone.shown(text, startAlone);
 		const { joined, spaced, base } = this.#readings;
@@ -141,7 +139,7 @@ export class HeldThread {
 		if (this.#recent.length > 2 * needed) this.#recent = this.#recent.slice(-needed);
 	}
 
-	/** What is found in several readings counts once. */
+	/** Collects findings once, although several readings can have the same one. */
 	#collect({ findings }: HoldBack, inThread: (offset: number) => number): void {
 		for (const finding of findings) {
 			const { policy, category, action } = finding;

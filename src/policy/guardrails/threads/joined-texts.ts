@@ -1,24 +1,24 @@
-/** Texts that follow each other as parts of one thing said: whoever reads them may read them as one. */
+/** Joins texts that follow each other as parts of one message, because readers can read them as one. */
 import type { Steps } from '../../../core/steps.ts';
 import { unitsOf } from '../folding/code-units.ts';
 import { longestMatch } from '../text-scan.ts';
 
 export interface ThreadedText {
 	readonly text: string;
-	/** Texts of the same thread may be read as one; without a name it stands alone. */
+	/** Name of the thread, whose texts can be read as one; a text without a name is separate. */
 	readonly thread?: string;
 }
 
-/** What is put between parts by those who join them: our own translations do both. */
+/** Separators with which clients and Tollgate's own translators join parts. */
 export const separators = ['', '\n'];
-/** Judges look at so many words together: no more of them, from either side, is about what two parts say together. */
+/** Number of words that judges read together. Further words, on either side, do not change what two parts say together. */
 const wordsAround = 40;
-/** So many code units are about as long as those words. */
+/** Approximate length of those words in code units. */
 const unitsAtOnce = 256;
-/** So many texts are sorted into threads at once. */
+/** Number of texts that are sorted into threads in one step. */
 const textsAtOnce = 4096;
 
-/** @returns indexes of the texts of each thread of several. */
+/** @returns indexes of the texts of each thread with several texts. */
 export function* threadSteps(texts: readonly ThreadedText[]): Steps<readonly (readonly number[])[]> {
 	const threads = new Map<string, number[]>();
 	for (const [index, { thread = '' }] of texts.entries()) {
@@ -31,23 +31,23 @@ export function* threadSteps(texts: readonly ThreadedText[]): Steps<readonly (re
 	return [...threads.values()].filter((indexes) => indexes.length > 1);
 }
 
-/** Where the last words of a text begin. */
+/** Returns the beginning of a text's last words. */
 export function lastWordsStart(text: string): number {
 	return text.length - lengthOfWords(text, true);
 }
 
-/** Where the first words of a text end. */
+/** Returns the end of a text's first words. */
 export function firstWordsEnd(text: string): number {
 	return lengthOfWords(text, false);
 }
 
 const unknown = 0;
 const letter = 1;
-/** Stands between words for every judge. */
+/** Separates words for every judge. */
 const sign = 2;
-/** Some judge does not see it, or not as a word of its own. */
+/** Invisible to some judge, or not a word of its own. */
 const other = 3;
-/** By code unit, once it was met. */
+/** Cache of kinds by code unit. */
 const kinds = new Uint8Array(0x10000);
 const beginsWithLetter = /^(?!\u02bc)[\p{L}\p{Nd}]/u;
 const signsOnly = /^[^\p{L}\p{N}\p{M}\p{Cf}\p{Cs}'\u2019]+$/u;
@@ -65,7 +65,7 @@ function readKind(character: string): number {
 	return signsOnly.test(character) ? sign : other;
 }
 
-/** How long the first or the last words of a text are, of those that every judge counts: what only some see is no distance. */
+/** Returns the length of a text's first or last words. Only words that every judge counts are counted. */
 function lengthOfWords(text: string, isFromEnd: boolean): number {
 	const most = Math.min(text.length, longestMatch);
 	let words = 0;
@@ -83,7 +83,7 @@ function lengthOfWords(text: string, isFromEnd: boolean): number {
 	return most;
 }
 
-/** Whether a word goes on from one text in the next when nothing is put between them. */
+/** Tells whether a word continues from one text in the next when they are joined without a separator. */
 export function joinsWords(texts: readonly ThreadedText[], indexes: readonly number[]): boolean {
 	let isInWord = false;
 	return indexes.some((index) => {
@@ -94,25 +94,24 @@ export function joinsWords(texts: readonly ThreadedText[], indexes: readonly num
 	});
 }
 
-/** A text, or a part of it, in a joined text. */
+/** Position of a text, or of a part of it, in a joined text. */
 interface Place {
-	/** Of the text. */
 	readonly index: number;
-	/** Where in the text it begins. */
+	/** Offset of the part in the text. */
 	readonly offset: number;
-	/** Where in the joined text it begins. */
+	/** Offset of the part in the joined text. */
 	readonly start: number;
 	end: number;
 }
 
-/** A span of a joined text, in one of the texts that it is in: from before its beginning where it begins in another. */
+/** Part of a joined text's span in one of its texts; `start` is negative if the span begins in an earlier text. */
 export interface PlacedSpan {
 	readonly index: number;
 	readonly start: number;
 	readonly end: number;
 }
 
-/** Where the parts of texts lie that are read as one. */
+/** Positions of the parts in a joined text. */
 export class JoinedPlaces {
 	readonly #places: Place[] = [];
 	#length = 0;
@@ -121,12 +120,12 @@ export class JoinedPlaces {
 		return this.#length;
 	}
 
-	/** What belongs to no text. */
+	/** Skips characters that belong to no text. */
 	skip(length: number): void {
 		this.#length += length;
 	}
 
-	/** The part follows what was added last of the same text. */
+	/** Adds a part, which follows the last added part of the same text. */
 	add(index: number, offset: number, length: number): void {
 		const start = this.#length;
 		this.#length += length;
@@ -135,7 +134,7 @@ export class JoinedPlaces {
 		else this.#places.push({ index, offset, start, end: this.#length });
 	}
 
-	/** @returns the places of a span, those that it begins in first. */
+	/** @returns the positions of a span, ordered by start. */
 	placesOf(start: number, end: number): readonly PlacedSpan[] {
 		return this.#places
 			.slice(this.#firstAfter(start), this.#firstAfter(end - 1) + 1)
@@ -143,7 +142,7 @@ export class JoinedPlaces {
 			.map((place) => ({ index: place.index, start: start - place.start + place.offset, end: end - place.start + place.offset }));
 	}
 
-	/** @returns the first place that ends after this offset. */
+	/** @returns the first position that ends after this offset. */
 	#firstAfter(offset: number): number {
 		let low = 0;
 		let high = this.#places.length;

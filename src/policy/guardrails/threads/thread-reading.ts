@@ -1,11 +1,11 @@
-/** Reads what the texts of a thread say together: only around their ends, for the rest was read of each by itself. */
+/** Evaluates the texts of a thread as one, only around their ends, because each text was already evaluated alone. */
 
 import type { JudgedText, Judgement } from '../guardrail.ts';
 import { contextLength, type FoundSpan, type TextScan } from '../text-scan.ts';
 import { firstWordsEnd, JoinedPlaces, joinsWords, lastWordsStart, separators, type ThreadedText } from './joined-texts.ts';
 
 export interface ReadingParts {
-	/** @param context what the text begins with and was searched before. */
+	/** @param context beginning of the text, which was searched before. */
 	createScan(isJson: boolean, context: string): TextScan;
 	beginJudging(): readonly JudgedText[];
 }
@@ -18,18 +18,21 @@ export interface JoinedSink {
 
 export interface Thread {
 	readonly texts: readonly ThreadedText[];
-	/** Of the thread's texts. */
+	/** Indexes of the thread's texts. */
 	readonly indexes: readonly number[];
-	/** By index, of all texts but the last: from where on what follows may make or change matches. */
+	/** Offsets by index, of all texts except the last, from which the following text can create or change matches. */
 	readonly openEnds: ReadonlyMap<number, number>;
 }
 
-/** So much is read at once, or what many small texts come to. */
+/** Number of characters in one step, which can have many small texts. */
 const pieceLength = 512;
-/** So much is read on first, then twice as much each time, until no match goes on: each time what is undecided is read again. */
+/**
+ * Length of the first part of the next text. It doubles up to `pieceLength` until no match is incomplete, because each round reads
+ * undecided text again.
+ */
 const headLength = 128;
 
-/** @returns steps, each telling how much it read. */
+/** @returns steps, each with the number of characters read. */
 export function* readThread(thread: Thread, parts: ReadingParts, sink: JoinedSink): Generator<number, void> {
 	const { texts, indexes, openEnds } = thread;
 	const openEnd = (_: string, index: number): number => openEnds.get(index) ?? 0;
@@ -37,7 +40,7 @@ export function* readThread(thread: Thread, parts: ReadingParts, sink: JoinedSin
 		yield* walk(thread, openEnd, (index, text, at) => new SearchReader(parts, sink, separator, index, text, at));
 	}
 	if (parts.beginJudging().length === 0) return;
-	// Where no words meet, judges read the same words in both.
+	// If no words meet, judges read the same words with both separators.
 	const ways = joinsWords(texts, indexes) ? separators : separators.slice(0, 1);
 	const wordsStart = onceForEach(lastWordsStart);
 	const wordsEnd = onceForEach(firstWordsEnd);
@@ -46,7 +49,7 @@ export function* readThread(thread: Thread, parts: ReadingParts, sink: JoinedSin
 	}
 }
 
-/** Both ways of joining measure the same texts. */
+/** Caches a measurement, because both ways of joining measure the same texts. */
 function onceForEach(measure: (text: string) => number): (text: string, index: number) => number {
 	const known = new Map<number, number>();
 	return (text, index) => {
@@ -60,18 +63,18 @@ function onceForEach(measure: (text: string) => number): (text: string, index: n
 
 /** Reads parts of several texts as one. */
 interface Reader {
-	/** @returns up to where the text is read in any case. */
+	/** @returns the offset up to which the text must be read. */
 	beginText(text: string, index: number): number;
-	/** Whether what follows this offset of the text that was begun last is said by that text alone. */
+	/** Tells whether the text after this offset of the current text says the same as that text alone. */
 	isThrough(at: number): boolean;
 	add(index: number, at: number, piece: string): void;
-	/** @param isOver the text ends where it was read last; else it goes on. */
+	/** @param isOver true if the text ends there; false if it continues. */
 	end(isOver: boolean): void;
 }
 
 /**
- * Goes along the texts and leaves out what stands in the middle of long ones.
- * @param tailStart from where on a text is read together with what follows it.
+ * Iterates over the texts and skips the middle of long ones.
+ * @param tailStart returns the offset from which a text is read together with the next one.
  */
 function* walk(
 	{ texts, indexes }: Thread,
@@ -119,12 +122,11 @@ class SearchReader implements Reader {
 	readonly #separator: string;
 	readonly #scan: TextScan;
 	readonly #places = new JoinedPlaces();
-	/** What is not searched yet. */
+	/** Text that is not searched yet. */
 	#pending = '';
-	/** Of the text that was begun last. */
 	#textStart = 0;
 
-	/** @param at from where on the text of this index is going to be searched. */
+	/** @param at offset from which the text of this index is searched. */
 	constructor(parts: ReadingParts, sink: JoinedSink, separator: string, index: number, text: string, at: number) {
 		const start = wholeCharacter(text, Math.max(0, at - contextLength));
 		this.#sink = sink;
@@ -151,7 +153,7 @@ class SearchReader implements Reader {
 		if (this.#pending.length >= pieceLength) this.#search();
 	}
 
-	/** What goes on was decided where it is that text's own. */
+	/** Matches that continue were already decided in that text alone. */
 	end(isOver: boolean): void {
 		if (isOver) this.#sink.takeSpans(this.#scan.end(this.#pending), this.#places);
 	}
@@ -168,7 +170,7 @@ class JudgeReader implements Reader {
 	readonly #separator: string;
 	readonly #judged: readonly JudgedText[];
 	readonly #firstIndex: number;
-	/** What is not judged yet: of many small pieces each would be read with the end of what was before. */
+	/** Text that is not judged yet, collected because each small piece would be judged together with the end of the previous text. */
 	#pending = '';
 	#length = 0;
 	readonly #wordsEndOf: (text: string, index: number) => number;
@@ -218,7 +220,7 @@ class JudgeReader implements Reader {
 	}
 }
 
-/** The same place, or the beginning of the character that it stands in the middle of. */
+/** Returns the same offset, or the beginning of the character that it splits. */
 function wholeCharacter(text: string, at: number): number {
 	const code = text.charCodeAt(at);
 	return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;

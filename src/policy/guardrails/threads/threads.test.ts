@@ -1,4 +1,4 @@
-/** What is cut over several texts that may be read as one: found, masked and held back as if it were one. */
+/** Tests that matches across several texts are found, masked and held back as in one text. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
@@ -37,7 +37,7 @@ function cutAt(text: string, ...places: readonly number[]): readonly string[] {
 	return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end)).filter((part) => part !== '');
 }
 
-/** @returns how the parts of a thread read; undefined where they are blocked. */
+/** @returns the delivered parts of a thread; undefined if they are blocked. */
 function screened(by: Guardrails, parts: readonly string[], thread = 'a'): readonly string[] | undefined {
 	const texts = parts.map((text) => ({ text, isJson: false, thread }));
 	const screening = by.screen(texts, 'input', 'team');
@@ -93,7 +93,7 @@ describe('screening', () => {
 		);
 		let read = 0;
 		while (!screening.run(1)) read++;
-		// In pieces of 1,024: once by themselves, and their ends in some more.
+		// Texts in pieces of 1,024, once alone, and their ends in some more.
 		expect(read).toBeLessThan((3 * long.length) / 1024 + 60);
 	});
 
@@ -190,12 +190,12 @@ describe('screening', () => {
 				beginJudging: () => [],
 			};
 			for (const _ of readThread({ texts, indexes, openEnds }, parts, { takeSpans() {}, takeJudgement() {} }));
-			// As one, and with breaks between them, which are read too.
+			// Joined texts without and with separators, which are read too.
 			expect(read).toBeLessThan(2 * 2.5 * texts.length * (length + 1));
 		},
 	);
 
-	it('tells each finding once, also where nothing is enforced', () => {
+	it('reports each finding once, also without enforcement', () => {
 		const of = (parts: readonly string[]): readonly string[] => {
 			const screening = noting.screen(
 				parts.map((text) => ({ text, isJson: false, thread: 'a' })),
@@ -210,7 +210,7 @@ describe('screening', () => {
 	});
 });
 
-/** What leaves of blocks that come in pieces, each with the rest; undefined once blocked. */
+/** Returns the delivered text of blocks that arrive in pieces; undefined if it was blocked. */
 function streamed(
 	by: Guardrails,
 	blocks: readonly (readonly string[])[],
@@ -308,7 +308,7 @@ describe('a held thread', () => {
 		expect([isBlocked, shown]).toEqual([true, ['', '']]);
 	});
 
-	it('tells each finding once', () => {
+	it('reports each finding once', () => {
 		const { held } = streamed(masking, [['mail jane@example.com'], [' or 4111 1111 ', '1111 '], ['1111, the dark'], ['fish']]);
 		expect(held.findings.map(({ category, start }) => `${category} ${start}`)).toEqual(['email 5', 'card 25', 'listed 50']);
 	});

@@ -1,6 +1,6 @@
 /**
- * Topics, known by their words: a keyword or the topic's name trips at once, an example when most of its words come close
- * together. It reads no meaning: another wording with other words is not seen, and a text against the topic is.
+ * Detects topics by their words. A keyword or the topic's name matches alone, an example when most of its words are close together. Meaning
+ * is not analysed: other wordings are missed, and a text against the topic matches.
  */
 import { mostUnits, unitsOf } from '../folding/code-units.ts';
 import type { JudgedText, Judgement, TextJudge } from '../guardrail.ts';
@@ -12,26 +12,26 @@ export interface TopicSettings {
 	readonly keywords: readonly string[];
 }
 
-/** Words of one set that come within so many words of each other count together. */
+/** Maximum distance between words of one set. */
 const nearWords = 40;
-/** Of an example's words. */
+/** Minimum share of an example's words. */
 const leastShare = 0.6;
-/** An example of one word says too little. */
+/** Minimum number of words of an example, because one word is too unspecific. */
 const leastWords = 2;
-/** Of all the words that describe a topic, however they are spread over its examples. */
+/** Minimum number of words out of all that describe a topic, across its examples. */
 const leastOfVocabulary = 5;
 const longestWord = 64;
 const wordCharacter = /[\p{L}\p{N}\ud800-\udfff]/u;
-/** Marks, which join what they follow, and sigma, which is read by what follows it. */
+/** Combining marks, which join the preceding character, and sigma, whose form depends on the next one. */
 const dependent = /[\p{M}\u03a3\u03c2\u03c3]/u;
 const separators = /^[^\p{L}\p{N}\p{M}]+$/u;
-/** Of the first three characters of words, folded into a small number. */
+/** Number of hashes of the first three characters of words. */
 const beginningCount = 32 ** 3;
-/** Only the general rules know what such a character is read as, alone or with those beside it. */
+/** Character that only the general rules can interpret, alone or with its neighbours. */
 const foreign = 0xff;
-/** Above it scripts begin whose characters are composed. */
+/** First code of the scripts with composed characters. */
 const firstComposed = 0x0900;
-/** By code unit: 0 for what stands between words, `foreign`, or of a letter or digit five bits, the same for both cases and never 0. */
+/** Sign by code unit: 0 for separators, `foreign`, or five bits for a letter or digit, the same for both cases and never 0. */
 const signs = new Uint8Array(0x10000).fill(foreign);
 for (let code = 0; code < firstComposed; code++) signs[code] = signFor(String.fromCharCode(code));
 // Dashes, quotation marks, dots.
@@ -44,19 +44,19 @@ function signFor(character: string): number {
 	return isOwn ? signOf(read.charCodeAt(0)) : foreign;
 }
 
-/** Of a letter or digit in lower case. */
+/** Returns the sign of a letter or digit in lower case. */
 function signOf(code: number): number {
 	return code & 31 || 31;
 }
 
-/** A stem begins as its word does: it has three characters, or is the word. */
+/** Returns the beginning of a stem, which is that of its word: a stem has three characters, or is the word. */
 function beginningOf(word: string): number {
 	let beginning = 0;
 	for (let at = 0; at < 3; at++) beginning = (beginning << 5) | (at < word.length ? signOf(word.charCodeAt(at)) : 0);
 	return beginning;
 }
 
-/** Where the word begins that the text ends in; its end when it does not. */
+/** Returns the start of an incomplete word at the end of the text, or the end of the text. */
 function lastWordStart(text: string): number {
 	let at = text.length;
 	while (at > 0 && isInWord(text.charCodeAt(at - 1)) && text.length - at < longestWord) at--;
@@ -68,7 +68,10 @@ function isInWord(code: number): boolean {
 	return sign === foreign ? wordCharacter.test(String.fromCharCode(code)) : sign !== 0;
 }
 
-/** Words with foreign characters are read together with the few others between them, up to white space, over which nothing is composed. */
+/**
+ * Returns the end of a run of words with foreign characters, up to white space, which ends any composition. Other words between them are
+ * included.
+ */
 function foreignEnd(text: string, start: number, end: number): number {
 	let last = start;
 	for (let at = start; at < end; at++) {
@@ -83,13 +86,12 @@ const foreignGap = 8;
 interface WordSet {
 	readonly topic: string;
 	readonly size: number;
-	/** How many of them must come together. */
+	/** Minimum number of the words that must be close together. */
 	readonly needed: number;
 }
 
 export function createTopicJudge(topics: readonly TopicSettings[]): TextJudge {
 	const sets: WordSet[] = [];
-	/** By word: the sets that have it. */
 	const setsOf = new Map<string, number[]>();
 	const addSet = (topic: string, words: ReadonlySet<string>, needed: number): void => {
 		if (words.size === 0) return;
@@ -125,11 +127,11 @@ class TopicReading implements JudgedText {
 	readonly #sets: readonly WordSet[];
 	readonly #setsOf: ReadonlyMap<string, readonly number[]>;
 	readonly #beginnings: Uint8Array;
-	/** By set: its words that came lately, and when. */
+	/** Recent words of each set, with their positions. */
 	readonly #seen: (Map<string, number> | undefined)[] = [];
 	readonly #tripped = new Set<string>();
 	#count = 0;
-	/** A word that may go on. */
+	/** Incomplete word. */
 	#rest = '';
 
 	constructor(sets: readonly WordSet[], setsOf: ReadonlyMap<string, readonly number[]>, beginnings: Uint8Array) {
@@ -153,7 +155,7 @@ class TopicReading implements JudgedText {
 		return [...this.#tripped].map((category) => ({ policy: 'topics', category, isSure: true }));
 	}
 
-	/** Reads whole words only. */
+	/** Reads complete words only. */
 	#read(text: string, end: number): void {
 		for (let at = 0; at < end; ) {
 			const from = at;
@@ -168,8 +170,8 @@ class TopicReading implements JudgedText {
 	}
 
 	/**
-	 * Looks closer only at words that begin as one of the topics' does.
-	 * @returns where the first word begins that has a foreign character, or goes on behind what is read at once.
+	 * Analyses only words whose beginning occurs in a topic.
+	 * @returns the start of the first word with a foreign character, or of one that continues after the chunk.
 	 */
 	#readPlain(text: string, from: number, end: number): number {
 		const length = Math.min(mostUnits, end - from);
@@ -209,7 +211,7 @@ class TopicReading implements JudgedText {
 	}
 }
 
-/** Words without their endings, as far as a few rules for English go; those of other languages mostly stay as they are. */
+/** Matches words, whose endings are removed by a few rules for English; words of other languages mostly stay the same. */
 const word = /[\p{L}\p{N}]+/gu;
 const endings = /(?:ations?|ings?|edly|ed|ies|es|s|ly)$/;
 const shortestStem = 3;

@@ -1,34 +1,37 @@
 /**
- * An Aho-Corasick automaton over symbols below 32. Nodes are numbered level by level, so that a node's children follow each
- * other and one word of bits tells which there are: 16 bytes a node, whatever the alphabet.
+ * Aho-Corasick automaton over symbols below 32. Nodes are numbered level by level, so a node's children are adjacent and one bit mask lists
+ * them: 16 bytes a node, for any alphabet.
  */
 
-/** So many nodes, the shallowest, are openings. */
+/** Number of openings, which are the nodes at the lowest depths. */
 const mostOpenings = 4096;
-/** What begins no entry; what may begin any, for nothing is read of it; what is an entry, or begins one and is longer than openings are. */
+/**
+ * States of a beginning: no entry begins so; any entry may, because nothing was read yet; a complete entry, or a beginning longer than
+ * openings.
+ */
 export const noOpening = 0;
 export const anyOpening = 1;
 export const lastOpening = mostOpenings + 1;
-/** Nodes that are made between two pauses. */
+/** Nodes created between two pauses. */
 const nodesPerStep = 1000;
-/** Entries that are counted between two pauses. */
+/** Entries counted between two pauses. */
 const entriesPerStep = 1000;
 
 export class Automaton {
-	/** By node: which symbols have a child. */
+	/** Bit mask of the symbols with a child, by node. */
 	readonly #masks: Int32Array;
-	/** By node: its first child. */
+	/** First child, by node. */
 	readonly #firsts: Int32Array;
-	/** By node: the node of its longest proper suffix. */
+	/** Node of the longest proper suffix, by node. */
 	readonly #fails: Int32Array;
-	/** By node: itself or the nearest of its suffixes that ends entries; 0 for none. */
+	/** The node itself or its nearest suffix that ends entries, by node; 0 for none. */
 	readonly #outputs: Int32Array;
 	readonly #depths: Uint16Array;
-	/** By node: one more than the first of the entries that end here, in the order in which they were given; 0 for none. */
+	/** Index + 1 of the first entry that ends here, in the given order, by node; 0 for none. */
 	readonly #entries: Int32Array;
-	/** By opening and symbol: the opening that is one symbol longer. An opening is what entries begin with; one more than its node. */
+	/** Next opening by opening and symbol. An opening is a beginning of entries; its number is that of its node + 1. */
 	readonly openings: Uint16Array;
-	/** By depth, up to one more than the deepest node's: the first node that is as deep. */
+	/** First node of each depth, up to one more than the maximum depth. */
 	readonly #levels: number[] = [0];
 
 	private constructor(size: number) {
@@ -41,13 +44,13 @@ export class Automaton {
 		this.openings = new Uint16Array((Math.min(size, mostOpenings) + 1) * 32);
 	}
 
-	/** @param entries a character for each symbol; sorted, not empty, with repetitions. Pauses now and then, for it may take a while. */
+	/** @param entries a character for each symbol; sorted, not empty, can have duplicates. Built in steps, because it can take long. */
 	static *build(entries: readonly string[]): Generator<void, Automaton> {
 		const size = 1 + (yield* countNodes(entries));
 		yield;
 		const automaton = new Automaton(size);
 		yield;
-		// By node: the entries that pass through it.
+		// Range of entries through each node.
 		const lows = new Int32Array(size);
 		const highs = new Int32Array(size);
 		yield;
@@ -62,14 +65,14 @@ export class Automaton {
 		return automaton;
 	}
 
-	/** How many symbols the longest entry has. */
+	/** Number of symbols of the longest entry. */
 	get deepest(): number {
 		return this.#levels.length - 2;
 	}
 
 	/**
-	 * @param leastDepth at most one more than the deepest node's.
-	 * @returns the node after `symbol`; 0 where that is not as deep as wanted.
+	 * @param leastDepth at most one more than the maximum depth.
+	 * @returns the node after `symbol`; 0 if its depth is less than this minimum.
 	 */
 	step(node: number, symbol: number, leastDepth: number): number {
 		const masks = this.#masks;
@@ -82,22 +85,22 @@ export class Automaton {
 		return 0;
 	}
 
-	/** The node itself or its longest suffix that ends entries; 0 for none. */
+	/** Returns the node itself or its longest suffix that ends entries; 0 for none. */
 	outputOf(node: number): number {
 		return this.#outputs[node] as number;
 	}
 
-	/** The longest proper suffix. */
+	/** Returns the longest proper suffix. */
 	failOf(node: number): number {
 		return this.#fails[node] as number;
 	}
 
-	/** How many symbols lead to the node. */
+	/** Returns the number of symbols from the root to the node. */
 	depthOf(node: number): number {
 		return this.#depths[node] as number;
 	}
 
-	/** The first entry that ends here; others of the same symbols follow it. */
+	/** Returns the first entry that ends here; others with the same symbols follow it. */
 	entryOf(node: number): number {
 		return (this.#entries[node] as number) - 1;
 	}
@@ -106,7 +109,7 @@ export class Automaton {
 		const depth = this.depthOf(node);
 		const high = highs[node] as number;
 		let low = lows[node] as number;
-		// Sorted: those that end here come first.
+		// Sorted entries that end here come first.
 		if (depth > 0 && entries[low]?.length === depth) {
 			this.#entries[node] = low + 1;
 			this.#outputs[node] = node;
@@ -144,7 +147,7 @@ export class Automaton {
 	}
 }
 
-/** Each entry adds a node for every symbol that it does not share with the one before. */
+/** Counts nodes: each entry adds one for every symbol that it does not share with the previous one. */
 function* countNodes(entries: readonly string[]): Generator<void, number> {
 	let count = 0;
 	let before = '';
@@ -158,7 +161,7 @@ function* countNodes(entries: readonly string[]): Generator<void, number> {
 	return count;
 }
 
-/** Sorted, so that halving finds it: at the top there may be a hundred thousand. */
+/** Finds the end by bisection, because at the root there can be a hundred thousand sorted entries. */
 function endOfSymbol(entries: readonly string[], depth: number, symbol: number, low: number, high: number): number {
 	let least = low + 1;
 	let most = high;

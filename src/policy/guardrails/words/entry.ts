@@ -1,19 +1,18 @@
-/** One listed word or phrase, and whether a text really holds it where its symbols were found. */
+/** Listed word or phrase, and the comparison with text at which its symbols were found. */
 import { gap, unseen } from '../folding/fold-character.ts';
 import { readUnit, Unit } from '../folding/read-unit.ts';
 import { longestGap, type Reading, writtenTogether } from './symbols.ts';
 
 export interface Entry {
-	/** Folded, one letter each. */
 	readonly letters: readonly string[];
-	/** Indexes of letters before which the entry itself has a gap. */
+	/** Indexes of letters that follow a gap in the entry. */
 	readonly breaks: ReadonlySet<number>;
 }
 
 interface ReadLetter {
 	readonly letter: string;
 	readonly end: number;
-	/** As it is written, where that is one character. */
+	/** Code of the written character, if it is a single one. */
 	readonly code: number;
 	readonly isSign: boolean;
 	readonly gapBefore: number;
@@ -21,17 +20,17 @@ interface ReadLetter {
 	readonly hasApostropheBefore: boolean;
 }
 
-/** What a digit is written for. */
+/** Letters that a digit can replace. */
 const meantBy: Readonly<Record<string, string>> = { 0: 'o', 1: 'il', 2: 'z', 3: 'e', 4: 'a', 5: 's', 6: 'gb', 7: 't', 8: 'b', 9: 'g' };
-/** A letter that stands twice where the entry has it once is another word; so often, it is a drawn-out one. */
+/** Minimum repetitions of a drawn-out letter. A letter that is only doubled makes another word. */
 const leastDrawnOut = 3;
-/** Shorter entries are not looked for letter by letter: `a s` is no word. */
+/** Minimum length of an entry that matches with separated letters: `a s` is no word. */
 const leastSpacedLetters = 3;
 const capitalI = 0x49;
 const digit = /^\d$/;
 const noBreaks: ReadonlySet<number> = new Set();
 
-/** @returns undefined where the text has no letters, or more between them than a word has. */
+/** @returns undefined if the text has no letters, or longer gaps than a word has. */
 export function readEntry(text: string): Entry | undefined {
 	const unit = new Unit();
 	const letters: string[] = [];
@@ -51,7 +50,7 @@ export function readEntry(text: string): Entry | undefined {
 	return letters.length === 0 ? undefined : { letters, breaks: breaks ?? noBreaks };
 }
 
-/** Only more text can tell. */
+/** Result that depends on more text. */
 export const undecided = -2;
 export const noMatch = -1;
 
@@ -69,8 +68,8 @@ export class EntryMatcher {
 	readonly #pieces = new Pieces();
 
 	/**
-	 * @param end of what may be looked at of the text; `isOpen`: more may follow there.
-	 * @returns where the entry that begins at `start` ends; `noMatch`; `undecided`.
+	 * @param end of the text to compare; `isOpen`: more can follow there.
+	 * @returns the end of the entry that begins at `start`; `noMatch`; `undecided`.
 	 */
 	match(text: string, start: number, end: number, isOpen: boolean, entry: Entry, reading: Reading): number {
 		this.#text = text;
@@ -109,7 +108,7 @@ export class EntryMatcher {
 		return following === undefined || !stands(read, following);
 	}
 
-	/** The text ended before a gap ended the word. */
+	/** Tells whether the text ended before the gap at the end of the word. */
 	#isCutOff(isOpen: boolean): boolean {
 		return isOpen && this.#gap <= longestGap;
 	}
@@ -140,12 +139,12 @@ export class EntryMatcher {
 	}
 }
 
-/** The pieces that gaps cut a word of an entry into: `k i l l`, `ki-ll`. */
+/** Pieces of an entry's word, separated by gaps: `k i l l`, `ki-ll`. */
 class Pieces {
-	/** Of the word of the entry that is read: whether a piece has several letters; whether spaces stand between its pieces. */
+	/** State of the entry's current word: whether a piece has several letters, and whether its pieces are separated by spaces. */
 	#isAnyLong = false;
 	#isSpaced = false;
-	/** Of the entry. */
+	/** State of the whole entry. */
 	#hasGaps = false;
 	#hasSpaces = false;
 	#hasLetters = false;
@@ -157,9 +156,10 @@ class Pieces {
 	}
 
 	/**
-	 * Spaces join single letters only, because between longer pieces they separate words (`the rapist`). An apostrophe joins nothing (`he'll`).
-	 * @param isStart whether the entry begins here or has a gap of its own.
-	 * @returns whether the letter belongs to the same word as those before it.
+	 * Joins single letters across spaces, but not longer pieces, which spaces separate into words (`the rapist`). An apostrophe joins nothing
+	 * (`he'll`).
+	 * @param isStart true if the entry begins here or has a gap of its own.
+	 * @returns true if the letter belongs to the same word as those before it.
 	 */
 	take(read: ReadLetter, letter: string, isStart: boolean): boolean {
 		if (!isStandIn(read, letter)) this.#hasLetters = true;
@@ -179,22 +179,22 @@ class Pieces {
 		return !this.#isSpaced || !this.#isAnyLong;
 	}
 
-	/** Digits with gaps between them are a time or an amount: `4:55`. */
+	/** Rejects digits with gaps between them, which are a time or an amount: `4:55`. */
 	isWord(length: number): boolean {
 		return (!this.#hasGaps || this.#hasLetters) && (!this.#hasSpaces || length >= leastSpacedLetters);
 	}
 }
 
-/** A digit, or an ASCII sign, in place of the letter. */
+/** Detects a digit, or an ASCII sign, that replaces the letter. */
 function isStandIn({ letter, isSign, code }: ReadLetter, wanted: string): boolean {
 	return isSign ? code > 0 && code < 128 : letter !== wanted && digit.test(letter);
 }
 
-/** Whether what is written may mean the letter. */
+/** Tells whether the written character can mean the letter. */
 function stands({ letter, code, isSign }: ReadLetter, wanted: string): boolean {
 	if (letter === wanted) return true;
 	if (meantBy[letter]?.includes(wanted) === true) return true;
-	// A capital I and the like look as an l does, which plain i never does.
+	// A capital I and the like resemble an l, a plain i does not.
 	return letter === 'i' && wanted === 'l' && (isSign || code === capitalI || code > 127);
 }
 

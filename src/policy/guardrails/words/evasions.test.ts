@@ -117,7 +117,7 @@ describe('word list', () => {
 		],
 	])('is built of entries that are %s, %d of them, in steps of less than 10 ms', (_name, length, entryOf) => {
 		const entries = Array.from({ length }, (_, index) => entryOf(index));
-		// The steps are the same each time; what a garbage collection adds to one is not.
+		// The steps are the same each time, so the minimum removes the time of garbage collections.
 		const least: number[] = [Number.POSITIVE_INFINITY];
 		for (let round = 0; round < 6 && !(Math.max(...least) < 10); round++) {
 			const steps = WordList.build(entries);

@@ -1,7 +1,7 @@
-/** Items that are sorted between two pauses, and moved. */
+/** Items that are sorted or moved between two pauses. */
 const itemsPerStep = 500;
 
-/** Sorts many items and pauses now and then, where `toSorted` would not. Equal items keep their order. */
+/** Sorts many items in steps, unlike `toSorted`. The order of equal items is stable. */
 export function* sortInSteps<Item>(items: readonly Item[], compare: (one: Item, other: Item) => number): Generator<void, readonly Item[]> {
 	let runs: (readonly Item[])[] = [];
 	for (let start = 0; start < items.length; start += itemsPerStep) {

@@ -1,24 +1,24 @@
-/**
- * The symbols that words are looked for in: letters only, those that are mistaken for each other made one. A node's children fit one
- * word of bits, for there are 32.
- */
+/** Symbols for the word search: letters only, with similar ones merged. There are 32, so that a node's children fit one bit mask. */
 
-/** `l`, `1`, `!` and `|` are all read for `i`; which of them an entry means is compared afterwards. */
+/** Symbol of `l`, `1`, `!`, `|` and `i`; a later comparison decides which of them the entry means. */
 const symbolOfI = 8;
 const symbolOfDigit = [14, 8, 25, 4, 0, 18, 6, 19, 1, 6];
-/** Other letters are four symbols each, of which the first is from here on, so that none is taken for the middle of another. */
+/**
+ * First symbol for other letters. They have four symbols each, of which only the first is in this range, so that none is mistaken for the
+ * middle of another.
+ */
 const firstOfOther = 26;
-/** So much that is no letter, between two letters, belongs to no word. */
+/** Maximum number of non-letters between two letters of a word. */
 export const longestGap = 8;
 
-/** What ends a run of letters, in place of a symbol. */
+/** Value that ends a run of letters, in place of a symbol. */
 export const breaks = 254;
-/** What has to be looked at more closely. */
+/** Value for characters that need the slow path. */
 export const others = 255;
-/** Where in `kindsOfAscii` those begin that hold where signs are letters; where they are none. */
+/** Start of the kinds in `kindsOfAscii` that apply if signs are letters; the others apply if they are not. */
 export const signed = 0;
 export const unsigned = 128;
-/** By ASCII character, twice: its symbol, `breaks` or `others`. */
+/** Kinds by ASCII character, twice: a symbol, `breaks` or `others`. */
 export const kindsOfAscii = new Uint8Array(256).fill(breaks);
 for (const from of [signed, unsigned]) {
 	for (let code = 0; code < 26; code++) {
@@ -29,21 +29,19 @@ for (const from of [signed, unsigned]) {
 }
 for (const sign of '@$!|+') kindsOfAscii[signed + sign.charCodeAt(0)] = others;
 
-/** How a text is read. */
 export interface Reading {
-	/** Whether signs such as `@` are letters; else they stand between letters. */
+	/** Reads signs such as `@` as letters; otherwise they are gaps between letters. */
 	readonly signsAreLetters: boolean;
-	/** As how many a letter is read that stands three times in a row or more; 0: as it stands. */
+	/** Number of letters that three or more equal ones in a row are read as; 0: unchanged. */
 	readonly elongatedAs: 0 | 1 | 2;
 }
 
-/** Scripts that write no spaces between words. */
+/** Scripts without spaces between words. */
 export const writtenTogether = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
-/** Of letters of the basic plane, asked once: 1 for those of other scripts, 2 for those of such a script. */
+/** Cache for letters of the basic plane: 1 for scripts with spaces, 2 for scripts without. */
 const rememberedTogether = new Uint8Array(0x10000);
 
-/** @param code of the letter. */
 export function isWrittenTogether(letter: string, code: number): boolean {
 	const known = rememberedTogether[code] ?? 0;
 	if (known !== 0) return known === 2;
@@ -52,16 +50,16 @@ export function isWrittenTogether(letter: string, code: number): boolean {
 	return isTogether;
 }
 
-/** @returns the symbol of a folded letter that has one; else `others`. */
+/** @returns the symbol of a folded letter that has one; otherwise `others`. */
 export function symbolOf(codePoint: number): number {
 	const kind = codePoint < 128 ? (kindsOfAscii[signed + codePoint] as number) : others;
 	return kind === breaks ? others : kind;
 }
 
-/** So many symbols has a letter that has none of its own. */
+/** Number of symbols of a letter without a symbol of its own. */
 export const symbolsOfOther = 4;
 
-/** @returns one of the symbols of a letter that has none of its own. */
+/** @returns one of the symbols of a letter without a symbol of its own. */
 export function symbolOfOther(codePoint: number, index: number): number {
 	return index === 0 ? firstOfOther + ((codePoint >> 15) % 6) : (codePoint >> (15 - 5 * index)) & 31;
 }

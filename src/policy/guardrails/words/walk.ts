@@ -1,4 +1,4 @@
-/** A walk through the automaton, symbol by symbol, that knows where in the text each symbol comes from, and compares what it finds. */
+/** Steps through the automaton symbol by symbol, maps each symbol to its position in the text, and compares candidates. */
 import { unitsOf } from '../folding/code-units.ts';
 import type { Automaton } from './automaton.ts';
 import { type Entry, EntryMatcher, noMatch, undecided } from './entry.ts';
@@ -14,20 +14,19 @@ export interface WordMatch {
 }
 
 export interface Listed {
-	/** A character for each symbol. */
+	/** One character for each symbol. */
 	readonly symbols: string;
 	readonly entry: Entry;
 }
 
-/** What is walked through. */
+/** Text to search, and its matches. */
 export interface Subject {
 	readonly text: string;
-	/** Where reading ends: before half an escape, when the text goes on. */
+	/** End of the readable text: before an incomplete escape, when the text continues. */
 	readonly end: number;
-	/** More text may follow. */
+	/** More text can follow. */
 	readonly isOpen: boolean;
 	readonly reading: Reading;
-	/** Is added to. */
 	readonly matches: WordMatch[];
 }
 
@@ -37,23 +36,23 @@ export class Walk {
 	readonly #automaton: Automaton;
 	readonly #listed: readonly Listed[];
 	readonly #matcher = new EntryMatcher();
-	/** How much of the window is kept when it is full: as much as the longest entry has symbols. */
+	/** Number of symbols of the longest entry, which are kept when the window is full. */
 	readonly #kept: number;
 
-	/** A window of the last symbols, from where a word began that an entry may begin with. */
+	/** Window of the last symbols, from the start of a word that an entry can begin with. */
 	readonly #symbols: Uint8Array;
-	/** Where in the text the letter of each symbol begins. */
+	/** Position of each symbol's letter in the text. */
 	readonly #starts: Int32Array;
-	/** 1 where a word may begin. */
+	/** 1 for symbols that can begin a word. */
 	readonly #edges: Uint8Array;
 	#length = 0;
-	/** How many symbols there are since a word began last. */
+	/** Number of symbols since the last start of a word. */
 	#sinceEdge = 0;
-	/** After all symbols of the window but the last, which waits for what follows it. */
+	/** Node after all symbols of the window except the last, which waits for its successor. */
 	#node = 0;
 
 	#subject = nothing;
-	/** From where on more text may make or change matches. */
+	/** Offset from which more text can create or change matches. */
 	#live = 0;
 
 	constructor(automaton: Automaton, listed: readonly Listed[]) {
@@ -72,12 +71,12 @@ export class Walk {
 		this.#forget();
 	}
 
-	/** Whether no entry has begun: symbols change nothing until a word begins. */
+	/** Tells whether no entry has begun, so that symbols have no effect until the next word. */
 	get isIdle(): boolean {
 		return this.#length === 0;
 	}
 
-	/** So much that is no letter follows that no entry goes on behind it. */
+	/** Ends all entries at a gap that is longer than a word can have. */
 	leave(): void {
 		if (this.#length > 0) this.#stepOverLast(true);
 		this.#forget();
@@ -88,9 +87,9 @@ export class Walk {
 		this.#node = 0;
 	}
 
-	/** @param isEdge whether a word may begin with the symbol, so that one may end before it. */
+	/** @param isEdge true if a word can begin with the symbol, so that another can end before it. */
 	take(symbol: number, start: number, isEdge: boolean): void {
-		// Where another letter follows at once no entry ends, unless it is the same: then the word may be drawn out.
+		// No entry ends before another letter of the same word, unless it repeats the last one, because the word can be drawn out.
 		if (this.#length > 0) this.#stepOverLast(isEdge || this.#symbols[this.#length - 1] === symbol);
 		if (this.#length === 0 && !isEdge) return;
 		if (this.#length === this.#symbols.length) this.#length = this.#dropEarliest();
@@ -103,9 +102,9 @@ export class Walk {
 	}
 
 	/**
-	 * The hot loop: letters of one word, of which only the first may be an edge, as `take` would.
-	 * @param kindsFrom where in `kindsOfAscii` those begin that hold.
-	 * @param from and `to`: the letters among the shared code units. `start`: where in the text the code units begin.
+	 * Hot loop: takes letters of one word, of which only the first can be an edge, as `take` would.
+	 * @param kindsFrom start of the applicable kinds in `kindsOfAscii`.
+	 * @param from and `to`: range of letters in the shared code units. `start`: offset of the code units in the text.
 	 */
 	takeLetters(kindsFrom: number, from: number, to: number, start: number, isFirstEdge: boolean): void {
 		const automaton = this.#automaton;
@@ -144,7 +143,7 @@ export class Walk {
 		this.#sinceEdge = sinceEdge;
 	}
 
-	/** @param isLastLost the last symbol counts for nothing. @returns from where on more text may make or change matches. */
+	/** @param isLastLost ignores the last symbol. @returns the offset from which more text can create or change matches. */
 	end(isLastLost: boolean): number {
 		if (this.#length > 0) {
 			if (isLastLost) this.#length--;
@@ -156,8 +155,8 @@ export class Walk {
 	}
 
 	/**
-	 * An entry begins where a word does: what is shorter than the part of a word that was read is none.
-	 * @param mayEnd whether an entry may end with the symbol.
+	 * Steps over the last symbol. An entry begins with a word, so a candidate shorter than the part of the word read so far is none.
+	 * @param mayEnd true if an entry can end with the symbol.
 	 */
 	#stepOverLast(mayEnd: boolean): void {
 		const automaton = this.#automaton;
@@ -171,7 +170,7 @@ export class Walk {
 		}
 	}
 
-	/** Of a full window. @returns how much is left. */
+	/** Shrinks a full window. @returns the remaining length. */
 	#dropEarliest(): number {
 		const from = this.#symbols.length - this.#kept;
 		this.#symbols.copyWithin(0, from);
@@ -202,7 +201,7 @@ export class Walk {
 		}
 	}
 
-	/** Where the longest word that the text ends in the middle of begins. */
+	/** Returns the start of the longest incomplete candidate at the end of the text. */
 	#partialStart(): number {
 		const automaton = this.#automaton;
 		for (let node = this.#node; node !== 0; node = automaton.failOf(node)) {

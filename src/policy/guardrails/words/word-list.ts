@@ -1,4 +1,4 @@
-/** The words and phrases that an operator listed, found however they are disguised, in time linear in the text. */
+/** Finds an operator's words and phrases in any disguise, in time linear in the text. */
 import type { SpanDetector } from '../guardrail.ts';
 import { Automaton } from './automaton.ts';
 import { readEntry } from './entry.ts';
@@ -10,7 +10,7 @@ import { WordSearch } from './word-search.ts';
 /** Entries that are read between two pauses. */
 const entriesPerStep = 200;
 const plain: Reading = { signsAreLetters: true, elongatedAs: 0 };
-/** What a text is searched for again when it has signs or drawn-out letters. */
+/** Second reading for a text with signs or drawn-out letters. */
 const unsigned: Reading = { signsAreLetters: false, elongatedAs: 0 };
 const drawnOut: readonly Reading[] = [
 	{ signsAreLetters: true, elongatedAs: 1 },
@@ -24,7 +24,7 @@ export class WordList {
 		this.#search = search;
 	}
 
-	/** Pauses now and then: a hundred thousand entries take a fraction of a second. Entries without a letter or digit match nothing. */
+	/** Builds in steps: a hundred thousand entries take a fraction of a second. Entries without a letter or digit match nothing. */
 	static *build(entries: readonly string[]): Generator<void, WordList> {
 		const read: Listed[] = [];
 		for (const [index, text] of entries.entries()) {
@@ -49,9 +49,9 @@ export class WordList {
 	}
 
 	/**
-	 * Adds to `matches`, in no order and perhaps more than once.
-	 * @param isOpen more text may follow.
-	 * @returns from where on more text may make or change matches; the text's length when nowhere.
+	 * Adds to `matches`, in no order and possibly with duplicates.
+	 * @param isOpen more text can follow.
+	 * @returns the offset from which more text can create or change matches; the text's length if none.
 	 */
 	find(text: string, isOpen: boolean, matches: WordMatch[]): number {
 		const search = this.#search;
@@ -68,7 +68,6 @@ function bySymbols({ symbols: one }: Listed, { symbols: other }: Listed): number
 	return one < other ? -1 : 1;
 }
 
-/** Pauses now and then while it is built. */
 export function* buildWordDetector(entries: readonly string[]): Generator<void, SpanDetector> {
 	const list = yield* WordList.build(entries);
 	return {

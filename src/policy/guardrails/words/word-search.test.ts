@@ -16,7 +16,7 @@ function find(list: WordList, text: string, isOpen: boolean): { live: number; ma
 	return { live, matches };
 }
 
-/** Letters and digits as wide ones, which are read one by one. */
+/** Converts letters and digits to full-width ones, which take the slow path. */
 function widen(text: string): string {
 	return text.replaceAll(/[a-z0-9]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0));
 }

@@ -1,4 +1,4 @@
-/** Reads a text as the symbols that words are looked for in, and leaves out words that no entry begins with. */
+/** Reads a text as symbols for the word search, and skips words that no entry begins with. */
 import { mostUnits, unitsOf } from '../folding/code-units.ts';
 import { gap, unseen } from '../folding/fold-character.ts';
 import { readUnit, settledEnd, Unit } from '../folding/read-unit.ts';
@@ -18,7 +18,7 @@ import {
 } from './symbols.ts';
 import { type Listed, Walk, type WordMatch } from './walk.ts';
 
-/** What the hot loops read has to be constants of this module: what is imported or handed over they would check at each character. */
+/** Values of the hot loops must be constants of this module, because imports and arguments would be checked at each character. */
 const units = unitsOf('', 0, 0);
 const kinds = kindsOfAscii;
 const isBreak = breaks;
@@ -26,7 +26,7 @@ const isOther = others;
 const [none, any, enough] = [noOpening, anyOpening, lastOpening];
 
 export class WordSearch {
-	/** Whether another reading may see other words. */
+	/** Tells whether another reading can find other words. */
 	hasSigns = false;
 	hasElongated = false;
 
@@ -38,14 +38,14 @@ export class WordSearch {
 
 	#isEdge = true;
 	#gapLength = 0;
-	/** The last letter, and how often it stood in a row. */
+	/** Last letter, and its repetitions in a row. */
 	#last = -1;
 	#run = 0;
-	/** The second letter of two in a row, which counts for nothing when a third follows: its symbol, or -1. */
+	/** Symbol of the second of two equal letters, which is ignored when a third follows; or -1. */
 	#second = -1;
 	#secondStart = 0;
 	#isSecondEdge = false;
-	/** Where the word began in whose middle the hot loop ended; else where it ended. */
+	/** Start of the word in whose middle the hot loop ended, or the position at which it ended. */
 	#wordStart = 0;
 
 	constructor(automaton: Automaton, listed: readonly Listed[]) {
@@ -54,9 +54,9 @@ export class WordSearch {
 	}
 
 	/**
-	 * Adds to `matches`, in no order and perhaps more than once.
-	 * @param isOpen more text may follow.
-	 * @returns from where on more text may make or change matches; the text's length when nowhere.
+	 * Adds to `matches`, in no order and possibly with duplicates.
+	 * @param isOpen more text can follow.
+	 * @returns the offset from which more text can create or change matches; the text's length if none.
 	 */
 	search(text: string, isOpen: boolean, reading: Reading, matches: WordMatch[]): number {
 		const end = isOpen ? settledEnd(text) : text.length;
@@ -89,7 +89,7 @@ export class WordSearch {
 		return this.#walk.end(isLost && !isSecondLost);
 	}
 
-	/** @returns where reading goes on: at `end`, or where a unit ends that begins before it. */
+	/** @returns the position at which reading continues: `end`, or the end of a unit that begins before it. */
 	#readChunk(start: number, end: number): number {
 		const text = this.#text;
 		const walk = this.#walk;
@@ -111,8 +111,8 @@ export class WordSearch {
 	}
 
 	/**
-	 * The hot loop, while no entry has begun: leaves out words by their first letters.
-	 * @returns where something else begins, or where so much of a word was read that it may begin an entry.
+	 * Hot loop while no entry has begun: skips words by their first letters.
+	 * @returns the position of another kind of character, or of a word that can begin an entry.
 	 */
 	#skip(from: number, to: number, kindsFrom: number): number {
 		const openings = this.#openings;
@@ -159,7 +159,7 @@ export class WordSearch {
 		return at;
 	}
 
-	/** The hot loop, while one may have. @returns where something else begins, or no entry goes on any more. */
+	/** Hot loop while an entry can have begun. @returns the position of another kind of character, or at which no entry continues. */
 	#read(from: number, to: number, kindsFrom: number, start: number): number {
 		const { elongatedAs } = this.#reading;
 		const walk = this.#walk;
@@ -170,7 +170,7 @@ export class WordSearch {
 		let last = this.#last | 0;
 		let run = this.#run | 0;
 		let at = from | 0;
-		/** Where the letters begin that the walk has not taken. */
+		/** Start of the letters that the walk has not taken. */
 		let untaken = at;
 		for (; at < end; at++) {
 			const code = units[at] as number;
@@ -198,7 +198,7 @@ export class WordSearch {
 				continue;
 			}
 			if (run === 2 && elongatedAs === 2) continue;
-			// This letter waits for the next, or counts for nothing.
+			// This letter waits for the next, or is ignored.
 			if (untaken < at) {
 				this.#takeLetters(table, untaken, at, start, isEdge, gapLength);
 				isEdge = false;
@@ -227,13 +227,13 @@ export class WordSearch {
 		return at;
 	}
 
-	/** @param gapLength how much that is no letter stands before them. */
+	/** @param gapLength number of non-letters before them. */
 	#takeLetters(kindsFrom: number, from: number, to: number, start: number, isEdge: boolean, gapLength: number): void {
 		if (gapLength > longestGap) this.#walk.leave();
 		this.#walk.takeLetters(kindsFrom, from, to, start, isEdge);
 	}
 
-	/** Any unit, slowly. @returns where it ends. */
+	/** Reads any unit on the slow path. @returns its end. */
 	#readOther(at: number): number {
 		const unit = this.#unit;
 		readUnit(this.#text, at, unit);
@@ -282,7 +282,7 @@ export class WordSearch {
 		}
 	}
 
-	/** A letter that has no symbol of its own. */
+	/** Takes a letter without a symbol of its own. */
 	#takeOther(letter: string, code: number, at: number, isEdge: boolean): void {
 		const isTogether = isWrittenTogether(letter, code);
 		if (isTogether) this.#isEdge = true;
