@@ -101,7 +101,7 @@ test('keeps the last known records while the store cannot be read, and tries aga
 	clock.advance(1000);
 	await turn();
 	expect(snapshot.teamOf('two')?.id).toBe('blue');
-	expect(log.lines.map(({ event }) => event)).toEqual([expect.stringContaining('stay in force'), 'records are readable again']);
+	expect(log.lines.map(({ event }) => event)).toEqual([expect.stringContaining('stay active'), 'records are readable again']);
 	expect(clock.pending).toBe(0);
 	snapshot.close();
 	await records.teams.delete('blue');

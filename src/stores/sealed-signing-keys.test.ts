@@ -97,7 +97,7 @@ describe('encrypted signing keys', () => {
 		expect(await Promise.all([keys.list(), second.keys.list()])).toEqual([[signingKey('k1')], [signingKey('k1')]]);
 		use(createSealing([newKey]));
 		expect(await keys.list()).toEqual([signingKey('k1')]);
-		expect((await faultOf(seal(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is sealed with the key');
+		expect((await faultOf(seal(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is encrypted with key');
 	});
 
 	test('that were moved to another row, changed or truncated are rejected, with the row and what to do', async () => {
@@ -113,7 +113,7 @@ describe('encrypted signing keys', () => {
 			database.prepare("UPDATE signing_keys SET private_jwk = ? WHERE kid = 'k2'").run(planted);
 			const fault = await faultOf(keys.list());
 			expect(fault.code).toBe('records_unavailable');
-			expect(fault.message).toMatch(/^the row k2 of signing_keys (is|was) .*: put the sealing key back, or restore the row/);
+			expect(fault.message).toMatch(/^the row k2 of signing_keys (is|was) .*: restore the encryption key or the row/);
 			expect(fault.message).not.toContain('exponent');
 		}
 		database.prepare("UPDATE signing_keys SET private_jwk = ? WHERE kid = 'k2'").run(original);

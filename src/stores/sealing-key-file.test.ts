@@ -54,7 +54,9 @@ test.each(['', 'no key\n', 'ab'.repeat(31)])('a file that holds %j is refused, a
 test('a path where no key can be read or created is named', () => {
 	const missing = join(temporaryDirectory(), 'missing');
 	expect(() => readSealingKeyFile(missing, true)).toThrow(StoreUnusable);
-	expect(() => readSealingKeyFile(missing, true)).toThrow(`${join(missing, sealingKeyFileName)}, the key that seals the signing keys`);
+	expect(() => readSealingKeyFile(missing, true)).toThrow(
+		`The encryption key ${join(missing, sealingKeyFileName)} cannot be read or created`,
+	);
 });
 
 test('processes that start on an empty directory at once have the same key, and leave nothing else behind', async () => {

@@ -57,9 +57,9 @@ describe('an encrypted text', () => {
 
 	test('is rejected under another key, also one with the same id', () => {
 		const stranger = createSealing([other]);
-		expect(() => stranger.open(sealed, place)).toThrow(`is sealed with the key ${sealing.keyId}, which is not at hand`);
+		expect(() => stranger.open(sealed, place)).toThrow(`is encrypted with key ${sealing.keyId}, which is not configured`);
 		const renamed = sealed.replace(sealing.keyId, stranger.keyId);
-		expect(() => stranger.open(renamed, place)).toThrow('was changed');
+		expect(() => stranger.open(renamed, place)).toThrow('was altered');
 	});
 
 	test('of an older key is decrypted; new texts use the first key', () => {

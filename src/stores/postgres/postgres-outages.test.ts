@@ -112,7 +112,7 @@ test('a store that may come late opens while the server is away, fails each call
 	await eventually('it is read', () => (snapshot.isLoaded ? true : undefined));
 	expect(await late.teams.create(team('red'))).toBe('created');
 	await withinSecond('red is known', () => snapshot.team('red'));
-	expect(log.lines.map(({ event }) => event).filter((event) => event.includes('in postgres'))).toEqual([
+	expect(log.lines.map(({ event }) => event).filter((event) => event.includes('in PostgreSQL'))).toEqual([
 		'records in PostgreSQL is not usable yet',
 		'records in PostgreSQL is usable again',
 	]);

@@ -312,7 +312,7 @@ describe('bad weather', () => {
 		expect(refused).toBeInstanceOf(Fault);
 		expect(refused).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
 		await expect(ledger.open(openRow('at once'))).rejects.toThrow('the disk cannot be written');
-		await expect(closeRow(ledger, closedRow('before'))).rejects.toThrow('it is kept');
+		await expect(closeRow(ledger, closedRow('before'))).rejects.toThrow('the entry is kept');
 		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3, queuedRows: 3 });
 		expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: the ledger cannot be written']);
 

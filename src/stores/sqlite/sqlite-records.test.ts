@@ -68,7 +68,7 @@ test('a file that is no database is named, with what to do', () => {
 test('a data directory that is a file is named', () => {
 	const dataDir = join(temporaryDirectory(), 'data');
 	writeFileSync(dataDir, '');
-	expect(() => open(dataDir)).toThrow(`The data directory ${dataDir} cannot be created because a file is in its place`);
+	expect(() => open(dataDir)).toThrow(`The data directory ${dataDir} cannot be created: a file with this name exists`);
 });
 
 test('a database that is a directory is named', () => {
@@ -82,7 +82,7 @@ test('a data directory that this user may not write is named', () => {
 	chmodSync(dataDir, 0o500);
 	onTestFinished(() => chmodSync(dataDir, 0o700));
 	const complaint = process.getuid?.() === 0 ? complaintOfUnprivilegedUser(dataDir) : messageOf(() => open(join(dataDir, 'deep')));
-	expect(complaint).toContain(`The data directory ${join(dataDir, 'deep')} is not writable to this user`);
+	expect(complaint).toContain(`The data directory ${join(dataDir, 'deep')} is not writable for this user`);
 });
 
 test('a file of a newer release is left alone', async () => {

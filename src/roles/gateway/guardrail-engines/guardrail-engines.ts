@@ -200,7 +200,6 @@ class EngineCounts {
 		this.#unpriced = metrics.counter('tollgate_moderation_unpriced_total', 'Billable evaluations without a known price.', [
 			'moderation_provider',
 		]);
-		this.#unpriced = metrics.counter('tollgate_guardrail_engine_unpriced_total', 'Billable evaluations without a known price.', ['engine']);
 	}
 
 	add(engine: string, judgement: EngineJudgement, durationMs: number): void {
