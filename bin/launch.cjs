@@ -12,8 +12,8 @@ const { pathToFileURL } = require('node:url');
 const root = join(__dirname, '..');
 const source = join(root, 'src', 'main.ts');
 const entry = existsSync(source) ? source : join(root, 'dist', 'src', 'main.js');
-// What was compiled is kept beside the program: whoever may write there may change what runs anyway. Where a process may not write,
-// nothing is kept. Before the first module, for which the runtime would load what reads TypeScript; threads know it from the variable.
+// Compiled code is cached next to the program: a user who can write there can change the program anyway. A process that cannot write there
+// caches nothing. Set before the first module loads; worker threads read the variable.
 const compiled = process.env.NODE_COMPILE_CACHE || join(root, 'node_modules', '.cache', 'tollgate');
 // Of a clone; a published package has its packages wherever npm put them.
 const needsInstall = `tollgate: nothing is installed in ${root}: run \`npm install\` there once, or \`npm start\`, which does it by itself.`;
@@ -42,7 +42,7 @@ function fail(message) {
 	process.exitCode = 2;
 }
 
-/** The package for this platform, which npm may have put beside this one. */
+/** Finds the package for this platform, which npm may have installed next to this one. */
 function findRuntime() {
 	const isWindows = process.platform === 'win32';
 	const platform = `${isWindows ? 'win' : process.platform}-${process.arch}`;
@@ -57,7 +57,7 @@ function findRuntime() {
 }
 
 function run(runtime, args) {
-	// A session of its own: a terminal's Ctrl-C reaches the product once, through us. The channel tells it when we are killed.
+	// A session of its own: a terminal's Ctrl-C reaches the product once, through the launcher. The channel closes when the launcher is killed.
 	const child = spawn(runtime, ['--require', join(__dirname, 'tether.cjs'), entry, ...args], {
 		detached: process.platform !== 'win32',
 		stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
