@@ -13,7 +13,7 @@ import { systemClock } from '../src/io/system-clock.ts';
 import { measureInput } from '../src/policy/budgets/estimate.ts';
 import { createGateway, type Gateway } from '../src/roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../src/roles/gateway/gateway-settings.ts';
-import { TrafficBook } from '../src/roles/gateway/provider-traffic.ts';
+import { TrafficBook } from '../src/roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../src/roles/gateway/unpriced-models.ts';
 import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
 import { restoreMissing } from '../src/stores/restoring-admission.ts';

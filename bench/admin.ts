@@ -18,7 +18,7 @@ import { createRequestIds } from '../src/io/request-ids.ts';
 import { systemClock } from '../src/io/system-clock.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
 import { openSqliteRecords } from '../src/stores/sqlite/sqlite-records.ts';
-import { closeRow } from '../test/support/close-row.ts';
+import { closeRow } from '../test/support/close-entry.ts';
 import { freePort } from '../test/support/product.ts';
 import { quantile } from './quantile.ts';
 

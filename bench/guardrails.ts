@@ -2,12 +2,12 @@
  * `node bench/guardrails.ts`: CPU time of the built-in guardrails, together and with one policy alone. All of them are content, the default
  * kinds of personal data, a hundred words and five topics. `npm run bench` appends the output to its report.
  */
-import { contentScorerFor, guardrailSettings } from '../src/composition/guardrails.ts';
+import { contentScorerFor, guardrailSettings } from '../src/composition/guardrail-component.ts';
 import { parseConfig } from '../src/config/load.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../src/policy/guardrails/guardrails.ts';
 import { clientDialects } from '../src/wire/dialects/dialects.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
-import { workedMs } from '../test/support/worked-ms.ts';
+import { workedMs } from '../test/support/cpu-ms.ts';
 import { chatRequest } from './workloads.ts';
 
 const prose =

@@ -13,7 +13,7 @@ import { systemClock } from '../src/io/system-clock.ts';
 import type { ClosedRow, Ledger, OpenRow } from '../src/stores/contracts/ledger.ts';
 import { openPostgresLedger, type PostgresLedger } from '../src/stores/postgres-ledger.ts';
 import { openSpoolingLedger, openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
-import { closeRow } from '../test/support/close-row.ts';
+import { closeRow } from '../test/support/close-entry.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
 /** Maximum of concurrent closes. */

@@ -122,7 +122,7 @@ ${row(header)}
 ${row(header.map(() => '---'))}
 ${lines.join('\n')}
 
-The first targets were set for what Tollgate did before it had a ledger: token check, firewall, passthrough, log. Without its ledger it is the same program, but rows of calls are dropped (\`bench/drop-rows.ts\`).
+The first targets were set for what Tollgate did before it had a ledger: token check, firewall, passthrough, log. Without its ledger it is the same program, but rows of calls are dropped (\`bench/drop-entries.ts\`).
 `;
 }
 

@@ -86,7 +86,10 @@ export const startTollgate: StartTarget = (upstreamUrl, directory) => startTollg
 
 /** Tollgate without ledger entries, as it was when its first performance targets were set. */
 export const startTollgateWithoutLedger: StartTarget = (upstreamUrl, directory) =>
-	startTollgateAs('Tollgate without its ledger', upstreamUrl, join(directory, 'without-ledger'), ['--import', join(here, 'drop-rows.ts')]);
+	startTollgateAs('Tollgate without its ledger', upstreamUrl, join(directory, 'without-ledger'), [
+		'--import',
+		join(here, 'drop-entries.ts'),
+	]);
 
 async function startTollgateAs(name: string, upstreamUrl: string, directory: string, nodeOptions: readonly string[] = []): Promise<Target> {
 	const [port, identityPort] = [await freePort(), await freePort()];

@@ -6,8 +6,8 @@
  * - a conversation of 1 MB, in the slowest of some shapes: read, translated and written in steps between which the thread yields.
  */
 
+import { atOnce, type Steps } from '../src/core/cooperative-task.ts';
 import type { ClientDialectName } from '../src/core/dialect-name.ts';
-import { atOnce, type Steps } from '../src/core/steps.ts';
 import type { TranslatedCall } from '../src/wire/conversation/response.ts';
 import { clientDialects } from '../src/wire/dialects/dialects.ts';
 import { type JsonBody, type JsonObject, parsingSteps, WrittenBody } from '../src/wire/json/parse-body.ts';
@@ -110,7 +110,7 @@ function timeLarge(translation: Translation): readonly [allMs: number, longestMs
 	return [slowestMs, longestMs];
 }
 
-/** Steps of the gateway's own stages, in `read-call.ts` and `prepare-call.ts`. */
+/** Steps of the gateway's own stages, in `read-inference-request.ts` and `prepare-request.ts`. */
 function* largeSteps({ caller, provider }: Translation, bytes: Buffer): Steps<Buffer> {
 	const parsed: JsonBody = yield* parsingSteps(bytes, placed);
 	yield;

@@ -38,7 +38,7 @@ const strangers: readonly { folder: string; shared: string }[] = [
 	{ folder: 'roles', shared: '[^/]+\\.ts$' },
 	{ folder: 'stores', shared: '(contracts/|[^/]+\\.ts$)' },
 	{ folder: 'wire/providers', shared: '(providers?|protocol|relayed-headers|scrub-secrets)\\.ts$' },
-	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|hold-back|masks|screening|text-scan|verdicts)\\.ts$)' },
+	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|held-back-window|masks|text-evaluation|text-scan|verdicts)\\.ts$)' },
 ];
 
 /** Packages that a pure folder may import, because they use no clock, network or process. */

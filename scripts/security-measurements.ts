@@ -11,7 +11,7 @@ import {
 import { measureSecondReader, measureSecondReaderAttacks } from '../test/support/firewall/second-reader.ts';
 import { harmlessPrompts } from '../test/support/harmless-prompts.ts';
 import { startProduct } from '../test/support/product.ts';
-import { renderSecurityMeasurements } from '../test/support/security-measurements.ts';
+import { renderSecurityMeasurements } from '../test/support/security-measurements-page.ts';
 
 const prompts = 1000;
 const product = await startProduct();

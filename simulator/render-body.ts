@@ -1,10 +1,10 @@
 /** Renders bodies independent of the wire dialect: recordings, and deliberately malformed events. */
 import type { Clock } from '../src/core/clock.ts';
 import type { HttpRequest, HttpResponse } from '../src/core/handler.ts';
-import type { OpenCall } from './open-call.ts';
+import type { OpenCall } from './open-request.ts';
 import { pacedStream } from './paced-stream.ts';
-import { cutBody } from './replay/cut-body.ts';
-import type { Recording } from './replay/replay-queue.ts';
+import type { Recording } from './replay/scripted-responses.ts';
+import { cutBody } from './replay/split-body.ts';
 import type { WireEvent } from './wires/wire.ts';
 
 /** Replays a recording's bytes in its own chunks, without billing. */

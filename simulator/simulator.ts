@@ -7,17 +7,17 @@ import { createFaultRules } from './faults/fault-rules.ts';
 import { createBodyReader } from './large-bodies.ts';
 import { describeModel, listModels } from './list-models.ts';
 import { createPromptCache } from './plan/prompt-cache.ts';
-import { createReplayQueue } from './replay/replay-queue.ts';
+import { createReplayQueue } from './replay/scripted-responses.ts';
 import { findRoute, type Route } from './routes.ts';
 import { createSeededRandom } from './seeded-random.ts';
-import { type CallServer, serveCall } from './serve-call.ts';
-import { findEngine, serveEngine } from './serve-engine.ts';
-import { defaultSimulatorSettings, type SimulatorSettings } from './settings.ts';
+import { findEngine, serveEngine } from './serve-moderation.ts';
+import { type CallServer, serveCall } from './serve-request.ts';
+import { defaultSimulatorSettings, type SimulatorSettings } from './simulator-settings.ts';
 import { createThreads } from './threads.ts';
 import { VendorError } from './vendor-error.ts';
 import type { Wire, WireTarget } from './wires/wire.ts';
 import { createBill } from './witness/bill.ts';
-import { createRequestLog } from './witness/request-log.ts';
+import { createRequestLog } from './witness/received-requests.ts';
 
 export interface SimulatorPorts {
 	readonly clock: Clock;

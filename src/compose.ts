@@ -2,18 +2,18 @@
  * Composition root: builds roles that can be started, stopped and reconfigured from a configuration. Modules that only some configurations
  * need are loaded on demand, so that a process is ready sooner.
  */
-import { openKeySet } from './composition/access-tokens.ts';
+import { openKeySet } from './composition/access-token-component.ts';
+import { createWorld, type Part, type Phase, serve, type World } from './composition/app-context.ts';
 import { openRecords } from './composition/open-stores.ts';
-import { createWorld, type Part, type Phase, serve, type World } from './composition/part.ts';
 import { measureProduct, type NoteReload } from './composition/product-metrics.ts';
 import { withRestartSettingsOf } from './composition/running-settings.ts';
 import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
-import { withOpened } from './composition/with-opened.ts';
+import { withOpened } from './composition/with-cleanup.ts';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import type { Role, RoleName } from './core/handler.ts';
 import type { Log } from './core/log.ts';
-import { reportTurnDefects } from './core/turn-end.ts';
+import { reportTurnDefects } from './core/tick-flush.ts';
 import type { ScrapedMetrics } from './io/metrics.ts';
 import { ReopeningServer } from './io/reopening-server.ts';
 import { ServingRole } from './io/serving-role.ts';
@@ -97,11 +97,11 @@ async function composeProduct(
 		parts.push(await composeDataPlane(world, keySet, has('gateway') ? accounting : undefined));
 	}
 	if (hasAdmin && records !== undefined && accounting !== undefined) {
-		const { composeAdmin } = await import('./composition/admin-part.ts');
+		const { composeAdmin } = await import('./composition/admin-component.ts');
 		parts.push(composeAdmin(world, version, keySet, records, accounting));
 	}
 	if (config.metrics.listen !== null) {
-		const { composeMetrics } = await import('./composition/metrics-part.ts');
+		const { composeMetrics } = await import('./composition/metrics-component.ts');
 		parts.push(composeMetrics(world, config.metrics.listen));
 	}
 

@@ -1,5 +1,5 @@
 /** Renders the page `docs/reference/content-filter-figures.md`. */
-import { describeHeads, describePromises, describeSources, type Judged, promisesOf, shareAbove } from './figures.ts';
+import { describeHeads, describePromises, describeSources, type Judged, promisesOf, shareAbove } from './measurements.ts';
 
 /** Figures of the weights before training on safe prompts and context words, measured on the same held-out rows. */
 const before = `| head | rows | present | precision 0.5 | recall 0.5 | precision 0.8 | recall 0.8 |

@@ -11,9 +11,9 @@ import { createContentScorer } from '../../src/policy/guardrails/content/content
 import { contentWeightsFile } from '../read-weights.ts';
 import { calibrate, type ScoredRow } from './calibrate.ts';
 import { describePage } from './describe-page.ts';
-import { judgeRows, judgeScored, promisesOf } from './figures.ts';
 import { type Example, type FitOptions, type Fitted, fit } from './fit.ts';
 import { type LabelledRow, readLexicon, readRows } from './labelled-rows.ts';
+import { judgeRows, judgeScored, promisesOf } from './measurements.ts';
 import { makeOrdinaryForms } from './ordinary-forms.ts';
 import { readOrdinaryPackages } from './ordinary-packages.ts';
 import { quantise, uncalibrated } from './quantise.ts';

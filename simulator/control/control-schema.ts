@@ -1,6 +1,6 @@
 /** Bodies of the control requests. Unknown fields are rejected, because a typo in a fault must not make a test pass. */
 import { z } from 'zod';
-import { engineWireNames } from '../wires/engine-wire.ts';
+import { engineWireNames } from '../wires/moderation-wire.ts';
 import { wireNames } from '../wires/wire.ts';
 
 const match = {

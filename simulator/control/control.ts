@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { readWhole } from '../../src/core/byte-stream.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
-import { Refusal } from '../../src/core/refusal.ts';
+import { Refusal } from '../../src/core/rejection.ts';
 import { faultNames, readFaultNames } from '../faults/fault-names.ts';
 import { mostFaultRules } from '../faults/fault-rules.ts';
-import type { CallServer } from '../serve-call.ts';
-import type { SimulatorSettings } from '../settings.ts';
+import type { CallServer } from '../serve-request.ts';
+import type { SimulatorSettings } from '../simulator-settings.ts';
 import { faultBody, outageBody, replayBody, scriptBody, settingsBody } from './control-schema.ts';
 
 export interface ControlPorts {

@@ -1,8 +1,8 @@
 import type { SeededRandom } from '../seeded-random.ts';
-import type { PlannedCall } from './answer-plan.ts';
-import { askedTools } from './asked-tools.ts';
 import { fillSchema } from './fill-schema.ts';
 import type { OfferedTool, PlannedPrompt } from './prompt.ts';
+import { askedTools } from './requested-tools.ts';
+import type { PlannedCall } from './response-plan.ts';
 
 /**
  * Selects the tools to call.

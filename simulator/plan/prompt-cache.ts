@@ -1,5 +1,5 @@
 /** Remembers the prompts of each account, as a provider's prompt cache would. Bounded; evicts the oldest first. */
-import type { InputUsage } from './plan-answer.ts';
+import type { InputUsage } from './plan-response.ts';
 import { type PromptDigest, stepTokens } from './prompt-digest.ts';
 
 export interface PromptCache {

@@ -1,8 +1,8 @@
 /** Wire dialect of a vendor's API: authentication, parsing requests, rendering responses and errors. */
 import type { HeaderFields } from '../../src/core/handler.ts';
 import type { JsonObject } from '../json-value.ts';
-import type { AnswerPlan } from '../plan/answer-plan.ts';
 import type { Prompt } from '../plan/prompt.ts';
+import type { AnswerPlan } from '../plan/response-plan.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { VendorError } from '../vendor-error.ts';
 

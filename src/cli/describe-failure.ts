@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/problem.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
 import { CommandFailure } from './command-failure.ts';
 
 /** Exit code and message of a command's error. An internal error shows its stack, which a bug report needs. */

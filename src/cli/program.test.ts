@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clients, runCommandLine as run } from '../../test/support/run-command-line.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
 import { renderCliReference } from './cli-reference.ts';
 import { CommandFailure } from './command-failure.ts';
 

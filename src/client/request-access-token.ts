@@ -1,5 +1,5 @@
 import { AccessTokenError } from './access-token-error.ts';
-import { describeTokenError, maxTokenAnswerBytes, readTokenAnswer, readTokenErrorCode, type TokenAnswer } from './token-answer.ts';
+import { describeTokenError, maxTokenAnswerBytes, readTokenAnswer, readTokenErrorCode, type TokenAnswer } from './token-response.ts';
 
 export interface TokenRequest {
 	readonly tokenEndpoint: URL;

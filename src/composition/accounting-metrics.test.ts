@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lint, readExposition, valueOf } from '../../test/support/exposition.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { createMetrics } from '../io/metrics.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { measureAccounting } from './accounting-metrics.ts';

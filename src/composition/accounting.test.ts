@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { closeRow } from '../../test/support/close-row.ts';
+import { closeRow } from '../../test/support/close-entry.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
@@ -10,11 +10,11 @@ import { parseConfig } from '../config/load.ts';
 import { silentLog } from '../core/log.ts';
 import { noUsage } from '../core/usage.ts';
 import { systemClock } from '../io/system-clock.ts';
-import { counterName } from '../policy/limits/team-terms.ts';
+import { counterName } from '../policy/limits/terms-resolver.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openAccounting, sumUpFrom } from './accounting.ts';
-import { createWorld } from './part.ts';
+import { createWorld } from './app-context.ts';
 
 const budget = {
 	team: 'red',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { temporaryDirectory } from '../../test/support/processes.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 import { ensureDemoClient } from './demo-client.ts';

@@ -1,8 +1,8 @@
 /** Explains to an operator how a request would be handled, with the settings, records and counters of this process. */
 import type { Config } from '../config/schema.ts';
-import { createExplainer, type ExplainCall, type ExplainPorts } from '../roles/gateway/explain-call.ts';
 import type { ExplainedEngine } from '../roles/gateway/explain-guardrails.ts';
-import { following } from './following.ts';
+import { createExplainer, type ExplainCall, type ExplainPorts } from '../roles/gateway/explain-request.ts';
+import { following } from './rebuild-on-change.ts';
 import { gatewaySettings } from './settings.ts';
 
 export function reconfigurableExplainer(

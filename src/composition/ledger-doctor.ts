@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.ts';
 import { silentLog } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
 import { systemClock } from '../io/system-clock.ts';
-import { counterName } from '../policy/limits/team-terms.ts';
+import { counterName } from '../policy/limits/terms-resolver.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { type AdmissionStore, CountersMissing } from '../stores/contracts/admission.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';

@@ -9,12 +9,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type IdentitySubject, startIdentity } from '../../test/support/identity.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
 import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
-import { sealingKeyIdOf } from '../stores/sealing.ts';
-import { sealingKeyFileName } from '../stores/sealing-key-file.ts';
+import { sealingKeyIdOf } from '../stores/encryption.ts';
+import { sealingKeyFileName } from '../stores/encryption-key-file.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 import { type OpenedSigningKeys, openSigningKeys } from './open-signing-keys.ts';
 

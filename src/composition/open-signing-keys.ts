@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../core/log.ts';
 import type { SigningKeyStore } from '../stores/contracts/records.ts';
-import { createSealedSigningKeys } from '../stores/sealed-signing-keys.ts';
-import { createSealing, parseSealingKeys, type Sealing } from '../stores/sealing.ts';
-import { readSealingKeyFile } from '../stores/sealing-key-file.ts';
+import { createSealedSigningKeys } from '../stores/encrypted-signing-keys.ts';
+import { createSealing, parseSealingKeys, type Sealing } from '../stores/encryption.ts';
+import { readSealingKeyFile } from '../stores/encryption-key-file.ts';
 
 export interface OpenedSigningKeys {
 	readonly signingKeys: SigningKeyStore;

@@ -2,8 +2,8 @@
 import type { Config } from '../config/schema.ts';
 import { watchProcessLoad } from '../io/process-load.ts';
 import { LoadShedder, type ShedReason } from '../policy/overload/load-shedder.ts';
-import { following } from './following.ts';
-import type { World } from './part.ts';
+import type { World } from './app-context.ts';
+import { following } from './rebuild-on-change.ts';
 import { overloadSettings } from './settings.ts';
 
 export interface Overload {

@@ -1,6 +1,6 @@
 import type { KeySet } from '../io/key-set.ts';
 import { measureEventLoop } from '../io/process-metrics.ts';
-import type { World } from './part.ts';
+import type { World } from './app-context.ts';
 
 /** Called after each reload of the configuration, with whether it is in force. */
 export type NoteReload = (isInForce: boolean) => void;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
 import type { ProviderReport } from '../core/health-report.ts';
 import { ProviderReporter } from './provider-reports.ts';
 

@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { otherModel, type ReportedModels } from '../policy/limits/reported-models.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
-import { configuredModelsOf } from '../roles/gateway/gateway-parts.ts';
+import { configuredModelsOf } from '../roles/gateway/gateway-deps.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import { listModels } from './listed-models.ts';
 import { gatewaySettings } from './settings.ts';

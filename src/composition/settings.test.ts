@@ -3,7 +3,7 @@ import { parseConfig } from '../config/load.ts';
 import { formatPath, isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
-import { guardrailEngineSettings, guardrailSettings } from './guardrails.ts';
+import { guardrailEngineSettings, guardrailSettings } from './guardrail-component.ts';
 import { sealingSettings } from './open-signing-keys.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import {

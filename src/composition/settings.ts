@@ -17,8 +17,8 @@ import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
 import type { ForwardSettings } from '../roles/edge/forward-to-gateways.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
 import type { IdentitySettings, LiveSettings } from '../roles/identity/settings.ts';
-import type { ModelFacts } from '../wire/conversation/model-facts.ts';
-import { guardrailSettings } from './guardrails.ts';
+import type { ModelFacts } from '../wire/conversation/model-capabilities.ts';
+import { guardrailSettings } from './guardrail-component.ts';
 
 export function gatewaySettings(config: Config): GatewaySettings {
 	const { edge, gateway, routing } = config;

@@ -17,7 +17,7 @@ import { ensureDemoClient } from './demo-client.ts';
 import { noteDemo } from './demo-mark.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import { listenAddresses } from './settings.ts';
-import { withOpened } from './with-opened.ts';
+import { withOpened } from './with-cleanup.ts';
 import { askForConfiguration } from './worker-configuration.ts';
 import { answerFirstProcess } from './worker-metrics.ts';
 import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } from './workers.ts';

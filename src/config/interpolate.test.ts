@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workedMs } from '../../test/support/worked-ms.ts';
+import { workedMs } from '../../test/support/cpu-ms.ts';
 import { escapeInterpolation, interpolate } from './interpolate.ts';
 
 const env = { A: 'a', B: 'b', EMPTY: '', BRACES: '${A}' };

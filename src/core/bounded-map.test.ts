@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { workedMs } from '../../test/support/worked-ms.ts';
+import { workedMs } from '../../test/support/cpu-ms.ts';
 import { BoundedMap, remembering } from './bounded-map.ts';
 
 test('keeps entries until they are deleted', () => {

@@ -1,7 +1,7 @@
 /** Basic operations on byte streams: create one from bytes, read one to its end, wrap one. */
 import { BytePieces } from './byte-pieces.ts';
 import type { ByteFlow, ByteSink, ByteStream, HttpBody } from './handler.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './rejection.ts';
 
 /** Creates a stream of these pieces and delivers each in a separate tick. */
 export function streamOf(pieces: Iterable<Buffer>): ByteStream {

@@ -3,8 +3,8 @@
  * which of them share a process; none of them can tell.
  */
 
-import type { CallFacts } from './call-facts.ts';
 import type { Caller } from './caller.ts';
+import type { CallFacts } from './request-record.ts';
 
 export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
 

@@ -1,7 +1,8 @@
 /** Client for requests to other servers, as roles see it. Implemented in `io/http1/`. */
-import type { Fault } from './fault.ts';
+
 import type { ByteStream, HttpResponse } from './handler.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './rejection.ts';
+import type { Fault } from './upstream-error.ts';
 
 /**
  * Sends one request to another server. Never follows redirects, never retries.

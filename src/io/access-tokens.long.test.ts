@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { testKeySetSettings } from '../../test/support/edge-bench.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { mutate, seededNumbers } from '../../test/support/mutations.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import { createAccessTokenVerifier } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';

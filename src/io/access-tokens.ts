@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { BoundedMap } from '../core/bounded-map.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../core/upstream-error.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
 import { type ClaimRules, judgeClaims } from '../policy/access/claims.ts';
 import { type CompactToken, longestAccessToken, readCompactToken } from '../policy/access/compact-token.ts';

@@ -3,7 +3,7 @@
  * for each of its limits.
  */
 import type { Clock } from '../core/clock.ts';
-import { type Listed, OpenList } from '../core/open-list.ts';
+import { type Listed, OpenList } from '../core/swap-remove-list.ts';
 
 export interface Watched extends Listed {
 	/** Monotonic milliseconds; `Infinity` without a deadline. May change while watched. */

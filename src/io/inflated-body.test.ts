@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../test/support/hand-fed-stream.ts';
+import { HandFedStream } from '../../test/support/manual-stream.ts';
 import { until } from '../../test/support/until.ts';
 import { readWhole, streamOf } from '../core/byte-stream.ts';
 import type { ByteSink, ByteStream, HttpRequest } from '../core/handler.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
 import { inflateGzip } from './inflated-body.ts';
 
 const maxBytes = 100_000;

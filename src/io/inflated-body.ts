@@ -2,7 +2,7 @@
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { tooLargeMessage } from '../core/byte-stream.ts';
 import type { ByteFlow, ByteSink, ByteStream, HttpRequest } from '../core/handler.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
 import { SafeSink } from './safe-sink.ts';
 
 /** Maximum size of one inflated piece. */

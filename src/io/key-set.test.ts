@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import type { Caller } from '../core/caller.ts';
-import { Fault } from '../core/fault.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
+import { Fault } from '../core/upstream-error.ts';
 import { createAccessTokenVerifier } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';
 import { fetchJson, type KeySetSource, remoteKeySet } from './key-set-source.ts';

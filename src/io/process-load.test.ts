@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import type { Clock } from '../core/clock.ts';
-import { ownTurn } from '../core/steps.ts';
+import { ownTurn } from '../core/cooperative-task.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 import { watchProcessLoad } from './process-load.ts';
 import { systemClock } from './system-clock.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { until } from '../../test/support/until.ts';
 import { createHttpServer, defaultHttpServerLimits } from './http1/server/http-server.ts';
 import { ReopeningServer } from './reopening-server.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { eventually } from '../../test/support/product.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
 import { sourceKey } from '../policy/firewall/source-key.ts';
 import { ReputationFileError, ReputationFiles } from './reputation-files.ts';
 

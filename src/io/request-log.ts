@@ -1,8 +1,8 @@
-import type { CallFacts } from '../core/call-facts.ts';
-import { faults } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
-import { refusals } from '../core/refusal.ts';
+import { refusals } from '../core/rejection.ts';
+import type { CallFacts } from '../core/request-record.ts';
+import { faults } from '../core/upstream-error.ts';
 
 /**
  * `complete`, `rejected` and `failed`: the response was sent completely, without an error, with a rejection, or with an upstream or internal

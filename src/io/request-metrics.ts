@@ -1,7 +1,8 @@
 /** Metrics of requests, counted where their log line is written: exactly once each, with a complete record. */
-import { faults } from '../core/fault.ts';
+
 import type { Counter, Histogram, Metrics } from '../core/metrics.ts';
-import { refusals } from '../core/refusal.ts';
+import { refusals } from '../core/rejection.ts';
+import { faults } from '../core/upstream-error.ts';
 import { canonicalPath } from '../wire/canonical-path.ts';
 import type { RequestObserver, RequestRecord } from './request-log.ts';
 

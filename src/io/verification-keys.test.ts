@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Jwk, makeSigningKey } from '../../test/support/test-issuer.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
 import { readCompactToken } from '../policy/access/compact-token.ts';
 import { isSignedBy, parseKeySet } from './verification-keys.ts';
 

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
-import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import { Refusal, type RefusalCode } from '../core/rejection.ts';
 
 export interface ErrorAnswer<Body = object> {
 	readonly status: number;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
 import type { Team } from '../core/team.ts';
 import { openRecordsSnapshot } from './records-snapshot.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { RecordOfCalls } from '../../test/support/record-of-calls.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { RecordOfCalls } from '../../test/support/request-capture.ts';
 import { createUnreliableCounters, type Fate, type UnreliableCounters } from '../../test/support/unreliable-counters.ts';
 import type { Admission } from '../core/counters.ts';
 import { type AdmissionRequest, CountersUnreachable, type Settlement } from './contracts/admission.ts';

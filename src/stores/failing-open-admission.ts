@@ -5,8 +5,6 @@
  */
 import type { Timer } from '../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading } from '../core/counters.ts';
-import { CallDeadlines, CountersLate, inTime } from './call-deadlines.ts';
-import { CallsInFlight } from './calls-in-flight.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -34,10 +32,12 @@ import {
 	restorePatience,
 	settlementMs,
 } from './failing-open-settings.ts';
-import { LastKnown } from './last-known.ts';
+import { AwayTeams, StandIns } from './fallback-counters.ts';
+import { LastKnown } from './last-known-counters.ts';
+import { CallDeadlines, CountersLate, inTime } from './operation-deadlines.ts';
+import { RecentEnds, Undelivered } from './replay-queue.ts';
+import { CallsInFlight } from './requests-in-flight.ts';
 import { CountersNotRestored, createTeamRestorer, type RestoringPorts, restoreMissing } from './restoring-admission.ts';
-import { AwayTeams, StandIns } from './stand-in-counters.ts';
-import { RecentEnds, Undelivered } from './undelivered.ts';
 
 export function failOpen(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts): FailingOpenAdmission {
 	return new FailingOpen(store, settings, ports);

@@ -1,8 +1,8 @@
 /** Tests with real servers that really fail. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { RecordOfCalls } from '../../test/support/record-of-calls.ts';
+import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
+import { RecordOfCalls } from '../../test/support/request-capture.ts';
 import { openSlowLink, type SlowLink } from '../../test/support/slow-link.ts';
 import { until } from '../../test/support/until.ts';
 import { systemClock } from '../io/system-clock.ts';

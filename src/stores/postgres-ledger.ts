@@ -1,12 +1,12 @@
 /** The fleet's ledger: each process acknowledges entries on its own disk and sends them to PostgreSQL, which serves reports. */
 import { extname } from 'node:path';
 import type { Clock, Timer } from '../core/clock.ts';
-import { Fault } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
+import { Fault } from '../core/upstream-error.ts';
 import type { Ledger, LedgerHealth, LedgerReader } from './contracts/ledger.ts';
 import { AssessmentShipper } from './postgres/ledger/assessment-shipper.ts';
 import { LedgerShipper, type ShippingHealth } from './postgres/ledger/ledger-shipper.ts';
-import type { PostgresLedgerCalls } from './postgres/ledger/postgres-ledger-calls.ts';
+import type { PostgresLedgerCalls } from './postgres/ledger/postgres-ledger-operations.ts';
 import type { PostgresLedgerThreadData } from './postgres/ledger/postgres-ledger-worker.ts';
 import { openSpoolingLedger, type SpoolingLedger, type SqliteLedgerSettings } from './sqlite/sqlite-ledger.ts';
 import { createStoreThread, type StoreThread } from './store-thread.ts';

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog } from '../../test/support/remembered-log.ts';
-import { Fault } from '../core/fault.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { Fault } from '../core/upstream-error.ts';
 import type { Budget, RecordStore } from './contracts/records.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from './records-snapshot.ts';
 

@@ -2,10 +2,10 @@
 
 import { ByModel } from '../core/by-model.ts';
 import type { Clock, Timer } from '../core/clock.ts';
-import { Fault } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import type { RoutingRule } from '../core/routing-rule.ts';
 import type { Team } from '../core/team.ts';
+import { Fault } from '../core/upstream-error.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
 /**

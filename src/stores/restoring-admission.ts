@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
-import { CallDeadlines, CountersLate } from './call-deadlines.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -13,6 +12,7 @@ import {
 	type Settlement,
 	type TeamTotals,
 } from './contracts/admission.ts';
+import { CallDeadlines, CountersLate } from './operation-deadlines.ts';
 
 /**
  * Computes the counters of a team from the ledger: the tokens of the UTC day, and the cost on budgets in the current month. The budgets are

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { samples, translations } from '../../test/support/translations.ts';
 import type { ClientDialectName } from '../core/dialect-name.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
 import { parseExactly } from './json/exact-json.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../core/fault.ts';
-import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import { Refusal, type RefusalCode } from '../core/rejection.ts';
+import { Fault } from '../core/upstream-error.ts';
 import { renderEdgeRefusal, renderPage } from './pages.ts';
 
 const bodyOf = (cause: unknown, requestId = 'req_1'): string => renderEdgeRefusal(cause, requestId).body as string;

@@ -2,9 +2,10 @@
  * HTML pages of the edge for rejected requests: small, self-contained, and limited to the case at hand. Built once; only the request id
  * differs.
  */
-import { Fault } from '../core/fault.ts';
+
 import type { HttpResponse } from '../core/handler.ts';
-import { Refusal } from '../core/refusal.ts';
+import { Refusal } from '../core/rejection.ts';
+import { Fault } from '../core/upstream-error.ts';
 
 const style =
 	':root{color-scheme:light dark}' +

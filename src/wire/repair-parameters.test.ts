@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../core/cooperative-task.ts';
 import type { ClientDialectName } from '../core/dialect-name.ts';
-import { atOnce } from '../core/steps.ts';
 import { clientDialects } from './dialects/dialects.ts';
 import { type JsonObject, parseBody } from './json/parse-body.ts';
 import { type RepairTarget, repairingSteps } from './repair-parameters.ts';

@@ -2,8 +2,8 @@
  * Repairs requests that are sent in the client's own format. Models reject some parameters that older ones take. A parameter with an
  * unambiguous meaning is renamed or removed, and every other byte stays.
  */
-import type { Steps } from '../core/steps.ts';
-import type { ModelFacts } from './conversation/model-facts.ts';
+import type { Steps } from '../core/cooperative-task.ts';
+import type { ModelFacts } from './conversation/model-capabilities.ts';
 import { cutValues, locateValues } from './json/locate-values.ts';
 import { type JsonBody, parsingSteps } from './json/parse-body.ts';
 import { type Edit, spliceBody } from './json/splice-body.ts';

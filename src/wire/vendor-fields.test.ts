@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../core/cooperative-task.ts';
 import type { ClientDialectName } from '../core/dialect-name.ts';
-import { atOnce } from '../core/steps.ts';
 import { clientDialects } from './dialects/dialects.ts';
 import { parseBody } from './json/parse-body.ts';
 import { removeVendorFieldsSteps } from './vendor-fields.ts';

@@ -2,7 +2,7 @@
  * Removes fields of other vendors from a conversation. Responses of one vendor carry fields for its next turn, such as signatures, and
  * clients send them back. A provider of another vendor would reject them.
  */
-import type { Steps } from '../core/steps.ts';
+import type { Steps } from '../core/cooperative-task.ts';
 import { signatureOf } from './conversation/extensions.ts';
 import { cutValues } from './json/locate-values.ts';
 import { isJsonObject, type JsonBody, type JsonObject, parsingSteps } from './json/parse-body.ts';

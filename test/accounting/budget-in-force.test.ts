@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
 import type { Budget, RecordStore } from '../../src/stores/contracts/records.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
-import { type Limits, readLimits, untilNothingHeld } from '../support/accounting-books.ts';
-import { callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
+import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
+import { type Limits, readLimits, untilNothingHeld } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
-import { createRememberedLog } from '../support/remembered-log.ts';
+import { createRememberedLog } from '../support/recording-log.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 const models = { dear: 'gpt-4o', cheap: 'gpt-4o-mini' } as const;

@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
+import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
 import { eventually } from '../support/product.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 

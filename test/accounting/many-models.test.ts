@@ -15,7 +15,7 @@ import { openPostgresLedger } from '../../src/stores/postgres-ledger.ts';
 import { openSqliteLedger } from '../../src/stores/sqlite/sqlite-ledger.ts';
 import { chatPath, GatewayBench, jsonAnswer, testSettings } from '../support/gateway-bench.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { createRememberedLog } from '../support/remembered-log.ts';
+import { createRememberedLog } from '../support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
 
 let server: PostgresDatabase;

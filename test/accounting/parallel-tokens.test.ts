@@ -1,9 +1,9 @@
 /** Concurrent requests reserve tokens of the daily limit: usage stays near the limit, and is not three hundred times a request. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readLimits } from '../support/accounting-books.ts';
-import { callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { print } from '../support/accounting-print.ts';
+import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
+import { readLimits } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 

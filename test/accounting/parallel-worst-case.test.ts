@@ -1,11 +1,11 @@
 /** Reservation `worst_case`: a budget of ten dollars admits 300 concurrent requests of each of two models. */
 import { expect, onTestFinished, test } from 'vitest';
 import { billedCounts } from '../support/accounting-bill.ts';
-import { readBooksOnceWritten, untilNothingHeld } from '../support/accounting-books.ts';
-import { type CallPlan, callGateway, createCaller } from '../support/accounting-call.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { print } from '../support/accounting-print.ts';
+import { type CallPlan, callGateway, createCaller } from '../support/accounting-request.ts';
+import { readBooksOnceWritten, untilNothingHeld } from '../support/ledger-view.ts';
 
 const requests = 300;
 /** Tokens by the simulator's count: one per four characters of text, and three per message. */

@@ -1,9 +1,9 @@
 /** Sequential client: exactly the requests that its limits allow pass, because each finds the one before it settled. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readLimits } from '../support/accounting-books.ts';
-import { type CallPlan, callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
+import { type CallPlan, callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
+import { readLimits } from '../support/ledger-view.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 /** Tokens that the simulator counts for the question of `bodyOf`, and tokens that it generates. */

@@ -1,11 +1,11 @@
 /** Setting `on_stream_over: stop`: streams end before their budget is exceeded, and nearly all of it can be used. */
 import { expect, onTestFinished, test } from 'vitest';
 import { billedCounts } from '../support/accounting-bill.ts';
-import { readBooks, untilCountersSay, untilNothingHeld } from '../support/accounting-books.ts';
-import { callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { print } from '../support/accounting-print.ts';
+import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
+import { readBooks, untilCountersSay, untilNothingHeld } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
 import { startRedis } from '../support/redis-server.ts';
 

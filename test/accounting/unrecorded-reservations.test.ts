@@ -2,15 +2,15 @@
 import { readdirSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { counterName } from '../../src/policy/limits/team-terms.ts';
+import { counterName } from '../../src/policy/limits/terms-resolver.ts';
 import { periodOf } from '../../src/policy/limits/utc-time.ts';
 import { openRedisAdmission } from '../../src/stores/redis/redis-admission.ts';
-import { readLimits, untilNothingHeld } from '../support/accounting-books.ts';
-import { callGateway, createCaller } from '../support/accounting-call.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
+import { callGateway, createCaller } from '../support/accounting-request.ts';
+import { readLimits, untilNothingHeld } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
+import { createRememberedLog } from '../support/recording-log.ts';
 import { startRedis } from '../support/redis-server.ts';
-import { createRememberedLog } from '../support/remembered-log.ts';
 
 test('what a request reserved without a ledger entry is released at the restart, and what other gateways reserve stays', async () => {
 	const redis = await startRedis();

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createSealedSigningKeys } from '../../src/stores/sealed-signing-keys.ts';
-import { createSealing } from '../../src/stores/sealing.ts';
-import { readSealingKeyFile, sealingKeyFileName } from '../../src/stores/sealing-key-file.ts';
+import { createSealedSigningKeys } from '../../src/stores/encrypted-signing-keys.ts';
+import { createSealing } from '../../src/stores/encryption.ts';
+import { readSealingKeyFile, sealingKeyFileName } from '../../src/stores/encryption-key-file.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
 import { call, planProduct, simulatedProviders, startPlan, writeSettings } from '../support/deployment.ts';
 import { runTollgate } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
-import { createRememberedLog } from '../support/remembered-log.ts';
+import { createRememberedLog } from '../support/recording-log.ts';
 
 test('no secret is in the log, on standard error, in a response, or unencrypted in the data directory', async () => {
 	const canaries = new Map<string, string>();

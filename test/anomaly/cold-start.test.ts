@@ -6,8 +6,8 @@ import { call, callStatus, planProduct, statusOf } from '../support/deployment.t
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { agent, eventually, fetchAccessToken } from '../support/product.ts';
+import { createRememberedLog } from '../support/recording-log.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
-import { createRememberedLog } from '../support/remembered-log.ts';
 import { TestIssuer } from '../support/test-issuer.ts';
 
 let postgres: PostgresServer;

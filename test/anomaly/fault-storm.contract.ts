@@ -6,12 +6,12 @@ import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-ra
 import { systemClock } from '../../src/io/system-clock.ts';
 import { openPostgresLedgerReader } from '../../src/stores/postgres-ledger.ts';
 import { type BilledRequest, billedCounts, SimulatorBooks } from '../support/accounting-bill.ts';
-import { type Books, countsOf, expectReckonedCosts, readBooksOf, untilCountersSay, untilNothingHeld } from '../support/accounting-books.ts';
-import { type Caller, callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { print } from '../support/accounting-print.ts';
+import { type Caller, callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
 import { planProduct, simulatedProviders, statusOf, writeSettings } from '../support/deployment.ts';
 import { type FaultLink, linkFaults, openFaultLink } from '../support/fault-link.ts';
+import { type Books, countsOf, expectReckonedCosts, readBooksOf, untilCountersSay, untilNothingHeld } from '../support/ledger-view.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { call, callStatus, client, planProduct, simulatedProviders, untilReady, writeSettings } from '../support/deployment.ts';
-import { startLeisurelyProvider } from '../support/leisurely-provider.ts';
 import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
 import { cpuMs } from '../support/process-memory.ts';
 import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
+import { startLeisurelyProvider } from '../support/slow-provider.ts';
 
 const withStatus = (answers: readonly Answered[], status: number): Answered[] => answers.filter((answer) => answer.status === status);
 

@@ -1,8 +1,8 @@
 /** Guarantees 45 and 48 on real processes, in brief: requests above the limit are rejected at once, and those in flight complete. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readBooks } from '../support/accounting-books.ts';
 import { call, callStatus, planProduct, startPlan, statusOf } from '../support/deployment.ts';
+import { readBooks } from '../support/ledger-view.ts';
 import { eventually, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { client, planProduct, untilReady } from '../support/deployment.ts';
-import { startLeisurelyProvider } from '../support/leisurely-provider.ts';
 import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
 import { launcher, startProcess } from '../support/processes.ts';
 import { fetchAccessToken } from '../support/product.ts';
+import { startLeisurelyProvider } from '../support/slow-provider.ts';
 
 test('guarantees 46: a provider that hangs changes the p99 of the other by less than a fifth', async () => {
 	const provider = { kind: 'anthropic', api_key: 'k', allow_private_network: true };

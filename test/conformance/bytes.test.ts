@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordedBytes } from '../support/recordings.ts';
 import type { Replay } from '../support/simulator-control.ts';
-import { bodyOf, expectedStatus, providers, recordings } from './recorded-answers.ts';
+import { bodyOf, expectedStatus, providers, recordings } from './recorded-responses.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const seed = Number(process.env['CONFORMANCE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { countCrs, crsCases, runCrsCases } from '../support/crs-suite.ts';
 import { eventually } from '../support/product.ts';
-import { renderCrsTable } from '../support/security-measurements.ts';
+import { renderCrsTable } from '../support/security-measurements-page.ts';
 import { question } from './formats.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
 

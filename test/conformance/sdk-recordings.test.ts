@@ -3,7 +3,7 @@ import type { APIError as AnthropicError } from '@anthropic-ai/sdk';
 import type { APIError as OpenAiError } from 'openai';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { type Recording, recordedBytes } from '../support/recordings.ts';
-import { bodyOf, expectedStatus, providers, recordings, type Vendor } from './recorded-answers.ts';
+import { bodyOf, expectedStatus, providers, recordings, type Vendor } from './recorded-responses.ts';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
 import { describeOwn, useSubject } from './subject.ts';
 

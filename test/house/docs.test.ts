@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { generatedDocs } from '../../scripts/generated-docs.ts';
-import { faults } from '../../src/core/fault.ts';
-import { refusals } from '../../src/core/refusal.ts';
+import { refusals } from '../../src/core/rejection.ts';
+import { faults } from '../../src/core/upstream-error.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
-import { expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './accounting-books.ts';
-import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-call.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { print } from './accounting-print.ts';
+import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-request.ts';
+import { expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { type RedisDatabase, shareRedis } from './shared-stores.ts';
 

@@ -7,13 +7,13 @@ import { systemClock } from '../../src/io/system-clock.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
 import { type BilledRequest, billedCounts } from './accounting-bill.ts';
-import { countsOf, expectReckonedCosts, readBooks, readLimits, untilCountersSay, untilNothingHeld } from './accounting-books.ts';
-import { type CallPlan, callGateway, createCaller, deliveredText, type Seen } from './accounting-call.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { type Rates, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
+import { type CallPlan, callGateway, createCaller, deliveredText, type Seen } from './accounting-request.ts';
+import { countsOf, expectReckonedCosts, readBooks, readLimits, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
 import { eventually } from './product.ts';
-import { createRememberedLog } from './remembered-log.ts';
+import { createRememberedLog } from './recording-log.ts';
 import { shareRedis } from './shared-stores.ts';
 
 const atOnce = 40;

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { type BilledRequest, billedCounts } from './accounting-bill.ts';
-import { type Books, expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './accounting-books.ts';
-import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-call.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
+import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-request.ts';
+import { type Books, expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { shareRedis } from './shared-stores.ts';
 

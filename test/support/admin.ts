@@ -6,22 +6,22 @@ import { parseConfig } from '../../src/config/load.ts';
 import { nearestName } from '../../src/config/nearest.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { Fault } from '../../src/core/fault.ts';
-import { Refusal } from '../../src/core/refusal.ts';
+import { Refusal } from '../../src/core/rejection.ts';
+import { Fault } from '../../src/core/upstream-error.ts';
 import { noUsage, type Usage } from '../../src/core/usage.ts';
 import type { AccessTokenVerifier } from '../../src/policy/access/access-token-verifier.ts';
 import { type Admin, createAdmin } from '../../src/roles/admin/admin.ts';
 import type { AdminPorts, AdminSettings, ConfiguredRecords } from '../../src/roles/admin/admin-settings.ts';
-import { createExplainer } from '../../src/roles/gateway/explain-call.ts';
+import { createExplainer } from '../../src/roles/gateway/explain-request.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
 import { type AdminAnswer, type AdminDocument, type JsonBody, readAdminDocument } from './admin-document.ts';
-import { closeRow } from './close-row.ts';
+import { closeRow } from './close-entry.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { createMemoryRecords } from './memory-records.ts';
-import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from './recording-log.ts';
 
 export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
 

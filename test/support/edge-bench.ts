@@ -12,7 +12,7 @@ import { type IpRateSettings, IpRateWindow } from '../../src/policy/firewall/ip-
 import { edgeLayer } from '../../src/roles/edge/edge.ts';
 import type { EdgePorts, EdgeSettings } from '../../src/roles/edge/edge-settings.ts';
 import { ManualClock } from './manual-clock.ts';
-import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from './recording-log.ts';
 import { TestIssuer } from './test-issuer.ts';
 
 export const testKeySetSettings = { maxAgeMs: 600_000, coolDownMs: 30_000, graceMs: 3_600_000 };

@@ -4,19 +4,19 @@ import { isByteStream, streamOf } from '../../src/core/byte-stream.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import type { ByteFlow, ByteSink, ByteStream, HeaderFields, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
 import { noMetrics } from '../../src/core/metrics.ts';
-import { Refusal } from '../../src/core/refusal.ts';
+import { Refusal } from '../../src/core/rejection.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
-import type { TrafficTerms } from '../../src/policy/resilience/traffic-terms.ts';
+import type { TrafficTerms } from '../../src/policy/resilience/traffic-settings.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
 import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
-import { TrafficBook } from '../../src/roles/gateway/provider-traffic.ts';
+import { TrafficBook } from '../../src/roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
 import { restoreMissing, type SumUpTeam } from '../../src/stores/restoring-admission.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { createRememberedLog } from './remembered-log.ts';
+import { createRememberedLog } from './recording-log.ts';
 
 /** Body that a test controls chunk by chunk. */
 export class HandStream implements ByteStream, ByteFlow {

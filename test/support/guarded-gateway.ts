@@ -5,7 +5,7 @@ import { contentCategories } from '../../src/policy/guardrails/content/content-c
 import type { RuleAction } from '../../src/policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../src/policy/guardrails/guardrails.ts';
 import { type PiiKind, piiKinds } from '../../src/policy/guardrails/pii/pii-kind.ts';
-import type { EngineSettings } from '../../src/roles/gateway/guardrail-engines/engine-settings.ts';
+import type { EngineSettings } from '../../src/roles/gateway/moderation/moderation-settings.ts';
 
 /** Enforced guardrails: the word `darkfish` is blocked, and all other policies are off. */
 export function guardrailsWith(rules: Partial<GuardrailSettings> = {}): GuardrailSettings {

@@ -5,8 +5,8 @@
 import { readContentWeights } from '../../content-filter/read-weights.ts';
 import { createContentScorer } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { compileGuardrails, type Guardrails } from '../../src/policy/guardrails/guardrails.ts';
+import { workedMs } from './cpu-ms.ts';
 import { contentAt, gambling, guardrailsWith, piiRules } from './guarded-gateway.ts';
-import { workedMs } from './worked-ms.ts';
 
 const units = JSON.parse(process.argv[2] ?? '[]') as string[];
 const textLength = 100_000;

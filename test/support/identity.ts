@@ -6,7 +6,7 @@ import { createIdentity, type Identity } from '../../src/roles/identity/identity
 import type { IdentitySettings } from '../../src/roles/identity/settings.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { createMemoryRecords } from './memory-records.ts';
-import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from './recording-log.ts';
 
 export const agent = { id: 'agent', name: 'Agent', secret: 'secret-of-the-agent-0123456789', scopes: ['invoke', 'admin'] };
 

@@ -1,13 +1,14 @@
 /** Queue of a ledger over a database and a journal that the test controls. */
-import { Fault } from '../../src/core/fault.ts';
-import { tellTurnEnd } from '../../src/core/turn-end.ts';
+
+import { tellTurnEnd } from '../../src/core/tick-flush.ts';
+import { Fault } from '../../src/core/upstream-error.ts';
 import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
 import type { OpenedRow } from '../../src/stores/contracts/ledger.ts';
-import { readCloseLine, readLine } from '../../src/stores/sqlite/ledger/compact-rows.ts';
-import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-calls.ts';
+import { readCloseLine, readLine } from '../../src/stores/sqlite/ledger/compact-entries.ts';
+import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-operations.ts';
 import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
 import { ManualClock } from './manual-clock.ts';
-import { createRememberedLog } from './remembered-log.ts';
+import { createRememberedLog } from './recording-log.ts';
 import { until } from './until.ts';
 
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

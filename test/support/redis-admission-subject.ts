@@ -2,8 +2,8 @@ import { Redis } from 'ioredis';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { type AdmissionSubject, contractStartMs } from '../../src/stores/contracts/admission.contract.ts';
 import { openRedisAdmission } from '../../src/stores/redis/redis-admission.ts';
+import { createRememberedLog } from './recording-log.ts';
 import type { RedisServer } from './redis-server.ts';
-import { createRememberedLog } from './remembered-log.ts';
 
 /** Two clients of an emptied server that reads its time from a key. */
 export async function openSteeredRedis(server: Pick<RedisServer, 'url'>): Promise<AdmissionSubject> {

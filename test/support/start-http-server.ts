@@ -8,7 +8,7 @@ import {
 } from '../../src/io/http1/server/http-server.ts';
 import { createRequestIds } from '../../src/io/request-ids.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from './recording-log.ts';
 
 export interface StartedHttpServer {
 	readonly server: HttpServer;

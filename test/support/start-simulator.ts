@@ -1,7 +1,7 @@
 /** Simulator that listens, with a clock that never makes a test wait. */
 
-import type { SimulatorSettings } from '../../simulator/settings.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
+import type { SimulatorSettings } from '../../simulator/simulator-settings.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { serveHandler } from './serve-handler.ts';
 

@@ -6,7 +6,7 @@ import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/http1/client/upstream-client.ts';
 import { createUndiciClient } from '../../src/io/http1/undici/undici-client.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from './recording-log.ts';
 import { type ScriptedConnection, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 interface StartedClient extends UpstreamClient {

@@ -1,7 +1,7 @@
 /** Renders responses in the messages format, non-streaming and streaming, with the vendor's field order. */
 import type { JsonObject } from '../../json-value.ts';
-import type { PlannedCall, PlannedChoice, Usage } from '../../plan/answer-plan.ts';
-import { type AnswerPart, stepsOf } from '../../plan/answer-steps.ts';
+import type { PlannedCall, PlannedChoice, Usage } from '../../plan/response-plan.ts';
+import { type AnswerPart, stepsOf } from '../../plan/response-steps.ts';
 import type { Answer, WireEvent } from '../wire.ts';
 import type { ThinkingOptions } from './read-message.ts';
 import { signThinking } from './sign-thinking.ts';

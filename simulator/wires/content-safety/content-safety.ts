@@ -1,4 +1,4 @@
-import { type EngineWire, isMarked } from '../engine-wire.ts';
+import { type EngineWire, isMarked } from '../moderation-wire.ts';
 import { headerText } from '../wire.ts';
 
 const names = { Hate: 'hate', SelfHarm: undefined, Sexual: 'sexual', Violence: 'violence' } as const;

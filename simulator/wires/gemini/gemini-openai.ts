@@ -7,8 +7,8 @@
  * - Google's errors in a list.
  */
 import { type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
-import type { PlannedCall } from '../../plan/answer-plan.ts';
-import { stepsOf } from '../../plan/answer-steps.ts';
+import type { PlannedCall } from '../../plan/response-plan.ts';
+import { stepsOf } from '../../plan/response-steps.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { checkChatMessages } from '../openai/check-chat-messages.ts';

@@ -1,7 +1,7 @@
 /** Renders responses of generateContent, non-streaming and as a stream of partial responses. */
 import type { JsonObject } from '../../json-value.ts';
-import type { PlannedCall, PlannedChoice, Usage } from '../../plan/answer-plan.ts';
-import { stepsOf } from '../../plan/answer-steps.ts';
+import type { PlannedCall, PlannedChoice, Usage } from '../../plan/response-plan.ts';
+import { stepsOf } from '../../plan/response-steps.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Answer, WireEvent } from '../wire.ts';
 

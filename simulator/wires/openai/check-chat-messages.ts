@@ -1,5 +1,5 @@
 import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
-import { articled, refuse } from './refuse.ts';
+import { articled, refuse } from './reject.ts';
 
 const roles = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
 const userParts = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file'];

@@ -3,7 +3,7 @@ import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '..
 import { openObjectPath } from '../open-object-path.ts';
 import { checkChatMessages } from './check-chat-messages.ts';
 import type { OpenAiModel } from './openai-models.ts';
-import { articled, refuse } from './refuse.ts';
+import { articled, refuse } from './reject.ts';
 
 const knownFields = new Set(
 	`model messages max_completion_tokens max_tokens temperature top_p n stop stream stream_options tools tool_choice parallel_tool_calls

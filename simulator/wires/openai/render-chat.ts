@@ -1,6 +1,6 @@
 /** Renders non-streaming chat completions responses, with the vendor's field order. */
 import type { JsonObject } from '../../json-value.ts';
-import type { PlannedCall, PlannedChoice, Usage } from '../../plan/answer-plan.ts';
+import type { PlannedCall, PlannedChoice, Usage } from '../../plan/response-plan.ts';
 import { piecesOf } from '../../token-count.ts';
 import type { Answer } from '../wire.ts';
 import type { OpenAiModel } from './openai-models.ts';

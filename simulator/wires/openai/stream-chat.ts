@@ -1,6 +1,6 @@
 /** Renders chat completions responses as chunks. */
 import type { JsonObject } from '../../json-value.ts';
-import { type AnswerStep, stepsOf } from '../../plan/answer-steps.ts';
+import { type AnswerStep, stepsOf } from '../../plan/response-steps.ts';
 import type { Answer, WireEvent } from '../wire.ts';
 import type { OpenAiModel } from './openai-models.ts';
 import type { ChatOptions } from './read-chat.ts';

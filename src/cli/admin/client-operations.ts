@@ -1,7 +1,7 @@
 /** Client commands over the admin API. */
 import { CommandFailure } from '../command-failure.ts';
 import type { AdminApi, ClientOperations, ListedClient } from '../environment.ts';
-import { AdminRefusal, askAdmin, readRows } from './admin-call.ts';
+import { AdminRefusal, askAdmin, readRows } from './admin-request.ts';
 import type { Row } from './resources.ts';
 
 export function createClientOperations(api: AdminApi): ClientOperations {

@@ -2,7 +2,7 @@ import { CommandFailure } from '../command-failure.ts';
 import { type AdminFlags, readAdminFlags } from '../commands/command-options.ts';
 import type { AdminApi, CliEnvironment } from '../environment.ts';
 import { mayStyle } from '../format-table.ts';
-import { askAdmin, queryText, readRows } from './admin-call.ts';
+import { askAdmin, queryText, readRows } from './admin-request.ts';
 import { membersOf } from './fields.ts';
 import { renderRecord, renderRows } from './render-record.ts';
 import type { Resource, Row } from './resources.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { clientDialectNames } from '../../core/dialect-name.ts';
-import { askAdmin } from '../admin/admin-call.ts';
+import { askAdmin } from '../admin/admin-request.ts';
 import { pairs } from '../admin/fields.ts';
 import { renderRecord } from '../admin/render-record.ts';
 import { withAdmin } from '../admin/run-resource.ts';

@@ -4,7 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { isUsableAccessToken } from '../../client/token-answer.ts';
+import { isUsableAccessToken } from '../../client/token-response.ts';
 import type { TokenSettings } from './token-settings.ts';
 
 export interface CachedToken {

@@ -5,7 +5,7 @@ import {
 	readTokenAnswer,
 	readTokenErrorCode,
 	type TokenAnswer,
-} from '../../client/token-answer.ts';
+} from '../../client/token-response.ts';
 import { TokenRequestFailure } from '../command-failure.ts';
 import type { TokenSettings } from './token-settings.ts';
 

@@ -5,7 +5,7 @@ import { longestPattern, whyNotPattern } from '../../policy/guardrails/patterns/
 import { piiKinds } from '../../policy/guardrails/pii/pii-kind.ts';
 import { nearestName } from '../nearest.ts';
 import { nonEmpty, teamId } from '../values.ts';
-import { guardrailEngine, judgeAction } from './guardrail-engines.ts';
+import { guardrailEngine, judgeAction } from './moderation-providers.ts';
 
 const strength = z.enum(['none', 'low', 'medium', 'high']).default('medium');
 const ruleAction = z.enum(ruleActions);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseSealingKeys } from '../../stores/sealing.ts';
+import { parseSealingKeys } from '../../stores/encryption.ts';
 import { loadConfig, parseConfig } from '../load.ts';
 import { ConfigError } from '../problem.ts';
 import { redactedYaml } from '../redacted-config.ts';

@@ -4,7 +4,7 @@ import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
 import { proxySettings } from '../proxy.ts';
 import { isRecord } from '../raw.ts';
 import { entryName, integer, nonEmpty, secret, secretText, webAddress } from '../values.ts';
-import { modelFacts } from './model-facts.ts';
+import { modelFacts } from './model-capability-settings.ts';
 
 const headerName = z
 	.string()

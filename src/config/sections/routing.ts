@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { entryName, nonEmpty } from '../values.ts';
-import { modelFacts } from './model-facts.ts';
+import { modelFacts } from './model-capability-settings.ts';
 
 const defaults = z.strictObject({
 	chat: entryName.default('provider_b').describe('Default provider of chat-completions requests.'),

@@ -1,5 +1,5 @@
 /** Chooses the client for each upstream request: the native one, or undici if the configuration or a proxy requires it. */
-import { Fault } from '../../core/fault.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from './client/upstream-client.ts';
 
 export type HttpClientName = 'native' | 'undici';

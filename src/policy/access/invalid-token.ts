@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 
 /** @param reason for the operator's log (`cause`); the client only learns that the access token is not accepted. */
 export function invalidToken(reason: string): Refusal {

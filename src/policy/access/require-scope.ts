@@ -1,5 +1,5 @@
 import type { Caller } from '../../core/caller.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 
 /**
  * Requires an exact, case-sensitive scope. The challenge is that of RFC 6750 section 3.1.

@@ -1,5 +1,5 @@
 import type { HeaderFields } from '../../core/handler.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { invalidToken } from './invalid-token.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { InputContent } from '../../core/cost-factors.ts';
 import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
 import { estimatedOutputTokens, type InputSize, measureInput } from './estimate.ts';
-import { capFor, contextWindowOf, mostInputTokensOf } from './model-limits.ts';
+import { capFor, contextWindowOf, mostInputTokensOf } from './model-output-limits.ts';
 
 function contentOf(members: Record<string, unknown>, dialect: ClientDialectName = 'chat'): InputContent {
 	return clientDialects[dialect].inputContent(members);

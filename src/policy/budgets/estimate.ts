@@ -1,5 +1,5 @@
 import type { InputContent } from '../../core/cost-factors.ts';
-import { contextWindowOf, mostInputTokensOf } from './model-limits.ts';
+import { contextWindowOf, mostInputTokensOf } from './model-output-limits.ts';
 
 /** Input tokens of a request, derived from its bytes, because requests are not tokenised before they are sent. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { HandFedStream } from '../../../test/support/manual-stream.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { sdkRequests } from '../../../test/support/sdk-requests.ts';
 import { streamOf } from '../../core/byte-stream.ts';
 import type { HttpRequest } from '../../core/handler.ts';

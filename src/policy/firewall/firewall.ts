@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import type { Counter, Metrics } from '../../core/metrics.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { watchBeginning } from './body-watch.ts';
 import { createClientAddressReader, createProxyTest } from './client-address.ts';
 import type { IpRangeSet } from './ip-range-set.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { workedMs } from '../../../test/support/worked-ms.ts';
+import { workedMs } from '../../../test/support/cpu-ms.ts';
 import { IpRateWindow } from './ip-rate-window.ts';
 import { sourceKey } from './source-key.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { IpRateWindow } from './ip-rate-window.ts';
 import { type ExchangeCounts, SharedIpRate } from './shared-ip-rate.ts';
 import { sourceKey } from './source-key.ts';

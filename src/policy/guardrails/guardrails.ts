@@ -2,14 +2,14 @@
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
 import { beginShownReading, type ContentScorer } from './content/content-scorer.ts';
 import type { Judgement, Policy, RuleAction, SpanDetector, Stage, TextJudge } from './guardrail.ts';
-import { HoldBack } from './hold-back.ts';
+import { HoldBack } from './held-back-window.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
 import { createPiiDetector } from './pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
-import { type ScreenedText, Screening } from './screening.ts';
+import { HeldThread } from './segments/buffered-segment.ts';
+import { type ScreenedText, Screening } from './text-evaluation.ts';
 import { TextScan } from './text-scan.ts';
-import { HeldThread } from './threads/held-thread.ts';
-import { createTopicJudge, type TopicSettings } from './topics/topic-judge.ts';
+import { createTopicJudge, type TopicSettings } from './topics/topic-classifier.ts';
 import { type RuleActions, Verdicts } from './verdicts.ts';
 import { buildWordDetector } from './words/word-list.ts';
 

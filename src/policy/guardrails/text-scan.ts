@@ -1,6 +1,6 @@
 /** Searches a text that arrives in pieces. The result is the same for any chunking, and no text is released too early. */
 import { holdsQuote, isInsideString, resolveEscapes } from './folding/json-text.ts';
-import { liveIn, type ShownText, shownTexts, writtenAt } from './folding/shown-text.ts';
+import { liveIn, type ShownText, shownTexts, writtenAt } from './folding/visible-text.ts';
 import type { Span, SpanDetector } from './guardrail.ts';
 
 /** Length of decided text that is kept as context of the text after it. */

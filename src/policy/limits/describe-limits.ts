@@ -1,7 +1,7 @@
 /** Renders the response of `GET /v1/limits`: remaining limits of this caller, the tightest one, and its reset. */
 import type { CounterReading } from '../../core/counters.ts';
 import { formatUsd } from '../../core/money.ts';
-import type { BudgetLimit, RateLimits } from './call-limits.ts';
+import type { BudgetLimit, RateLimits } from './request-limits.ts';
 import { msToMidnight, msToNextMinute, msToPeriodEnd } from './utc-time.ts';
 
 export interface TeamLimits extends RateLimits {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CounterReading } from '../../core/counters.ts';
-import { crossed } from './call-limits.ts';
 import { describeLimits } from './describe-limits.ts';
-import { type DeclinedCall, refuseCall } from './limit-refusal.ts';
+import { type DeclinedCall, refuseCall } from './limit-rejection.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { crossed } from './request-limits.ts';
 import { dayOf, msToMidnight, msToNextMinute, msToPeriodEnd, periodOf } from './utc-time.ts';
 
 const usd = 1_000_000_000n;

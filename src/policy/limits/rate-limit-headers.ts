@@ -1,5 +1,5 @@
 import type { CounterReading } from '../../core/counters.ts';
-import type { RateLimits } from './call-limits.ts';
+import type { RateLimits } from './request-limits.ts';
 import { msToMidnight, msToNextMinute } from './utc-time.ts';
 
 /** Renders `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` in OpenAI's format, without unlimited values. */

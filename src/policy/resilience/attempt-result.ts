@@ -1,6 +1,7 @@
 /** Result of one attempt at a provider, and the decisions that depend on it. */
-import type { Fault, FaultCode } from '../../core/fault.ts';
-import { Refusal } from '../../core/refusal.ts';
+
+import { Refusal } from '../../core/rejection.ts';
+import type { Fault, FaultCode } from '../../core/upstream-error.ts';
 
 /** Status of the provider's response, or the error that prevented one. */
 export type AttemptResult = number | Fault | Refusal;

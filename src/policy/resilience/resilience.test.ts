@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Fault } from '../../core/fault.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import { mayFallBack, tellsHealth } from './attempt-result.ts';
 import { type Moment, ProviderHealth } from './provider-health.ts';
 import { type FailedAttempt, RetryBudget, retryWaitMs } from './retries.ts';
-import type { TrafficTerms } from './traffic-terms.ts';
+import type { TrafficTerms } from './traffic-settings.ts';
 
 const middle = (): number => 0.5;
 

@@ -1,6 +1,6 @@
-import { Fault } from '../../core/fault.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import type { AttemptResult } from './attempt-result.ts';
-import type { TrafficTerms } from './traffic-terms.ts';
+import type { TrafficTerms } from './traffic-settings.ts';
 
 const firstBackoffMs = 100;
 const longestBackoffMs = 2000;

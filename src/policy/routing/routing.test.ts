@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { Routing } from './routing.ts';
 import type { RoutingFacts, RoutingSettings } from './routing-settings.ts';
 

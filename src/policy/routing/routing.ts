@@ -1,6 +1,6 @@
 import { remembering } from '../../core/bounded-map.ts';
 import { clientDialectNames } from '../../core/dialect-name.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import { matchesModel } from './model-pattern.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AdminSubject, configuredRecords, startAdmin } from '../../../test/support/admin.ts';
 import { type AdminDocument, readAdminDocument } from '../../../test/support/admin-document.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { createTokenAccess } from './access.ts';
 
 let subject: AdminSubject;

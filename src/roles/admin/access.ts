@@ -4,7 +4,7 @@ import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HeaderFields } from '../../core/handler.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { invalidToken } from '../../policy/access/invalid-token.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readBearer } from '../../policy/access/token-headers.ts';

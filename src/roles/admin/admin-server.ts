@@ -1,14 +1,14 @@
 /** HTTP server of the admin API: access, limits, parsing and responses. The operations themselves are defined elsewhere. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../../core/refusal.ts';
-import { ownTurn } from '../../core/steps.ts';
+import { ownTurn } from '../../core/cooperative-task.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { createDocumentServer } from '../document-server.ts';
 import type { Access, AccessRequest, Requester } from './access.ts';
 import type { AdminPorts } from './admin-settings.ts';
 import { checkFields } from './check-fields.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { Answer, Operation } from './operation.ts';
-import { answerProblem, maxBodyBytes } from './problem-answers.ts';
+import { answerProblem, maxBodyBytes } from './problem-responses.ts';
 import { readBody, readQuery, wantsCsv } from './read-request.ts';
 
 export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {

@@ -5,7 +5,7 @@ import type { ProviderReport } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
 import type { Team } from '../../core/team.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
-import type { TierSettings } from '../../policy/limits/team-terms.ts';
+import type { TierSettings } from '../../policy/limits/terms-resolver.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';

@@ -1,7 +1,7 @@
 /** The admin API: teams, budgets, prices, usage and clients, for operators and their tools. */
 import type { Role } from '../../core/handler.ts';
 import { type Access, createTokenAccess } from './access.ts';
-import { type AdminParts, createTurns } from './admin-parts.ts';
+import { type AdminParts, createTurns } from './admin-deps.ts';
 import { createAdminServer } from './admin-server.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';
 import { createBudgetMeter } from './budget-meter.ts';

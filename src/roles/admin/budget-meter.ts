@@ -1,6 +1,6 @@
 /** Spend of budgets in the current UTC month, and the state of each budget. */
 import type { z } from 'zod';
-import { counterName } from '../../policy/limits/team-terms.ts';
+import { counterName } from '../../policy/limits/terms-resolver.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { CountersMissing } from '../../stores/contracts/admission.ts';
 import type { AdminPorts } from './admin-settings.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type AdminSubject, adminStartMs, startAdmin } from '../../../test/support/admin.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import { CountersUnreachable } from '../../stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';

@@ -1,7 +1,7 @@
 /** Validates input by its schema. Each error says what its field must be, and never repeats the value. */
 import { z } from 'zod';
-import type { FieldError } from './fields-refusal.ts';
-import { FieldsRefusal } from './fields-refusal.ts';
+import type { FieldError } from './fields-rejection.ts';
+import { FieldsRefusal } from './fields-rejection.ts';
 
 export type NearestName = (name: string, known: Iterable<string>) => string | undefined;
 

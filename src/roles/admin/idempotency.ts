@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { fieldInvalid } from './fields-refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
+import { fieldInvalid } from './fields-rejection.ts';
 import type { Answer } from './operation.ts';
 
 export interface RepeatableRequest {

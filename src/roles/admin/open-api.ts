@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document, generated from the operations and the schemas that serve them. */
 import { z } from 'zod';
-import { faults } from '../../core/fault.ts';
-import { type RefusalCode, refusals } from '../../core/refusal.ts';
+import { type RefusalCode, refusals } from '../../core/rejection.ts';
+import { faults } from '../../core/upstream-error.ts';
 import type { Operation } from './operation.ts';
-import { problem } from './problem-answers.ts';
+import { problem } from './problem-responses.ts';
 import { schemaNames } from './schemas/values.ts';
 
 type Json = Readonly<Record<string, unknown>>;

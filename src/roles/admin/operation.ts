@@ -1,6 +1,6 @@
 /** One method at one path: its input, its response and its rejections. Routes and documentation derive from it. */
 import { z } from 'zod';
-import type { RefusalCode } from '../../core/refusal.ts';
+import type { RefusalCode } from '../../core/rejection.ts';
 import type { Author } from '../../stores/contracts/records.ts';
 
 export interface Operation {

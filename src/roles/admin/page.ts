@@ -1,6 +1,6 @@
 /** Pages of lists. A cursor names the last row of its page, so that added and removed rows do not shift the next page. */
 import { z } from 'zod';
-import { fieldInvalid } from './fields-refusal.ts';
+import { fieldInvalid } from './fields-rejection.ts';
 
 const defaultLimit = 100;
 

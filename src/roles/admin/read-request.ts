@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { repeatsMember } from '../../policy/access/json-object.ts';
 import { isJsonObject, parseBody } from '../../wire/json/parse-body.ts';
 import { checkFields, type NearestName, pathText, plain } from './check-fields.ts';
-import { fieldInvalid } from './fields-refusal.ts';
+import { fieldInvalid } from './fields-rejection.ts';
 
 const noneWanted: ReadonlySet<string> = new Set();
 

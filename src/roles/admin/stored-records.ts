@@ -1,7 +1,7 @@
 /** Shared parts of operations on one stored record: entity tags, and the responses for missing, stale and new records. */
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import type { Author, Stored, VersionedStore } from '../../stores/contracts/records.ts';
-import { fieldInvalid } from './fields-refusal.ts';
+import { fieldInvalid } from './fields-rejection.ts';
 import type { Answer } from './operation.ts';
 
 /** @param version differs between any two states of the record. */

@@ -4,7 +4,7 @@ import { parseUsd } from '../../core/money.ts';
 import type { Team } from '../../core/team.ts';
 import { noUsage, type Usage } from '../../core/usage.ts';
 import type { SummaryRow } from '../../stores/contracts/ledger.ts';
-import type { AdminParts } from './admin-parts.ts';
+import type { AdminParts } from './admin-deps.ts';
 import type { Span } from './months.ts';
 import type { budgetInForce } from './schemas/budget.ts';
 import type { Grouping, UsageGroup } from './schemas/usage.ts';

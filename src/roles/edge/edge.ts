@@ -1,10 +1,11 @@
 /** Protects the gateway: rejected requests never reach the inner handler. */
-import { CallFacts } from '../../core/call-facts.ts';
+
 import type { Caller } from '../../core/caller.ts';
-import { Fault } from '../../core/fault.ts';
 import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
 import { memoizeByHeaders } from '../../core/header-memo.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
+import { CallFacts } from '../../core/request-record.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../policy/access/token-headers.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { HandStream, Reader } from '../../../test/support/gateway-bench.ts';
-import { HandFedStream } from '../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { HandFedStream } from '../../../test/support/manual-stream.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { isByteStream, streamOf } from '../../core/byte-stream.ts';
 import type { Caller } from '../../core/caller.ts';
-import { Fault, type FaultCode } from '../../core/fault.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import type { UpstreamRequest } from '../../core/upstream.ts';
+import { Fault, type FaultCode } from '../../core/upstream-error.ts';
 import { forwardToGateways } from './forward-to-gateways.ts';
-import { OpenAnswers } from './relayed-answer.ts';
+import { OpenAnswers } from './relayed-response.ts';
 
 const [a, b, c] = ['http://a:1', 'http://b:1', 'http://c:1'];
 const timeouts = { connectMs: 1, firstByteMs: 2, idleMs: 3, totalMs: 4 };

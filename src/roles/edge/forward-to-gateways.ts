@@ -1,9 +1,9 @@
 /** Inner handler of a separate edge: forwards each request to a gateway and relays the response. */
 import { isByteStream, readWhole } from '../../core/byte-stream.ts';
-import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { Refusal, type RefusalCode } from '../../core/rejection.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
+import { Fault, type FaultCode, faults } from '../../core/upstream-error.ts';
 import { readAccessToken, type TokenHeader } from '../../policy/access/token-headers.ts';
 import { accepts } from '../../wire/accepts.ts';
 import type { ClientDialect } from '../../wire/dialects/dialect.ts';
@@ -13,7 +13,7 @@ import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
 import { GatewayHealth, type HealthCheckSettings, reasonOf } from './gateway-health.ts';
 import { type GatewayInPool, GatewayPool, type GatewayPoolPorts } from './gateway-pool.ts';
-import { type OpenAnswers, RelayedAnswer } from './relayed-answer.ts';
+import { type OpenAnswers, RelayedAnswer } from './relayed-response.ts';
 
 export interface ForwardSettings {
 	/** Origins such as `http://10.0.0.7:8787`. */

@@ -1,9 +1,9 @@
 /** Health checks of the gateways, at intervals. */
 import { readWhole } from '../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
-import { Fault, type FaultCode } from '../../core/fault.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import type { Upstream } from '../../core/upstream.ts';
+import { Fault, type FaultCode } from '../../core/upstream-error.ts';
 import { saysLeaving } from '../../wire/health.ts';
 import type { GatewayInPool, GatewayPool } from './gateway-pool.ts';
 

@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import type { UpstreamResponse } from '../../core/upstream.ts';
-import { mostInputTokensOf, mostOutputTokensOf } from '../../policy/budgets/model-limits.ts';
+import { mostInputTokensOf, mostOutputTokensOf } from '../../policy/budgets/model-output-limits.ts';
 import type { BudgetSettings } from './gateway-settings.ts';
 
 type Hold = BudgetSettings['hold'];

@@ -18,8 +18,8 @@ import {
 import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
-import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { CountersUnreachable } from '../../stores/contracts/admission.ts';
 import type { Ledger, LedgerRow } from '../../stores/contracts/ledger.ts';

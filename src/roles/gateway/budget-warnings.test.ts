@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readExposition, valueOf } from '../../../test/support/exposition.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { createMetrics } from '../../io/metrics.ts';
-import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
+import type { BudgetTerms } from '../../policy/limits/terms-resolver.ts';
 import { budgetWarnings } from './budget-warnings.ts';
 
 const period = '2026-11';

@@ -2,8 +2,8 @@ import type { BudgetReading } from '../../core/counters.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { formatUsd } from '../../core/money.ts';
-import { crossed } from '../../policy/limits/call-limits.ts';
-import { allModels, type BudgetTerms } from '../../policy/limits/team-terms.ts';
+import { crossed } from '../../policy/limits/request-limits.ts';
+import { allModels, type BudgetTerms } from '../../policy/limits/terms-resolver.ts';
 
 /** One settlement and the budgets it was added to. */
 export interface Booking {

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testTraffic } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
-import { CallScope, completed } from './call/call-scope.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { OpenCalls } from './gateway-work.ts';
+import { CallScope, completed } from './request-scope/request-scope.ts';
 
 const maxWaitMs = 1000;
 

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../core/clock.ts';
-import { Fault } from '../../core/fault.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
-import type { CallScope } from './call/call-scope.ts';
+import { Refusal } from '../../core/rejection.ts';
+import { Fault } from '../../core/upstream-error.ts';
+import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
+import type { CallScope } from './request-scope/request-scope.ts';
 
 /** Time by which some of the queued requests have a slot. */
 const retryAfterSeconds = 1;

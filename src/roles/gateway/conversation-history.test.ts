@@ -1,6 +1,6 @@
 /** A conversation continues at another vendor, in the client's own format: vendor-specific fields of the first one are not sent. */
 import { expect, it } from 'vitest';
-import { benchWith, chatAnswer, gpt, hostOf, messageAnswer } from '../../../test/support/fallback-rig.ts';
+import { benchWith, chatAnswer, gpt, hostOf, messageAnswer } from '../../../test/support/failover-rig.ts';
 import { chatPath, GatewayBench, jsonAnswer, messagesPath, sentText, testSettings } from '../../../test/support/gateway-bench.ts';
 
 const signed = '"extra_content":{"google":{"thought_signature":"c2ln"}}';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { benchWith, claude, gpt } from '../../../test/support/fallback-rig.ts';
+import { benchWith, claude, gpt } from '../../../test/support/failover-rig.ts';
 import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, testTraffic, textOf } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
-import { Fault } from '../../core/fault.ts';
+import { Fault } from '../../core/upstream-error.ts';
 
 const path = '/v1/messages/count_tokens';
 const body = JSON.stringify({ model: 'claude-x', messages: [{ role: 'user', content: 'How many tokens are these?' }] });

@@ -1,9 +1,9 @@
 import type { AssessedAction, RuleAction } from '../../policy/guardrails/guardrail.ts';
 import { ruleOfEngine } from '../../policy/guardrails/verdicts.ts';
-import type { Guarding } from './guarding.ts';
-import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
-import type { Call } from './stages/read-call.ts';
-import { requireSingleMembers, withMasks } from './stages/screen-input.ts';
+import type { Guarding } from './guardrail-runner.ts';
+import type { EngineSettings } from './moderation/moderation-settings.ts';
+import { requireSingleMembers, withMasks } from './stages/evaluate-input.ts';
+import type { Call } from './stages/read-inference-request.ts';
 
 /** A moderation provider, which explanations list but do not request. */
 export type ExplainedEngine = Pick<EngineSettings, 'name' | 'action'>;

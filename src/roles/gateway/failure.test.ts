@@ -10,8 +10,8 @@ import {
 	summaryOf,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
-import { Fault, type FaultCode } from '../../core/fault.ts';
 import type { UpstreamResponse } from '../../core/upstream.ts';
+import { Fault, type FaultCode } from '../../core/upstream-error.ts';
 
 describe('upstream and internal failures', () => {
 	it.each([

@@ -1,17 +1,17 @@
 /** Renders errors for the client: one error body, or a generic page where the contract requires one. */
 
-import type { CallFacts } from '../../core/call-facts.ts';
-import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
-import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
-import { LimitRefusal } from '../../policy/limits/limit-refusal.ts';
+import { Refusal, type RefusalCode, refusals } from '../../core/rejection.ts';
+import type { CallFacts } from '../../core/request-record.ts';
+import { Fault, type FaultCode, faults } from '../../core/upstream-error.ts';
+import { LimitRefusal } from '../../policy/limits/limit-rejection.ts';
 import { accepts } from '../../wire/accepts.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
-import { answerHeaders } from './answer-headers.ts';
-import type { RequestRecord } from './call/request-record.ts';
+import { answerHeaders } from './gateway-headers.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
+import type { RequestRecord } from './request-scope/request-recorder.ts';
 
 /** Codes that the edge renders as a page, as does a standalone gateway. */
 const pages: ReadonlySet<string> = new Set<RefusalCode | FaultCode>([

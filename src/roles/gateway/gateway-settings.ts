@@ -8,21 +8,21 @@ import type { Upstream } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import type { TokenHeader } from '../../policy/access/token-headers.ts';
 import type { DefaultOutputCapSettings } from '../../policy/budgets/default-output-caps.ts';
-import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-book.ts';
+import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-resolver.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
-import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/team-terms.ts';
+import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/terms-resolver.ts';
 import type { ShedReason } from '../../policy/overload/load-shedder.ts';
-import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
+import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
 import type { ProviderModel, RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
-import type { ModelFacts } from '../../wire/conversation/model-facts.ts';
+import type { ModelFacts } from '../../wire/conversation/model-capabilities.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
 import type { GatewayWork } from './gateway-work.ts';
-import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
+import type { EngineSettings } from './moderation/moderation-settings.ts';
 import type { ProviderTimeouts } from './provider-timeouts.ts';
-import type { TrafficBook } from './provider-traffic.ts';
+import type { TrafficBook } from './traffic-resolver.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
 
 export interface GatewaySettings {

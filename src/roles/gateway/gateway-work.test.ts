@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { CallScope, completed } from './call/call-scope.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { OpenCalls } from './gateway-work.ts';
+import { CallScope, completed } from './request-scope/request-scope.ts';
 
 function open(calls: OpenCalls, isStreamed?: boolean): { readonly scope: CallScope; readonly aborts: string[] } {
 	const scope = new CallScope('req-1', createRememberedLog());

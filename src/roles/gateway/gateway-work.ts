@@ -1,10 +1,10 @@
 import type { HttpRequest } from '../../core/handler.ts';
-import { OpenList } from '../../core/open-list.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
+import { OpenList } from '../../core/swap-remove-list.ts';
 import { ReportedModels } from '../../policy/limits/reported-models.ts';
-import { UsualRequests } from '../../policy/limits/usual-requests.ts';
-import { BodySpace } from '../../policy/overload/body-space.ts';
-import type { CallScope } from './call/call-scope.ts';
+import { UsualRequests } from '../../policy/limits/typical-requests.ts';
+import { BodySpace } from '../../policy/overload/body-memory-budget.ts';
+import type { CallScope } from './request-scope/request-scope.ts';
 
 /**
  * In-flight work of a process. It outlives configurations, so that requests that began under one are found, and awaited, under the next.

@@ -14,8 +14,8 @@ import {
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
-import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 
 describe('the client', () => {

@@ -1,13 +1,13 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
 import { requireTextViews } from '../../wire/endpoints/endpoint.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
-import { CallScope, completed, failed } from './call/call-scope.ts';
 import { renderFailure } from './failure.ts';
-import { assembleParts, type GatewayParts } from './gateway-parts.ts';
+import { assembleParts, type GatewayParts } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
+import { CallScope, completed, failed } from './request-scope/request-scope.ts';
 import { serveInference } from './serve-inference.ts';
 import { noteLimits, serveLimits } from './serve-limits.ts';
 import { modelPath, serveModel, serveModels } from './serve-models.ts';

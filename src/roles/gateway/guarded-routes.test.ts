@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ask, benchWith, chatAnswer, messageAnswer } from '../../../test/support/fallback-rig.ts';
+import { ask, benchWith, chatAnswer, messageAnswer } from '../../../test/support/failover-rig.ts';
 import { chatBody, errorOf, GatewayBench, jsonAnswer, sentText, textOf } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 

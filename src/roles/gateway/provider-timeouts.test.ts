@@ -1,9 +1,9 @@
 /** Timeouts of an attempt: those of a stream or those of a non-streaming response. */
 import { describe, expect, it, vi } from 'vitest';
-import { ask, benchWith, claude, gpt, hostOf, neverSent, sentThenLost } from '../../../test/support/fallback-rig.ts';
+import { ask, benchWith, claude, gpt, hostOf, neverSent, sentThenLost } from '../../../test/support/failover-rig.ts';
 import { chatBody, summaryOf, testSettings } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { Fault } from '../../core/fault.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
 
 const { timeouts } = testSettings;

@@ -1,6 +1,6 @@
-import { Fault } from '../../core/fault.ts';
 import type { TimeoutSettings, UpstreamTimeouts } from '../../core/upstream.ts';
-import type { CallScope } from './call/call-scope.ts';
+import { Fault } from '../../core/upstream-error.ts';
+import type { CallScope } from './request-scope/request-scope.ts';
 
 /** Timeouts of requests to providers, in milliseconds. */
 export interface ProviderTimeouts {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask as askRule, benchWith as benchWithRule } from '../../../test/support/fallback-rig.ts';
+import { ask as askRule, benchWith as benchWithRule } from '../../../test/support/failover-rig.ts';
 import {
 	chatPath,
 	GatewayBench,

@@ -1,15 +1,15 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
 import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
-import type { CallScope } from './call/call-scope.ts';
-import type { GatewayParts } from './gateway-parts.ts';
-import { answer } from './stages/answer.ts';
-import { callProvider, type Outcome, resultOf } from './stages/call-provider.ts';
+import type { GatewayParts } from './gateway-deps.ts';
+import type { CallScope } from './request-scope/request-scope.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
+import { screenInput } from './stages/evaluate-input.ts';
+import { screenOutput } from './stages/evaluate-output.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
-import { readCall } from './stages/read-call.ts';
-import { screenInput } from './stages/screen-input.ts';
-import { screenOutput } from './stages/screen-output.ts';
+import { readCall } from './stages/read-inference-request.ts';
+import { answer } from './stages/respond.ts';
+import { callProvider, type Outcome, resultOf } from './stages/send-to-provider.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
 
 /**

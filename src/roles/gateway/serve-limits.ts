@@ -2,10 +2,10 @@ import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { describeLimits } from '../../policy/limits/describe-limits.ts';
 import { rateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
-import { answerHeaders } from './answer-headers.ts';
-import type { RequestRecord } from './call/request-record.ts';
-import type { GatewayParts } from './gateway-parts.ts';
-import { unlessUnreachable } from './stages/admit-call.ts';
+import type { GatewayParts } from './gateway-deps.ts';
+import { answerHeaders } from './gateway-headers.ts';
+import type { RequestRecord } from './request-scope/request-recorder.ts';
+import { unlessUnreachable } from './stages/admit-request.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 
 /** Serves the remaining limits and budgets of the client's team, without counting the request. @throws Fault `records_unavailable`. */

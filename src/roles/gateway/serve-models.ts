@@ -1,14 +1,14 @@
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { listedModels } from '../../policy/budgets/price-of.ts';
 import type { ListedModel, ProviderModel } from '../../policy/routing/routing-settings.ts';
 import type { Target } from '../../policy/routing/target.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
-import { answerHeaders } from './answer-headers.ts';
-import type { RequestRecord } from './call/request-record.ts';
-import type { GatewayParts } from './gateway-parts.ts';
+import type { GatewayParts } from './gateway-deps.ts';
+import { answerHeaders } from './gateway-headers.ts';
+import type { RequestRecord } from './request-scope/request-recorder.ts';
 import { noteLimits } from './serve-limits.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 

@@ -18,7 +18,7 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import { answerEvents, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
-import { counterName } from '../../policy/limits/team-terms.ts';
+import { counterName } from '../../policy/limits/terms-resolver.ts';
 import type { LedgerRow } from '../../stores/contracts/ledger.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dearestProvider } from '../../../test/support/dearest-provider.ts';
 import {
 	chatPath,
 	GatewayBench,
@@ -11,6 +10,7 @@ import {
 	summaryOf,
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
+import { dearestProvider } from '../../../test/support/most-expensive-provider.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 

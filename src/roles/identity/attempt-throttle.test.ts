@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formOf, startIdentity } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { type AttemptThrottle, createAttemptThrottle } from './attempt-throttle.ts';
 
 /** Returns the number of attempts that are allowed. */

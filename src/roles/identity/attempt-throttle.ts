@@ -5,7 +5,7 @@
  */
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { parseIpAddress } from '../../policy/firewall/ip-address.ts';
 
 export interface AttemptThrottle {

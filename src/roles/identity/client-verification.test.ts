@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { agent, cheapCost, timeInTurn } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../../test/support/memory-records.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import type { ScryptCost } from '../../stores/contracts/client-secret.ts';
 import { createClientsAdministration } from '../../stores/contracts/clients-administration.ts';

@@ -1,9 +1,9 @@
 /** HTTP server of identity: paths, methods, header fields and limits. Ports supply the responses. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from '../../core/log.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { createDocumentServer } from '../document-server.ts';
-import { answerError, maxBodyBytes } from './error-answers.ts';
+import { answerError, maxBodyBytes } from './error-responses.ts';
 import { scopeNames } from './granted-scopes.ts';
 import type { IdentitySettings } from './settings.ts';
 import type { PublishedKey } from './signing-keys.ts';

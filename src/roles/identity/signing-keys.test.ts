@@ -7,8 +7,8 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type IdentitySubject, issuer, startIdentity } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
-import { Fault } from '../../core/fault.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
 import { openSqliteRecords } from '../../stores/sqlite/sqlite-records.ts';
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import type { AccessTokenSigner, IssuedToken } from './access-token-signer.ts';
 import { readClientCredentials } from './client-credentials.ts';
 import type { ClientVerification } from './client-verification.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { parseTokenForm } from './token-form.ts';
 
 test('the output of URLSearchParams is read back, without empty values', () => {

@@ -1,7 +1,7 @@
 /** Creates and changes clients for the command line, the admin API and the demo. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { hashClientSecret, parseSecretHash } from './client-secret.ts';
 import type { ChangeTerms, ClientRecord, ClientStore } from './records.ts';
 

@@ -1,6 +1,6 @@
 /** Contract of every ledger. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { closeRow } from '../../../test/support/close-row.ts';
+import { closeRow } from '../../../test/support/close-entry.ts';
 import { noUsage } from '../../core/usage.ts';
 import { assessmentContract } from './assessments.contract.ts';
 import { type ClosedRow, type Ledger, mostRowsLookedThrough, type OpenRow, type RowQuery, type SummaryQuery } from './ledger.ts';

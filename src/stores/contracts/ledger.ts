@@ -1,5 +1,5 @@
 /** Ledger of every admitted request. An entry is opened before the provider is called and closed exactly once. */
-import type { Fault } from '../../core/fault.ts';
+import type { Fault } from '../../core/upstream-error.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { AssessmentReader, AssessmentTaker } from './assessments.ts';
 

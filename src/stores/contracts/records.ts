@@ -153,7 +153,7 @@ export interface AuditLog {
 /** A key of the embedded issuer. */
 export interface SigningKeyRecord {
 	readonly kid: string;
-	/** Private key as JWK, JSON text; or that text encrypted (`sealed-signing-keys.ts`). */
+	/** Private key as JWK, JSON text; or that text encrypted (`encrypted-signing-keys.ts`). */
 	readonly privateJwk: string;
 	readonly createdAtMs: number;
 	/** Time from which tokens are signed with it; it is published before. */

@@ -1,6 +1,6 @@
 /** Snapshots of one team: a part of the contract of every ledger. */
 import { describe, expect, test } from 'vitest';
-import { closeRow } from '../../../test/support/close-row.ts';
+import { closeRow } from '../../../test/support/close-entry.ts';
 import type { ClosedRow, Ledger, OpenRow, TeamQuery } from './ledger.ts';
 
 const atMs = Date.UTC(2026, 10, 21, 10, 30);

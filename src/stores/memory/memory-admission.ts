@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading, Declined } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
-import { OpenList } from '../../core/open-list.ts';
+import { OpenList } from '../../core/swap-remove-list.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -15,9 +15,9 @@ import {
 	type Settlement,
 	type TeamTotals,
 } from '../contracts/admission.ts';
-import { EndedCalls } from './ended-calls.ts';
-import { FadingMap } from './fading-map.ts';
+import { EndedCalls } from './ended-requests.ts';
 import { type Hold, TeamCounters } from './team-counters.ts';
+import { FadingMap } from './ttl-map.ts';
 
 /** Teams that are not used for this long are dropped; their reservations have expired before. */
 const idleTeamMs = 2 * maxHoldMs;

@@ -1,8 +1,8 @@
 import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
-import type { Listed } from '../../core/open-list.ts';
-import { CallTable, type Chained } from '../call-table.ts';
+import type { Listed } from '../../core/swap-remove-list.ts';
 import { type BudgetHold, type BudgetTotal, CountersMissing, fittingNanoUsd } from '../contracts/admission.ts';
+import { CallTable, type Chained } from '../id-hash-table.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type PostgresServer, query, startPostgres } from '../../../test/support/postgres-server.ts';
 import { eventually } from '../../../test/support/product.ts';
-import { createRememberedLog, type RememberedLog } from '../../../test/support/remembered-log.ts';
+import { createRememberedLog, type RememberedLog } from '../../../test/support/recording-log.ts';
 import type { Team } from '../../core/team.ts';
 import { systemClock as clock } from '../../io/system-clock.ts';
 import type { RecordStore } from '../contracts/records.ts';

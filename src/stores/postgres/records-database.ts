@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { Fault } from '../../core/fault.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import type { RecordsDb, RecordTables } from './records-schema.ts';
 

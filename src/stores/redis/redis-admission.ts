@@ -5,7 +5,6 @@ import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Log } from '../../core/log.ts';
-import { CallDeadlines } from '../call-deadlines.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -19,9 +18,10 @@ import {
 	type TeamTotals,
 } from '../contracts/admission.ts';
 import { itemsFrom, listOf, textFrom } from '../decode.ts';
+import { CallDeadlines } from '../operation-deadlines.ts';
 import { compileScripts, type Operation } from './admission-scripts.ts';
+import { Riders } from './command-coalescer.ts';
 import { RedisConnection, type RedisSettings } from './redis-connection.ts';
-import { Riders } from './riders.ts';
 import type { Script } from './script.ts';
 
 export interface RedisAdmissionSettings extends RedisSettings {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/support/product.ts';
-import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { type RedisDatabase, shareRedis } from '../../../test/support/shared-stores.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import { IpRateWindow } from '../../policy/firewall/ip-rate-window.ts';

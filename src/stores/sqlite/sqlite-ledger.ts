@@ -2,21 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { extname, join } from 'node:path';
 import type { Clock, Timer } from '../../core/clock.ts';
-import { Fault } from '../../core/fault.ts';
 import type { Log } from '../../core/log.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import type { Ledger, LedgerReader } from '../contracts/ledger.ts';
 import type { LedgerSpool } from '../contracts/ledger-spool.ts';
 import { createStoreThread, type StoreThread, type ThreadCalls } from '../store-thread.ts';
 import { msPerDay, msPerHour } from '../sum-tables.ts';
 import { AssessmentQueue } from './ledger/assessment-queue.ts';
-import { ledgerRowOf } from './ledger/compact-rows.ts';
-import type { ReaderCalls, UnsentAssessments, WriterCalls } from './ledger/ledger-calls.ts';
+import { ledgerRowOf } from './ledger/compact-entries.ts';
+import { lockRun } from './ledger/instance-lock.ts';
+import type { ReaderCalls, UnsentAssessments, WriterCalls } from './ledger/ledger-operations.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
 import type { LedgerThreadData } from './ledger/ledger-worker.ts';
 import { OpenJournal } from './ledger/open-journal.ts';
 import { packBatch } from './ledger/packed-batch.ts';
-import { lockRun } from './ledger/run-lock.ts';
 import type { Durability } from './open-database.ts';
 
 export interface SqliteLedgerSettings {

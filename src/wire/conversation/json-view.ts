@@ -3,7 +3,7 @@
  * parsed completely, nor its long strings decoded before they are written.
  */
 
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { isExactInteger } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 

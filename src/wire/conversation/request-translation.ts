@@ -2,7 +2,7 @@ import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Capability, Conversation } from './conversation.ts';
 import type { JsonView } from './json-view.ts';
-import type { ModelFacts } from './model-facts.ts';
+import type { ModelFacts } from './model-capabilities.ts';
 
 /** A model, with the facts that operators configure. */
 export interface TranslationTarget extends ModelFacts {

@@ -1,5 +1,5 @@
 /** A vendor-neutral response: readers of provider dialects emit it, writers of client dialects write it. */
-import { Fault } from '../../core/fault.ts';
+import { Fault } from '../../core/upstream-error.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';

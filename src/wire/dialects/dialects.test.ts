@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRecordings } from '../../../test/support/recordings.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { errorTypeOf, renderGatewayError } from '../gateway-error.ts';
 import { chat as chatCompletions } from './chat/chat.ts';
 import type { ClientDialect } from './dialect.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
 /** Valid values of a field, and their description for messages. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { readBodyText } from './body-text.ts';
 import { parseExactly } from './exact-json.ts';
 import { parseBody } from './parse-body.ts';

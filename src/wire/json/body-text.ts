@@ -2,7 +2,7 @@
  * The text of a JSON body. Files in base64 make bodies of many megabytes. One text of all bytes, from which the parser then copies the
  * file, would add two copies. Long strings without escapes are therefore decoded in place, and a short mark is parsed instead.
  */
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import type { ByteRange } from './scan-members.ts';
 
 export interface BodyText {

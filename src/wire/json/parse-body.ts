@@ -1,5 +1,5 @@
-import { Refusal } from '../../core/refusal.ts';
-import type { Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/cooperative-task.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { type BodyText, readBodyText } from './body-text.ts';
 import { parseExactly } from './exact-json.ts';
 import { type ByteRange, readKey, type ScannedMembers, scanMembers } from './scan-members.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../core/steps.ts';
+import { atOnce } from '../../core/cooperative-task.ts';
 import type { JsonObject } from './parse-body.ts';
 import { repeatedMemberSteps, repeatsMember } from './repeated-member.ts';
 

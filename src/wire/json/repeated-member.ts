@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../core/steps.ts';
+import { atOnce, type Steps } from '../../core/cooperative-task.ts';
 import type { JsonObject } from './parse-body.ts';
 import { endOfString, readKey } from './scan-members.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { workedMs } from '../../../test/support/worked-ms.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { workedMs } from '../../../test/support/cpu-ms.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { parseBody } from './parse-body.ts';
 import { maxDepth, maxValues, scanMembers } from './scan-members.ts';
 import { spliceBody } from './splice-body.ts';

@@ -2,7 +2,7 @@
  * Finds the ranges of a JSON object's members in its bytes, in one pass and without decoding strings. It does not validate: results for
  * bytes that `JSON.parse` rejects are meaningless.
  */
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 
 /** Deeper bodies are rejected, because libraries of the provider and the gateway recurse, and stacks are limited. */
 export const maxDepth = 64;

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { type Protocol, withQuery } from './protocol.ts';
 
 /** Azure OpenAI. The path of the classic URL form, which has a version, names the deployment; in the newer form the body does. */

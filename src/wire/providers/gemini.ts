@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal } from '../../core/rejection.ts';
 import { type Protocol, withQuery } from './protocol.ts';
 
 /** Codes of exhausted daily quotas; those per minute are rate limits. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workedMs } from '../../../test/support/worked-ms.ts';
+import { workedMs } from '../../../test/support/cpu-ms.ts';
 import { Provider, type ProviderSettings } from './provider.ts';
 import { relayedHeaders } from './relayed-headers.ts';
 import { scrubSecrets } from './scrub-secrets.ts';

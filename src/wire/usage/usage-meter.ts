@@ -1,8 +1,8 @@
 import { noUsage, type Usage } from '../../core/usage.ts';
 import type { EventBatch } from '../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
+import { UnaskedCuts } from './injected-usage-stripper.ts';
 import { KeyScan } from './key-scan.ts';
-import { UnaskedCuts } from './unasked-cuts.ts';
 import type { UsageReader, WrittenKind } from './usage-reader.ts';
 
 export interface MeteredUsage {

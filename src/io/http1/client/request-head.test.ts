@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
+import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { request } from '../../../../test/support/upstream-under-test.ts';
 import type { UpstreamRequest } from '../../../core/upstream.ts';
 import { requestHead } from './request-head.ts';

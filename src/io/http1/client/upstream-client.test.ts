@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { until } from '../../../../test/support/until.ts';
 import { answered, answers, bodyOf, chunkedHead, request, startClient, startServer } from '../../../../test/support/upstream-under-test.ts';
 import { readWhole } from '../../../core/byte-stream.ts';

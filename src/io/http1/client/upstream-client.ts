@@ -12,8 +12,8 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Upstream, UpstreamProxy, UpstreamRequest } from '../../../core/upstream.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
-import { UpstreamCall } from './upstream-call.ts';
 import { type ConnectorOptions, createConnector } from './upstream-connector.ts';
+import { UpstreamCall } from './upstream-exchange.ts';
 import { type CallPool, UpstreamPool } from './upstream-pool.ts';
 
 export interface UpstreamClientOptions {

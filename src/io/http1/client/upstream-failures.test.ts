@@ -12,7 +12,7 @@ import {
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
-import { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 
 describe('network failures', () => {
 	const unreachable: [string, (connection: ScriptedConnection) => void][] = [

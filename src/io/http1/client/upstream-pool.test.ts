@@ -1,9 +1,9 @@
 /** Connection reuse: the connection that a request receives, and connections that are not reused. */
 import type { LookupFunction } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { HandFedStream } from '../../../../test/support/manual-stream.ts';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import type { ScriptedConnection, ScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import {
@@ -16,7 +16,7 @@ import {
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
-import { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 
 const clientSays = async (client: ReturnType<typeof startClient>, server: ScriptedServer): Promise<string> =>
 	bodyOf(await client.send(request(server)));

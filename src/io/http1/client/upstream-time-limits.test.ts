@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { until } from '../../../../test/support/until.ts';
 import { answers, causeOf, chunkedHead, collect, request, startClient, startServer } from '../../../../test/support/upstream-under-test.ts';
 

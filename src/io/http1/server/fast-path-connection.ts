@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { BytePieces } from '../../../core/byte-pieces.ts';
 import type { Clock } from '../../../core/clock.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import type { SocketReads } from '../shared-read-buffer.ts';
 import { FastPathRequest } from './fast-path-request.ts';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
 import { http } from '../../node-http.ts';
 import { fieldLine } from '../field-line.ts';
-import { untilTurnEnds, writeInOne } from '../turn-writes.ts';
+import { untilTurnEnds, writeInOne } from '../tick-writes.ts';
 import type { ResponseWriter } from './received-request.ts';
 import { mayHaveBody } from './response-body.ts';
 

@@ -2,7 +2,7 @@
  * Rules for a request head beyond those of the parser, so that no two hops read it differently. Rejects heads that AWS's desync tiers call
  * ambiguous or severe, and those that RFC 9112 sections 3, 6 and 7 leave to the recipient.
  */
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import { tokenHeaders } from '../../../policy/access/token-headers.ts';
 
 export interface RequestHead {

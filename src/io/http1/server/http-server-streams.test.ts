@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { collectGarbage } from '../../../../test/support/collect-garbage.ts';
-import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import type { RawClient } from '../../../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import type { HttpServerOverrides, StartedHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
-import { Fault } from '../../../core/fault.ts';
 import { type ByteFlow, ConnectionReset, type HttpResponse } from '../../../core/handler.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 

@@ -4,9 +4,9 @@ import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import { startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole, streamOf } from '../../../core/byte-stream.ts';
-import { Fault } from '../../../core/fault.ts';
 import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 
 const text = (body: HttpResponse['body'], more: Partial<HttpResponse> = {}): HttpResponse => ({
 	status: 200,

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
 import type { Handler, HttpResponse } from '../../../core/handler.ts';
 import type { Log, LogFields } from '../../../core/log.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
 import { http } from '../../node-http.ts';
 import { logRequest, type RequestObserver, type RequestRecord, sentOutcome } from '../../request-log.ts';

@@ -1,6 +1,6 @@
 /** Body of a received request as a `ByteStream`: pushed from the socket, paused when its reader asks. */
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import { SafeSink } from '../../safe-sink.ts';
 import type { ReceivedRequest } from './received-request.ts';
 

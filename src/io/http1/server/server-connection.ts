@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Refusal } from '../../../core/refusal.ts';
+import type { Refusal } from '../../../core/rejection.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 
 /** Time for a closed connection to take its last bytes. */

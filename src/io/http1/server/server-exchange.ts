@@ -1,12 +1,12 @@
 /** One request and its response: runs the handler, writes the response at the client's pace, and logs one line at the end. */
 import { TLSSocket } from 'node:tls';
 import { isByteStream, streamOf } from '../../../core/byte-stream.ts';
-import type { CallFacts } from '../../../core/call-facts.ts';
 import type { Clock } from '../../../core/clock.ts';
-import { Fault } from '../../../core/fault.ts';
 import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import type { CallFacts } from '../../../core/request-record.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import { logRequest, type Outcome, type RequestObserver, type RequestRecord, sentOutcome } from '../../request-log.ts';
 import type { ReceivedRequest, ResponseWriter } from './received-request.ts';

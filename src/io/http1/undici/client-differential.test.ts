@@ -4,8 +4,8 @@ import type { AddressInfo, LookupFunction } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { collectGarbage } from '../../../../test/support/collect-garbage.ts';
-import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { type ScriptedConnection, startScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import {
@@ -19,7 +19,7 @@ import {
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { UpstreamRequest } from '../../../core/upstream.ts';
 import type { UpstreamClient, UpstreamClientOptions } from '../client/upstream-client.ts';
 

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type LookupFunction, type Server, type Socke
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import { until } from '../../../../test/support/until.ts';
 import { answered, bodyOf, causeOf, request, startServer } from '../../../../test/support/upstream-under-test.ts';
 import type { UpstreamProxy } from '../../../core/upstream.ts';

@@ -7,7 +7,7 @@ import { bodyLength } from '../client/request-head.ts';
 import type { Pool, PoolOptions } from '../client/upstream-client.ts';
 import { createSocketOpener, type OpenSocket, openUnlessRefused, placeOf } from '../client/upstream-connector.ts';
 import type { WaitingCall } from '../client/upstream-pool.ts';
-import { HeldSocket } from './held-socket.ts';
+import { HeldSocket } from './pausable-socket.ts';
 import { createTunnelOpener, ProxyRejected } from './tunnel.ts';
 import { type Holdable, UndiciExchange } from './undici-exchange.ts';
 

@@ -11,7 +11,7 @@ import {
 	templateSets,
 	variantsSeed,
 } from '../../../../test/support/firewall/measure-variants.ts';
-import { renderHarmlessTable, renderVariantTable } from '../../../../test/support/security-measurements.ts';
+import { renderHarmlessTable, renderVariantTable } from '../../../../test/support/security-measurements-page.ts';
 import { readHeaderValue, readQuery } from './canonical-text.ts';
 import { rules } from './rule-catalogue.ts';
 

@@ -1,6 +1,6 @@
 /** Guarantees 9.24, pains 25: no text makes a rule slow. Measures processor time of this thread, the best of three runs. */
 import { describe, expect, test } from 'vitest';
-import { workedMs } from '../../../../test/support/worked-ms.ts';
+import { workedMs } from '../../../../test/support/cpu-ms.ts';
 import { readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
 import { runnableFileNames } from './code-signatures.ts';
 import { beyondManuals } from './command-signatures.ts';

@@ -7,7 +7,7 @@ import {
 	measureSecondReaderAttacks,
 	readDevelopedArguments,
 } from '../../../../test/support/firewall/second-reader.ts';
-import { renderSecondReaderAttacks, renderSecondReaderTable } from '../../../../test/support/security-measurements.ts';
+import { renderSecondReaderAttacks, renderSecondReaderTable } from '../../../../test/support/security-measurements-page.ts';
 
 const leastShare = 93;
 const maxFalseShare = 1;

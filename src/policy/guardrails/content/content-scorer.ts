@@ -3,7 +3,7 @@
  * what it cannot.
  */
 
-import { shownTexts } from '../folding/shown-text.ts';
+import { shownTexts } from '../folding/visible-text.ts';
 import { type ContentCategory, type ContentHead, type ContentScores, contentCategories, contentHeads } from './content-category.ts';
 import { bucketCount, type ContentWeights, headStride, pairBucket, parseWeights, wordBucket } from './content-weights.ts';
 import { WordReader } from './word-reader.ts';

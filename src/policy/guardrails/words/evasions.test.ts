@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { workedMs } from '../../../../test/support/cpu-ms.ts';
 import { buildWordList as build, measureOrdinarySentences } from '../../../../test/support/ordinary-sentences.ts';
 import { evasions, safeSentences as safe, listedWords as words } from '../../../../test/support/word-evasions.ts';
-import { workedMs } from '../../../../test/support/worked-ms.ts';
 import type { WordMatch } from './walk.ts';
 import { WordList } from './word-list.ts';
 

@@ -2,7 +2,7 @@
 import type { SpanDetector } from '../guardrail.ts';
 import { Automaton } from './automaton.ts';
 import { readEntry } from './entry.ts';
-import { sortInSteps } from './sort-in-steps.ts';
+import { sortInSteps } from './sort-cooperatively.ts';
 import { type Reading, symbolsOf } from './symbols.ts';
 import type { Listed, WordMatch } from './walk.ts';
 import { WordSearch } from './word-search.ts';

@@ -6,7 +6,7 @@ import {
 	assessmentOutcomes,
 	assessmentStages,
 } from '../../../stores/contracts/assessments.ts';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../admin-deps.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
 import { named, time, timeOf } from '../schemas/values.ts';

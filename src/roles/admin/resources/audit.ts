@@ -9,7 +9,7 @@ import {
 	type ClientRecord,
 	type PriceOverride,
 } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../admin-deps.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
 import { budgetRecordBody } from '../schemas/budget.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HealthReport, ProviderReport } from '../../../core/health-report.ts';
 import { joinReports } from '../../../policy/resilience/provider-health.ts';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../admin-deps.ts';
 import type { AdminProvider } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { named, time, timeOf } from '../schemas/values.ts';

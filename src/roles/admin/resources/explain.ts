@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../admin-deps.ts';
 import type { ExplainedRequest } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { explainWish, explanation } from '../schemas/explanation.ts';

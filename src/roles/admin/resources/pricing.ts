@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { ByModel } from '../../../core/by-model.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import { defaultPrice, listDefaultPrices, listedModel } from '../../../policy/budgets/price-of.ts';
 import { otherModel } from '../../../policy/limits/reported-models.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../admin-deps.ts';
 import type { AdminProvider } from '../admin-settings.ts';
 import { checkFields } from '../check-fields.ts';
-import { fieldInvalid } from '../fields-refusal.ts';
+import { fieldInvalid } from '../fields-rejection.ts';
 import { monthsBefore } from '../months.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { type OrderedRows, orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';

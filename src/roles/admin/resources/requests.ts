@@ -5,7 +5,7 @@ import { noUsage } from '../../../core/usage.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
 import type { LedgerRow, RowQuery } from '../../../stores/contracts/ledger.ts';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../admin-deps.ts';
 import { csvAnswer } from '../csv.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, type Page, type PageQuery, pageOf, pageQuery, withCursor } from '../page.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { RoutingRule } from '../../../core/routing-rule.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-parts.ts';
-import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
+import type { AdminParts } from '../admin-deps.ts';
+import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleWish, targetsOf } from '../schemas/routing-rule.ts';

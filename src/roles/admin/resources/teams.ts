@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-parts.ts';
-import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
+import type { AdminParts } from '../admin-deps.ts';
+import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { limitsOf, team, teamBody, teamChange, teamWish } from '../schemas/team.ts';

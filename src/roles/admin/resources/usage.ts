@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { SummaryKey, SummaryName, SummaryRow } from '../../../stores/contracts/ledger.ts';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../admin-deps.ts';
 import { csvAnswer } from '../csv.ts';
-import { fieldInvalid } from '../fields-refusal.ts';
+import { fieldInvalid } from '../fields-rejection.ts';
 import { monthOf, monthsBefore, type Span, spanOfMonth } from '../months.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { cursorOf, decodeCursor, limitOf, pageQuery, unknownCursor } from '../page.ts';

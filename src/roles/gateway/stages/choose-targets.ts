@@ -1,8 +1,8 @@
 import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import type { RoutingFacts } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import type { Call } from './read-call.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
+import type { Call } from './read-inference-request.ts';
 
 /** Returns the targets of a request in the order in which they are tried. @throws `Refusal` `provider_*`. */
 export function chooseTargets(call: Call, team: string, parts: GatewayParts): Targets {

@@ -1,13 +1,13 @@
 import type { Caller } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { readUnverifiedCaller } from '../../../policy/access/claims.ts';
 import { requireScope } from '../../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../../policy/access/token-headers.ts';
-import type { RequestRecord } from '../call/request-record.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
+import type { RequestRecord } from '../request-scope/request-recorder.ts';
 
 /**
  * Identifies the client. An edge in this process has verified it. Otherwise the access token is verified here, or only read if a trusted

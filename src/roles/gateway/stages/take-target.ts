@@ -1,17 +1,17 @@
-import { Fault } from '../../../core/fault.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { OwnLimit } from '../../../wire/endpoints/endpoint.ts';
-import { BilledPermit } from '../call/billed-permit.ts';
-import type { CallScope } from '../call/call-scope.ts';
-import { FreePermit, type Permit } from '../call/permit.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
+import { BilledPermit } from '../request-scope/billed-permit.ts';
+import { FreePermit, type Permit } from '../request-scope/permit.ts';
+import type { CallScope } from '../request-scope/request-scope.ts';
 import { noteLimits } from '../serve-limits.ts';
-import { admitCall, takeLimits } from './admit-call.ts';
+import { admitCall, takeLimits } from './admit-request.ts';
 import { isFirstChoice } from './choose-targets.ts';
-import { type PreparedCall, passOn, preparingSteps } from './prepare-call.ts';
-import { type Call, inTurns } from './read-call.ts';
+import { type PreparedCall, passOn, preparingSteps } from './prepare-request.ts';
+import { type Call, inTurns } from './read-inference-request.ts';
 
 /** A request that may be sent to its target. */
 export interface Taken {

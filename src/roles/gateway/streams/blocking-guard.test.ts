@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chatBody, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
 import { until } from '../../../../test/support/until.ts';
-import { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 

@@ -5,7 +5,7 @@ import { chatPath, GatewayBench, HandStream, messagesPath, readStream, settle, s
 import { contentAt, engineWith, guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { streamOf } from '../../../core/byte-stream.ts';
-import { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
 
 const callers = { chat: chatPath, messages: messagesPath } as const;

@@ -2,7 +2,7 @@ import type { ByteFlow } from '../../../core/handler.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import type { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
-import type { GuardedCall, Guarding } from '../guarding.ts';
+import type { GuardedCall, Guarding } from '../guardrail-runner.ts';
 import type { EventSink, EventSource } from './event-source.ts';
 import { viewEvent, viewOtherFields } from './view-event.ts';
 

@@ -12,8 +12,8 @@ import {
 } from '../../../../test/support/gateway-bench.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { streamOf } from '../../../core/byte-stream.ts';
-import { Fault } from '../../../core/fault.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 
 // Requests usage, so that the gateway adds nothing to the stream.
 const streamed = (body: string) => body.replace('{', '{"stream":true,"stream_options":{"include_usage":true},');

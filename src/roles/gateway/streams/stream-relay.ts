@@ -1,9 +1,9 @@
 import { discardStream } from '../../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../../core/clock.ts';
-import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import type { StreamTranslation } from '../../../wire/conversation/translation.ts';
 import type { CapEnding, ClientDialect, Dialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch, noEvents } from '../../../wire/events/event-batch.ts';
@@ -12,10 +12,10 @@ import { RecentBytes } from '../../../wire/events/recent-bytes.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
-import type { BilledPermit } from '../call/billed-permit.ts';
-import { type AbortReason, type CallScope, completed, failed, type Held, type RequestOutcome } from '../call/call-scope.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
-import type { PreparedCall } from '../stages/prepare-call.ts';
+import type { BilledPermit } from '../request-scope/billed-permit.ts';
+import { type AbortReason, type CallScope, completed, failed, type Held, type RequestOutcome } from '../request-scope/request-scope.ts';
+import type { PreparedCall } from '../stages/prepare-request.ts';
 import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import { AssessmentShipper } from './assessment-shipper.ts';
 
 function createShipper(count: number) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { LedgerShipper } from './ledger-shipper.ts';
 

@@ -15,9 +15,9 @@ import { type Database, makeDay, shareDays } from './ledger-days.ts';
 import { listRows, readTeam, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
 import { closeLost, pruneDays } from './ledger-upkeep.ts';
 import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
-import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
+import type { PostgresLedgerCalls } from './postgres-ledger-operations.ts';
 import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
-import { createSendRows } from './send-rows.ts';
+import { createSendRows } from './send-entries.ts';
 import { assessmentFrom, spooledRowFrom } from './spooled-texts.ts';
 
 export type PostgresLedgerThreadData = Pick<PostgresSettings, 'url'>;

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Assessment } from '../../contracts/assessments.ts';
 import { compactAssessment } from './compact-assessments.ts';
-import type { CompactAssessment } from './ledger-calls.ts';
+import type { CompactAssessment } from './ledger-operations.ts';
 
 export interface AssessmentQueueDeps {
 	/** Rejects when it is unknown whether they were written: the same ones may be written again. */

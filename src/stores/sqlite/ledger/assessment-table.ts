@@ -14,8 +14,8 @@ import {
 import { integerOf } from '../../row.ts';
 import { createTransaction } from '../database.ts';
 import { assessmentOf } from './compact-assessments.ts';
-import type { CompactAssessment, UnsentAssessments } from './ledger-calls.ts';
-import { packCallId } from './packed-call-id.ts';
+import type { CompactAssessment, UnsentAssessments } from './ledger-operations.ts';
+import { packCallId } from './packed-request-id.ts';
 
 interface AssessmentWriting {
 	/** Adds assessments; existing ones stay. */

@@ -1,7 +1,7 @@
 import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
 import { integerOf, type Row, textOf } from '../../row.ts';
-import type { CompactAssessment } from './ledger-calls.ts';
-import { readCallId } from './packed-call-id.ts';
+import type { CompactAssessment } from './ledger-operations.ts';
+import { readCallId } from './packed-request-id.ts';
 
 const longestTeam = 256;
 /** Clients choose the names of request parts that cannot be parsed. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
 import type { Ledger, LedgerRow } from '../../contracts/ledger.ts';
 import { openSqliteLedger } from '../sqlite-ledger.ts';

@@ -1,7 +1,7 @@
-import type { Fault } from '../../../core/fault.ts';
+import type { Fault } from '../../../core/upstream-error.ts';
 import type { CloseListener } from '../../contracts/ledger.ts';
-import { readLine } from './compact-rows.ts';
-import type { CompactClose, RowException } from './ledger-calls.ts';
+import { readLine } from './compact-entries.ts';
+import type { CompactClose, RowException } from './ledger-operations.ts';
 
 export interface PendingClose {
 	readonly row: CompactClose;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { decodeJson, itemsFrom, numberFrom, textFrom } from '../../decode.ts';
 import { integerOf } from '../../row.ts';
-import type { CompactOpen } from './ledger-calls.ts';
+import type { CompactOpen } from './ledger-operations.ts';
 
 /** Bounded, because clients choose model names. */
 const mostRemembered = 10_000;

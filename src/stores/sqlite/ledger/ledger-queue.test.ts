@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { closeRow } from '../../../../test/support/close-row.ts';
+import { closeRow } from '../../../../test/support/close-entry.ts';
 import { full, idsIn, idsOfCloses, idsOfOpens, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
 import { closedRow, openRow } from '../../contracts/ledger.contract.ts';

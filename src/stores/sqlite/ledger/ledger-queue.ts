@@ -3,14 +3,14 @@
  * database fails, opens are rejected, and accepted rows stay queued until it recovers.
  */
 import type { Clock, Timer } from '../../../core/clock.ts';
-import { Fault } from '../../../core/fault.ts';
 import type { Log } from '../../../core/log.ts';
-import { type TurnListener, tellTurnEnd } from '../../../core/turn-end.ts';
+import { type TurnListener, tellTurnEnd } from '../../../core/tick-flush.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import type { ClosedRow, CloseListener, LedgerHealth, OpenedRow, OpenRow } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
-import { compactClose, lineOf, lineOfClose, takenBack } from './compact-rows.ts';
+import { compactClose, lineOf, lineOfClose, takenBack } from './compact-entries.ts';
 import { type Batch, type PendingClose, settleBatch } from './ledger-batch.ts';
-import type { CompactClose, RowException, WriteBatch } from './ledger-calls.ts';
+import type { CompactClose, RowException, WriteBatch } from './ledger-operations.ts';
 import type { OpenJournal } from './open-journal.ts';
 
 export interface LedgerQueueDeps {

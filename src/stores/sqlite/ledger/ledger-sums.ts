@@ -3,7 +3,7 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hoursPerDay, msPerHour } from '../../sum-tables.ts';
-import type { CompactInteger } from './ledger-calls.ts';
+import type { CompactInteger } from './ledger-operations.ts';
 import type { CallEnd } from './packed-batch.ts';
 
 /** Numbers that select the sums of a row, in addition to the hour of its start. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ThreadLost } from '../../store-thread.ts';
 import { createLedgerThread } from '../sqlite-ledger.ts';
-import type { WriterCalls } from './ledger-calls.ts';
+import type { WriterCalls } from './ledger-operations.ts';
 import type { LedgerThreadData } from './ledger-worker.ts';
 
 test('a thread that dies reports its cause, rejects its callers, and is started again by the next call', async () => {

@@ -8,14 +8,14 @@ import { lowerThreadPriority } from '../../thread-priority.ts';
 import { migrate } from '../migrate.ts';
 import { type Durability, openDatabase } from '../open-database.ts';
 import { createAssessmentReading, createAssessmentWriting } from './assessment-table.ts';
-import { createCallPages } from './call-pages.ts';
-import type { ReaderCalls, WriterCalls } from './ledger-calls.ts';
+import { createCallPages } from './entry-pages.ts';
+import { buryDeadRuns, createSendingLock, isRunAlive } from './instance-lock.ts';
 import { createLedgerCheck } from './ledger-check.ts';
+import type { ReaderCalls, WriterCalls } from './ledger-operations.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { readLeftJournals } from './open-journal.ts';
 import { createOutboxReading } from './outbox.ts';
-import { buryDeadRuns, createSendingLock, isRunAlive } from './run-lock.ts';
 import { createCostSums, createSummaries } from './summaries.ts';
 import { createTeamReading } from './team-reading.ts';
 

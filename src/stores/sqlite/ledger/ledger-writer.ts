@@ -8,15 +8,15 @@ import { type Row, textOf } from '../../row.ts';
 import { msPerHour } from '../../sum-tables.ts';
 import { createTransaction } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
-import { type CallRows, createCallRows } from './call-rows.ts';
-import { interruptedOutcome, readBudgets } from './compact-rows.ts';
-import type { PackedBatch, RowException } from './ledger-calls.ts';
+import { interruptedOutcome, readBudgets } from './compact-entries.ts';
+import { type CallRows, createCallRows } from './entry-updates.ts';
 import { createLedgerNames } from './ledger-names.ts';
+import type { PackedBatch, RowException } from './ledger-operations.ts';
 import { createSums, type GatheredSums } from './ledger-sums.ts';
 import type { LeftJournal } from './open-journal.ts';
 import { createOutboxWriting } from './outbox.ts';
 import { type CallEnd, type CallOpening, endOf, openingOf, readEnds, readOpenings } from './packed-batch.ts';
-import { callIdOf, isSameCallId, markOfCallId, readCallId } from './packed-call-id.ts';
+import { callIdOf, isSameCallId, markOfCallId, readCallId } from './packed-request-id.ts';
 
 export interface LedgerWriter {
 	write(batch: PackedBatch): readonly RowException[];

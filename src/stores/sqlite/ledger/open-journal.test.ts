@@ -10,7 +10,7 @@ import { until } from '../../../../test/support/until.ts';
 import { openRow } from '../../contracts/ledger.contract.ts';
 import type { OpenRow } from '../../contracts/ledger.ts';
 import type { Durability } from '../open-database.ts';
-import { lineOf } from './compact-rows.ts';
+import { lineOf } from './compact-entries.ts';
 import { OpenJournal, readLeftJournals } from './open-journal.ts';
 
 const run = '0123456789abcdef';
@@ -485,7 +485,7 @@ function someTime(): Promise<void> {
 function scriptOf(dataDir: string, body: string, durability: Durability): string {
 	return `
 		import { OpenJournal } from ${JSON.stringify(join(import.meta.dirname, 'open-journal.ts'))};
-		import { lineOf } from ${JSON.stringify(join(import.meta.dirname, 'compact-rows.ts'))};
+		import { lineOf } from ${JSON.stringify(join(import.meta.dirname, 'compact-entries.ts'))};
 		const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
 		const line = (id) => lineOf({ ...row, id, holdNanoUsd: 5n });
 		const print = (value) => console.log(JSON.stringify(value));

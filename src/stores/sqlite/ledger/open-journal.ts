@@ -7,8 +7,8 @@ import { closeSync, existsSync, fdatasync, fsyncSync, ftruncate, openSync, readd
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createPrivateFile, type Durability } from '../open-database.ts';
-import { isAmount, readCloseLine, readLine } from './compact-rows.ts';
-import type { CompactClose, CompactOpen } from './ledger-calls.ts';
+import { isAmount, readCloseLine, readLine } from './compact-entries.ts';
+import type { CompactClose, CompactOpen } from './ledger-operations.ts';
 
 /** A few thousand rows. A file grows larger while the other one has lines that are not in the database. */
 const turnBytes = 1 << 20;

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SpooledRow, SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { integerOf, integerOrNullOf } from '../../row.ts';
-import { prepareRows, rowsOf } from './call-pages.ts';
-import { ledgerRowOf } from './compact-rows.ts';
-import type { CompactRow } from './ledger-calls.ts';
-import { packCallId } from './packed-call-id.ts';
+import { ledgerRowOf } from './compact-entries.ts';
+import { prepareRows, rowsOf } from './entry-pages.ts';
+import type { CompactRow } from './ledger-operations.ts';
+import { packCallId } from './packed-request-id.ts';
 
 interface OutboxWriting {
 	/** For use inside a transaction. */

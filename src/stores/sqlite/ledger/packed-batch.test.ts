@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
-import { lineOf, readLine } from './compact-rows.ts';
-import type { CompactClose } from './ledger-calls.ts';
+import { lineOf, readLine } from './compact-entries.ts';
+import type { CompactClose } from './ledger-operations.ts';
 import { openingOf, packBatch, readEnds, readOpenings } from './packed-batch.ts';
-import { callIdOf } from './packed-call-id.ts';
+import { callIdOf } from './packed-request-id.ts';
 
 const own = 'req_0123456789ab0123456789abcdef0123';
 const mostNanoUsd = 2n ** 63n - 1n;

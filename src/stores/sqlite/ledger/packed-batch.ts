@@ -1,8 +1,8 @@
 /** A batch on the way to the database's thread: cloning one text, or one array of numbers, costs a fifth of cloning its rows. */
 import type { Usage } from '../../../core/usage.ts';
-import { readLine } from './compact-rows.ts';
-import type { CompactClose, CompactInteger, CompactOpen, PackedBatch, WriteBatch } from './ledger-calls.ts';
-import { type CallId, callIdOf, ownCallIdAt, ownIdLength } from './packed-call-id.ts';
+import { readLine } from './compact-entries.ts';
+import type { CompactClose, CompactInteger, CompactOpen, PackedBatch, WriteBatch } from './ledger-operations.ts';
+import { type CallId, callIdOf, ownCallIdAt, ownIdLength } from './packed-request-id.ts';
 
 /** A row to be opened, as the database's thread decodes it. */
 export interface CallOpening {

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CostQuery, type SummaryName, type SummaryQuery, type SummaryRow, summaryNames } from '../../contracts/ledger.ts';
 import { bigintOf } from '../../row.ts';
 import { amounts, hoursPerDay, msPerDay, periodBounds } from '../../sum-tables.ts';
-import { usageOf } from './compact-rows.ts';
+import { usageOf } from './compact-entries.ts';
 
 export function createSummaries(database: DatabaseSync): (query: SummaryQuery) => SummaryRow[] {
 	const statements = new Map<string, StatementSync>();

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { closeRow } from '../../../../test/support/close-row.ts';
+import { closeRow } from '../../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
 import type { Ledger } from '../../contracts/ledger.ts';
 import type { Durability } from '../open-database.ts';
 import { openSpoolingLedger, openSqliteLedger, type SqliteLedgerSettings } from '../sqlite-ledger.ts';
-import { lineOf } from './compact-rows.ts';
+import { lineOf } from './compact-entries.ts';
 
 const hourMs = 3_600_000;
 const november = { fromMs: Date.UTC(2026, 10), toMs: Date.UTC(2026, 11), period: 'month' } as const;
@@ -199,7 +199,7 @@ function settings(dataDir: string, durability: Durability = 'process'): SqliteLe
 async function untilKilled(dataDir: string, body: string, durability: Durability = 'process'): Promise<string> {
 	const script = `
 		import { writeSync } from 'node:fs';
-		import { uncorkAtTurnEnd } from ${JSON.stringify(join(import.meta.dirname, '../../../core/turn-end.ts'))};
+		import { uncorkAtTurnEnd } from ${JSON.stringify(join(import.meta.dirname, '../../../core/tick-flush.ts'))};
 		import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, '../sqlite-ledger.ts'))};
 		const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: (ms, work) => (setTimeout(work, ms), { cancel() {} }) };
 		const log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,8 +1,8 @@
 /** Reads one team in one snapshot. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SummaryQuery, SummaryRow, TeamQuery, TeamSnapshot } from '../../contracts/ledger.ts';
-import { idText, prepareRows, rowsOf } from './call-pages.ts';
-import { ledgerRowOf } from './compact-rows.ts';
+import { ledgerRowOf } from './compact-entries.ts';
+import { idText, prepareRows, rowsOf } from './entry-pages.ts';
 
 /** A few milliseconds of work. */
 const rowsPerPage = 20_000;

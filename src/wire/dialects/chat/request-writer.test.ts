@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { messagesToChat } from '../../../../test/support/translations.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import { fitName } from '../../conversation/fit-name.ts';
 import type { TranslatedRequest } from '../../conversation/request-translation.ts';
 import { sha256Hex } from '../../conversation/sha256.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import { signatureOf } from '../../conversation/extensions.ts';
 import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';

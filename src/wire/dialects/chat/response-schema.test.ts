@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
-import { chatChunkSchema, chatCompletionSchema } from '../../../../test/support/chat-answer-schema.ts';
+import { chatChunkSchema, chatCompletionSchema } from '../../../../test/support/chat-response-schema.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToGemini, chatToMessages, type Translation } from '../../../../test/support/translations.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';

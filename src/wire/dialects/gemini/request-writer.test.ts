@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientDialectName } from '../../../core/dialect-name.ts';
-import { Refusal } from '../../../core/refusal.ts';
-import type { ModelFacts } from '../../conversation/model-facts.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import type { ModelFacts } from '../../conversation/model-capabilities.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';

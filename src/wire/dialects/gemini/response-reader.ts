@@ -1,4 +1,4 @@
-import { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import type { Usage } from '../../../core/usage.ts';
 import {
 	type FinishReason,

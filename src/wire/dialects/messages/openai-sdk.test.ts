@@ -8,7 +8,7 @@ import { unknownWireFields } from '../../../../test/support/messages-wire-fields
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { Refusal } from '../../../core/rejection.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import type { StreamTranslation } from '../../conversation/translation.ts';
 import { EventFramer } from '../../events/event-framer.ts';

@@ -1,4 +1,4 @@
-import { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/upstream-error.ts';
 import { signedThinkingOf } from '../../conversation/extensions.ts';
 import { viewOf } from '../../conversation/json-view.ts';
 import type { Finish, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';

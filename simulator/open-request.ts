@@ -1,0 +1,70 @@
+/** Tracks one request: its log entry, and its bill entry, which is added exactly once. */
+
+import type { Clock } from '../src/core/clock.ts';
+import type { HttpRequest } from '../src/core/handler.ts';
+import type { Usage } from './plan/response-plan.ts';
+import type { EngineWireName } from './wires/moderation-wire.ts';
+import type { WireName } from './wires/wire.ts';
+import { type Bill, type CallOutcome, nothingBilled } from './witness/bill.ts';
+import { lastFour, type RequestLog, type RequestRow } from './witness/received-requests.ts';
+
+export interface OpenCall {
+	readonly row: RequestRow;
+	identify(key: string, model: string): void;
+	/** Marks the request as accepted: its input is billed from now on, whatever happens. */
+	accept(usage: Usage): void;
+	generated(outputTokens: number): void;
+	settle(outcome: CallOutcome): void;
+}
+
+export interface CallWitness {
+	readonly bill: Bill;
+	readonly requestLog: RequestLog;
+	readonly clock: Clock;
+}
+
+export function openCall(
+	request: HttpRequest,
+	id: string,
+	wire: WireName | EngineWireName,
+	{ bill, requestLog, clock }: CallWitness,
+): OpenCall {
+	const period = bill.period();
+	const startedMs = clock.monotonicMs();
+	const row = requestLog.open({
+		id,
+		time: new Date(clock.nowMs()).toISOString(),
+		method: request.method,
+		path: request.path,
+		query: request.query,
+		wire,
+	});
+	let usage: Usage | undefined;
+	let output = 0;
+	return {
+		row,
+		identify(key, model) {
+			row.key = lastFour(key);
+			row.model = model;
+		},
+		accept(accepted) {
+			usage = accepted;
+		},
+		generated(outputTokens) {
+			output += outputTokens;
+			row.events += 1;
+		},
+		settle(outcome) {
+			if (row.outcome !== 'pending') return;
+			row.outcome = outcome;
+			row.durationMs = Math.round(clock.monotonicMs() - startedMs);
+			if (usage !== undefined) {
+				const { input, cacheWrite, cacheRead } = usage;
+				row.tokens = { input, cacheWrite, cacheRead, output, reasoning: Math.min(output, usage.reasoning) };
+			} else {
+				row.tokens = nothingBilled;
+			}
+			bill.add({ key: row.key, wire: row.wire, model: row.model, outcome, tokens: row.tokens }, period);
+		},
+	};
+}

@@ -1,0 +1,138 @@
+import { createSeededRandom, hashText, type SeededRandom } from '../seeded-random.ts';
+import { countTokens, headOf } from '../token-count.ts';
+import { composeText } from './compose-text.ts';
+import { fillSchema } from './fill-schema.ts';
+import { planCalls } from './plan-calls.ts';
+import type { PlannedPrompt } from './prompt.ts';
+import type { AnswerPlan, PlannedCall, PlannedChoice, StopReason, Usage } from './response-plan.ts';
+
+export interface AnswerWishes {
+	/** Number of text tokens, whatever the request. */
+	readonly outputTokens?: number;
+	/** Number of reasoning tokens, whatever the request. */
+	readonly thinkingTokens?: number;
+	readonly declines?: 'refusal' | 'filter';
+	/** Text to return verbatim; stop sequences and the token limit still apply. */
+	readonly script?: AnswerScript;
+}
+
+export interface AnswerScript {
+	readonly pieces: readonly string[];
+	/** Lets the wire dialect cut the text into events; otherwise each piece is one event. */
+	readonly cutsFreely: boolean;
+	readonly thinking: string;
+	readonly calls: readonly { readonly name: string; readonly input: unknown }[];
+}
+
+/** Input side of the bill, see `PromptCache`. */
+export type InputUsage = Omit<Usage, 'output' | 'reasoning'>;
+
+/** Plans the response. The same prompt gets the same response, except for the ids of tool calls. */
+export function planAnswer(prompt: PlannedPrompt, input: InputUsage, wishes: AnswerWishes, ids: SeededRandom): AnswerPlan {
+	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResults.join('\n'), prompt.segmentCount)));
+	const limit = prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+	const thinking = headOf(planThinking(prompt, wishes, random), limit);
+	const reasoning = countTokens(thinking);
+	const choices: PlannedChoice[] = [];
+	let output = reasoning;
+	for (let index = 0; index < prompt.choices; index++) {
+		const choice = limitTokens(planChoice(prompt, wishes, random, ids), limit - reasoning);
+		output += countTokens(choice.text) + countTokens(choice.refusal);
+		for (const call of choice.calls) output += countTokens(call.name) + countTokens(call.input);
+		choices.push(choice);
+	}
+	return { thinking, choices, usage: { ...input, output, reasoning } };
+}
+
+function planThinking(prompt: PlannedPrompt, wishes: AnswerWishes, random: SeededRandom): string {
+	if (wishes.script !== undefined) return wishes.script.thinking;
+	return composeText(random, wishes.thinkingTokens ?? prompt.thinkingTokens);
+}
+
+function planChoice(prompt: PlannedPrompt, wishes: AnswerWishes, random: SeededRandom, ids: SeededRandom): PlannedChoice {
+	if (wishes.declines === 'refusal') return { ...silence, refusal: 'I am sorry, but I cannot help with that.', stop: 'refusal' };
+	if (wishes.declines === 'filter') return { ...silence, stop: 'filter' };
+	const { script } = wishes;
+	if (script !== undefined) {
+		const calls = script.calls.map((call) => ({
+			id: ids.letters(24),
+			name: call.name,
+			input: JSON.stringify(call.input),
+			isFreeText: false,
+		}));
+		const textPieces = script.cutsFreely ? {} : { textPieces: script.pieces };
+		return stopAt(prompt, { ...silence, text: script.pieces.join(''), ...textPieces, calls, stop: calls.length > 0 ? 'calls' : 'end' });
+	}
+	if (wishes.outputTokens !== undefined) return stopAt(prompt, { ...silence, text: composeText(random, wishes.outputTokens), stop: 'end' });
+	const calls = planCalls(prompt, random, ids);
+	if (calls.length > 0) {
+		return stopAt(prompt, { ...silence, text: prompt.speaksBeforeCalls ? 'Let me look that up.' : '', calls, stop: 'calls' });
+	}
+	return stopAt(prompt, { ...silence, text: planText(prompt, random), stop: 'end' });
+}
+
+const silence = { text: '', refusal: '', calls: [], stopSequence: null } as const;
+
+/**
+ * Closing sentences with low content filter scores, also after a short question and with any chunking: by itself, a trial matches no
+ * guardrail.
+ */
+const closings = [
+	'This response was simulated; no provider was called.',
+	'This text came from the built-in simulator.',
+	'The simulator returns the same text for the same prompt.',
+	'No model produced this text.',
+] as const;
+
+function planText(prompt: PlannedPrompt, random: SeededRandom): string {
+	if (prompt.outputSchema !== undefined) {
+		return JSON.stringify(fillSchema(prompt.outputSchema, { random, strings: [] }));
+	}
+	const closing = random.pick<string>(closings, closings[0]);
+	if (prompt.toolResults.length > 0) return `The tools answered: ${prompt.toolResults.map(excerptOf).join('\n')}\n\n${closing}`;
+	return `You wrote: ${excerptOf(prompt.question)}\n\n${closing}`;
+}
+
+function excerptOf(text: string): string {
+	return headOf(text, 60);
+}
+
+function stopAt(prompt: PlannedPrompt, choice: PlannedChoice): PlannedChoice {
+	let end = Number.POSITIVE_INFINITY;
+	let found: string | null = null;
+	for (const sequence of prompt.stopSequences) {
+		const at = sequence === '' ? -1 : choice.text.indexOf(sequence);
+		if (at !== -1 && at < end) {
+			end = at;
+			found = sequence;
+		}
+	}
+	if (found === null) return choice;
+	return { ...choice, ...cutText(choice, end), calls: [], stop: 'stop_sequence', stopSequence: found };
+}
+
+function limitTokens(choice: PlannedChoice, limit: number): PlannedChoice {
+	let left = limit - countTokens(choice.refusal);
+	const text = headOf(choice.text, Math.max(0, left));
+	left -= countTokens(choice.text);
+	const calls: PlannedCall[] = [];
+	for (const call of choice.calls) {
+		left -= countTokens(call.name);
+		if (left < 0) break;
+		calls.push({ ...call, input: headOf(call.input, left) });
+		left -= countTokens(call.input);
+	}
+	const stop: StopReason = left < 0 ? 'length' : choice.stop;
+	return { ...choice, ...cutText(choice, text.length), calls, stop, stopSequence: left < 0 ? null : choice.stopSequence };
+}
+
+function cutText(choice: PlannedChoice, end: number): Pick<PlannedChoice, 'text' | 'textPieces'> {
+	if (choice.textPieces === undefined) return { text: choice.text.slice(0, end) };
+	let start = 0;
+	const textPieces: string[] = [];
+	for (const piece of choice.textPieces) {
+		if (start < end) textPieces.push(piece.slice(0, end - start));
+		start += piece.length;
+	}
+	return { text: textPieces.join(''), textPieces };
+}

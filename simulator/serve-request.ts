@@ -1,0 +1,288 @@
+/** Serves one inference request: access, faults, recordings, planning, rendering, the bill. */
+import { readWhole } from '../src/core/byte-stream.ts';
+import type { Clock } from '../src/core/clock.ts';
+import { ConnectionReset, type HttpRequest, type HttpResponse } from '../src/core/handler.ts';
+import { Refusal } from '../src/core/rejection.ts';
+import { readFaultNames, splitModelName } from './faults/fault-names.ts';
+import type { FaultPlan } from './faults/fault-plan.ts';
+import type { FaultRules } from './faults/fault-rules.ts';
+import { textOf } from './json-value.ts';
+import type { BodyReader } from './large-bodies.ts';
+import { type CallWitness, type OpenCall, openCall } from './open-request.ts';
+import { longestStallMs, pacedStream } from './paced-stream.ts';
+import { type AnswerScript, planAnswer } from './plan/plan-response.ts';
+import type { PromptCache } from './plan/prompt-cache.ts';
+import type { PromptDigest } from './plan/prompt-digest.ts';
+import { type PromptReading, readPrompt } from './read-request.ts';
+import { renderRecording, withMalformedEvent } from './render-body.ts';
+import type { ReplayQueue } from './replay/scripted-responses.ts';
+import { createSeededRandom, hashText } from './seeded-random.ts';
+import type { SimulatorSettings } from './simulator-settings.ts';
+import type { Threads, ThreadTurn } from './threads.ts';
+import { errorOfStatus, VendorError } from './vendor-error.ts';
+import type { EngineWireName } from './wires/moderation-wire.ts';
+import { type Answer, headerText, type ModelCall, type Wire, type WireEvent, type WireName, type WireTarget } from './wires/wire.ts';
+
+export interface CallServer extends CallWitness {
+	readonly settings: () => SimulatorSettings;
+	readonly clock: Clock;
+	readonly rules: FaultRules;
+	readonly replays: ReplayQueue;
+	readonly cache: PromptCache;
+	readonly bodies: BodyReader;
+	readonly threads: Threads;
+	/** Counts the responses of a wire dialect from 1. */
+	nextNumber(wire: WireName | EngineWireName): number;
+}
+
+type ReadPrompt = Extract<PromptReading, { readonly digest: PromptDigest }>;
+
+/** State of a request while it is served. */
+interface Serving {
+	readonly request: HttpRequest;
+	readonly wire: Wire;
+	readonly target: WireTarget;
+	readonly server: CallServer;
+	readonly call: OpenCall;
+	readonly requestId: string;
+	readonly number: number;
+	readonly key: string;
+	model: string;
+	faults: FaultPlan;
+	inputTokens: number;
+	/** Turn of a stored conversation. */
+	turn?: ThreadTurn;
+}
+
+export async function serveCall(request: HttpRequest, wire: Wire, target: WireTarget, server: CallServer): Promise<HttpResponse> {
+	const number = server.nextNumber(wire.name);
+	const requestId = wire.newRequestId(createSeededRandom(seedOf(wire.name, number)));
+	const opened = openCall(request, requestId, wire.name, server);
+	const call: OpenCall = {
+		...opened,
+		settle(outcome) {
+			serving.turn?.end();
+			opened.settle(outcome);
+		},
+	};
+	const key = wire.readKey(target);
+	const serving: Serving = {
+		request,
+		wire,
+		target,
+		server,
+		call,
+		requestId,
+		number,
+		key,
+		model: target.model ?? '',
+		faults: {},
+		inputTokens: 0,
+	};
+	call.identify(key, serving.model);
+	request.onClientGone(() => call.settle('aborted'));
+	try {
+		return await answerCall(serving);
+	} catch (cause) {
+		if (cause instanceof VendorError) return answerError(serving, cause);
+		if (cause instanceof Refusal) return answerError(serving, new VendorError('too-large', 'Request exceeds the maximum size'));
+		call.settle('broken');
+		throw cause;
+	}
+}
+
+async function answerCall(serving: Serving): Promise<HttpResponse> {
+	const { request, wire, target, server, call, key } = serving;
+	const settings = server.settings();
+	const bytes = await readWhole(request.body, settings.maxBodyBytes, request.announcedLength);
+	call.row.bodyBytes = bytes.length;
+	const read = await server.bodies.read(bytes, wire, target, settings.recordBodies);
+	server.requestLog.keepReceived(call.row, request, read.sha256, settings.recordBodies ? bytes : undefined);
+	if (request.method !== 'POST') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
+	wire.checkAccess(target, key, key.includes('bad-key') || settings.refusedKeys.includes(key));
+
+	serving.model = read.model;
+	call.identify(key, serving.model);
+	const matched = { wire: wire.name, key, model: serving.model };
+	const faults = {
+		...server.rules.take(matched),
+		...readFaultNames(splitModelName(serving.model).faults ?? ''),
+		...readFaultNames(headerText(request.headers, 'x-simulator-fault')),
+	};
+	serving.faults = faults;
+	call.row.faults = Object.keys(faults);
+	await waitForHead(serving, faults.firstByteMs ?? settings.firstByteMs);
+	const queued = server.replays.take(matched);
+	if (queued !== undefined && 'recording' in queued) return renderRecording(queued.recording, call, server.clock, request);
+	if (faults.status !== undefined) throw errorOfStatus(faults.status, faults.isQuota === true, serving.model, faults.retryAfterSeconds);
+	const { outline, threaded } = read;
+	if (threaded !== undefined) serving.turn = server.threads.open(key, threaded, target);
+	const reading = serving.turn === undefined ? read.reading : readPrompt(serving.turn.body, serving.model, wire, target);
+	if (outline === undefined || reading === undefined) throw new VendorError('invalid', wire.notJsonMessage);
+	if ('rejection' in reading) throw VendorError.from(reading.rejection);
+	return answerModelCall(serving, wire.openCall(outline, serving.model, target), reading, queued?.script);
+}
+
+/** Returns a seed that differs for each response and is the same in each run. */
+function seedOf(purpose: string, number: number): number {
+	return hashText(`${purpose} ${number}`);
+}
+
+/** @throws ConnectionReset when the fault is silence, or when the client disconnects meanwhile. */
+async function waitForHead({ request, server, faults }: Serving, delayMs: number): Promise<void> {
+	if (faults.silence === 'reset') throw new ConnectionReset();
+	const waitMs = faults.silence === 'hang' ? longestStallMs : delayMs;
+	if (waitMs <= 0) return;
+	await new Promise<void>((resolve, reject) => {
+		const timer = server.clock.after(waitMs, resolve);
+		request.onClientGone(() => {
+			timer.cancel();
+			reject(new ConnectionReset('The client disconnected while waiting'));
+		});
+	});
+	if (faults.silence === 'hang') throw new ConnectionReset();
+}
+
+function answerModelCall(
+	serving: Serving,
+	model: ModelCall,
+	{ plan: prompt, digest }: ReadPrompt,
+	script: AnswerScript | undefined,
+): HttpResponse {
+	const { server, call, faults, key } = serving;
+	if (model.countAnswer !== undefined) {
+		call.settle('complete');
+		return respond(serving, 200, 'application/json', JSON.stringify(model.countAnswer(digest.tokens)));
+	}
+	call.row.isStream = model.isStream;
+	if (faults.replacement !== undefined) return answerReplacement(serving, faults.replacement);
+	if (!model.isStream && faults.breakOff?.manner === 'error-event') throw errorOfStatus(500, false, serving.model, undefined);
+	const input = useCache(server, `${key} ${serving.model}`, model, digest);
+	serving.inputTokens = input.input + input.cacheWrite + input.cacheRead;
+	const random = createSeededRandom(seedOf(`${serving.wire.name} answer`, serving.number));
+	const plan = planAnswer(
+		prompt,
+		input,
+		{
+			...(faults.outputTokens === undefined ? {} : { outputTokens: faults.outputTokens }),
+			...(faults.thinkingTokens === undefined ? {} : { thinkingTokens: faults.thinkingTokens }),
+			...(faults.declines === undefined ? {} : { declines: faults.declines }),
+			...(script === undefined ? {} : { script }),
+		},
+		random,
+	);
+	call.accept(plan.usage);
+	const answer: Answer = {
+		plan,
+		random,
+		createdSeconds: Math.floor(server.clock.nowMs() / 1000),
+		quirks: {
+			omitsUsage: faults.omitsUsage === true,
+			repeatsStart: faults.repeatsStart === true,
+			omitsIndex: faults.omitsIndex === true,
+			emptiesIds: faults.emptiesIds === true,
+			tokensPerEvent: faults.tokensPerEvent,
+		},
+	};
+	return model.isStream ? answerStream(serving, model, answer) : answerWhole(serving, model, answer);
+}
+
+function useCache(server: CallServer, account: string, { caching }: ModelCall, digest: PromptDigest): ReturnType<PromptCache['useMarked']> {
+	const nowMs = server.clock.nowMs();
+	if (caching === 'marked') return server.cache.useMarked(account, digest, nowMs);
+	return server.cache.useImplicit(account, digest, nowMs, caching === 'implicit-counted');
+}
+
+function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
+	const { server, call, faults, request } = serving;
+	const rendered = noteReply(serving, model, answer, model.renderEvents(answer));
+	const events = faults.isMalformed === true ? withMalformedEvent(rendered) : rendered;
+	const pace = {
+		firstEventMs: faults.firstEventMs ?? 0,
+		intervalMs: faults.intervalMs ?? server.settings().intervalMs,
+		breakOff: faults.breakOff,
+	};
+	const stream = pacedStream(events, pace, server.clock, model.renderErrorEvent, {
+		onSent: (event) => call.generated(event.outputTokens),
+		onOver: (outcome) => call.settle(outcome),
+	});
+	request.onClientGone(stream.abort);
+	return respond(serving, 200, faults.hasWrongContentType === true ? 'text/plain' : model.streamContentType, stream);
+}
+
+/** Passes events through. With the last one it stores the conversation under the id of the first. */
+function* noteReply(serving: Serving, model: ModelCall, answer: Answer, events: Iterable<WireEvent>): Generator<WireEvent> {
+	let id = '';
+	for (const event of events) {
+		if (id === '') id = /"id":"(msg_\w+)"/.exec(event.bytes.toString())?.[1] ?? '';
+		if (event.bytes.toString().startsWith('event: message_stop')) keepReply(serving, model, answer, id);
+		yield event;
+	}
+}
+
+/** Skips a `refusal` of the model, which is no turn of the conversation. */
+function keepReply({ turn }: Serving, model: ModelCall, answer: Answer, id: string): void {
+	const stop = answer.plan.choices[0]?.stop;
+	if (turn === undefined || id === '' || stop === 'refusal' || stop === 'filter') return;
+	turn.keep(id, model.replyContent?.(answer) ?? []);
+}
+
+function answerWhole(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
+	const { server, call, faults, request } = serving;
+	const whole = model.renderWhole(answer);
+	keepReply(serving, model, answer, textOf(whole['id']));
+	const text = JSON.stringify(whole);
+	const type = faults.hasWrongContentType === true ? 'text/plain' : 'application/json';
+	call.generated(answer.plan.usage.output);
+	if (faults.breakOff !== undefined) {
+		const half = { bytes: text.slice(0, text.length / 2), outputTokens: 0 };
+		const pace = { firstEventMs: 0, intervalMs: server.settings().intervalMs, breakOff: { ...faults.breakOff, afterEvents: 1 } };
+		const stream = pacedStream([half].values(), pace, server.clock, () => '', {
+			onSent: () => {},
+			onOver: (outcome) => call.settle(outcome),
+		});
+		request.onClientGone(stream.abort);
+		return respond(serving, 200, type, stream);
+	}
+	call.settle('complete');
+	return respond(serving, 200, type, faults.isMalformed === true ? text.slice(0, text.length * 0.6) : text);
+}
+
+function answerReplacement(serving: Serving, replacement: 'html' | 'empty' | 'redirect'): HttpResponse {
+	serving.call.settle('broken');
+	if (replacement === 'redirect') {
+		const response = respond(serving, 307, 'text/plain', '');
+		return { ...response, headers: { ...response.headers, location: 'https://example.com/elsewhere' } };
+	}
+	if (replacement === 'empty') return respond(serving, 200, serving.call.row.isStream ? 'text/event-stream' : 'application/json', '');
+	return respond(
+		serving,
+		200,
+		'text/html',
+		'<!doctype html><html><head><title>Welcome</title></head><body><h1>Maintenance</h1></body></html>\n',
+	);
+}
+
+function answerError(serving: Serving, error: VendorError): HttpResponse {
+	const { wire, requestId, key, model, call } = serving;
+	call.settle('rejected');
+	return respond(serving, error.status, 'application/json', JSON.stringify(wire.renderError(error, { requestId, key, model })), error);
+}
+
+function respond(serving: Serving, status: number, contentType: string, body: HttpResponse['body'], error?: VendorError): HttpResponse {
+	const { wire, requestId, server, number, inputTokens, model, call } = serving;
+	call.row.status = status;
+	const headers = wire.headers({
+		requestId,
+		status,
+		random: createSeededRandom(number),
+		nowMs: server.clock.nowMs(),
+		answerNumber: number,
+		retryAfterEvery: server.settings().retryAfterEvery,
+		inputTokens,
+		model,
+		isStream: call.row.isStream,
+		error,
+	});
+	return { status, headers: { 'content-type': contentType, ...headers }, body };
+}

@@ -1,0 +1,90 @@
+/** The part for operators and their tools. */
+import { nearestName } from '../config/nearest.ts';
+import { redactedConfig } from '../config/redacted-config.ts';
+import type { Config } from '../config/schema.ts';
+import type { KeySet } from '../io/key-set.ts';
+import { createAdmin } from '../roles/admin/admin.ts';
+import type { ConfiguredRecords } from '../roles/admin/admin-settings.ts';
+import type { RecordStore } from '../stores/contracts/records.ts';
+import { Provider } from '../wire/providers/provider.ts';
+import { reconfigurableVerifier } from './access-token-component.ts';
+import { type Accounting, spentBy } from './accounting.ts';
+import type { Part, World } from './app-context.ts';
+import { reconfigurableExplainer } from './explainer.ts';
+import { contentScorerFor } from './guardrail-component.ts';
+import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
+
+export function composeAdmin(world: World, version: string, keySet: KeySet, records: RecordStore, accounting: Accounting): Part {
+	const { config, clock, log, newRequestId, connections } = world;
+	const verifier = reconfigurableVerifier(world, keySet);
+	// Read several times per request.
+	let current = readConfig(config);
+	const explainer = reconfigurableExplainer(config, {
+		teams: accounting.records,
+		readCounters: (team, budgets) => accounting.admission.read(team, budgets),
+		verifier,
+		isEjected: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider).health.isEjected : undefined,
+		contentScorerFor,
+		clock,
+	});
+	const role = createAdmin(
+		adminSettings(() => current.config, version, connections.documents),
+		{
+			records,
+			ledger: accounting.ledger,
+			admission: accounting.countersAtHand,
+			sumUpSpent: spentBy(accounting.sumUp, clock),
+			verifier,
+			configured: () => current.configured,
+			providerReports: () => accounting.providerReports(),
+			effectiveConfig: () => current.shown,
+			metrics: () => world.metrics.scrape(),
+			explain: (request) => explainer.explain(request),
+			unpricedModels: () => accounting.unpriced.list(),
+			changesApplied: () => accounting.records.caughtUp(),
+			nearestName: (name, known) => nearestName(name, [...known]),
+			clock,
+			log,
+			newId: newRequestId,
+		},
+	);
+	return {
+		role: {
+			name: role.name,
+			async start() {
+				await keySet.start();
+				await role.start();
+			},
+			stop: () => role.stop(),
+		},
+		prepare(next) {
+			const commits = [verifier.prepare(next), explainer.prepare(next)];
+			const ready = readConfig(next);
+			return () => {
+				for (const commit of commits) commit();
+				current = ready;
+			};
+		},
+	};
+}
+
+function readConfig(config: Config) {
+	return { config, configured: configuredRecords(config), shown: redactedConfig(config) };
+}
+
+export function configuredRecords(config: Config): ConfiguredRecords {
+	const { providers, tiers, budgets, unregisteredClients } = gatewaySettings(config);
+	return {
+		tiers,
+		budgetDefaults: budgets,
+		unregisteredClients,
+		pinnedTeams: configuredTeams(config),
+		pinnedClients: config.identity.clients.map(({ id, name, scopes }) => ({ id, name: name ?? id, scopes })),
+		providers: providers.map((settings) => ({
+			name: settings.name,
+			kind: settings.kind,
+			isConfigured: new Provider(settings).isConfigured,
+			vendorModel: (model) => settings.modelFacts?.[model]?.knownAs ?? model,
+		})),
+	};
+}

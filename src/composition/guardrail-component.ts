@@ -1,0 +1,121 @@
+import { readContentWeights } from '../../content-filter/read-weights.ts';
+import { ownEngineAddress } from '../config/defaults.ts';
+import { proxyOf } from '../config/proxy.ts';
+import type { Config } from '../config/schema.ts';
+import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
+import { defaultPrice, defaultPricesDay } from '../policy/budgets/price-of.ts';
+import { contentCategories } from '../policy/guardrails/content/content-category.ts';
+import { type ContentScorer, createContentScorer } from '../policy/guardrails/content/content-scorer.ts';
+import type { RuleAction } from '../policy/guardrails/guardrail.ts';
+import type { GuardrailSettings } from '../policy/guardrails/guardrails.ts';
+import { type PiiKind, piiKinds } from '../policy/guardrails/pii/pii-kind.ts';
+import type { EnginePrice, EngineSettings } from '../roles/gateway/moderation/moderation-settings.ts';
+import type { ProtocolSettings } from '../wire/moderation/moderation-protocols.ts';
+
+/** @returns undefined if guardrails are switched off. */
+export function guardrailSettings(config: Config): GuardrailSettings | undefined {
+	const { guardrails, enable_guardrails: isEnabled, enforce_guardrails: isEnforced } = config;
+	if (!isEnabled) return undefined;
+	const { content, pii, topics } = guardrails;
+	return {
+		isEnforced,
+		content: byName(contentCategories, (category) => ({
+			strength: content.enabled ? content[category] : 'none',
+			action: content.enabled ? content.action : 'none',
+		})),
+		pii: byName(piiKinds, (kind) => (pii.enabled ? piiAction(pii.types, kind) : 'none')),
+		masksAnswers: pii.mask_responses,
+		words: { entries: guardrails.words, action: guardrails.words_action },
+		patterns: guardrails.patterns,
+		// Topics belong to enforcement (Spec: Guardrails), unless configured to always apply.
+		topics: isEnforced || guardrails.topics_when === 'always' ? topics : [],
+		unreadable: guardrails.unreadable,
+		teams: guardrails.teams,
+	};
+}
+
+/** Translates both forms of the setting: the types in a list are blocked. */
+function piiAction(types: Config['guardrails']['pii']['types'], kind: PiiKind): RuleAction {
+	if ('length' in types) return types.includes(kind) ? 'block' : 'none';
+	const action = types[kind];
+	return action === undefined || action === 'off' ? 'none' : action;
+}
+
+function byName<Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value): Record<Name, Value> {
+	return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
+}
+
+let scorer: ContentScorer | undefined;
+
+/** Reads the weights once, when they are first needed. */
+export function contentScorerFor(settings: GuardrailSettings | undefined): ContentScorer | undefined {
+	if (settings === undefined || contentCategories.every((category) => settings.content[category].strength === 'none')) return undefined;
+	scorer ??= createContentScorer(readContentWeights());
+	return scorer;
+}
+
+type Engine = Config['guardrails']['moderation_providers'][number];
+
+export function guardrailEngineSettings({ guardrails }: Pick<Config, 'guardrails'>): EngineSettings[] {
+	return guardrails.moderation_providers.map((engine) => ({
+		name: engine.name,
+		action: engine.action,
+		protocol: protocolOf(engine),
+		baseUrl: engine.base_url ?? ownEngineAddress(engine.kind, engine.region ?? ''),
+		mayReachPrivateNetwork: engine.allow_private_network,
+		proxy: proxyOf(engine.proxy),
+		awsCredentials: credentialsOf(engine),
+		timeoutMs: engine.timeout_ms,
+		mostConcurrent: engine.max_concurrent,
+		onFailure: engine.on_failure,
+		thresholds: { log: engine.log_threshold, block: engine.block_threshold },
+		price: priceOf(engine),
+	}));
+}
+
+const openAi = 'https://api.openai.com/v1';
+
+function priceOf(engine: Engine): EnginePrice | undefined {
+	const {
+		kind,
+		model,
+		base_url: baseUrl,
+		input_usd_per_million_tokens: input,
+		output_usd_per_million_tokens: output,
+		usd_per_thousand_units: units,
+	} = engine;
+	// The same model has other prices elsewhere.
+	const [listed] = baseUrl === openAi ? (defaultPrice('openai', model ?? '', defaultPricesDay)?.tiers ?? []) : [];
+	const inputPicoUsd = input === null ? listed?.inputPicoUsd : parseUsdPerMillionTokens(input);
+	const outputPicoUsd = output === null ? listed?.outputPicoUsd : parseUsdPerMillionTokens(output);
+	if (kind === 'chat-judge') {
+		if (inputPicoUsd === undefined || outputPicoUsd === undefined) return undefined;
+		return { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd: 0n };
+	}
+	// OpenAI does not charge for moderation.
+	if (units === null && kind !== 'openai-moderation') return undefined;
+	return { inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: parseUsd(units ?? '0') ?? 0n };
+}
+
+/** The schema guarantees the fields that each kind needs. */
+function protocolOf(engine: Engine): ProtocolSettings {
+	const { kind, api_key: apiKey, model } = engine;
+	switch (kind) {
+		case 'openai-moderation':
+			return { kind, apiKey, model };
+		case 'azure-content-safety':
+			return { kind, apiKey };
+		case 'bedrock-guardrail':
+			return { kind, apiKey, guardrailId: engine.guardrail_id ?? '', guardrailVersion: engine.guardrail_version };
+		case 'chat-judge':
+			return { kind, apiKey, model: model ?? '', form: engine.form ?? 'safeguard', policy: engine.policy ?? '', category: engine.category };
+	}
+}
+
+function credentialsOf(engine: Engine): EngineSettings['awsCredentials'] {
+	const { region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = engine;
+	if (engine.kind !== 'bedrock-guardrail' || engine.api_key !== null) return null;
+	return region === null || accessKeyId === null || secretAccessKey === null
+		? null
+		: { region, accessKeyId, secretAccessKey, sessionToken };
+}

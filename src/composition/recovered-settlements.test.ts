@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { parseConfig } from '../config/load.ts';
+import { noMetrics } from '../core/metrics.ts';
+import type { Team } from '../core/team.ts';
+import { totalTokens } from '../core/usage.ts';
+import { closedRow, openRow } from '../stores/contracts/ledger.contract.ts';
+import type { ClosedRow, InterruptedRow, LedgerRow } from '../stores/contracts/ledger.ts';
+import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
+import { RecoveredBookings, type RecoveredBookingsPorts } from './recovered-settlements.ts';
+import { gatewaySettings } from './settings.ts';
+
+const usd = 1_000_000_000n;
+const nowMs = Date.UTC(2026, 10, 21, 12);
+const period = '2026-11';
+/** 25 USD a month, with a warning at 20. */
+const red: Team = { id: 'red', name: 'Red', tier: 'sandbox', clientIds: [] };
+
+function setUp(unregistered = 'sandbox') {
+	const clock = new ManualClock(nowMs);
+	const log = createRememberedLog();
+	const admission = createMemoryAdmission({ clock });
+	const teams = unregistered === 'reject' ? 'reject' : `{ tier: ${unregistered} }`;
+	const { config } = parseConfig(`teams: { unregistered_clients: ${teams} }`, { file: null, env: {} });
+	const records = { team: (id: string) => (id === 'red' ? red : undefined), budgetsOf: () => [] };
+	const settling = { atOnce: 0, mostAtOnce: 0 };
+	const told: RecoveredBookingsPorts['admission'] = {
+		read: async (team, budgets) => admission.read(team, budgets),
+		async settle(settlement) {
+			settling.mostAtOnce = Math.max(settling.mostAtOnce, ++settling.atOnce);
+			await Promise.resolve();
+			settling.atOnce--;
+			return admission.settle(settlement);
+		},
+	};
+	const settings = gatewaySettings(config);
+	const recovered = new RecoveredBookings({ settings, records, admission: told, metrics: noMetrics, clock, log });
+	const restore = (team: string, settledNanoUsd: bigint) =>
+		admission.restore({ team, tokensToday: 0, endedIds: [], budgets: [{ budget: 'all', period, settledNanoUsd }] });
+	return {
+		recovered,
+		restore,
+		admission,
+		settling,
+		warned: () => log.lines.map(({ fields }) => `${String(fields['team'])} ${String(fields['spentUsd'])}`),
+	};
+}
+
+const row = (team: string, costNanoUsd: bigint, startedMs = nowMs): InterruptedRow => ({
+	id: `${team}-${costNanoUsd}`,
+	team,
+	startedMs,
+	budgets: ['all'],
+	costNanoUsd,
+});
+
+test('counters that already contain the requests: a warning if these requests together made the difference', async () => {
+	const { recovered, restore, warned } = setUp();
+	await restore('red', 21n * usd);
+	await restore('alone', 24n * usd);
+	await recovered.warnOf([row('red', 2n * usd, Date.UTC(2026, 9, 31)), row('red', usd)]);
+	expect(warned(), 'what belongs to another month made no difference in this one').toEqual([]);
+	await recovered.warnOf([row('red', usd), row('red', usd / 2n), row('alone', 3n * usd)]);
+	expect(warned()).toEqual(['red 21.00']);
+});
+
+test('shared counters: a warning by the settlement that crosses, once, whoever repeats it', async () => {
+	const { recovered, restore, warned } = setUp();
+	await restore('red', 19n * usd);
+	const one = row('red', usd);
+	await recovered.settleInterrupted([one]);
+	await recovered.settleInterrupted([one, { ...one, id: 'two' }]);
+	expect(warned()).toEqual(['red 20.00']);
+});
+
+test('requests that ended recently are settled again in groups, and no others', async () => {
+	const { recovered, restore, admission, settling } = setUp();
+	await restore('red', 0n);
+	const called = (id: string, closed: Partial<ClosedRow> | undefined): LedgerRow => ({
+		...openRow(id, { team: 'red', startedMs: nowMs - 1000, budgets: ['all'] }),
+		closed: closed === undefined ? undefined : closedRow(id, { endedMs: nowMs, costNanoUsd: 3n, ...closed }),
+	});
+	async function* rows(): AsyncGenerator<LedgerRow> {
+		yield called('running', undefined);
+		yield called('long ago', { endedMs: nowMs - 60_001 });
+		yield called('never sent', { outcome: 'not_sent' });
+		for (let index = 0; index < 120; index++) yield called(`c${index}`, {});
+	}
+	await recovered.settleAgain(rows(), nowMs - 60_000);
+	await recovered.settleAgain(rows(), nowMs - 60_000);
+	const { budgets, tokensToday } = await admission.read('red', [{ budget: 'all', period }]);
+	const tokens = totalTokens(closedRow('any').usage);
+	expect([budgets[0]?.settledNanoUsd, tokensToday, settling.mostAtOnce]).toEqual([360n, 120 * tokens, 50]);
+});
+
+test('an unknown team has no budget', async () => {
+	const { recovered, restore, warned } = setUp('reject');
+	await restore('gone', 21n * usd);
+	await recovered.warnOf([row('gone', 5n * usd)]);
+	expect(warned()).toEqual([]);
+});

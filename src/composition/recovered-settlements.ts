@@ -1,0 +1,97 @@
+/** Recovered cost of a dead process's requests: settled in shared counters, and checked for budget warnings. */
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { Team } from '../core/team.ts';
+import { totalTokens } from '../core/usage.ts';
+import { TermsBook } from '../policy/limits/terms-resolver.ts';
+import { periodOf } from '../policy/limits/utc-time.ts';
+import { budgetWarnings } from '../roles/gateway/budget-warnings.ts';
+import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
+import type { AdmissionStore, Settlement } from '../stores/contracts/admission.ts';
+import type { InterruptedRow, LedgerRow } from '../stores/contracts/ledger.ts';
+import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
+
+export interface RecoveredBookingsPorts {
+	readonly settings: Pick<GatewaySettings, 'tiers' | 'budgets' | 'unregisteredClients'>;
+	readonly records: Pick<RecordsSnapshot, 'team' | 'budgetsOf'>;
+	readonly admission: Pick<AdmissionStore, 'settle' | 'read'>;
+	readonly metrics: Metrics;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+const mostSettledAtOnce = 50;
+
+export class RecoveredBookings {
+	readonly #ports: RecoveredBookingsPorts;
+	readonly #terms: TermsBook;
+	readonly #warn: ReturnType<typeof budgetWarnings>;
+
+	constructor(ports: RecoveredBookingsPorts) {
+		this.#ports = ports;
+		this.#terms = new TermsBook(ports.settings.tiers, ports.settings.budgets);
+		this.#warn = budgetWarnings(ports.metrics, ports.log);
+	}
+
+	/** Settles requests that a dead process left open, in shared counters. An unavailable store receives them once it is back. */
+	async settleInterrupted(rows: readonly InterruptedRow[]): Promise<void> {
+		await Promise.allSettled(rows.map((row) => this.#settle(settlementOf(row))));
+	}
+
+	/**
+	 * Settles ended requests again, in shared counters. A process that died after it closed an entry may not have settled it.
+	 * @param rows of requests. Those that ended before `sinceMs` are already settled; those that were never sent have no cost.
+	 */
+	async settleAgain(rows: AsyncIterable<LedgerRow>, sinceMs: number): Promise<void> {
+		const waiting: Settlement[] = [];
+		// A last incomplete batch is settled after the loop.
+		const settleWaiting = async (): Promise<void> => {
+			await Promise.all(waiting.splice(0).map(async (settlement) => this.#settle(settlement)));
+		};
+		for await (const row of rows) {
+			const { closed } = row;
+			if (closed === undefined || closed.endedMs < sinceMs || closed.outcome === 'not_sent') continue;
+			waiting.push({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
+			if (waiting.length === mostSettledAtOnce) await settleWaiting();
+		}
+		await settleWaiting();
+	}
+
+	/**
+	 * Sends the budget warnings, for counters of this process only. They were restored from the ledger, so they already contain these
+	 * requests.
+	 */
+	async warnOf(rows: readonly InterruptedRow[]): Promise<void> {
+		const period = periodOf(this.#ports.clock.nowMs());
+		const ofPeriod = rows.filter(({ startedMs }) => periodOf(startedMs) === period);
+		for (const [team, ofTeam] of Map.groupBy(ofPeriod, (row) => row.team)) {
+			for (const budget of new Set(ofTeam.flatMap(({ budgets }) => budgets))) {
+				const { budgets: readings } = await this.#ports.admission.read(team, [{ budget, period }]);
+				const ofBudget = ofTeam.filter(({ budgets }) => budgets.includes(budget));
+				const costNanoUsd = ofBudget.reduce((sum, row) => sum + row.costNanoUsd, 0n);
+				this.#warn({ team, costNanoUsd, readings }, this.#termsOf(team));
+			}
+		}
+	}
+
+	/** A settlement that the counters already have changes nothing. */
+	async #settle(settlement: Settlement): Promise<void> {
+		const { team, costNanoUsd } = settlement;
+		const { isDuplicate, budgets: readings } = await this.#ports.admission.settle(settlement);
+		if (!isDuplicate) this.#warn({ team, costNanoUsd, readings }, this.#termsOf(team));
+	}
+
+	#termsOf(id: string) {
+		const { records, settings } = this.#ports;
+		const { unregisteredClients: unregistered } = settings;
+		const alone: Team | undefined = unregistered === 'reject' ? undefined : { id, name: id, tier: unregistered.tier, clientIds: [id] };
+		const team = records.team(id) ?? alone;
+		return team === undefined ? [] : this.#terms.termsOf(team, records.budgetsOf(id)).budgets;
+	}
+}
+
+function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow): Settlement {
+	const period = periodOf(startedMs);
+	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: budgets.map((budget) => ({ budget, period })) };
+}

@@ -1,0 +1,301 @@
+/** One request to another server. It pushes the events of its connection into a `ByteSink` and applies a time limit to each phase. */
+
+import { BytePieces } from '../../../core/byte-pieces.ts';
+import { isByteStream } from '../../../core/byte-stream.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { Log } from '../../../core/log.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
+import { Fault } from '../../../core/upstream-error.ts';
+import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
+import { SafeSink } from '../../safe-sink.ts';
+import { requestHead } from './request-head.ts';
+import type { ResponseHead } from './response-head.ts';
+import type { RequestCarrier } from './upstream-connection.ts';
+import { ConnectTimeout } from './upstream-connector.ts';
+import type { CallPool, WaitingCall } from './upstream-pool.ts';
+
+export interface UpstreamCallParts {
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly deadlines: DeadlineSweep;
+}
+
+/** Bytes of a body to buffer before a reader starts it. */
+const maxHeldBytes = 65_536;
+
+export class UpstreamCall implements WaitingCall, Watched, ByteStream {
+	readonly request: UpstreamRequest;
+	readonly head: string;
+	dueMs: number;
+	listIndex = -1;
+	private readonly parts: UpstreamCallParts;
+	private readonly resolve: (response: UpstreamResponse) => void;
+	private readonly reject: (cause: unknown) => void;
+	private readonly totalDueMs: number;
+	private phase: UpstreamPhase = 'connecting';
+	private isOver = false;
+	private isRequestEnded = false;
+	private isSecondTry = false;
+	/** Pool that provides the connection for this request. */
+	private pool: CallPool | undefined;
+	private connection: RequestCarrier | undefined;
+	private sink: SafeSink | undefined;
+	/** Bytes that arrived before the sink could take them; undefined once pieces go straight to the sink. */
+	private held: BytePieces | undefined = new BytePieces();
+	private failure: unknown;
+	private isCancelled = false;
+	private isPaused = false;
+
+	/** @throws Error if the request cannot be sent as it is. */
+	constructor(
+		parts: UpstreamCallParts,
+		request: UpstreamRequest,
+		resolve: (response: UpstreamResponse) => void,
+		reject: (cause: unknown) => void,
+	) {
+		this.parts = parts;
+		this.request = request;
+		this.head = requestHead(request);
+		this.resolve = resolve;
+		this.reject = reject;
+		const startMs = parts.clock.monotonicMs();
+		this.totalDueMs = startMs + request.timeouts.totalMs;
+		this.dueMs = Math.min(startMs + request.timeouts.connectMs, this.totalDueMs);
+	}
+
+	/** Sends the request as soon as a connection is available. */
+	enter(pool: CallPool): void {
+		this.parts.deadlines.watch(this);
+		this.request.onClientGone((cause) => this.onClientGone(cause));
+		if (this.isOver) return;
+		this.pool = pool;
+		pool.enter(this);
+	}
+
+	// Implements `ConnectionUser`.
+
+	onConnection(connection: RequestCarrier): void {
+		this.connection = connection;
+	}
+
+	onLeaving(): void {
+		this.phase = 'waiting';
+		this.request.onSent?.();
+		this.expectFirstByte();
+	}
+
+	onNoConnection(cause: Error): void {
+		this.fail(faultOf(cause, this.phase));
+	}
+
+	onRequestEnd(): void {
+		this.isRequestEnded = true;
+		this.expectFirstByte();
+	}
+
+	onHead({ status, headers }: ResponseHead): void {
+		this.phase = 'answering';
+		this.expectNextByte(this.request.timeouts.bodyStartMs);
+		this.resolve({ status, headers, body: this });
+	}
+
+	onData(piece: Buffer): void {
+		if (this.isOver) return;
+		// A pause by the reader does not count as silence of the provider, even if pieces still arrive.
+		if (!this.isPaused) this.expectNextByte();
+		if (this.held !== undefined || this.sink === undefined) {
+			this.held?.push(piece);
+			if (this.held !== undefined && this.held.length >= maxHeldBytes) this.pause();
+		} else if (!this.sink.write(piece)) {
+			this.pause();
+		}
+	}
+
+	onComplete(): void {
+		if (this.isOver) return;
+		this.leave();
+		if (this.held === undefined) this.sink?.end();
+	}
+
+	onFailure(cause: Error, hasLeft: boolean): void {
+		const { pool } = this;
+		if (hasLeft || pool === undefined || this.isSecondTry || !isRepeatable(this.request)) {
+			this.fail(faultOf(cause, this.phase));
+			return;
+		}
+		// A server may close idle connections at any time, often all at once, so the retry uses a fresh connection.
+		this.isSecondTry = true;
+		this.phase = 'connecting';
+		this.connection = undefined;
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + this.request.timeouts.connectMs, this.totalDueMs);
+		pool.enterAnew(this);
+	}
+
+	// Implements `ByteStream`.
+
+	start(reader: ByteSink): ByteFlow {
+		if (this.sink !== undefined || this.held === undefined) throw new Error('A response body can be started only once');
+		this.sink = new SafeSink(reader, () => this.cancel());
+		queueMicrotask(() => this.deliverHeld());
+		return {
+			// Deferred, because the caller may still be handling a piece.
+			resume: () => queueMicrotask(() => this.resume()),
+			cancel: () => this.cancel(),
+		};
+	}
+
+	takeWhole(): Buffer | undefined {
+		const { held } = this;
+		if (this.sink !== undefined || held === undefined || !this.isOver || this.failure !== undefined || this.isCancelled) return undefined;
+		this.held = undefined;
+		return held.take();
+	}
+
+	// Implements `Watched`.
+
+	onDue(): void {
+		const { phase, totalDueMs, dueMs } = this;
+		this.fail(timeoutFault(phase, dueMs >= totalDueMs, this.request.timeouts));
+	}
+
+	private onClientGone(cause: Refusal | Fault = new Refusal('client_closed')): void {
+		if (this.phase !== 'answering') this.fail(cause);
+	}
+
+	/** Starts only after the whole request has been handed to the connection. */
+	private expectFirstByte(): void {
+		if (this.isOver || this.phase !== 'waiting') return;
+		const firstByteMs = this.isRequestEnded ? this.request.timeouts.firstByteMs : Number.POSITIVE_INFINITY;
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + firstByteMs, this.totalDueMs);
+	}
+
+	private expectNextByte(withinMs = this.request.timeouts.idleMs): void {
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + withinMs, this.totalDueMs);
+	}
+
+	private pause(): void {
+		if (this.isOver) return;
+		this.isPaused = true;
+		this.connection?.pause();
+		// The gateway has paused reading, so silence is not the provider's.
+		this.dueMs = this.totalDueMs;
+	}
+
+	private resume(): void {
+		if (this.held !== undefined) {
+			this.deliverHeld();
+		} else if (!this.isOver && this.isPaused) {
+			this.isPaused = false;
+			this.expectNextByte();
+			this.connection?.resume();
+		}
+	}
+
+	/** Delivers buffered bytes to the sink at its pace, or all at once if the response has failed. */
+	private deliverHeld(): void {
+		const { sink, held } = this;
+		if (sink === undefined || held === undefined || this.isCancelled) return;
+		if (held.length > 0) {
+			const isFlowing = sink.write(held.take());
+			if (this.isCancelled || (!isFlowing && this.failure === undefined)) return;
+		}
+		this.held = undefined;
+		if (this.failure !== undefined) sink.fail(this.failure);
+		else if (this.isOver) sink.end();
+		else this.resume();
+	}
+
+	private cancel(): void {
+		this.isCancelled = true;
+		this.held = undefined;
+		if (this.isOver) return;
+		const { connection } = this;
+		this.leave();
+		connection?.destroy();
+	}
+
+	private fail(cause: unknown): void {
+		if (this.isOver) return;
+		const { phase, connection, sink } = this;
+		this.leave();
+		connection?.destroy();
+		if (!isOurs(cause) && this.request.isExpectedToFail !== true) this.log(cause);
+		if (phase !== 'answering') {
+			this.reject(cause);
+		} else if (this.held === undefined) {
+			sink?.fail(cause);
+		} else {
+			this.failure = cause;
+			this.deliverHeld();
+		}
+	}
+
+	private leave(): void {
+		this.isOver = true;
+		this.pool?.leave(this);
+		this.pool = undefined;
+		// The connection continues with other requests.
+		this.connection = undefined;
+		this.parts.deadlines.unwatch(this);
+	}
+
+	private log(cause: unknown): void {
+		const code = cause instanceof Fault ? cause.code : 'internal_error';
+		this.parts.log.warn('upstream failed', { origin: this.request.origin, code, phase: this.phase, reason: causeText(cause) });
+	}
+}
+
+/** A streamed body may already be partly consumed. */
+function isRepeatable({ body }: UpstreamRequest): boolean {
+	return !isByteStream(body);
+}
+
+/** Not written yet; written and waiting for a head; or receiving a body. */
+type UpstreamPhase = 'connecting' | 'waiting' | 'answering';
+
+/** True if this side ended the request, which says nothing about the server. */
+function isOurs(cause: unknown): boolean {
+	return cause instanceof Refusal || (cause instanceof Fault && !cause.code.startsWith('provider_'));
+}
+
+/** Maps an error of a connection or of the system to a `Fault`. Errors caused by this side pass unchanged. */
+function faultOf(error: Error, phase: UpstreamPhase): Error {
+	if (isOurs(error)) return error;
+	if (error instanceof ConnectTimeout) return new Fault('provider_connect_timeout', { cause: error });
+	return new Fault(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
+}
+
+/** Maps the phase to the time limit that was exceeded. */
+function timeoutFault(phase: UpstreamPhase, isTotal: boolean, timeouts: UpstreamTimeouts): Fault {
+	const { connectMs, firstByteMs, idleMs, totalMs, settings } = timeouts;
+	if (isTotal) {
+		return new Fault('provider_total_timeout', { message: `The response was not complete within ${totalMs} ms${named(settings?.total)}` });
+	}
+	switch (phase) {
+		case 'connecting':
+			return new Fault('provider_connect_timeout', {
+				message: `No connection to the provider within ${connectMs} ms${named(settings?.connect)}`,
+			});
+		case 'waiting':
+			return new Fault('provider_first_byte_timeout', {
+				message: `The provider sent no first byte within ${firstByteMs} ms${named(settings?.firstByte)}`,
+			});
+		case 'answering':
+			return new Fault('provider_idle_timeout', { message: `The provider sent nothing for ${idleMs} ms${named(settings?.idle)}` });
+	}
+}
+
+function named(setting: string | undefined): string {
+	return setting === undefined ? '' : ` (\`${setting}\`)`;
+}
+
+/** For a log line: the innermost words, which name the system's error. */
+function causeText(cause: unknown): string {
+	let innermost = cause;
+	while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
+	if (!(innermost instanceof Error)) return String(innermost);
+	const { code } = innermost as NodeJS.ErrnoException;
+	return code === undefined || innermost.message.includes(code) ? innermost.message : `${code}: ${innermost.message}`;
+}

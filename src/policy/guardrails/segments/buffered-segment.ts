@@ -1,0 +1,158 @@
+/** Guards texts of a stream that can be read as one: decides which parts can be delivered, and masks them. */
+import type { Finding } from '../guardrail.ts';
+import type { HoldBack } from '../held-back-window.ts';
+import { applyMasks, type Mask, orderMasks } from '../masks.ts';
+
+/** Length of settled text that is kept for readings across blocks. */
+const keptCharacters = 512;
+/** Separator with which clients join blocks. */
+const separator = '\n';
+
+export interface ThreadPiece {
+	readonly thread: HeldThread;
+	readonly text: string;
+	/** Offset in the thread. */
+	readonly start: number;
+	/** Number of preceding blocks. */
+	readonly cuts: number;
+	readonly alone: HoldBack;
+	/** Offset in its block. */
+	readonly startAlone: number;
+}
+
+/** Readings of the blocks as one text, from shortly before the end of the first. */
+interface Readings {
+	readonly joined: HoldBack;
+	/** Reading with a separator between blocks. */
+	readonly spaced: HoldBack;
+	/** Offset of the readings in the thread. */
+	readonly base: number;
+	/** Positions of the separators in `spaced`. */
+	readonly separatorsAt: number[];
+}
+
+export class HeldThread {
+	readonly #begin: (context: string) => HoldBack;
+	#block = '';
+	/** Reads the current block alone. */
+	#alone: HoldBack;
+	#aloneStart = 0;
+	/** Set from the second block on. */
+	#readings: Readings | undefined;
+	/** End of the first block. */
+	#recent = '';
+	#length = 0;
+	#cuts = 0;
+	/** Match in a finished block. */
+	#hasTripped = false;
+	readonly #findings = new Map<string, Finding>();
+
+	constructor(begin: (context: string) => HoldBack) {
+		this.#begin = begin;
+		this.#alone = begin('');
+	}
+
+	/** @param block id of the block; pieces of the same block are certainly one text. */
+	push(block: string, text: string): ThreadPiece {
+		if (block !== this.#block && this.#length > 0) this.#cut();
+		this.#block = block;
+		const alone = this.#alone;
+		const start = this.#length;
+		this.#length += text.length;
+		alone.push(text);
+		this.#readings?.joined.push(text);
+		this.#readings?.spaced.push(text);
+		if (this.#readings === undefined) this.#keepRecent(text);
+		return { thread: this, text, start, cuts: this.#cuts, alone, startAlone: start - this.#aloneStart };
+	}
+
+	end(): void {
+		this.#alone.end();
+		this.#readings?.joined.end();
+		this.#readings?.spaced.end();
+	}
+
+	get isBlocked(): boolean {
+		const { joined, spaced } = this.#readings ?? {};
+		return this.#hasTripped || this.#alone.isBlocked || joined?.isBlocked === true || spaced?.isBlocked === true;
+	}
+
+	/** Findings by offsets in the thread. */
+	get findings(): readonly Finding[] {
+		this.#collect(this.#alone, (offset) => offset + this.#aloneStart);
+		if (this.#readings !== undefined) {
+			const { joined, spaced, base, separatorsAt } = this.#readings;
+			this.#collect(joined, (offset) => offset + base);
+			this.#collect(spaced, (offset) => offset + base - separatorsAt.filter((at) => at < offset).length);
+		}
+		return [...this.#findings.values()];
+	}
+
+	mayLeave({ text, start, cuts, alone, startAlone }: ThreadPiece): boolean {
+		if (startAlone + text.length > alone.releasable) return false;
+		if (this.#readings === undefined) return true;
+		const { joined, spaced, base } = this.#readings;
+		const end = start + text.length - base;
+		return end <= joined.releasable && end + cuts <= spaced.releasable;
+	}
+
+	/** Masks a piece that can be delivered; returns the same text if it has no match. */
+	shown({ text, start, cuts, alone, startAlone }: ThreadPiece): string {
+		if (this.#readings === undefined) return alone.shown(text, startAlone);
+		const { joined, spaced, base } = this.#readings;
+		const masks: Mask[] = [];
+		addMasks(masks, alone, startAlone, text.length);
+		addMasks(masks, joined, start - base, text.length);
+		addMasks(masks, spaced, start - base + cuts, text.length);
+		return masks.length === 0 ? text : applyMasks(text, 0, orderMasks(masks));
+	}
+
+	#cut(): void {
+		this.#readings ??= this.#beginReadings();
+		const { spaced, separatorsAt, base } = this.#readings;
+		separatorsAt.push(this.#length - base + this.#cuts);
+		spaced.push(separator);
+		this.#alone.end();
+		this.#hasTripped ||= this.#alone.isBlocked;
+		this.#collect(this.#alone, (offset) => offset + this.#aloneStart);
+		this.#alone = this.#begin('');
+		this.#aloneStart = this.#length;
+		this.#cuts++;
+	}
+
+	#beginReadings(): Readings {
+		const recentStart = this.#length - this.#recent.length;
+		const settled = Math.max(0, this.#alone.settled - recentStart);
+		const context = this.#recent.slice(0, settled);
+		const rest = this.#recent.slice(settled);
+		const joined = this.#begin(context);
+		const spaced = this.#begin(context);
+		joined.push(rest);
+		spaced.push(rest);
+		this.#recent = '';
+		return { joined, spaced, base: recentStart, separatorsAt: [] };
+	}
+
+	#keepRecent(text: string): void {
+		this.#recent += text;
+		const needed = this.#length - this.#alone.settled + keptCharacters;
+		if (this.#recent.length > 2 * needed) this.#recent = this.#recent.slice(-needed);
+	}
+
+	/** Collects findings once, although several readings can have the same one. */
+	#collect({ findings }: HoldBack, inThread: (offset: number) => number): void {
+		for (const finding of findings) {
+			const { policy, category, action } = finding;
+			const isJudgement = policy === 'content' || policy === 'topics';
+			const start = isJudgement ? 0 : inThread(finding.start);
+			const key = `${policy} ${category} ${action} ${start}`;
+			if (!this.#findings.has(key)) this.#findings.set(key, { ...finding, start, end: inThread(finding.end) });
+		}
+	}
+}
+
+function addMasks(masks: Mask[], hold: HoldBack, offset: number, length: number): void {
+	for (const { start, end, text } of hold.masks) {
+		if (end > offset && start < offset + length) masks.push({ start: start - offset, end: end - offset, text });
+	}
+}

@@ -1,0 +1,180 @@
+import type { Steps } from '../../core/cooperative-task.ts';
+import type { Finding, Judgement } from './guardrail.ts';
+import { applyMasks, type Mask, maskOf, orderMasks } from './masks.ts';
+import { type PlacedSpan, type ThreadedText, threadSteps } from './segments/joined-segments.ts';
+import { type JoinedSink, type ReadingParts, readThread } from './segments/segment-reading.ts';
+import type { FoundSpan } from './text-scan.ts';
+import type { Verdicts } from './verdicts.ts';
+
+export interface ScreenedText extends ThreadedText {
+	/** Marks the text as JSON, whose escapes hide characters. */
+	readonly isJson: boolean;
+}
+
+export interface TextFinding extends Finding {
+	readonly index: number;
+}
+
+/** Size of the pieces of longer texts. One takes some microseconds, or a few milliseconds if every word is suspicious. */
+const pieceLength = 1024;
+/** Minimum size of a step, which can have several small texts. */
+const leastStep = 256;
+const shortText = 384;
+/** Maximum number of findings without an action; further ones are usually duplicates. */
+const mostFindings = 1000;
+
+/**
+ * Evaluates texts in pieces, so that long ones do not block the event loop: each alone, then threads of several as one text. Splitting a
+ * text into parts therefore does not change the result.
+ */
+export class Screening {
+	readonly #texts: readonly ScreenedText[];
+	readonly #verdicts: Verdicts;
+	readonly #parts: ReadingParts;
+	readonly #findings: TextFinding[] = [];
+	readonly #masks: (Mask[] | undefined)[] = [];
+	readonly #known = new Set<string>();
+	readonly #steps: Generator<number, void>;
+	#isRead = false;
+	#hasTripped = false;
+
+	constructor(texts: readonly ScreenedText[], verdicts: Verdicts, parts: ReadingParts) {
+		this.#texts = texts;
+		this.#verdicts = verdicts;
+		this.#parts = parts;
+		this.#steps = this.#read();
+	}
+
+	/**
+	 * Reads about this many more characters.
+	 * @returns true if all is read, or the text must be blocked.
+	 */
+	run(mostCharacters: number): boolean {
+		for (let left = mostCharacters; left > 0 && !this.isDone; ) {
+			const step = this.#steps.next();
+			if (step.done === true) this.#isRead = true;
+			else left -= step.value;
+		}
+		return this.isDone;
+	}
+
+	get isDone(): boolean {
+		return this.#hasTripped || this.#isRead;
+	}
+
+	get isBlocked(): boolean {
+		return this.#hasTripped;
+	}
+
+	get findings(): readonly TextFinding[] {
+		return this.#findings;
+	}
+
+	/** Returns the masked text; undefined if it has no mask. */
+	maskedText(index: number): string | undefined {
+		const masks = this.#masks[index];
+		return masks === undefined ? undefined : applyMasks(this.#texts[index]?.text ?? '', 0, orderMasks(masks));
+	}
+
+	/** Yields the number of characters read in each step. */
+	*#read(): Generator<number, void> {
+		const threads = yield* eachAs(pieceLength, threadSteps(this.#texts));
+		/** Undecided offsets by index, of texts that others follow. */
+		const openEnds = new Map<number, number>();
+		for (const indexes of threads) for (const index of indexes.slice(0, -1)) openEnds.set(index, 0);
+		let unread = 0;
+		for (const [index, text] of this.#texts.entries()) {
+			unread += yield* this.#readAlone(index, text, openEnds);
+			if (unread < leastStep) continue;
+			yield unread;
+			unread = 0;
+		}
+		const sink: JoinedSink = {
+			takeSpans: (spans, places) => this.#take(spans, false, (start, end) => places.placesOf(start, end)),
+			takeJudgement: (judgement, index, length) => this.#takeJoined(judgement, index, length),
+		};
+		for (const indexes of threads) yield* readThread({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
+	}
+
+	/** @returns the number of characters read since the last step. */
+	*#readAlone(index: number, { text, isJson }: ScreenedText, openEnds: Map<number, number>): Generator<number, number> {
+		const scan = this.#parts.createScan(isJson, '');
+		const judged = this.#parts.beginJudging();
+		const placesOf = (start: number, end: number): readonly PlacedSpan[] => [{ index, start, end }];
+		let at = 0;
+		for (; text.length - at > pieceLength; at += pieceLength) {
+			const piece = text.slice(at, at + pieceLength);
+			for (const one of judged) one.add(piece);
+			this.#take(scan.push(piece), isJson, placesOf);
+			yield pieceLength + 1;
+		}
+		let rest = at === 0 ? text : text.slice(at);
+		for (const one of judged) one.add(rest);
+		// The last text is searched once, and a short text is searched completely together with its successor.
+		if (text.length > shortText && openEnds.has(index)) {
+			this.#take(scan.push(rest), isJson, placesOf);
+			openEnds.set(index, scan.decided);
+			rest = '';
+		}
+		this.#take(scan.end(rest), isJson, placesOf);
+		for (const one of judged) {
+			for (const judgement of one.judge(true)) this.#takeJudgement(judgement, index, text.length);
+		}
+		return text.length - at + 1;
+	}
+
+	#take(spans: readonly FoundSpan[], isJson: boolean, placesOf: (start: number, end: number) => readonly PlacedSpan[]): void {
+		for (const span of spans) {
+			const finding = this.#verdicts.ofSpan(span);
+			if (finding === undefined) continue;
+			const places = placesOf(span.start, span.end);
+			this.#addSpan(finding, places);
+			if (finding.action !== 'MASK') continue;
+			for (const { index, start, end } of places) {
+				const masks = this.#masks[index] ?? [];
+				this.#masks[index] = masks;
+				masks.push(maskOf({ ...finding, start, end }, isJson && !span.isInString));
+			}
+		}
+	}
+
+	/** Adds a finding once, because a span found in a text alone is found again in the joined text. */
+	#addSpan(finding: Finding, places: readonly PlacedSpan[]): void {
+		const [first] = places;
+		const last = places.at(-1);
+		if (first === undefined || last === undefined) return;
+		const { policy, category } = finding;
+		const key = `${first.index} ${first.start} ${last.index} ${last.end} ${policy} ${category}`;
+		if (this.#known.has(key)) return;
+		if (this.#known.size < mostFindings) this.#known.add(key);
+		this.#add({ ...finding, ...first });
+	}
+
+	#takeJudgement(judgement: Judgement, index: number, length: number): void {
+		const finding = this.#verdicts.ofJudgement(judgement, length);
+		if (finding !== undefined) this.#add({ ...finding, index });
+	}
+
+	/** Skips a judgement of the joined text that was already made of a text alone. */
+	#takeJoined(judgement: Judgement, index: number, length: number): void {
+		const finding = this.#verdicts.ofJudgement(judgement, length);
+		if (finding !== undefined && !this.#findings.some((known) => isSame(known, finding))) this.#add({ ...finding, index });
+	}
+
+	#add(finding: TextFinding): void {
+		if (finding.action === 'BLOCK') this.#hasTripped = true;
+		if (this.#findings.length < mostFindings || finding.action !== 'NONE') this.#findings.push(finding);
+	}
+}
+
+function isSame(one: Finding, other: Finding): boolean {
+	return one.policy === other.policy && one.category === other.category && one.action === other.action;
+}
+
+function* eachAs<Result>(size: number, steps: Steps<Result>): Generator<number, Result> {
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+		yield size;
+	}
+}

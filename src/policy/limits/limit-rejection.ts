@@ -1,0 +1,118 @@
+import type { Declined } from '../../core/counters.ts';
+import { formatUsd } from '../../core/money.ts';
+import { Refusal, type RefusalCode } from '../../core/rejection.ts';
+import type { BudgetLimit, RateLimits } from './request-limits.ts';
+import { msToMidnight, msToNextMinute } from './utc-time.ts';
+
+/** Rejection by a team's limits. */
+export class LimitRefusal extends Refusal {
+	/** Members of the body next to `error` and `request_id` (Spec: Rate-limit rejection body, Budget-hook rejection body). */
+	readonly members: Readonly<Record<string, unknown>>;
+
+	constructor(
+		code: RefusalCode,
+		message: string,
+		retryAfterSeconds: number | undefined,
+		isWorthRetrying: boolean,
+		members: LimitRefusal['members'],
+	) {
+		super(code, {
+			message,
+			...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+			...(isWorthRetrying ? {} : { headers: { 'x-should-retry': 'false' } }),
+		});
+		this.members = members;
+	}
+}
+
+/** Rejected request: its budgets, and its reservation. */
+export interface DeclinedCall extends RateLimits {
+	/** Usual duration of similar requests in milliseconds, after which those in flight release their reservations. */
+	readonly usualMs: number;
+	readonly budgets: readonly (BudgetLimit & { readonly amountNanoUsd: bigint; readonly check: 'before' | 'after' })[];
+}
+
+/** Describes the counters' rejection to the client. */
+export function refuseCall({ binding, budget, reading }: Declined, call: DeclinedCall): LimitRefusal {
+	const { nowMs, requestsThisMinute, tokensToday, reservedTokens } = reading;
+	switch (binding) {
+		case 'rpm': {
+			const reason = `RPM limit exceeded (${requestsThisMinute}/${call.requestsPerMinute} requests per minute)`;
+			return refuseRate('rpm_limit_exceeded', reason, { waitMs: msToNextMinute(nowMs), isWorthRetrying: true });
+		}
+		case 'daily_tokens': {
+			const limit = call.dailyTokens ?? 0;
+			if (tokensToday < limit) {
+				const sums = `${tokensToday} used, ${reservedTokens} reserved, limit ${limit} tokens per day`;
+				const missing = (tokensToday + reservedTokens - limit + 1) / reservedTokens;
+				return refuseRate('daily_token_limit_exceeded', `Daily token limit is reserved by requests in flight (${sums})`, {
+					waitMs: releaseMs(missing, call.usualMs),
+					isWorthRetrying: true,
+				});
+			}
+			const reason = `Daily token limit exceeded (${tokensToday}/${call.dailyTokens} tokens per day)`;
+			return refuseRate('daily_token_limit_exceeded', reason, { waitMs: msToMidnight(nowMs), isWorthRetrying: false });
+		}
+		case 'budget': {
+			return refuseBudget(budget, reading, call);
+		}
+		case 'store': {
+			const reason = 'Budgets cannot be checked: the counter store is unreachable';
+			return new LimitRefusal('budgets_unavailable', reason, 1, true, { action: 'reject', reason });
+		}
+	}
+}
+
+interface Retry {
+	readonly waitMs: number;
+	readonly isWorthRetrying: boolean;
+}
+
+function refuseRate(code: RefusalCode, reason: string, { waitMs, isWorthRetrying }: Retry): LimitRefusal {
+	const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+	return new LimitRefusal(code, reason, retryAfterSeconds, isWorthRetrying, {
+		allowed: false,
+		reason,
+		retry_after_seconds: retryAfterSeconds,
+	});
+}
+
+const longestReleaseMs = 30_000;
+
+/**
+ * Estimates the time until reservations are released. In-flight requests began evenly over their duration, so a share of the reservations
+ * is released in that share of the time.
+ * @param share of all reservations, from 0 to 1.
+ */
+function releaseMs(share: number, usualMs: number): number {
+	return Math.min(share * usualMs, longestReleaseMs);
+}
+
+function refuseBudget(name: string | undefined, reading: Declined['reading'], call: DeclinedCall): LimitRefusal {
+	const limit = call.budgets.find(({ budget }) => budget === name);
+	const counter = reading.budgets.find(({ budget }) => budget === name);
+	if (limit === undefined || counter === undefined) {
+		throw new TypeError(`The budget ${name} rejected a request that has no reservation on it`);
+	}
+	const { limitNanoUsd, amountNanoUsd } = limit;
+	const { settledNanoUsd, heldNanoUsd } = counter;
+	const what = limit.model === null ? 'Monthly budget' : `Monthly budget of the model ${limit.model}`;
+	// Remaining amount, without a deduction for the reservations of other requests.
+	const leftNanoUsd = limitNanoUsd - settledNanoUsd;
+	if (heldNanoUsd > 0n && leftNanoUsd > 0n && (limit.check === 'before' || amountNanoUsd <= leftNanoUsd)) {
+		const sums = `${formatUsd(settledNanoUsd)} spent, ${formatUsd(heldNanoUsd)} reserved, limit ${formatUsd(limitNanoUsd)} USD`;
+		const reason = `${what} is reserved by requests in flight (${sums})`;
+		const needNanoUsd = limit.check === 'before' ? 1n : amountNanoUsd > 0n ? amountNanoUsd : 1n;
+		const missing = Number(heldNanoUsd + needNanoUsd - leftNanoUsd) / Number(heldNanoUsd);
+		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, call.usualMs) / 1000));
+		const members = { action: 'reject', reason, retry_after_seconds: retryAfterSeconds };
+		return new LimitRefusal('budget_reserved', reason, retryAfterSeconds, true, members);
+	}
+	const sums = `${formatUsd(settledNanoUsd)}/${formatUsd(limitNanoUsd)} USD`;
+	const reason =
+		leftNanoUsd <= 0n
+			? `${what} exceeded (${sums})`
+			: `${what} too small for this request (${sums}; the request can cost ${formatUsd(amountNanoUsd)} USD)`;
+	const code = limit.model === null ? 'budget_exceeded' : 'model_budget_exceeded';
+	return new LimitRefusal(code, reason, undefined, false, { action: 'reject', reason });
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import type { CounterReading } from '../../core/counters.ts';
+import { judgeReading, type WantedHold } from './request-limits.ts';
+
+const reading: CounterReading = {
+	nowMs: Date.UTC(2026, 10, 21),
+	requestsThisMinute: 20,
+	tokensToday: 700,
+	reservedTokens: 300,
+	budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 60n, heldNanoUsd: 30n }],
+};
+const unlimited = { requestsPerMinute: null, dailyTokens: null };
+
+describe('counters that say how much is taken', () => {
+	test.each([
+		['as many requests as a minute may have', { requestsPerMinute: 20, dailyTokens: null }, 'rpm'],
+		['one request less', { requestsPerMinute: 21, dailyTokens: null }, undefined],
+		['as many tokens as a day may have, with those that are reserved', { requestsPerMinute: 21, dailyTokens: 1000 }, 'daily_tokens'],
+		['one token less', { requestsPerMinute: 21, dailyTokens: 1001 }, undefined],
+		['both limits at once: the minute is named', { requestsPerMinute: 20, dailyTokens: 1000 }, 'rpm'],
+		['nothing that is limited', unlimited, undefined],
+	] as const)('decline at %s', (_title, limits, binding) => {
+		expect(judgeReading(reading, limits, [])).toEqual(binding && { isAdmitted: false, binding, reading });
+	});
+
+	const hold = { budget: 'team', limitNanoUsd: 100n, amountNanoUsd: 1000n, check: 'before' } as const;
+	test.each<[string, Partial<WantedHold>, boolean]>([
+		['checked before, of any amount while something is left', { check: 'before' }, true],
+		['checked before, with nothing left', { check: 'before', limitNanoUsd: 90n }, false],
+		['checked after, of all that is left', { check: 'after', amountNanoUsd: 10n }, true],
+		['checked after, of more than is left', { check: 'after', amountNanoUsd: 11n }, false],
+		['checked after, of nothing, with nothing left', { check: 'after', amountNanoUsd: 0n, limitNanoUsd: 90n }, false],
+		['that fits, with its least left', { check: 'fit', leastNanoUsd: 10n }, true],
+		['that fits, with less than its least left', { check: 'fit', leastNanoUsd: 11n }, false],
+		['that fits, without a least', { check: 'fit' }, true],
+		['on a budget that nobody has used', { budget: 'new', check: 'after', amountNanoUsd: 100n }, true],
+		['on a budget that nobody has used, of more than its limit', { budget: 'new', check: 'after', amountNanoUsd: 101n }, false],
+		['on a budget of nothing', { budget: 'new', limitNanoUsd: 0n }, false],
+	])('of a hold %s', (_title, change, isAdmitted) => {
+		const wanted = { ...hold, ...change };
+		const declined = { isAdmitted: false, binding: 'budget', budget: wanted.budget, reading };
+		expect(judgeReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : declined);
+	});
+
+	test('names the first of several reservations that exceeds its budget', () => {
+		const holds = [hold, { ...hold, budget: 'model', limitNanoUsd: 0n }, { ...hold, limitNanoUsd: 0n }];
+		expect(judgeReading(reading, unlimited, holds)?.budget).toBe('model');
+	});
+});

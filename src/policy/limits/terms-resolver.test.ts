@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { Team } from '../../core/team.ts';
+import { modelOfCounter, type TeamBudget, TermsBook } from './terms-resolver.ts';
+
+const usd = 1_000_000_000n;
+const tiers = {
+	sandbox: { requestsPerMinute: 10, dailyTokens: 1000, monthlyBudgetUsd: '5' },
+	enterprise: { requestsPerMinute: null, dailyTokens: 50_000, monthlyBudgetUsd: '100' },
+	free: { requestsPerMinute: 1, dailyTokens: 1, monthlyBudgetUsd: null },
+};
+const defaults = { isEnabled: true, warningThresholdPercent: 80, hardLimitPercent: 90 };
+const book = new TermsBook(tiers, defaults);
+const team = (change: Partial<Team>): Team => ({ id: 'red', name: 'Red', tier: 'enterprise', clientIds: [], ...change });
+const ofTier = {
+	id: 'tier-enterprise',
+	budget: 'all',
+	model: null,
+	limitNanoUsd: 90n * usd,
+	wholeNanoUsd: 100n * usd,
+	warningThresholdPercent: 80,
+};
+const own = (model: string | null): TeamBudget => ({
+	id: 'own',
+	model,
+	limitNanoUsd: 10n * usd,
+	warningThresholdPercent: 50,
+	hardLimitPercent: 70,
+});
+
+test('a team has the limits of its tier, or limits of its own in place of the tier’s', () => {
+	expect(book.termsOf(team({}), [])).toEqual({ tier: 'enterprise', requestsPerMinute: null, dailyTokens: 50_000, budgets: [ofTier] });
+	const limits = { requestsPerMinute: 7, dailyTokens: null };
+	expect(book.termsOf(team({ limits }), [])).toMatchObject({ requestsPerMinute: 7, dailyTokens: null });
+	expect(book.termsOf(team({ tier: 'free' }), []).budgets).toEqual([]);
+});
+
+test('a team whose tier is not configured has the limits of the sandbox', () => {
+	const { tier, requestsPerMinute, budgets } = book.termsOf(team({ tier: 'gone' }), []);
+	expect([tier, requestsPerMinute, budgets.map(({ id }) => id)]).toEqual(['gone', 10, ['tier-sandbox']]);
+	expect(() => new TermsBook({}, defaults).termsOf(team({}), [])).toThrow('there is no tier `enterprise`');
+});
+
+test('a budget of all models replaces the tier’s, one of a model is additional', () => {
+	const budgetsOf = (budgets: readonly TeamBudget[]) => book.termsOf(team({}), budgets).budgets;
+	const terms = { ...ofTier, id: 'own', limitNanoUsd: 7n * usd, wholeNanoUsd: 10n * usd, warningThresholdPercent: 50 };
+	expect(budgetsOf([own(null)])).toEqual([terms]);
+	expect(budgetsOf([own('gpt-4o')])).toEqual([ofTier, { ...terms, budget: 'model:gpt-4o', model: 'gpt-4o' }]);
+	expect(new Set(budgetsOf([own('gpt-4o'), own(null)]).map(({ budget }) => budget))).toEqual(new Set(['all', 'model:gpt-4o']));
+	const disabled = new TermsBook(tiers, { ...defaults, isEnabled: false });
+	expect(disabled.termsOf(team({}), [own(null)]).budgets).toEqual([]);
+});
+
+test('rejects an invalid amount of a tier', () => {
+	const broken = { broken: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: 'much' } };
+	expect(() => new TermsBook(broken, defaults)).toThrow('the monthly budget of the tier `broken` is not a valid amount');
+});
+
+test('a counter names its model', () => {
+	expect(['all', 'model:gpt-4o', 'model:all', 'gpt-4o'].map(modelOfCounter)).toEqual([null, 'gpt-4o', 'all', undefined]);
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../core/rejection.ts';
+import { type BodyHold, BodySpace } from './body-memory-budget.ts';
+
+const limitBytes = 1_000_000;
+
+function refusalOf(hold: BodyHold, bytes: number): unknown {
+	try {
+		hold.grow(bytes);
+		return undefined;
+	} catch (cause) {
+		return cause;
+	}
+}
+
+describe('room for request bodies', () => {
+	test('is what all of them together hold', () => {
+		const space = new BodySpace();
+		const holds = [300_000, 450_000].map((bytes, index) => {
+			const hold = space.hold(`team ${index}`, limitBytes);
+			hold.grow(bytes);
+			return hold;
+		});
+		expect(space.heldBytes).toBe(750_000);
+		const late = space.hold('other', limitBytes);
+		const refusal = refusalOf(late, 100_000);
+		expect(refusal).toBeInstanceOf(Refusal);
+		expect(refusal).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
+		expect(space.heldBytes, 'a refused body holds nothing').toBe(750_000);
+		holds[0]?.release();
+		holds[0]?.release();
+		expect(space.heldBytes).toBe(450_000);
+		expect(refusalOf(late, 100_000)).toBeUndefined();
+	});
+
+	test('a quarter is kept for small bodies', () => {
+		const space = new BodySpace();
+		const team = (name: string): BodyHold => space.hold(name, limitBytes);
+		expect(refusalOf(team('a'), 750_001)).toBeDefined();
+		expect(refusalOf(team('a'), 750_000)).toBeUndefined();
+		expect(refusalOf(team('b'), 65_537)).toBeDefined();
+		expect(['b', 'c', 'd'].map((name) => refusalOf(team(name), 65_536))).toEqual([undefined, undefined, undefined]);
+		expect(refusalOf(team('e'), 65_536), 'and no more than that').toBeDefined();
+	});
+
+	test('a body of unknown length is small until it grows, and releases everything when it is rejected', () => {
+		const space = new BodySpace();
+		space.hold('other', limitBytes).grow(740_000);
+		const hold = space.hold('team', limitBytes);
+		expect([1, 2, 3, 4, 5].map(() => refusalOf(hold, 16_000) === undefined)).toEqual([true, true, true, true, false]);
+		expect(space.heldBytes).toBe(804_000);
+		hold.release();
+		expect(space.heldBytes).toBe(740_000);
+	});
+});
+
+describe('one among many', () => {
+	/** @returns the number of bodies of that size that a team fits into the budget. */
+	const fill = (space: BodySpace, team: string, bytes: number): BodyHold[] => {
+		const holds: BodyHold[] = [];
+		for (;;) {
+			const hold = space.hold(team, limitBytes);
+			if (refusalOf(hold, bytes) !== undefined) return holds;
+			holds.push(hold);
+		}
+	};
+
+	test('leaves as much to the others as it takes, and so do they', () => {
+		const space = new BodySpace();
+		expect(fill(space, 'greedy', 70_000)).toHaveLength(5);
+		expect(fill(space, 'second', 70_000)).toHaveLength(2);
+		expect(refusalOf(space.hold('greedy', limitBytes), 70_000), 'it has more than the others find').toMatchObject({ status: 503 });
+		expect(refusalOf(space.hold('third', limitBytes), 70_000), 'whoever comes').toBeUndefined();
+	});
+
+	test('cannot fill it with small ones either', () => {
+		const space = new BodySpace();
+		expect(fill(space, 'greedy', 50_000)).toHaveLength(10);
+		expect(refusalOf(space.hold('other', limitBytes), 200_000)).toBeUndefined();
+	});
+
+	test('may have its first request as large as there is room', () => {
+		const space = new BodySpace();
+		expect(refusalOf(space.hold('a', limitBytes), 500_000)).toBeUndefined();
+		expect(refusalOf(space.hold('a', limitBytes), 70_000), 'while it has this one').toBeDefined();
+		expect(refusalOf(space.hold('a', limitBytes), 50_000), 'small ones are judged by themselves').toBeUndefined();
+		expect(refusalOf(space.hold('b', limitBytes), 200_000)).toBeUndefined();
+	});
+
+	test('has its part again when it has given it back', () => {
+		const space = new BodySpace();
+		const holds = fill(space, 'greedy', 70_000);
+		for (const hold of holds) hold.release();
+		expect(space.held('greedy')).toEqual({ bytes: 0, smallBytes: 0 });
+		expect(space.heldBytes).toBe(0);
+		expect(fill(space, 'greedy', 70_000)).toHaveLength(5);
+	});
+
+	test('is forgotten some time after it has given all back, and not before', () => {
+		const space = new BodySpace();
+		const open = space.hold('open', limitBytes);
+		open.grow(1000);
+		for (let index = 0; index < 10_000; index++) {
+			const hold = space.hold(`team ${index}`, limitBytes);
+			hold.grow(10);
+			hold.release();
+			expect(space.holderCount).toBeLessThanOrEqual(1024);
+		}
+		expect(space.held('open')).toEqual({ bytes: 1000, smallBytes: 1000 });
+		const holds = Array.from({ length: 5000 }, (_, index) => {
+			const hold = space.hold(`busy ${index}`, limitBytes);
+			hold.grow(10);
+			return hold;
+		});
+		expect(space.heldBytes).toBe(51_000);
+		for (const hold of [...holds, open]) hold.release();
+		expect(space.heldBytes).toBe(0);
+	});
+
+	test('grows piece by piece under the same rule', () => {
+		const space = new BodySpace();
+		fill(space, 'greedy', 70_000);
+		const hold = space.hold('greedy', limitBytes);
+		const pieces = Array.from({ length: 30 }, () => refusalOf(hold, 10_000) === undefined);
+		expect(pieces.filter(Boolean), 'as many as a small one may have').toHaveLength(6);
+		expect(space.held('greedy')).toEqual({ bytes: 410_000, smallBytes: 60_000 });
+		hold.release();
+		expect(space.held('greedy')).toEqual({ bytes: 350_000, smallBytes: 0 });
+	});
+
+	test('that has grown beyond a small one counts as a large one', () => {
+		const space = new BodySpace();
+		const hold = space.hold('team', limitBytes);
+		for (let index = 0; index < 20; index++) hold.grow(10_000);
+		expect(space.held('team')).toEqual({ bytes: 200_000, smallBytes: 0 });
+	});
+});

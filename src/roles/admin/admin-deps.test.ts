@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { createTurns } from './admin-deps.ts';
+
+test('tasks run one after another, also past one that failed', async () => {
+	const takeTurn = createTurns();
+	const done: string[] = [];
+	const task = (name: string) => async () => {
+		done.push(`${name} begins`);
+		await new Promise((resolve) => setImmediate(resolve));
+		done.push(`${name} ends`);
+		if (name === 'first') throw new Error('it failed');
+	};
+	const first = takeTurn(task('first'));
+	const second = takeTurn(task('second'));
+	await expect(first).rejects.toThrow('it failed');
+	await second;
+	expect(done).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
+});

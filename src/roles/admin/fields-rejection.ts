@@ -1,0 +1,36 @@
+import type { RefusalCode, RefusalOptions } from '../../core/rejection.ts';
+import { Refusal } from '../../core/rejection.ts';
+
+/** Error of one field. */
+export interface FieldError {
+	/** Path such as `limits.rpm` or `client_ids[2]`; empty for the whole body. */
+	readonly path: string;
+	readonly message: string;
+}
+
+/** A rejection that names the invalid fields. */
+export class FieldsRefusal extends Refusal {
+	readonly errors: readonly FieldError[];
+
+	constructor(code: RefusalCode, errors: readonly FieldError[], options: RefusalOptions = {}) {
+		super(code, { ...options, message: options.message ?? describe(errors) });
+		this.errors = errors;
+	}
+}
+
+/** @param detail a sentence that needs no path before it; made of both by default. */
+export function fieldInvalid(path: string, message: string, detail?: string): FieldsRefusal {
+	return new FieldsRefusal('fields_invalid', [{ path, message }], detail === undefined ? {} : { message: detail });
+}
+
+/** Creates the rejection of a value that conflicts with another record. */
+export function fieldTaken(path: string, message: string): FieldsRefusal {
+	return new FieldsRefusal('record_conflict', [{ path, message }]);
+}
+
+function describe(errors: readonly FieldError[]): string {
+	const [first, ...others] = errors;
+	if (first === undefined) return 'One or more fields are invalid';
+	const where = first.path === '' ? 'The body' : `\`${first.path}\``;
+	return `${where} ${first.message}${others.length === 0 ? '' : `, and ${others.length} more`}`;
+}

@@ -1,0 +1,75 @@
+/** Error responses of the admin API: `application/problem+json`, RFC 9457. */
+import { z } from 'zod';
+import { Refusal, type RefusalCode, refusals } from '../../core/rejection.ts';
+import { Fault, faults } from '../../core/upstream-error.ts';
+import type { ErrorAnswer } from '../document-server.ts';
+import { FieldsRefusal } from './fields-rejection.ts';
+import { named } from './schemas/values.ts';
+
+/** RFC 9457. */
+export const problem = named(
+	'Problem',
+	z.strictObject({
+		type: z.string().describe('`urn:tollgate:problem:` and the code.'),
+		title: z.string(),
+		status: z.int(),
+		detail: z.string(),
+		code: z.string(),
+		errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Each invalid field.'),
+		request_id: z.string(),
+	}),
+);
+
+export type ProblemAnswer = ErrorAnswer<z.output<typeof problem>>;
+
+export const maxBodyBytes = 1_048_576;
+
+/** Renders the problem. Internal errors reveal only the request id, which identifies their log line. */
+export function answerProblem(cause: unknown, requestId: string): ProblemAnswer {
+	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
+	if (known === undefined) {
+		const detail = 'Internal error. Operators: the cause is in the log under the request id';
+		return problemOf({ status: 500, code: 'internal_error', title: 'Internal error', detail, errors: [] }, requestId, {});
+	}
+	const { code, status, message: detail } = known;
+	const { title } = known instanceof Fault ? faults[known.code] : refusals[known.code];
+	const headers = known instanceof Refusal ? headersOf(known) : { 'retry-after': '1' };
+	return problemOf({ status, code, title, detail, errors: errorsOf(known) }, requestId, headers);
+}
+
+function problemOf(
+	{ status, code, title, detail, errors }: Omit<z.output<typeof problem>, 'type' | 'request_id'>,
+	requestId: string,
+	headers: Readonly<Record<string, string>>,
+): ProblemAnswer {
+	return {
+		status,
+		headers: { ...headers, 'content-type': 'application/problem+json; charset=utf-8' },
+		body: { type: `urn:tollgate:problem:${code}`, title, status, detail, code, errors, request_id: requestId },
+	};
+}
+
+function errorsOf(known: Refusal | Fault): z.output<typeof problem>['errors'] {
+	if (known instanceof FieldsRefusal) return known.errors.map(({ path, message }) => ({ path, message }));
+	return known instanceof Refusal && known.param !== undefined ? [{ path: known.param, message: known.message }] : [];
+}
+
+function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string, string> {
+	return {
+		...(code === 'token_missing' ? { 'www-authenticate': 'Bearer realm="tollgate"' } : {}),
+		...(code === 'token_invalid' ? { 'www-authenticate': 'Bearer realm="tollgate", error="invalid_token"' } : {}),
+		...headers,
+		...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+	};
+}
+
+/** Converts errors of the server library about unreadable requests; undefined for other errors. */
+function refusalOfServer(cause: unknown): Refusal | undefined {
+	if (!(cause instanceof Error) || !('statusCode' in cause) || typeof cause.statusCode !== 'number' || cause.statusCode >= 500) {
+		return undefined;
+	}
+	const message = cause.statusCode === 413 ? `The body is larger than ${maxBodyBytes} bytes` : undefined;
+	return new Refusal(codes[cause.statusCode] ?? 'http_malformed', { ...(message !== undefined && { message }), cause });
+}
+
+const codes: Readonly<Record<number, RefusalCode>> = { 408: 'body_timeout', 413: 'body_too_large', 415: 'media_type_unsupported' };

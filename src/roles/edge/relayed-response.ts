@@ -1,0 +1,95 @@
+/** A gateway's response that the edge relays to the client. The edge does not parse events; it only detects the boundaries between them. */
+import { wrapStream } from '../../core/byte-stream.ts';
+import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
+import { Refusal } from '../../core/rejection.ts';
+import { type Listed, OpenList } from '../../core/swap-remove-list.ts';
+import { Fault } from '../../core/upstream-error.ts';
+import type { ClientDialect } from '../../wire/dialects/dialect.ts';
+
+/** Open responses. They outlive configurations, so that all of them can be ended together. */
+export class OpenAnswers extends OpenList<RelayedAnswer> {
+	/** Ends streams with an error event of their format. */
+	endAll(): void {
+		this.each((answer) => answer.endWith(leavingRefusal));
+	}
+}
+
+const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
+
+export class RelayedAnswer implements Listed {
+	listIndex = -1;
+	readonly body: ByteStream;
+	/** Format of an event stream; undefined for any other response, which can only be cut. */
+	readonly #format: ClientDialect | undefined;
+	readonly #requestId: string;
+	readonly #ended: (cause: unknown) => void;
+	#sink: ByteSink | undefined;
+	#flow: ByteFlow | undefined;
+	#isOver = false;
+	/** Last bytes that were relayed. */
+	#tail = '';
+	#owed: Refusal | undefined;
+
+	/** @param ended called once, with the error if the response failed. */
+	constructor(body: ByteStream, format: ClientDialect | undefined, requestId: string, ended: (cause: unknown) => void) {
+		this.#format = format;
+		this.#requestId = requestId;
+		this.#ended = ended;
+		this.body = wrapStream(body, (sink, flow) => {
+			this.#sink = sink;
+			this.#flow = flow;
+			return {
+				write: (chunk) => this.#write(chunk),
+				end: () => this.#leave(undefined, () => sink.end()),
+				fail: (cause) => this.#leave(cause, () => this.#fail(cause instanceof Fault ? new Fault('gateway_unreachable', { cause }) : cause)),
+				cancel: () => this.#leave(undefined, () => flow.cancel()),
+			};
+		});
+	}
+
+	/** Ends the stream with an error event of its format, at the next event boundary. */
+	endWith(reason: Refusal): void {
+		if (this.#isOver || this.#format === undefined) return;
+		this.#owed = reason;
+		if (this.#isBetweenEvents) this.#payOwed(reason);
+	}
+
+	/** True before the first byte, and after an empty line with any kind of line ends. */
+	get #isBetweenEvents(): boolean {
+		const tail = this.#tail;
+		return tail === '' || tail.endsWith('\n\n') || tail === '\n\r\n' || tail.endsWith('\r\r');
+	}
+
+	#write(chunk: Buffer): boolean {
+		if (this.#format !== undefined) this.#tail = (this.#tail + chunk.toString('latin1', Math.max(0, chunk.length - 3))).slice(-3);
+		const isFlowing = this.#sink?.write(chunk) ?? false;
+		if (this.#owed !== undefined && this.#isBetweenEvents) this.#payOwed(this.#owed);
+		return isFlowing;
+	}
+
+	#payOwed(reason: Refusal): void {
+		this.#leave(undefined, () => {
+			this.#flow?.cancel();
+			this.#fail(reason);
+		});
+	}
+
+	#fail(cause: unknown): void {
+		const sink = this.#sink;
+		if (sink === undefined) return;
+		if (this.#format !== undefined && this.#isBetweenEvents && (cause instanceof Refusal || cause instanceof Fault)) {
+			const { status, code, message } = cause;
+			sink.write(this.#format.renderErrorEvent({ status, code, message, requestId: this.#requestId }));
+			sink.end();
+		} else {
+			sink.fail(cause);
+		}
+	}
+
+	#leave(cause: unknown, last: () => void): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		this.#ended(cause);
+		last();
+	}
+}

@@ -1,0 +1,353 @@
+/** Explains how a request would be handled, decided by the stages of the inference path. Nothing is sent, counted, reserved or recorded. */
+import { streamOf } from '../../core/byte-stream.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { ClientDialectName } from '../../core/dialect-name.ts';
+import type { HttpRequest } from '../../core/handler.ts';
+import { silentLog } from '../../core/log.ts';
+import { noMetrics } from '../../core/metrics.ts';
+import { formatUsd, formatUsdPerMillionTokens } from '../../core/money.ts';
+import type { Price } from '../../core/price.ts';
+import { Refusal } from '../../core/rejection.ts';
+import type { Team } from '../../core/team.ts';
+import { Fault } from '../../core/upstream-error.ts';
+import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
+import { judgeReading } from '../../policy/limits/request-limits.ts';
+import type { RoutedBy } from '../../policy/routing/routing.ts';
+import type { Target, Targets } from '../../policy/routing/target.ts';
+import type { AdmissionStore } from '../../stores/contracts/admission.ts';
+import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
+import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
+import { type ExplainedEngine, type ExplainedGuardrails, guardrailsOff, screenExplained } from './explain-guardrails.ts';
+import { describeFailure } from './failure.ts';
+import { assembleParts, type GatewayParts } from './gateway-deps.ts';
+import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
+import { Guarding } from './guardrail-runner.ts';
+import { admissionWarnings, type JudgedCall, judgeCall, refusalOf } from './stages/admit-request.ts';
+import { chooseTargets, isFirstChoice, routingFactsOf } from './stages/choose-targets.ts';
+import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
+import { type PreparedCall, prepareCall } from './stages/prepare-request.ts';
+import { type Call, readCall } from './stages/read-inference-request.ts';
+import { bodyFor } from './stages/send-request.ts';
+import { maySkip } from './stages/take-target.ts';
+import { TrafficBook } from './traffic-resolver.ts';
+import { UnpricedModels } from './unpriced-models.ts';
+
+export interface ExplainRequest {
+	/** Sender of the request: a client, any client of a team, or the owner of an access token. */
+	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
+	readonly format: ClientDialectName;
+	/** Body as it would be sent. */
+	readonly body: Buffer;
+	/** Header fields by lower-case name. */
+	readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ExplainPorts {
+	readonly teams: TeamDirectory;
+	readonly readCounters: AdmissionStore['read'];
+	readonly verifier: AccessTokenVerifier;
+	/** Undefined in a process that does not track provider health. */
+	readonly isEjected: ((provider: string) => boolean) | undefined;
+	/** Loads the content scorer on first use. By default, content is not scored. */
+	readonly contentScorerFor?: (settings: GuardrailSettings) => ContentScorer | undefined;
+	/** Moderation providers, which are listed but not requested. */
+	readonly engines?: readonly ExplainedEngine[];
+	readonly clock: Clock;
+}
+
+/** Fields in the order of the decisions; decisions that were not reached are null. Members have their names in the admin API. */
+export interface Explanation {
+	readonly outcome: ExplainedOutcome;
+	readonly identity: { readonly client_id: string | null; readonly scopes: readonly string[] | null } | null;
+	readonly team: { readonly id: string; readonly name: string; readonly tier: string; readonly is_registered: boolean } | null;
+	readonly request: {
+		readonly format: ClientDialectName;
+		readonly model: string;
+		readonly streaming: boolean;
+		readonly bytes: number;
+	} | null;
+	readonly route: ExplainedRoute | null;
+	readonly price: ExplainedPrice | null;
+	readonly reservation: ExplainedHold | null;
+	readonly limits: LimitsBody | null;
+	readonly guardrails: ExplainedGuardrails | null;
+	readonly upstream: ExplainedUpstream | null;
+}
+
+export interface ExplainedOutcome {
+	/** True if the request would be sent to the provider. */
+	readonly admitted: boolean;
+	/** Status of the error response; null if the request would be sent. */
+	readonly status: number | null;
+	readonly code: string | null;
+	readonly message: string | null;
+	readonly param: string | null;
+}
+
+export interface ExplainedRoute {
+	readonly decided_by: RoutedBy;
+	readonly rule: string | null;
+	/** Targets in the order in which they would be tried. */
+	readonly targets: readonly {
+		readonly provider: string;
+		readonly model: string;
+		/** Code of the error that excludes the target; null: none. */
+		readonly code: string | null;
+		/** Null if provider health is not tracked here. */
+		readonly ejected: boolean | null;
+	}[];
+}
+
+export interface ExplainedPrice {
+	readonly provider: string;
+	readonly model: string;
+	readonly version: string;
+	readonly source: 'override' | 'default' | 'unknown';
+	/** Price tiers. Each applies up to this number of input tokens; null: no limit. */
+	readonly tiers: readonly {
+		readonly up_to_input_tokens: number | null;
+		readonly input_usd_per_million_tokens: string;
+		readonly output_usd_per_million_tokens: string;
+	}[];
+}
+
+export interface ExplainedHold {
+	readonly mode: 'estimate' | 'worst_case';
+	readonly amount_usd: string;
+	readonly input_tokens: number;
+	readonly output_tokens: number;
+	/** Output cap added to the request for a budget; null: none. */
+	readonly cap_tokens: number | null;
+}
+
+export interface ExplainedUpstream {
+	readonly translated: boolean;
+	readonly warnings: readonly string[];
+	readonly bytes: number;
+	/** First differences between the given body and the body to send. */
+	readonly differences: readonly JsonDifference[];
+}
+
+export type ExplainCall = (request: ExplainRequest) => Promise<Explanation>;
+
+const mostDifferences = 200;
+
+/** @throws Error if the settings contradict each other. */
+export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): ExplainCall {
+	// Deferred: word lists are read when the first request is explained.
+	const { guardrails: ruled, ...others } = settings;
+	const parts = assembleParts(others, portsWithoutEffect(ports));
+	let guarding: Guarding | undefined;
+	const getGuarding = (): Guarding | undefined => {
+		if (ruled === undefined) return undefined;
+		guarding ??= new Guarding(ruled, { ...portsWithoutEffect(ports), contentScorer: ports.contentScorerFor?.(ruled) });
+		return guarding;
+	};
+	return async (request) => {
+		const explained: Partial<Mutable<Explanation>> = {};
+		let outcome: ExplainedOutcome = { admitted: true, status: null, code: null, message: null, param: null };
+		try {
+			await explain(request, explained, { ...parts, guarding: getGuarding() }, ports);
+		} catch (cause) {
+			if (!(cause instanceof Refusal || cause instanceof Fault)) throw cause;
+			const { status, code, message, param = null } = describeFailure(cause, '');
+			outcome = { admitted: false, status, code, message, param };
+		}
+		const {
+			identity = null,
+			team = null,
+			request: read = null,
+			route = null,
+			price = null,
+			reservation = null,
+			limits = null,
+			guardrails = null,
+			upstream = null,
+		} = explained;
+		return { outcome, identity, team, request: read, route, price, reservation, limits, guardrails, upstream };
+	};
+}
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
+
+async function explain(
+	{ of, format: formatName, body, headers }: ExplainRequest,
+	explained: Partial<Mutable<Explanation>>,
+	parts: GatewayParts,
+	ports: ExplainPorts,
+): Promise<void> {
+	const endpoint = inferenceEndpoints.find(({ dialect }) => dialect.name === formatName);
+	if (endpoint === undefined) throw new Error(`${formatName} is not a client format`);
+	const request = requestOf(body, endpoint.path, headers, of, ports.clock);
+	const { clientId, scopes, team } = await identify(of, request, parts);
+	explained.identity = { client_id: clientId, scopes };
+	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
+	const asked = await readCall(request, endpoint, parts.settings.maxBodyBytes);
+	explained.request = { format: formatName, model: asked.model, streaming: asked.isStreamed, bytes: body.length };
+	const call = await explainGuardrails(asked, team.id, explained, parts, ports);
+	const targets = chooseTargets(call, team.id, parts);
+	const route = parts.routing.explain(routingFactsOf(call, team.id, parts));
+	explained.route = {
+		decided_by: route.by,
+		rule: route.rule,
+		targets: targets.map((target) => describeTarget(call, target, team.id, parts, ports)),
+	};
+	const prepared = prepareFirst(call, targets, team.id, parts);
+	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
+	explained.price = describePrice(prepared, judged);
+	explained.reservation = describeHold(judged, parts);
+	explained.upstream = describeUpstream(asked, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, parts)]);
+	const { terms, holds } = judged;
+	const reading = await ports.readCounters(
+		team.id,
+		holds.map(({ budget, period }) => ({ budget, period })),
+	);
+	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
+	const declined = judgeReading(reading, terms, holds);
+	if (declined !== undefined) throw refusalOf(declined, judged);
+}
+
+async function explainGuardrails(
+	asked: Call,
+	team: string,
+	explained: Partial<Mutable<Explanation>>,
+	{ guarding }: GatewayParts,
+	{ engines = [] }: ExplainPorts,
+): Promise<Call> {
+	explained.guardrails = guardrailsOff;
+	if (guarding === undefined) return asked;
+	const { guardrails, pass } = await screenExplained(asked, team, guarding, engines);
+	explained.guardrails = guardrails;
+	return pass();
+}
+
+async function identify(
+	of: ExplainRequest['of'],
+	request: HttpRequest,
+	parts: GatewayParts,
+): Promise<{ clientId: string | null; scopes: string[] | null; team: Team }> {
+	const { settings, ports } = parts;
+	if ('team' in of) {
+		const team = ports.teams.team(of.team);
+		if (team === undefined) throw new Refusal('record_unknown', { message: `Team \`${of.team}\` does not exist` });
+		return { clientId: null, scopes: null, team };
+	}
+	if ('clientId' in of) return { clientId: of.clientId, scopes: null, team: identifyTeam(of, settings, ports.teams) };
+	const caller = await identifyCaller(request, parts);
+	return { clientId: caller.clientId, scopes: [...caller.scopes], team: identifyTeam(caller, settings, ports.teams) };
+}
+
+function requestOf(body: Buffer, path: string, headers: ExplainRequest['headers'], of: ExplainRequest['of'], clock: Clock): HttpRequest {
+	return {
+		id: '',
+		method: 'POST',
+		path,
+		query: '',
+		headers: { 'content-type': 'application/json', ...headers, ...('accessToken' in of && { authorization: `Bearer ${of.accessToken}` }) },
+		body: streamOf(body.length === 0 ? [] : [body]),
+		announcedLength: body.length,
+		peerAddress: '',
+		arrivedMs: clock.monotonicMs(),
+		onClientGone: () => undefined,
+	};
+}
+
+function describeTarget(
+	call: Call,
+	target: Target,
+	team: string,
+	parts: GatewayParts,
+	{ isEjected }: ExplainPorts,
+): ExplainedRoute['targets'][number] {
+	const { provider, model } = target;
+	const described = { provider, model, ejected: isEjected?.(provider) ?? null };
+	try {
+		prepareCall(call, target, team, parts);
+		return { ...described, code: null };
+	} catch (cause) {
+		if (cause instanceof Refusal || cause instanceof Fault) return { ...described, code: cause.code };
+		throw cause;
+	}
+}
+
+/** Skips targets like the inference path, before any was tried. */
+function prepareFirst(call: Call, targets: Targets, team: string, parts: GatewayParts): PreparedCall {
+	for (const target of targets) {
+		try {
+			return prepareCall(call, target, team, parts);
+		} catch (cause) {
+			const isFirst = (): boolean => isFirstChoice(call, target, team, parts);
+			if (!maySkip(cause, false, target === targets.at(-1), isFirst)) throw cause;
+		}
+	}
+	throw new Error('routing named no target');
+}
+
+function describePrice({ target }: PreparedCall, { priced }: JudgedCall): ExplainedPrice {
+	const { price, isUnknown, overrides } = priced;
+	const source = isUnknown ? 'unknown' : overrides === undefined ? 'default' : 'override';
+	return { provider: target.provider, model: target.model, version: price.version, source, tiers: price.tiers.map(describeTier) };
+}
+
+function describeTier({ upToInputTokens, inputPicoUsd, outputPicoUsd }: Price['tiers'][number]): ExplainedPrice['tiers'][number] {
+	return {
+		up_to_input_tokens: upToInputTokens,
+		input_usd_per_million_tokens: formatUsdPerMillionTokens(inputPicoUsd),
+		output_usd_per_million_tokens: formatUsdPerMillionTokens(outputPicoUsd),
+	};
+}
+
+function describeHold({ need }: JudgedCall, { settings }: GatewayParts): ExplainedHold {
+	return {
+		mode: settings.budgets.hold,
+		amount_usd: formatUsd(need.amountNanoUsd),
+		input_tokens: need.inputTokens,
+		output_tokens: need.outputTokens,
+		cap_tokens: need.capEdits.length > 0 ? (need.capTokens ?? null) : null,
+	};
+}
+
+function describeUpstream(
+	asked: Call,
+	prepared: PreparedCall,
+	{ need, usageEdits }: JudgedCall,
+	warnings: readonly string[],
+): ExplainedUpstream {
+	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
+	const given = asked.body.bytes;
+	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), mostDifferences);
+	return { translated: prepared.translated !== undefined, warnings, bytes: sent.length, differences };
+}
+
+/** Ports for stages that need none of these. A port that is used nevertheless throws instead of having an effect. */
+function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPorts {
+	const refuse = (): never => {
+		throw new Error('an explanation has no effect');
+	};
+	return {
+		upstream: refuse,
+		verifier,
+		teams,
+		admission: {
+			admit: refuse,
+			settle: refuse,
+			release: refuse,
+			extend: refuse,
+			grow: refuse,
+			read: refuse,
+			restore: refuse,
+			rehold: refuse,
+			onReturn: refuse,
+			close: refuse,
+		},
+		ledger: { open: refuse, close: refuse, assess: refuse },
+		unpriced: new UnpricedModels(),
+		traffic: new TrafficBook({ clock, log: silentLog, metrics: noMetrics, chance: () => 0 }),
+		clock,
+		log: silentLog,
+		readiness: refuse,
+	};
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '../../core/clock.ts';
+import type { HttpRequest } from '../../core/handler.ts';
+import type { RequestRecord } from './request-scope/request-recorder.ts';
+
+/** Returns the header fields of every gateway response; the server adds the request id. */
+export function answerHeaders(request: HttpRequest, record: RequestRecord, clock: Clock): Record<string, string> {
+	const headers: Record<string, string> = {};
+	addAnswerHeaders(headers, request, record, clock);
+	return headers;
+}
+
+/** @param upstreamMs duration of the provider's response; undefined if no request was sent. */
+export function addAnswerHeaders(
+	headers: Record<string, string>,
+	request: HttpRequest,
+	record: RequestRecord,
+	clock: Clock,
+	upstreamMs?: number,
+): void {
+	const { provider, model, warnings } = record.ofTarget;
+	Object.assign(headers, record.limitHeaders);
+	if (provider !== undefined) headers['x-gateway-provider'] = provider;
+	if (model !== undefined) headers['x-gateway-model'] = shownName(model);
+	addWarnings(headers, warnings);
+	const totalMs = clock.monotonicMs() - request.arrivedMs;
+	headers['server-timing'] =
+		upstreamMs === undefined
+			? `gateway;dur=${totalMs.toFixed(1)}`
+			: `gateway;dur=${(totalMs - upstreamMs).toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`;
+}
+
+export function addWarnings(headers: Record<string, string>, warnings: readonly string[]): void {
+	if (warnings.length === 0) return;
+	const all = warnings.map(shownText).join('; ');
+	const earlier = headers['x-gateway-warnings'];
+	headers['x-gateway-warnings'] = earlier === undefined ? all : `${earlier}; ${all}`;
+}
+
+/** Warnings can contain field names of the client's request. */
+function shownText(text: string): string {
+	return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 500);
+}
+
+/** Encodes a model name, because the client can send characters that a header field cannot contain. */
+function shownName(name: string): string {
+	return /^[\x21-\x7e]+$/.test(name) ? name : encodeURIComponent(name.toWellFormed());
+}

@@ -1,0 +1,322 @@
+/** Guardrails as the stages use them: compiled in the background, run in slices, findings reported to the operator. */
+import type { Clock } from '../../core/clock.ts';
+import { ownTurn } from '../../core/cooperative-task.ts';
+import type { Log } from '../../core/log.ts';
+import { type Counter, noMetrics } from '../../core/metrics.ts';
+import { Refusal } from '../../core/rejection.ts';
+import type { Stage } from '../../policy/guardrails/guardrail.ts';
+import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
+import type { Screening } from '../../policy/guardrails/text-evaluation.ts';
+import type { Assessment } from '../../stores/contracts/assessments.ts';
+import { isJsonObject, type JsonObject } from '../../wire/json/parse-body.ts';
+import type { Edit } from '../../wire/json/splice-body.ts';
+import { textEdits } from '../../wire/text-edits.ts';
+import type { TextView, ViewedText } from '../../wire/text-view.ts';
+import type { GatewayPorts } from './gateway-settings.ts';
+import { createGuardrailEngines } from './moderation/create-moderation-providers.ts';
+import { EnginePanel, isEngineFailure, type Trip } from './moderation/moderation-dispatcher.ts';
+
+export interface GuardedCall {
+	readonly requestId: string;
+	readonly team: string;
+}
+
+export type ScreeningOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'moderation_failed';
+
+/** Maximum time of reading between two yields to the event loop; `sliceCharacters` are read between two clock checks. */
+const readingMs = 2;
+/** Share of it in the turn in which a request arrived, because others may have arrived in the same turn. */
+const beginningMs = 0.5;
+const sliceCharacters = 1024;
+/** Maximum time of compiling word lists between two yields. */
+const compilingMs = 5;
+/** Maximum queue of texts for monitoring. Texts beyond it are not evaluated, which is reported. */
+const mostWaitingCharacters = 16 * 1024 * 1024;
+
+/** Evaluation of some texts. */
+export interface Looked {
+	readonly screening: Screening;
+	readonly trips: readonly Trip[];
+}
+
+/** Maximum number of reported content types, because clients choose them. */
+const mostUnreadableTypes = 10;
+
+type Found = Pick<Assessment, 'policy' | 'category' | 'action' | 'outcome' | 'count'>;
+
+const foundNothing: Found = { policy: '', category: '', action: 'NONE', outcome: 'clean', count: 1 };
+
+interface Observation {
+	readonly call: GuardedCall;
+	readonly stage: Stage;
+	readonly view: TextView;
+	readonly characters: number;
+}
+
+export class Guarding {
+	readonly isEnforced: boolean;
+	readonly #settings: GuardrailSettings;
+	/** Moderation providers. `screen` and `look` send them complete texts, stream guards send pieces. */
+	readonly engines: EnginePanel;
+	readonly #clock: Clock;
+	readonly #log: Log;
+	readonly #outcomes: Counter;
+	readonly #assessments: Counter;
+	readonly #ledger: GatewayPorts['ledger'];
+	readonly #waiting: Observation[] = [];
+	#waitingCharacters = 0;
+	#isWorking = false;
+	#compiled: Guardrails | undefined;
+	readonly #compiling: Promise<Guardrails>;
+
+	constructor(settings: GuardrailSettings, ports: GatewayPorts) {
+		const { clock, log, metrics = noMetrics, upstream, ledger, guardrailEngines = [] } = ports;
+		this.#ledger = ledger;
+		this.engines = new EnginePanel(createGuardrailEngines(guardrailEngines, { upstream, clock, log, metrics }), settings);
+		this.isEnforced = settings.isEnforced;
+		this.#settings = settings;
+		this.#clock = clock;
+		this.#log = log;
+		this.#outcomes = metrics.counter('tollgate_guardrail_evaluations_total', 'Guardrail evaluations by stage and outcome.', [
+			'stage',
+			'outcome',
+		]);
+		this.#assessments = metrics.counter('tollgate_guardrail_assessments_total', 'Guardrail matches by stage, policy and action.', [
+			'stage',
+			'policy',
+			'action',
+		]);
+		this.#compiling = this.#compile(settings, ports.contentScorer);
+		// Callers that wait for the guardrails get the error as well.
+		this.#compiling.catch((cause: unknown) => log.error('guardrails cannot be compiled', { cause }));
+	}
+
+	/** Pending only while word lists are being compiled. */
+	get guardrails(): Guardrails | Promise<Guardrails> {
+		return this.#compiled ?? this.#compiling;
+	}
+
+	/**
+	 * Evaluates the texts of a request before it continues.
+	 * @throws `Refusal` `guardrail_blocked`.
+	 */
+	async screen(call: GuardedCall, stage: Stage, view: TextView): Promise<Screening> {
+		const { screening, trips } = await this.look(call, stage, view);
+		this.report(call, stage, trips, view);
+		this.requirePassing(stage, trips, view);
+		this.noteByEngines(call, stage, shownOf(view, screening));
+		return screening;
+	}
+
+	/** Evaluates texts, also by the moderation providers that may block them; reports nothing. */
+	async look(call: GuardedCall, stage: Stage, view: TextView): Promise<Looked> {
+		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
+		await this.#read(screening);
+		// Blocked texts are not sent to moderation providers.
+		const judged = screening.isBlocked
+			? []
+			: await this.engines.ask(this.engines.stopping(call.team), shownOf(view, screening), stage, call);
+		return { screening, trips: [...screening.findings, ...judged] };
+	}
+
+	/** Sends texts that are already released to monitoring moderation providers, and reports their findings. */
+	noteByEngines(call: GuardedCall, stage: Stage, shown: readonly string[]): void {
+		const engines = this.engines.noting(call.team);
+		if (engines.length === 0) return;
+		this.engines
+			.ask(engines, shown, stage, call)
+			.then((trips) => {
+				if (trips.length > 0) this.#keep(call, stage, this.#tell(call, stage, trips));
+			})
+			.catch((cause: unknown) => this.failed(call, stage, cause));
+	}
+
+	/** @throws `Refusal` `guardrail_blocked`. */
+	requirePassing(stage: Stage, trips: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
+		const blocking = trips.find(({ action }) => action === 'BLOCK');
+		if (blocking !== undefined) throw blocked(stage, blocking);
+		if (this.isEnforced && unreadable.length > 0) this.requireReadable(stage, unreadable[0]?.type ?? '');
+	}
+
+	/** @throws `Refusal` `guardrail_blocked` if unreadable content is blocked. */
+	requireReadable(stage: Stage, type: string): void {
+		if (this.#settings.unreadable === 'block') throw blocked(stage, { policy: 'unreadable', category: type });
+	}
+
+	/** Queues texts for evaluation without delaying the request. */
+	observe(call: GuardedCall, stage: Stage, view: TextView): void {
+		const characters = view.texts.reduce((sum, { text }) => sum + text.length, 0);
+		if (this.#waitingCharacters + characters > mostWaitingCharacters) {
+			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
+			this.#log.warn('guardrails not evaluated', {
+				requestId: call.requestId,
+				team: call.team,
+				stage,
+				reason: 'the evaluation queue is full',
+			});
+			this.#keep(call, stage, [{ policy: 'unreadable', category: 'backlog', action: 'NONE', outcome: 'not_evaluated', count: 1 }]);
+			return;
+		}
+		this.#waiting.push({ call, stage, view, characters });
+		this.#waitingCharacters += characters;
+		if (this.#isWorking) return;
+		this.#isWorking = true;
+		this.#clock.after(1, () => void this.#work());
+	}
+
+	/** Reports findings, never the text. */
+	report(call: GuardedCall, stage: Stage, findings: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
+		this.#outcomes.add(1, { stage, outcome: outcomeOf(findings) });
+		if (unreadable.length > 0) {
+			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
+			const types = [...new Set(unreadable.map(({ type }) => type))].slice(0, 10);
+			this.#log.info('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, count: unreadable.length, types });
+		}
+		const found = [...this.#unreadableFound(unreadable), ...this.#tell(call, stage, findings)];
+		this.#keep(call, stage, found.length === 0 ? [foundNothing] : found);
+	}
+
+	#tell(call: GuardedCall, stage: Stage, findings: readonly Trip[]): Found[] {
+		if (findings.some(isEngineFailure)) this.#outcomes.add(1, { stage, outcome: 'moderation_failed' });
+		const found: Found[] = [];
+		const counts = new Map<string, { finding: Trip; count: number }>();
+		for (const finding of findings) {
+			const key = `${finding.policy} ${finding.category} ${finding.action}`;
+			counts.set(key, { finding, count: (counts.get(key)?.count ?? 0) + 1 });
+		}
+		for (const { finding, count } of counts.values()) {
+			const { policy, category, action } = finding;
+			this.#assessments.add(1, { stage, policy, action });
+			found.push({
+				policy,
+				category,
+				action,
+				outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'matched',
+				count,
+			});
+			this.#log.info('guardrail assessment', { requestId: call.requestId, team: call.team, stage, policy, category, action, count });
+		}
+		return found;
+	}
+
+	#unreadableFound(unreadable: TextView['unreadable']): Found[] {
+		if (unreadable.length === 0) return [];
+		const action = this.isEnforced && this.#settings.unreadable === 'block' ? 'BLOCK' : 'NONE';
+		const byType = [...Map.groupBy(unreadable, ({ type }) => type)].slice(0, mostUnreadableTypes);
+		return byType.map(([category, some]) => ({ policy: 'unreadable', category, action, outcome: 'not_evaluated', count: some.length }));
+	}
+
+	#keep({ requestId, team }: GuardedCall, stage: Stage, found: readonly Found[]): void {
+		const atMs = this.#clock.nowMs();
+		this.#ledger.assess(found.map((one) => ({ requestId, atMs, team, stage, ...one })));
+	}
+
+	async #compile(settings: GuardrailSettings, scorer: GatewayPorts['contentScorer']): Promise<Guardrails> {
+		// Loaded on demand: a gateway without guardrails does not need this data.
+		const { compileGuardrails } = await import('../../policy/guardrails/guardrails.ts');
+		const steps = compileGuardrails(settings, scorer);
+		for (let sinceMs = this.#clock.monotonicMs(); ; ) {
+			const step = steps.next();
+			if (step.done === true) {
+				this.#compiled = step.value;
+				return step.value;
+			}
+			if (this.#clock.monotonicMs() - sinceMs < compilingMs) continue;
+			await ownTurn();
+			sinceMs = this.#clock.monotonicMs();
+		}
+	}
+
+	async #work(): Promise<void> {
+		for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+			const read = this.#readLater(next);
+			// A slow moderation provider delays no other texts.
+			void this.#conclude(next, read);
+			await read.catch(() => undefined);
+		}
+		this.#isWorking = false;
+	}
+
+	async #readLater({ call, stage, view }: Observation): Promise<Screening> {
+		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
+		await ownTurn();
+		await this.#read(screening);
+		return screening;
+	}
+
+	/** Never rejects, because monitoring must not harm the request. */
+	async #conclude({ call, stage, view, characters }: Observation, read: Promise<Screening>): Promise<void> {
+		try {
+			const { findings } = await read;
+			const texts = view.texts.map(({ text }) => text);
+			const judged = await this.engines.ask(this.engines.noting(call.team), texts, stage, call);
+			this.report(call, stage, [...findings, ...judged], view);
+		} catch (cause) {
+			this.failed(call, stage, cause);
+		} finally {
+			this.#waitingCharacters -= characters;
+		}
+	}
+
+	/** Reports an internal error that left texts unevaluated. */
+	failed({ requestId, team }: GuardedCall, stage: Stage, cause: unknown): void {
+		this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
+		this.#log.error('guardrails not evaluated', { requestId, team, stage, cause });
+	}
+
+	async #read(screening: Screening): Promise<void> {
+		for (let sinceMs = this.#clock.monotonicMs() - readingMs + beginningMs; !screening.run(sliceCharacters); ) {
+			if (this.#clock.monotonicMs() - sinceMs < readingMs) continue;
+			await ownTurn();
+			sinceMs = this.#clock.monotonicMs();
+		}
+	}
+}
+
+export function blocked(stage: Stage, { policy, category }: { readonly policy: string; readonly category: string }): Refusal {
+	const where = stage === 'input' ? 'The request' : 'The response';
+	return new Refusal('guardrail_blocked', {
+		message: `${where} was blocked by guardrails: policy \`${policy}\`, category \`${category}\``,
+	});
+}
+
+/** Returns the texts to send to others, with masks applied. */
+function shownOf({ texts }: TextView, screening: Screening): string[] {
+	return texts.map(({ text }, index) => screening.maskedText(index) ?? text);
+}
+
+function outcomeOf(findings: readonly Trip[]): ScreeningOutcome {
+	if (findings.length === 0) return 'clean';
+	return findings.some(({ action }) => action === 'MASK') && findings.every(({ action }) => action !== 'BLOCK') ? 'masked' : 'matched';
+}
+
+type Change = readonly [ViewedText, string];
+
+/**
+ * Replaces a text whose whole content was masked as part of a longer match. The label is in the text before it, and providers reject empty
+ * texts.
+ */
+const goneLabel = '[MASKED]';
+
+/** Lists the texts to replace, with their replacement. */
+export function maskedTexts({ texts }: TextView, screening: Screening): readonly Change[] {
+	return texts.flatMap((text, index) => {
+		const masked = screening.maskedText(index);
+		return masked === undefined ? [] : [[text, masked === '' && !text.isJson ? goneLabel : masked] as const];
+	});
+}
+
+/** Returns the edits that mask a response or one of its events. */
+export function maskEdits(bytes: Buffer, told: JsonObject | undefined, changes: readonly Change[]): readonly Edit[] {
+	return textEdits(bytes, [...changes.filter(([{ path }]) => path[2] !== 'logprobs'), ...copiesIn(told?.choices)]);
+}
+
+/** Clears the log probabilities of a chat completion, which would reveal masked text. */
+function copiesIn(choices: unknown): readonly Change[] {
+	if (!Array.isArray(choices)) return [];
+	return choices.flatMap((choice: unknown, index) => {
+		if (!isJsonObject(choice) || !isJsonObject(choice.logprobs)) return [];
+		const path = ['choices', index, 'logprobs'];
+		return [[{ text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', path, thread: '' }, 'null'] as const];
+	});
+}

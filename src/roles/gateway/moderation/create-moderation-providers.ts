@@ -1,0 +1,264 @@
+/** External moderation providers: limited in time and concurrency, metered, and never the cause of an accidental request failure. */
+import type { Clock, Timer } from '../../../core/clock.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Counter, Histogram, Metrics } from '../../../core/metrics.ts';
+import type { Upstream } from '../../../core/upstream.ts';
+import type { EngineAnswer, EngineFinding, EngineStage, EngineUsage } from '../../../wire/moderation/moderation.ts';
+import { engineProtocol } from '../../../wire/moderation/moderation-protocols.ts';
+import type { EnginePrice, EngineSettings } from './moderation-settings.ts';
+import { type EngineFailure, type EnginePlace, type EngineTrouble, sendToEngine } from './send-to-moderation-provider.ts';
+
+type EngineJudgement = EngineVerdict | EngineFailed;
+
+interface EngineReport {
+	/** Highest score of each category above the log threshold. After a failure, findings of the requests that succeeded. */
+	readonly findings: readonly JudgedFinding[];
+	readonly usage: EngineUsage;
+	/** Undefined if the price is unknown. */
+	readonly costNanoUsd: bigint | undefined;
+}
+
+interface JudgedFinding extends EngineFinding {
+	/** True if the score reaches the block threshold; otherwise it is only reported. */
+	readonly isSure: boolean;
+}
+
+interface EngineVerdict extends EngineReport {
+	readonly outcome: 'judged';
+}
+
+interface EngineFailed extends EngineReport {
+	readonly outcome: 'failed';
+	readonly failure: EngineFailure;
+	/** True to fail closed: under enforcement, the request is blocked. */
+	readonly isBlocking: boolean;
+}
+
+export interface GuardrailEngine extends Pick<EngineSettings, 'name' | 'action'> {
+	/** Evaluates the texts of one request together, within the timeout. Rejects only for internal errors. */
+	judge(texts: readonly string[], stage: EngineStage, asked: Asked): Promise<EngineJudgement>;
+}
+
+/** Request that needs the evaluation. */
+export interface Asked {
+	readonly requestId: string;
+	readonly team: string;
+	/** Registers a listener that ends the evaluation when its client disconnects. */
+	readonly onClientGone?: (listener: () => void) => void;
+}
+
+export interface EnginePorts {
+	readonly upstream: Upstream;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly metrics: Metrics;
+}
+
+/** Maximum number of requests for one evaluation; longer texts are not evaluated. */
+const mostRequests = 16;
+/** Maximum queue length per slot. */
+const mostWaitingPerPlace = 8;
+
+const nothingUsed: EngineUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
+
+export function createGuardrailEngines(settings: readonly EngineSettings[], ports: EnginePorts): readonly GuardrailEngine[] {
+	const counts = new EngineCounts(ports.metrics);
+	return settings.map((one) => createEngine(one, ports, counts));
+}
+
+function createEngine(settings: EngineSettings, { upstream, clock, log }: EnginePorts, counts: EngineCounts): GuardrailEngine {
+	const { name, action, timeoutMs, mostConcurrent, onFailure } = settings;
+	const place: EnginePlace = { settings, protocol: engineProtocol(settings.protocol), upstream, clock };
+	const places = new Places(clock, mostConcurrent, mostConcurrent * mostWaitingPerPlace);
+
+	const conclude = (judgement: EngineJudgement, { requestId, team }: Asked, startedMs: number, status?: number): EngineJudgement => {
+		const durationMs = clock.monotonicMs() - startedMs;
+		counts.add(name, judgement, durationMs);
+		const { usage, costNanoUsd } = judgement;
+		const cost = costNanoUsd === undefined ? null : String(costNanoUsd);
+		const fields = { requestId, team, moderation_provider: name, ...usage, cost_nano_usd: cost, duration_ms: Math.round(durationMs) };
+		if (judgement.outcome === 'judged') log.debug('moderation provider evaluated', fields);
+		else if (judgement.failure !== 'abandoned') {
+			log.warn('moderation provider failed', {
+				...fields,
+				reason: judgement.failure,
+				on_failure: onFailure,
+				...(status !== undefined && { status }),
+			});
+		}
+		return judgement;
+	};
+
+	return {
+		name,
+		action,
+		async judge(texts, stage, asked) {
+			const { onClientGone = () => undefined } = asked;
+			const startedMs = clock.monotonicMs();
+			const dueMs = startedMs + timeoutMs;
+			const requests = place.protocol.requestsFor(texts, stage);
+			if (requests.length > mostRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), asked, startedMs);
+			const answers = await Promise.all(
+				requests.map(async (request) => {
+					if (!(await places.enter(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
+					try {
+						const leftMs = dueMs - clock.monotonicMs();
+						if (leftMs < 1) return { failure: 'busy' } as const;
+						return await sendToEngine(place, request, leftMs, onClientGone);
+					} finally {
+						places.leave();
+					}
+				}),
+			);
+			return conclude(reportOf(answers, settings), asked, startedMs, answers.find(isTrouble)?.status);
+		},
+	};
+}
+
+function reportOf(answers: readonly (EngineAnswer | EngineTrouble)[], { onFailure, price, thresholds }: EngineSettings): EngineJudgement {
+	const good = answers.filter((answer): answer is EngineAnswer => !isTrouble(answer));
+	const usage = sumUsage(good.map((answer) => answer.usage));
+	const report = {
+		findings: noted(
+			good.flatMap(({ findings }) => findings),
+			thresholds,
+		),
+		usage,
+		costNanoUsd: costOf(usage, price),
+	};
+	const trouble = answers.find(isTrouble);
+	if (trouble === undefined) return { outcome: 'judged', ...report };
+	return { outcome: 'failed', failure: trouble.failure, isBlocking: onFailure === 'closed', ...report };
+}
+
+function isTrouble(answer: EngineAnswer | EngineTrouble): answer is EngineTrouble {
+	return 'failure' in answer;
+}
+
+function noted(findings: readonly EngineFinding[], { log, block }: EngineSettings['thresholds']): JudgedFinding[] {
+	const byCategory = new Map<string, JudgedFinding>();
+	for (const finding of findings) {
+		const known = byCategory.get(finding.category);
+		if (finding.score < log || finding.score <= (known?.score ?? 0)) continue;
+		byCategory.set(finding.category, { ...finding, isSure: finding.score >= block });
+	}
+	return [...byCategory.values()];
+}
+
+function sumUsage(usages: readonly EngineUsage[]): EngineUsage {
+	return usages.reduce(
+		(sum, usage) => ({
+			inputTokens: sum.inputTokens + usage.inputTokens,
+			outputTokens: sum.outputTokens + usage.outputTokens,
+			units: sum.units + usage.units,
+		}),
+		nothingUsed,
+	);
+}
+
+/** Computes the cost, rounded up. @returns undefined if usage was charged at an unknown price. */
+function costOf(usage: EngineUsage, price: EnginePrice | undefined): bigint | undefined {
+	if (usage.inputTokens + usage.outputTokens + usage.units === 0) return 0n;
+	if (price === undefined) return undefined;
+	const { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd } = price;
+	const picoUsd =
+		BigInt(usage.inputTokens) * inputPicoUsd + BigInt(usage.outputTokens) * outputPicoUsd + BigInt(usage.units) * thousandUnitsNanoUsd;
+	return (picoUsd + 999n) / 1000n;
+}
+
+const nanoUsdPerUsd = 1e9;
+
+/** Metrics of evaluations and their cost, by moderation provider. */
+class EngineCounts {
+	readonly #judgements: Counter;
+	readonly #seconds: Histogram;
+	readonly #usage: Counter;
+	readonly #costUsd: Counter;
+	readonly #unpriced: Counter;
+
+	constructor(metrics: Metrics) {
+		this.#judgements = metrics.counter(
+			'tollgate_moderation_evaluations_total',
+			'Evaluations by moderation providers, by outcome: `evaluated` or the reason of failure.',
+			['moderation_provider', 'outcome'],
+		);
+		this.#seconds = metrics.histogram(
+			'tollgate_moderation_duration_seconds',
+			'Duration of an evaluation.',
+			[0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2],
+			['moderation_provider'],
+		);
+		this.#usage = metrics.counter('tollgate_moderation_usage_total', 'Billable units of moderation providers.', [
+			'moderation_provider',
+			'unit',
+		]);
+		this.#costUsd = metrics.counter(
+			'tollgate_moderation_cost_usd_total',
+			'Cost of moderation providers in US dollars, where the price is known.',
+			['moderation_provider'],
+		);
+		this.#unpriced = metrics.counter('tollgate_moderation_unpriced_total', 'Billable evaluations without a known price.', [
+			'moderation_provider',
+		]);
+	}
+
+	add(engine: string, judgement: EngineJudgement, durationMs: number): void {
+		this.#judgements.add(1, { moderation_provider: engine, outcome: judgement.outcome === 'judged' ? 'evaluated' : judgement.failure });
+		this.#seconds.observe(durationMs / 1000, { moderation_provider: engine });
+		const { usage, costNanoUsd } = judgement;
+		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { moderation_provider: engine, unit: 'input_tokens' });
+		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { moderation_provider: engine, unit: 'output_tokens' });
+		if (usage.units > 0) this.#usage.add(usage.units, { moderation_provider: engine, unit: 'units' });
+		if (costNanoUsd === undefined) this.#unpriced.add(1, { moderation_provider: engine });
+		else if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { moderation_provider: engine });
+	}
+}
+
+interface Waiting {
+	readonly begin: () => void;
+	readonly timer: Timer;
+}
+
+/** Concurrency limit with a bounded first-in, first-out queue and a maximum wait. */
+class Places {
+	readonly #clock: Clock;
+	readonly #mostWaiting: number;
+	readonly #waiting = new Set<Waiting>();
+	#free: number;
+
+	constructor(clock: Clock, count: number, mostWaiting: number) {
+		this.#clock = clock;
+		this.#free = count;
+		this.#mostWaiting = mostWaiting;
+	}
+
+	/** @returns true if a slot was free in time; release it with `leave`. */
+	enter(mostMs: number): Promise<boolean> {
+		if (this.#free > 0) {
+			this.#free--;
+			return Promise.resolve(true);
+		}
+		if (this.#waiting.size >= this.#mostWaiting || mostMs <= 0) return Promise.resolve(false);
+		return new Promise((resolve) => {
+			const waiting: Waiting = {
+				begin: () => resolve(true),
+				timer: this.#clock.after(mostMs, () => {
+					this.#waiting.delete(waiting);
+					resolve(false);
+				}),
+			};
+			this.#waiting.add(waiting);
+		});
+	}
+
+	leave(): void {
+		const [next] = this.#waiting;
+		if (next === undefined) {
+			this.#free++;
+			return;
+		}
+		this.#waiting.delete(next);
+		next.timer.cancel();
+		next.begin();
+	}
+}

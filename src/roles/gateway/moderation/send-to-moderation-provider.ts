@@ -1,0 +1,94 @@
+/** Sends one request to a moderation provider and parses the response, or returns the reason of a failure. */
+import { discardStream, readWhole } from '../../../core/byte-stream.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { ByteStream } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import type { Upstream, UpstreamResponse } from '../../../core/upstream.ts';
+import { Fault } from '../../../core/upstream-error.ts';
+import type { EngineAnswer, EngineProtocol, EngineRequest } from '../../../wire/moderation/moderation.ts';
+import { type EngineSettings, timeoutsWithin } from './moderation-settings.ts';
+import { signAwsRequest } from './sign-aws-request.ts';
+
+/** `abandoned`: the client disconnected. `busy`: no slot was free in time. `too_large`: the texts need too many requests. */
+export type EngineFailure = 'timeout' | 'unreachable' | 'status' | 'malformed' | 'busy' | 'too_large' | 'abandoned';
+
+export interface EngineTrouble {
+	readonly failure: EngineFailure;
+	/** HTTP status of the response, if it is the cause. */
+	readonly status?: number;
+}
+
+export interface EnginePlace {
+	readonly settings: EngineSettings;
+	readonly protocol: EngineProtocol;
+	readonly upstream: Upstream;
+	readonly clock: Clock;
+}
+
+/** Far larger than any real response. */
+const mostAnswerBytes = 1024 * 1024;
+
+/** @param leftMs of the evaluation's time. Never rejects. */
+export async function sendToEngine(
+	place: EnginePlace,
+	request: EngineRequest,
+	leftMs: number,
+	onClientGone: (listener: () => void) => void,
+): Promise<EngineAnswer | EngineTrouble> {
+	const { settings, protocol, upstream } = place;
+	const { origin, host, pathname } = new URL(settings.baseUrl);
+	const target = pathname.replace(/\/+$/, '') + request.target;
+	try {
+		const response = await upstream({
+			origin,
+			method: 'POST',
+			target,
+			headers: headersFor(place, host, target, request.body),
+			body: Buffer.from(request.body),
+			timeouts: timeoutsWithin(leftMs),
+			mayReachPrivateNetwork: settings.mayReachPrivateNetwork,
+			proxy: settings.proxy,
+			onClientGone,
+		});
+		if (response.status !== 200) {
+			discardStream(response.body);
+			return { failure: 'status', status: response.status };
+		}
+		return protocol.read(await readJson(response, onClientGone)) ?? { failure: 'malformed', status: 200 };
+	} catch (cause) {
+		return { failure: failureOf(cause) };
+	}
+}
+
+function headersFor({ settings, protocol, clock }: EnginePlace, host: string, target: string, body: string): Record<string, string> {
+	const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity', 'user-agent': 'tollgate', ...protocol.headers };
+	const { awsCredentials } = settings;
+	if (awsCredentials === null) return headers;
+	const signed = { 'content-type': headers['content-type'] };
+	return {
+		...headers,
+		...signAwsRequest({ method: 'POST', host, target, headers: signed, body }, 'bedrock', awsCredentials, clock.nowMs()),
+	};
+}
+
+async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () => void) => void): Promise<unknown> {
+	const endable: ByteStream = {
+		start(sink) {
+			const flow = body.start(sink);
+			onClientGone(() => {
+				flow.cancel();
+				sink.fail(new Refusal('client_closed'));
+			});
+			return flow;
+		},
+	};
+	return JSON.parse((await readWhole(endable, mostAnswerBytes)).toString('utf8'));
+}
+
+/** @throws causes other than upstream failures and malformed bodies. */
+function failureOf(cause: unknown): EngineFailure {
+	if (cause instanceof Fault) return cause.code.endsWith('_timeout') ? 'timeout' : 'unreachable';
+	if (cause instanceof Refusal) return cause.code === 'client_closed' ? 'abandoned' : 'malformed';
+	if (cause instanceof SyntaxError) return 'malformed';
+	throw cause;
+}

@@ -1,0 +1,384 @@
+import type { Price } from '../../../core/price.ts';
+import { noUsage, totalTokens, type Usage } from '../../../core/usage.ts';
+import { costNanoUsd } from '../../../policy/budgets/cost.ts';
+import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
+import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
+import type { BudgetHold, Settled, Settlement } from '../../../stores/contracts/admission.ts';
+import type { CallOutcome, ClosedRow, OpenedRow, OpenRow } from '../../../stores/contracts/ledger.ts';
+import { type MeteredUsage, meterAnswer, type ToldAnswer, UsageMeter } from '../../../wire/usage/usage-meter.ts';
+import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
+import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
+import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
+import type { CallScope, RequestOutcome } from './request-scope.ts';
+
+/** Maximum speed of one response; models that hide their reasoning are slower. */
+const mostTokensPerSecond = 500;
+
+/** Number of renewals within the lifetime of a reservation. */
+const renewalsPerHold = 3;
+
+const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
+
+/** Terms under which a request was admitted. */
+export interface PermitTerms extends BodyEdits {
+	/** Ledger entry of the request, while it stays with this target. */
+	readonly row: OpenRow;
+	/** Number of targets that failed before this one. */
+	readonly earlierTargets: number;
+	readonly price: Price;
+	readonly budgets: readonly BudgetTerms[];
+	readonly holds: readonly BudgetHold[];
+	/** Lifetime of the reservations without renewal. */
+	readonly holdMs: number;
+	/** Initial reservation of a stream that a budget can stop. Undefined for other requests. */
+	readonly stopsAtNanoUsd: bigint | undefined;
+	/** Input tokens of the request, for responses that report no usage. */
+	readonly inputTokens: number;
+	/** Output tokens that the reservation covers, over all choices. */
+	readonly outputTokens: number;
+	/** Maximum output tokens over all choices. */
+	readonly mostOutputTokens: number;
+	/** Maximum output tokens by the request's own cap. */
+	readonly allowedOutputTokens: number;
+	/** Number of requested choices. */
+	readonly choices: number;
+	/** Receives the usage of this request at its end. */
+	readonly usual: UsualRequest;
+	/** True if the gateway requested usage in the stream and the client did not. */
+	readonly isUnasked: boolean;
+	readonly reader: UsageReader;
+	/** The response may show little of its cost, because reasoning can be hidden. */
+	readonly mayThinkUnseen: boolean;
+}
+
+/**
+ * Permit of a request that costs: its ledger entry is open and its cost is reserved. It ends exactly once, whatever happens to the request.
+ * At the end, the actual cost is settled, in the ledger first.
+ */
+export class BilledPermit implements Permit {
+	readonly terms: PermitTerms;
+	/** Undefined until the ledger has the entry. */
+	#entry: OpenedRow | undefined;
+	/**
+	 * Cleared when the permit ends. Otherwise, each garbage collection would copy the request and response while the permit waits for the
+	 * ledger.
+	 */
+	#scope: CallScope | undefined;
+	readonly #parts: GatewayParts;
+	#coveredTokens: number;
+	#isExtending = false;
+	/** Time of sending by the monotonic clock. */
+	#sentMs: number | undefined;
+	#mayCost = false;
+	/** Usage of a complete response, which may still be withheld. */
+	#answered: MeteredUsage | undefined;
+	/** Usage of an ended stream. */
+	#streamed: MeteredUsage | undefined;
+	/** Reservation of a stream that stops when its budgets are exhausted. */
+	readonly #reservation: StreamReservation | undefined;
+	#renewedMs: number;
+	#booked: MeteredUsage | undefined;
+
+	/** Creates the permit of a reservation that the team's counters already contain. @param scope owns the permit. */
+	constructor(terms: PermitTerms, scope: CallScope, parts: GatewayParts) {
+		this.terms = terms;
+		this.#scope = scope;
+		this.#parts = parts;
+		this.#coveredTokens = terms.outputTokens;
+		this.#renewedMs = parts.ports.clock.monotonicMs();
+		this.#reservation = terms.stopsAtNanoUsd === undefined ? undefined : this.#reserve(terms.stopsAtNanoUsd);
+		if (terms.holds.length > 0) parts.work.openHolds++;
+		scope.hold(this);
+	}
+
+	/** Opens the ledger entry, without which nothing is sent. @throws Fault `records_unavailable`. */
+	open(): this | Promise<this> {
+		const opened = this.#parts.ports.ledger.open(this.terms.row);
+		if (opened instanceof Promise) return opened.then((entry) => this.#opened(entry));
+		return this.#opened(opened);
+	}
+
+	#opened(entry: OpenedRow): this {
+		this.#entry = entry;
+		return this;
+	}
+
+	get edits(): BodyEdits {
+		return this.terms;
+	}
+
+	#reserve(reservedNanoUsd: bigint): StreamReservation {
+		const { row, holds, holdMs, price, choices, allowedOutputTokens, inputTokens } = this.terms;
+		const { admission, clock, log } = this.#parts.ports;
+		return new StreamReservation(
+			{ id: row.id, team: row.team, holds, holdMs, price, choices, allowedTokens: allowedOutputTokens, reservedNanoUsd },
+			{ ...noUsage, inputTokens },
+			{
+				admission,
+				clock,
+				log,
+				hiddenTokens: () => this.#writableTokens(),
+				isBlind: (metered) => this.isBlind(metered),
+				stop: (reason) => this.#scope?.abort(reason),
+			},
+		);
+	}
+
+	markSent(): void {
+		if (this.#entry === undefined) throw new Error('a request was sent before its ledger entry was open');
+		if (this.#entry.failure !== undefined) throw this.#entry.failure;
+		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
+		this.#mayCost = true;
+		this.#reservation?.begin(this.terms.mayThinkUnseen);
+	}
+
+	markDeclined(): void {
+		this.#mayCost = false;
+	}
+
+	get mayCost(): boolean {
+		return this.#mayCost;
+	}
+
+	/** Assumed charge of the provider if no response arrives. */
+	get owedNanoUsd(): bigint {
+		return this.#mayCost ? costNanoUsd(this.#held().usage, this.terms.price) : 0n;
+	}
+
+	createMeter(): UsageMeter {
+		const { reader, inputTokens, isUnasked, usual } = this.terms;
+		const tokensPerCounted = this.#reservation === undefined ? undefined : usual.tokensPerCounted;
+		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked, tokensPerCounted });
+	}
+
+	/** Called when a part of a stream has arrived; raises the reservation when the stream outgrows it. */
+	delivered(meter: UsageMeter): void {
+		if (this.#reservation !== undefined) {
+			this.#reservation.arrived(meter.read());
+			return;
+		}
+		const { holds, mostOutputTokens } = this.terms;
+		const seenTokens = Math.min(meter.deliveredTokens(), mostOutputTokens);
+		if (seenTokens <= this.#coveredTokens || this.#isExtending || holds.length === 0) return;
+		this.#isExtending = true;
+		void this.#extend(Math.min(2 * seenTokens, mostOutputTokens));
+	}
+
+	/** Called repeatedly while a stream runs, so that its reservation does not expire first. */
+	renew(): void {
+		const { holdMs, row } = this.terms;
+		const nowMs = this.#parts.ports.clock.monotonicMs();
+		if (this.#scope === undefined || nowMs - this.#renewedMs < holdMs / renewalsPerHold) return;
+		this.#renewedMs = nowMs;
+		this.#parts.ports.admission.grow(row.id, row.team, [], holdMs).catch((cause: unknown) => {
+			this.#parts.ports.log.debug('a reservation could not be renewed', { requestId: row.id, cause });
+		});
+	}
+
+	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void {
+		this.#answered = told === undefined ? this.#held() : this.#meter(body, told.usage);
+	}
+
+	#meter(body: Buffer, usage: Usage | undefined): MeteredUsage {
+		const { reader, inputTokens } = this.terms;
+		const metered = meterAnswer(body, usage, reader, inputTokens);
+		// A complete response is assumed to show all of its output.
+		return metered.isEstimated ? this.charged({ ...metered, hidesThoughts: false }) : metered;
+	}
+
+	/** Called at the end of the stream; the request ends in the same turn of the event loop. */
+	meterStreamed(metered: MeteredUsage): void {
+		this.#streamed = metered;
+	}
+
+	/** Charges the reservation if the provider may have received the request and sent no response: its real cost is unknown. */
+	release({ kind, status, isEarly }: RequestOutcome): void {
+		const { row, earlierTargets } = this.terms;
+		if (this.#streamed !== undefined) this.#endStreamed(ledgerOutcomeOf(kind), this.#streamed, isEarly);
+		else if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
+		else if (kind === 'upstream_error') this.#end('upstream_error', status, nothingUsed);
+		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#mayCost ? this.#held() : nothingUsed);
+		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, nothingUsed);
+		else {
+			// The ledger never had an entry.
+			this.#leave();
+			releaseCounters({ ...row, counter: row.team }, this.#parts);
+		}
+	}
+
+	/** @param isEarly true if the stream ended before the provider could report usage. */
+	#endStreamed(outcome: CallOutcome, metered: MeteredUsage, isEarly: boolean): void {
+		const charged = isEarly && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isEarly);
+		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
+		this.#booked = charged;
+		this.#end(outcome, 200, charged);
+	}
+
+	/** True for a stream that stops when its budgets are exhausted. */
+	get isStoppable(): boolean {
+		return this.#reservation !== undefined;
+	}
+
+	/** Charged usage of an ended stream. */
+	get booked(): MeteredUsage | undefined {
+		return this.#booked;
+	}
+
+	/** Returns true if the metered usage may be far below the provider's charge. */
+	isBlind({ isEstimated, hidesThoughts }: MeteredUsage): boolean {
+		return isEstimated && (hidesThoughts ?? this.terms.mayThinkUnseen);
+	}
+
+	/**
+	 * Returns the usage to charge: reported usage unchanged; estimated usage at least the hidden reasoning, at most the output limit.
+	 * @param isLeft true if the client disconnected. Hidden reasoning would otherwise be free.
+	 */
+	charged(metered: MeteredUsage, isLeft = false): MeteredUsage {
+		if (!metered.isEstimated) return metered;
+		const { usage } = metered;
+		const { outputTokens: held, mostOutputTokens } = this.terms;
+		// Hidden reasoning is charged at its maximum, unless the visible output exceeds it.
+		const unseenTokens = isLeft ? Math.max(held, this.#writableTokens()) : held;
+		const leastTokens = this.isBlind(metered) ? unseenTokens : 0;
+		const outputTokens = Math.min(Math.max(usage.outputTokens, leastTokens), mostOutputTokens);
+		return { usage: { ...usage, outputTokens, reasoningTokens: Math.min(usage.reasoningTokens, outputTokens) }, isEstimated: true };
+	}
+
+	/** Returns the maximum output since the provider received the request. */
+	#writableTokens(): number {
+		const { allowedOutputTokens, choices } = this.terms;
+		const seconds = (this.#parts.ports.clock.monotonicMs() - (this.#sentMs ?? Number.POSITIVE_INFINITY)) / 1000;
+		return Math.min(allowedOutputTokens, Math.ceil(Math.max(0, seconds) * mostTokensPerSecond) * choices);
+	}
+
+	get answered(): MeteredUsage | undefined {
+		return this.#answered;
+	}
+
+	/**
+	 * Transfers the request to the permit of another target. Cost that this target may have caused gets a ledger entry of its own.
+	 * @throws Fault `records_unavailable` if that entry cannot be opened; this permit then stays unchanged.
+	 */
+	async giveWay(): Promise<void> {
+		const { row, earlierTargets } = this.terms;
+		const apart = { ...row, id: `${row.id}.${earlierTargets + 1}` };
+		if (this.#mayCost) await this.#parts.ports.ledger.open(apart);
+		const scope = this.#scope;
+		if (scope === undefined) return;
+		scope.drop(this);
+		if (this.#mayCost) this.#end('broken', 0, this.#held(), apart.id);
+		else this.#leave();
+	}
+
+	#held(): MeteredUsage {
+		const { inputTokens, outputTokens } = this.terms;
+		return { usage: { ...noUsage, inputTokens, outputTokens }, isEstimated: true };
+	}
+
+	#leave(): void {
+		this.#scope = undefined;
+		this.#reservation?.end();
+		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
+	}
+
+	/** @param id of the ledger entry. */
+	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
+		const scope = this.#scope;
+		if (scope === undefined) return;
+		this.#leave();
+		const cost = costNanoUsd(usage, this.terms.price);
+		if (outcome !== 'not_sent') scope.record.charge(usage, cost, isEstimated);
+		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
+		this.#count(outcome, usage, cost, isEstimated);
+		this.#book(row);
+	}
+
+	#count(outcome: CallOutcome, usage: Usage, cost: bigint, isEstimated: boolean): void {
+		if (this.#sentMs === undefined) return;
+		const { callMetrics, ports } = this.#parts;
+		const { provider, model, team } = this.terms.row;
+		const upstreamMs = ports.clock.monotonicMs() - this.#sentMs;
+		if (outcome === 'complete') this.terms.usual.note(usage.outputTokens / this.terms.choices, upstreamMs);
+		callMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
+	}
+
+	/**
+	 * Settles the cost, in the ledger first: counters can be restored from it, not the other way round. In-process counters are settled
+	 * immediately, so that the client's next request sees them. Shared counters receive the settlement at the end of the turn of the event
+	 * loop, after the ledger's entry.
+	 */
+	#book(row: ClosedRow): void {
+		const { settlements } = this.#parts.work;
+		const booked = (): void => settlements.end();
+		const unbooked = (cause: unknown): void => {
+			this.#parts.ports.log.error('the cost of a request could not be settled', { requestId: row.id, team: this.terms.row.team, cause });
+			booked();
+		};
+		settlements.begin();
+		try {
+			// A close that the ledger cannot write now is stored and written later.
+			this.#parts.ports.ledger.close(row, booked);
+		} catch (cause) {
+			unbooked(cause);
+			return;
+		}
+		settlements.begin();
+		try {
+			const settling = this.#settle(row);
+			if (settling === undefined) booked();
+			else void settling.then(booked, unbooked);
+		} catch (cause) {
+			unbooked(cause);
+		}
+	}
+
+	#settle(row: ClosedRow): Promise<void> | undefined {
+		const { admission } = this.#parts.ports;
+		if (row.outcome === 'not_sent') return admission.release(row.id, this.terms.row.team);
+		const settled = admission.settle(this.#settlementOf(row));
+		if (settled instanceof Promise) return settled.then((later) => this.#warn(later, row.costNanoUsd));
+		this.#warn(settled, row.costNanoUsd);
+		return undefined;
+	}
+
+	#settlementOf({ id, usage, costNanoUsd: cost }: ClosedRow): Settlement {
+		const { row, holds } = this.terms;
+		return { id, team: row.team, admittedMs: row.startedMs, tokens: totalTokens(usage), costNanoUsd: cost, budgets: holds };
+	}
+
+	#warn({ isDuplicate, budgets: readings }: Settled, costOfCall: bigint): void {
+		const { row, budgets } = this.terms;
+		if (isDuplicate || budgets.length === 0) return;
+		this.#parts.warnOfBudgets({ team: row.team, costNanoUsd: costOfCall, readings }, budgets);
+	}
+
+	async #extend(outputTokens: number): Promise<void> {
+		const { holds, price, inputTokens, row } = this.terms;
+		const { id, team } = row;
+		const { ports, settings } = this.#parts;
+		const amountNanoUsd = costNanoUsd({ ...noUsage, inputTokens, outputTokens }, price);
+		try {
+			const isHeld = await ports.admission.extend(
+				id,
+				team,
+				holds.map((hold) => ({ ...hold, amountNanoUsd, check: 'after' as const })),
+			);
+			this.#coveredTokens = outputTokens;
+			if (isHeld || settings.budgets.onStreamOver === 'extend') return;
+			this.#scope?.abort(new StreamStopped());
+		} catch (cause) {
+			// The end of the request settles its cost in any case.
+			this.#coveredTokens = outputTokens;
+			ports.log.debug('a reservation could not be raised', { requestId: id, cause });
+		} finally {
+			this.#isExtending = false;
+		}
+	}
+}
+
+function ledgerOutcomeOf(kind: RequestOutcome['kind']): CallOutcome {
+	if (kind === 'completed') return 'complete';
+	if (kind === 'upstream_error') return kind;
+	return kind === 'client_disconnected' ? 'client_closed' : 'broken';
+}

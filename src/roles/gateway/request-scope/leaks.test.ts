@@ -1,0 +1,225 @@
+/** Every resource of a request is released, whatever fails, and whenever the client disconnects or the process shuts down. */
+import { describe, expect, it } from 'vitest';
+import { benchWith, chatAnswer, claude, gpt } from '../../../../test/support/failover-rig.ts';
+import {
+	chatBody,
+	chatPath,
+	type GatewayBench,
+	HandStream,
+	jsonAnswer,
+	messagesBody,
+	messagesPath,
+	Reader,
+	sentText,
+	settle,
+	sseAnswer,
+} from '../../../../test/support/gateway-bench.ts';
+import { guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
+import { isByteStream } from '../../../core/byte-stream.ts';
+import type { ByteFlow } from '../../../core/handler.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
+import { Fault } from '../../../core/upstream-error.ts';
+import type { GatewaySettings } from '../gateway-settings.ts';
+import { GatewayWork } from '../gateway-work.ts';
+
+const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"darkfish"}}]}\n\n';
+
+interface World {
+	readonly bench: GatewayBench;
+	/** Bodies of provider responses that the test still has to end. */
+	readonly bodies: HandStream[];
+}
+
+interface Weather {
+	readonly settings?: Partial<GatewaySettings>;
+	readonly traffic?: { readonly maxConcurrent?: number; readonly maxQueued?: number; readonly retries?: number };
+	/** Behaviour of the provider; a complete response by default. */
+	readonly respond?: (request: UpstreamRequest, world: World) => UpstreamResponse | Promise<UpstreamResponse>;
+	/** Breaks a dependency. */
+	readonly breaks?: (world: World) => void;
+	/** Behaviour of a stream's provider after the first event, while the client reads. */
+	readonly goOn?: (body: HandStream) => void;
+	/** True if the stream then ends by itself. */
+	readonly endsStream?: boolean;
+	/** True if the store is broken, and therefore not checked for reservations. */
+	readonly isStoreBroken?: boolean;
+}
+
+const guarded = { guardrails: guardrailsWith() };
+const no = (): never => {
+	throw new Error('no');
+};
+const unrecorded = (): Promise<never> => Promise.reject(new Fault('records_unavailable'));
+const answers = (request: UpstreamRequest, { bodies }: World): UpstreamResponse => {
+	request.onSent?.();
+	if (request.target.includes('count_tokens')) return jsonAnswer(200, '{"input_tokens":7}');
+	if (!sentText(request).includes('"stream":true')) return jsonAnswer(200, chatAnswer);
+	const body = new HandStream();
+	bodies.push(body);
+	return sseAnswer(body);
+};
+const statusOf =
+	(status: number): NonNullable<Weather['respond']> =>
+	(request) => {
+		request.onSent?.();
+		return jsonAnswer(status, '{"error":{"message":"no"}}');
+	};
+
+const weathers: Readonly<Record<string, Weather>> = {
+	'all is well': {},
+	'the provider is away': { respond: () => Promise.reject(new Fault('provider_unreachable')) },
+	'the provider never responds': { respond: () => new Promise(() => undefined) },
+	'the provider fails': { respond: statusOf(500) },
+	'the provider fails, and attempts are repeated': { respond: statusOf(500), traffic: { retries: 2 } },
+	'the provider rejects the request': { respond: statusOf(400) },
+	'the provider sends a page': { respond: () => ({ ...jsonAnswer(200, '<html>', { 'content-type': 'text/html' }) }) },
+	'the body of the response never ends': {
+		respond: (_request, { bodies }) => {
+			const body = new HandStream();
+			bodies.push(body);
+			return { status: 200, headers: { 'content-type': 'application/json' }, body };
+		},
+	},
+	'the stream breaks': { goOn: (body) => body.sink?.fail(new Fault('provider_disconnected')), endsStream: true },
+	'the stream ends early': { goOn: (body) => body.sink?.end(), endsStream: true },
+	'the stream ends': {
+		goOn: (body) => {
+			body.write('data: [DONE]\n\n');
+			body.sink?.end();
+		},
+		endsStream: true,
+	},
+	'the stream reports an error': { goOn: (body) => body.write('data: {"error":{"message":"no"}}\n\n') },
+	'guardrails block': { settings: guarded },
+	'guardrails block the request': { settings: { guardrails: guardrailsWith({ words: { entries: ['hi'], action: 'block' } }) } },
+	'guardrails monitor': { settings: { guardrails: guardrailsWith({ isEnforced: false }) } },
+	'the client has defects': { respond: no },
+	'all slots are taken': { traffic: { maxConcurrent: 0, maxQueued: 9 } },
+	'the queue is full': { traffic: { maxConcurrent: 0, maxQueued: 0 } },
+	'counters reject': { breaks: ({ bench }) => void (bench.admission.admit = unrecorded) },
+	'counters have a defect': { breaks: ({ bench }) => void (bench.admission.admit = no) },
+	'the ledger rejects': { breaks: ({ bench }) => void (bench.ledger.open = unrecorded) },
+	'the ledger has a defect': { breaks: ({ bench }) => void (bench.ledger.open = no) },
+	'the ledger fails after all': {
+		breaks: ({ bench }) => {
+			const { open } = bench.ledger;
+			bench.ledger.open = (row) => {
+				void open(row);
+				return { failure: new Fault('records_unavailable') };
+			};
+		},
+	},
+	'the ledger cannot close': { breaks: ({ bench }) => void (bench.ledger.close = no), isStoreBroken: true },
+	'counters cannot settle': { breaks: ({ bench }) => void (bench.admission.settle = no), isStoreBroken: true },
+	'counters cannot release': { breaks: ({ bench }) => void (bench.admission.release = unrecorded), isStoreBroken: true },
+	'the body is too large': { settings: { maxBodyBytes: 10 } },
+	'there is no memory for the body': { settings: { maxBufferedRequestBytes: 10 } },
+};
+
+const requests: Readonly<Record<string, readonly [path: string, body: string]>> = {
+	'a chat completion': [chatPath, chatBody],
+	'a stream': [chatPath, chatBody.replace('{', '{"stream":true,')],
+	'a translated stream': [messagesPath, messagesBody.replace('{', '{"stream":true,')],
+	'a token count': ['/v1/messages/count_tokens', messagesBody],
+	'an estimated token count': ['/v1/messages/count_tokens', messagesBody.replace('claude-x', 'gpt-5')],
+};
+
+/**
+ * Moment when the client disconnects, or the process shuts down: turns of the event loop, then of its microtasks. Bodies take two turns of
+ * the loop. `undefined`: neither happens before the response.
+ */
+const moments = [undefined, [0, 0], [2, 0], [2, 2], [2, 4], [3, 0], [3, 3], [4, 0], [5, 0]] as const;
+
+async function pass([turns, microtasks]: readonly [number, number]): Promise<void> {
+	for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+	for (let turn = 0; turn < microtasks; turn++) await Promise.resolve();
+}
+
+type Way = 'disconnect' | 'drain' | 'disconnect unread' | 'drain unread';
+
+async function run(weather: Weather, [path, body]: readonly [string, string], moment: readonly [number, number] | undefined, way: Way) {
+	const work = new GatewayWork();
+	const bench = benchWith({
+		targets: path === chatPath ? [gpt, claude] : body.includes('gpt') ? [gpt] : [claude, gpt],
+		monthlyBudgetUsd: '100.00',
+		traffic: weather.traffic ?? {},
+		settings: weather.settings ?? {},
+		ports: { work },
+	});
+	const world: World = { bench, bodies: [] };
+	bench.respond = (request) => (weather.respond ?? answers)(request, world);
+	weather.breaks?.(world);
+	let hasLeft = false;
+	let tellLeft = (): void => undefined;
+	const onClientGone = (listener: () => void): void => {
+		if (hasLeft) listener();
+		else tellLeft = listener;
+	};
+	const pending = bench.ask(path, body, {}, { onClientGone });
+	const act = (): void => {
+		if (way.startsWith('drain')) bench.gateway.endOpenCalls();
+		else if (!hasLeft) {
+			hasLeft = true;
+			tellLeft();
+		}
+	};
+	if (moment !== undefined) {
+		await pass(moment);
+		act();
+	}
+	let reading: ByteFlow | undefined;
+	const read = pending.then((response) => {
+		if (!isByteStream(response.body) || way.endsWith('unread')) return;
+		reading = response.body.start(new Reader());
+		for (const upstream of world.bodies) upstream.write(chunk);
+		for (const upstream of world.bodies) if (!upstream.isCancelled) weather.goOn?.(upstream);
+	});
+	await settle();
+	const { concurrency } = bench.traffic.of(path === chatPath ? 'provider_b' : 'provider_a');
+	const queuedThen = hasLeft ? concurrency.queued : 0;
+	// Covers queues, pauses before retries and the final wait for usage.
+	bench.clock.advance(3000);
+	await settle();
+	act();
+	await read;
+	reading?.cancel();
+	await settle();
+	bench.clock.advance(3000);
+	await bench.gateway.settled();
+	return { bench, work, bodies: world.bodies, queuedThen };
+}
+
+/** Returns the names of resources that the request did not release. */
+async function leftBy(weather: Weather, request: readonly [string, string], moment: (typeof moments)[number], way: Way): Promise<object> {
+	const { bench, work, bodies, queuedThen } = await run(weather, request, moment, way);
+	const concurrencies = ['provider_a', 'provider_b'].map((name) => bench.traffic.of(name).concurrency);
+	const { rows } = await bench.ledger.list({ limit: 9 });
+	const { budgets } = await bench.admission.read('team-1', [{ budget: 'all', period: '2026-01' }]);
+	const left: Record<string, number> = {
+		openCalls: work.openCalls.count,
+		bodyBytes: work.bodySpace.heldBytes,
+		openHolds: work.openHolds,
+		settlements: work.settlements.count,
+		slots: concurrencies.reduce((sum, { inFlight }) => sum + inFlight, 0),
+		queued: concurrencies.reduce((sum, { queued }) => sum + queued, queuedThen),
+		timers: bench.clock.pending,
+		bodies: bodies.filter(({ sink, isCancelled }) => !isCancelled && (sink === undefined || weather.endsStream !== true)).length,
+		openRows: weather.isStoreBroken === true ? 0 : rows.filter(({ closed }) => closed === undefined).length,
+		reservedNanoUsd: weather.isStoreBroken === true ? 0 : Number(budgets[0]?.heldNanoUsd),
+	};
+	return Object.fromEntries(Object.entries(left).filter(([, count]) => count !== 0));
+}
+
+describe.each(Object.entries(weathers))('when %s', (_weather, weather) => {
+	it.each(Object.entries(requests))('%s leaves nothing behind, whenever it is aborted', async (_request, request) => {
+		const plans = (['disconnect', 'drain', 'disconnect unread', 'drain unread'] as const).flatMap((way) =>
+			(way.endsWith('unread') ? moments.slice(0, 1) : moments).map((moment) => [way, moment] as const),
+		);
+		const left = await Promise.all(plans.map(([way, moment]) => leftBy(weather, request, moment, way)));
+		const leaks = plans.flatMap(([way, moment], index) => {
+			const leak = left[index] ?? {};
+			return Object.keys(leak).length === 0 ? [] : [[`${way} after ${moment?.join('.')}`, leak]];
+		});
+		expect(leaks).toEqual([]);
+	});
+});

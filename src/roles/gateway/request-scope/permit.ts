@@ -1,0 +1,74 @@
+import type { Edit } from '../../../wire/json/splice-body.ts';
+import type { MeteredUsage, ToldAnswer } from '../../../wire/usage/usage-meter.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
+import type { CallScope, Held } from './request-scope.ts';
+
+/** Edits of a request before it is sent to the provider. */
+export interface BodyEdits {
+	/** Edits to the output cap, if the gateway sets it. */
+	readonly capEdits: readonly Edit[];
+	readonly usageEdits: readonly Edit[];
+}
+
+/** Proof that a request was admitted, which sending it to a provider requires. Only admission creates one; the request's scope ends it. */
+export interface Permit extends Held {
+	readonly edits: BodyEdits;
+	/** True if the provider may charge for the request although it sent no response. */
+	readonly mayCost: boolean;
+	/**
+	 * Called when the request starts to be sent, after which the provider may charge for it.
+	 * @throws Fault `records_unavailable` if it must not be sent.
+	 */
+	markSent(): void;
+	/** Called when the provider responded with an error, for which it charges nothing. */
+	markDeclined(): void;
+	/** Called with a complete response. The charge does not depend on what the client gets. */
+	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void;
+	/** Charged usage of a complete response. */
+	readonly answered: MeteredUsage | undefined;
+}
+
+interface Admitted {
+	readonly id: string;
+	readonly team: string;
+	/** Counter of the request, by default the team's. */
+	readonly counter: string;
+}
+
+/** Permit of a request that costs nothing. It uses a separate limit and has no ledger entry. */
+export class FreePermit implements Permit {
+	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
+	readonly mayCost = false;
+	readonly answered = undefined;
+	readonly #admitted: Admitted;
+	readonly #parts: GatewayParts;
+
+	/** @param scope owns the permit from now on. */
+	constructor(admitted: Admitted, scope: CallScope, parts: GatewayParts) {
+		this.#admitted = admitted;
+		this.#parts = parts;
+		scope.hold(this);
+	}
+
+	markSent(): void {}
+
+	markDeclined(): void {}
+
+	meterAnswered(): void {}
+
+	release(): void {
+		releaseCounters(this.#admitted, this.#parts);
+	}
+}
+
+/** Releases a request without cost from the counters. The client does not wait for it. */
+export function releaseCounters({ id, team, counter }: Admitted, { ports, work: { settlements } }: GatewayParts): void {
+	settlements.begin();
+	const failed = (cause: unknown): void => {
+		ports.log.error('a reservation could not be released in the counter store', { requestId: id, team, cause });
+	};
+	void ports.admission
+		.release(id, counter)
+		.catch(failed)
+		.then(() => settlements.end());
+}

@@ -1,0 +1,106 @@
+import { CallFacts } from '../../../core/request-record.ts';
+import type { Team } from '../../../core/team.ts';
+import type { Usage } from '../../../core/usage.ts';
+
+type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
+
+/** Discards writes after the end. */
+const nowhere: Writable<CallFacts> = new CallFacts();
+
+/** The part of a record that belongs to one target. */
+export interface TargetRecord {
+	readonly provider: string | undefined;
+	readonly model: string | undefined;
+	/** Dropped or changed fields of the request, reported to the client. */
+	readonly warnings: readonly string[];
+}
+
+/**
+ * Record of one request. Stages write their results here; response headers and the log line read them. After the end, only `report` changes
+ * the log line.
+ */
+export class RequestRecord {
+	/** Fields of the log line. */
+	readonly facts: CallFacts;
+	/** `x-ratelimit-*` of the client's team; undefined while its counters are unknown. */
+	limitHeaders: Readonly<Record<string, string>> | undefined;
+	readonly #reported: Writable<CallFacts> = new CallFacts();
+	/** Target of writes: the record until the end, then a discarded object. */
+	#written = this.#reported;
+	#team: Team | undefined;
+	#warnings: readonly string[] = [];
+
+	constructor() {
+		this.facts = this.#reported;
+	}
+
+	get team(): Team | undefined {
+		return this.#team;
+	}
+
+	get ofTarget(): TargetRecord {
+		const { provider, model } = this.facts;
+		return { provider, model, warnings: this.#warnings };
+	}
+
+	/** Set when the next target is tried, and restored if that target is skipped. */
+	set ofTarget({ provider, model, warnings }: TargetRecord) {
+		this.#written.provider = provider;
+		this.#written.model = model;
+		this.#warnings = warnings;
+	}
+
+	identifyClient(clientId: string): void {
+		this.#written.clientId = clientId;
+	}
+
+	identifyTeam(team: Team): void {
+		this.#team = team;
+		this.#written.team = team.id;
+	}
+
+	/** @param isStreamed undefined if the endpoint has no streams. */
+	readBody(bytes: number, isStreamed: boolean | undefined): void {
+		this.#written.requestBytes = bytes;
+		this.#written.isStreamed = isStreamed;
+	}
+
+	warn(warnings: readonly string[]): void {
+		if (warnings.length > 0) this.#warnings = [...this.#warnings, ...warnings];
+	}
+
+	/** Marks a request that was admitted while the counters were unreachable. */
+	admitUncounted(): void {
+		this.#written.isUncounted = true;
+	}
+
+	/** Records the start of the provider's response. @param firstByteMs since the request arrived. */
+	beginResponse(upstreamStatus: number, firstByteMs: number): void {
+		this.#written.upstreamStatus = upstreamStatus;
+		this.#written.firstByteMs = firstByteMs;
+	}
+
+	/** Clears the status of a failed target, which is not the request's. */
+	failOver(): void {
+		this.#written.upstreamStatus = undefined;
+	}
+
+	/** Adds the charge of one of the targets. */
+	charge({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }: Usage, costNanoUsd: bigint, isEstimated: boolean): void {
+		const written = this.#written;
+		written.inputTokens = (written.inputTokens ?? 0) + inputTokens + cacheReadTokens + cacheWriteTokens;
+		written.outputTokens = (written.outputTokens ?? 0) + outputTokens;
+		written.costNanoUsd = (written.costNanoUsd ?? 0n) + costNanoUsd;
+		if (isEstimated) written.isEstimated = true;
+	}
+
+	/** Sets the error code that the client gets. It can follow the end of the request: a guardrail may block the rest of its stream. */
+	report(code: string): void {
+		this.#reported.code = code;
+	}
+
+	end(code: string | undefined): void {
+		if (code !== undefined) this.report(code);
+		this.#written = nowhere;
+	}
+}

@@ -1,0 +1,231 @@
+import { expect, it } from 'vitest';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import { OpenList } from '../../../core/swap-remove-list.ts';
+import { Fault } from '../../../core/upstream-error.ts';
+import { CallScope, completed, failed, type Held, type RequestOutcome, upstreamError } from './request-scope.ts';
+
+const outcomes: readonly RequestOutcome[] = [
+	completed(200),
+	upstreamError(502, 'provider_failed'),
+	failed(new Refusal('client_closed')),
+	failed(new Refusal('draining')),
+	failed(new Refusal('guardrail_blocked')),
+	failed(new Fault('provider_unreachable')),
+	failed(new TypeError('a defect')),
+];
+
+class Bench {
+	readonly log = createRememberedLog();
+	readonly scope = new CallScope('req-1', this.log);
+	/** Calls that resources received, in order. */
+	readonly told: string[] = [];
+
+	/** Creates a resource that records its calls. */
+	resource(name: string): Held {
+		return {
+			release: ({ kind }) => void this.told.push(`${name} released: ${kind}`),
+			abort: ({ code }) => void this.told.push(`${name} aborted: ${code}`),
+		};
+	}
+
+	defects(): number {
+		return this.log.lines.filter(({ level, fields }) => level === 'error' && fields.requestId === 'req-1').length;
+	}
+}
+
+it.each(outcomes)('releases all its resources once, the last acquired first, when the request ends as $kind', (outcome) => {
+	const { scope, told, ...bench } = new Bench();
+	const list = new OpenList<CallScope>();
+	scope.enlist(list);
+	for (const name of ['body', 'permit']) scope.hold({ release: ({ kind }) => void told.push(`${name}: ${kind}`) });
+	scope.holdSlot({ release: () => void told.push('slot') });
+	scope.end(outcome);
+	scope.end(completed(204));
+	scope.abort(new Refusal('draining'));
+	expect(told).toEqual(['slot', `permit: ${outcome.kind}`, `body: ${outcome.kind}`]);
+	expect([scope.outcome, scope.record.facts.code, scope.isAborted, list.size]).toEqual([outcome, outcome.code, false, 0]);
+	expect(bench.log.lines).toEqual([]);
+});
+
+it('derives the outcome of a request from its cause', () => {
+	expect(outcomes.map(({ kind, status, isEarly }) => `${kind} ${status} ${isEarly}`)).toEqual([
+		'completed 200 false',
+		'upstream_error 502 false',
+		'client_disconnected 499 true',
+		'draining 503 false',
+		'rejected 400 true',
+		'provider_failed 502 false',
+		'internal_error 500 false',
+	]);
+});
+
+it('releases the others if one throws, and logs the internal error', () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	const list = new OpenList<CallScope>();
+	scope.enlist(list);
+	scope.hold(bench.resource('first'));
+	scope.hold({
+		release: () => {
+			throw new Error('no');
+		},
+	});
+	scope.hold(bench.resource('last'));
+	scope.holdSlot({
+		release: () => {
+			throw new Error('no slot');
+		},
+	});
+	scope.end(completed(200));
+	expect([told, bench.defects(), list.size]).toEqual([['last released: completed', 'first released: completed'], 2, 0]);
+});
+
+it('aborts all resources once, even if one throws; the end comes later', () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	scope.hold(bench.resource('first'));
+	scope.hold({
+		abort: () => {
+			throw new Error('no');
+		},
+		release: () => undefined,
+	});
+	scope.hold(bench.resource('last'));
+	scope.holdSlot({ release: () => void told.push('slot') });
+	scope.abort(new Refusal('client_closed'));
+	scope.abort(new Refusal('draining'));
+	expect(told).toEqual(['first aborted: client_closed', 'last aborted: client_closed', 'slot']);
+	expect([scope.outcome, bench.defects()]).toEqual([undefined, 1]);
+	expect(() => scope.requireRunning()).toThrow(Refusal);
+	scope.end(failed(new Refusal('client_closed')));
+	expect(told.slice(3)).toEqual(['last released: client_disconnected', 'first released: client_disconnected']);
+});
+
+it('ends in the middle of an abort, if an aborted resource ends the request', () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => void told.push('stream') });
+	scope.holdSlot({ release: () => void told.push('slot') });
+	scope.abort(new Refusal('draining'));
+	expect([told, scope.outcome?.kind, bench.defects()]).toEqual([['slot', 'stream'], 'draining', 0]);
+});
+
+it('does not abort a resource that the abort has already released', () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => undefined });
+	scope.hold(bench.resource('later'));
+	scope.abort(new Refusal('draining'));
+	expect(told).toEqual(['later released: draining']);
+});
+
+it('releases immediately what is acquired after the end, and throws', () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	scope.end(failed(new Fault('provider_unreachable')));
+	expect(() => scope.hold(bench.resource('permit'))).toThrow('the request has ended');
+	scope.holdSlot({ release: () => void told.push('slot') });
+	expect(told).toEqual(['permit released: provider_failed', 'slot']);
+});
+
+it('aborts what is acquired after an abort in a later turn, and gives it no slot', async () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	scope.abort(new Refusal('draining'));
+	scope.hold(bench.resource('stream'));
+	const dropped = bench.resource('dropped');
+	scope.hold(dropped);
+	scope.drop(dropped);
+	scope.holdSlot({ release: () => void told.push('slot') });
+	expect(told).toEqual(['slot']);
+	await Promise.resolve();
+	expect(told).toEqual(['slot', 'stream aborted: draining']);
+});
+
+it('forgets dropped resources', () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	const [kept, dropped] = [bench.resource('kept'), bench.resource('dropped')];
+	scope.hold(dropped);
+	scope.hold(kept);
+	scope.drop(dropped);
+	scope.drop(dropped);
+	scope.abort(new Refusal('draining'));
+	scope.end(completed(200));
+	expect(told).toEqual(['kept aborted: draining', 'kept released: completed']);
+});
+
+it('releases its slot between attempts', () => {
+	const { scope, told } = new Bench();
+	for (const name of ['one', 'two']) {
+		scope.holdSlot({ release: () => void told.push(name) });
+		scope.releaseSlot();
+		scope.releaseSlot();
+	}
+	scope.end(completed(200));
+	expect(told).toEqual(['one', 'two']);
+});
+
+it.each([
+	['an abort', (scope: CallScope) => scope.abort(new Refusal('draining')), 'draining'],
+	['the end', (scope: CallScope) => scope.end(completed(200)), undefined],
+])('cancels a wait by %s, and has it reject', async (_name, end, code) => {
+	const { scope } = new Bench();
+	let cancels = 0;
+	const waiting = scope.wait(() => () => void cancels++);
+	end(scope);
+	const cause: unknown = await waiting.catch((reason: unknown) => reason);
+	expect(cause).toBeInstanceOf(Error);
+	expect([cancels, cause instanceof Refusal ? cause.code : undefined]).toEqual([1, code]);
+});
+
+it.each([
+	['the abort', (scope: CallScope) => scope.abort(new Refusal('draining', { message: 'shutting down' })), 'shutting down'],
+	['the end', (scope: CallScope) => scope.end(completed(200)), 'the request ended while it waited'],
+])('cancels a wait that begins after %s', async (_name, end, message) => {
+	const { scope } = new Bench();
+	let cancels = 0;
+	end(scope);
+	await expect(scope.wait(() => () => void cancels++)).rejects.toThrow(message);
+	expect(cancels).toBe(1);
+});
+
+it('owns a wait no longer than it lasts, however it ends', async () => {
+	const { scope, ...bench } = new Bench();
+	let cancels = 0;
+	const cancel = (): void => void cancels++;
+	const now = scope.wait<number>((resolve) => {
+		resolve(1);
+		return cancel;
+	});
+	const later = scope.wait<number>((resolve) => {
+		queueMicrotask(() => resolve(2));
+		return cancel;
+	});
+	const never = scope.wait<number>((_resolve, reject) => {
+		queueMicrotask(() => reject(new Error('no')));
+		return cancel;
+	});
+	expect([await now, await later, await never.catch(() => 'no')]).toEqual([1, 2, 'no']);
+	scope.abort(new Refusal('draining'));
+	scope.end(completed(200));
+	expect([cancels, bench.log.lines]).toEqual([0, []]);
+});
+
+it('closes the record at the end except for the code that the response reports', () => {
+	const { record } = new Bench().scope;
+	record.identifyClient('client-1');
+	record.end(undefined);
+	record.identifyClient('client-2');
+	record.readBody(7, true);
+	record.beginResponse(200, 5);
+	record.charge(
+		{ inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, cacheWriteHourTokens: 0, reasoningTokens: 0 },
+		1n,
+		true,
+	);
+	expect(record.facts).toMatchObject({ clientId: 'client-1', requestBytes: undefined, costNanoUsd: undefined, code: undefined });
+	record.report('guardrail_blocked');
+	expect(record.facts.code).toBe('guardrail_blocked');
+});

@@ -1,0 +1,364 @@
+import type { Admission, Declined } from '../../../core/counters.ts';
+import type { Price } from '../../../core/price.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import type { Team } from '../../../core/team.ts';
+import { Fault } from '../../../core/upstream-error.ts';
+import { plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
+import { estimatedOutputTokens, type InputSize, measureInput } from '../../../policy/budgets/estimate.ts';
+import { mayThinkUnseen } from '../../../policy/budgets/hidden-reasoning.ts';
+import { capFor, mostOutputTokensOf } from '../../../policy/budgets/model-output-limits.ts';
+import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
+import { type LimitRefusal, refuseCall } from '../../../policy/limits/limit-rejection.ts';
+import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
+import type { BudgetTerms, TeamTerms } from '../../../policy/limits/terms-resolver.ts';
+import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
+import { periodOf } from '../../../policy/limits/utc-time.ts';
+import { type AtHand, type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
+import type { OpenRow } from '../../../stores/contracts/ledger.ts';
+import type { Edit } from '../../../wire/json/splice-body.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
+import { BilledPermit, type PermitTerms } from '../request-scope/billed-permit.ts';
+import type { RequestRecord } from '../request-scope/request-recorder.ts';
+import type { CallScope } from '../request-scope/request-scope.ts';
+import { admittedTokens } from '../stream-reservation.ts';
+import type { PreparedCall } from './prepare-request.ts';
+
+/** Time to settle a request after its maximum duration. */
+const bookingMs = 30_000;
+const longestHoldMs = 24 * 3_600_000;
+
+const none: readonly never[] = [];
+
+/**
+ * Reserves everything the request needs of its team's limits and budgets, in one step, and opens its ledger entry. After a failover it
+ * remains the same request, but price, budgets and caps of the new model are checked again.
+ * @param before permit of the previous target, which is transferred if this succeeds.
+ * @throws LimitRefusal; `Refusal` `model_unpriced`, `field_invalid`, `budget_exceeded`; `Fault` `records_unavailable`; the reason of an abort.
+ */
+export function admitCall(
+	call: PreparedCall,
+	team: Team,
+	scope: CallScope,
+	parts: GatewayParts,
+	before?: BilledPermit,
+): BilledPermit | Promise<BilledPermit> {
+	const { ports } = parts;
+	const { record } = scope;
+	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
+	record.warn(admissionWarnings(judged, parts));
+	const row = rowOf(call, team, record, judged);
+	const permitTerms = permitTermsOf(call, row, judged, before, parts);
+	const taking =
+		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, record, parts) : takeOver(before, row, judged.holds, parts);
+	const go = ({ reservedNanoUsd }: Taken): BilledPermit | Promise<BilledPermit> => {
+		const stopsAtNanoUsd = judged.isStoppable ? (reservedNanoUsd ?? judged.need.amountNanoUsd) : undefined;
+		return new BilledPermit(stopsAtNanoUsd === undefined ? permitTerms : { ...permitTerms, stopsAtNanoUsd }, scope, parts).open();
+	};
+	return taking instanceof Promise ? taking.then(go) : go(taking);
+}
+
+function rowOf(
+	{ request, target, format, isStreamed }: PreparedCall,
+	{ id: team }: Team,
+	{ facts }: RequestRecord,
+	judged: JudgedCall,
+): OpenRow {
+	return {
+		id: request.id,
+		startedMs: judged.nowMs,
+		team,
+		clientId: facts.clientId ?? '',
+		provider: target.provider,
+		model: judged.reportedModel,
+		dialect: format.name,
+		isStreamed,
+		priceVersion: judged.priced.price.version,
+		holdNanoUsd: judged.need.amountNanoUsd,
+		budgets: namesOf(judged.terms.budgets),
+	};
+}
+
+/** Returns the lifetime of a reservation. Streams can take longer, because theirs is renewed. */
+function holdMsOf({ settings: { timeouts } }: GatewayParts): number {
+	return Math.min(Math.max(timeouts.totalMs, timeouts.firstByteMs) + bookingMs, longestHoldMs);
+}
+
+function permitTermsOf(
+	call: PreparedCall,
+	row: OpenRow,
+	{ terms, priced, need, holds, usual, usageEdits }: JudgedCall,
+	before: BilledPermit | undefined,
+	parts: GatewayParts,
+): PermitTerms {
+	return {
+		row,
+		earlierTargets: before === undefined ? 0 : before.terms.earlierTargets + 1,
+		price: priced.price,
+		budgets: terms.budgets,
+		holds,
+		holdMs: holdMsOf(parts),
+		stopsAtNanoUsd: undefined,
+		inputTokens: need.inputTokens,
+		outputTokens: need.outputTokens,
+		mostOutputTokens: need.mostOutputTokens,
+		allowedOutputTokens: need.allowedOutputTokens,
+		choices: need.choices,
+		usual,
+		capEdits: need.capEdits,
+		isUnasked: usageEdits.length > 0,
+		usageEdits,
+		reader: call.providerFormat.usage,
+		mayThinkUnseen: thinksUnseen(call, parts),
+	};
+}
+
+function thinksUnseen({ provider, providerFormat, knownAs, target, outgoing }: PreparedCall, { modelFacts }: GatewayParts): boolean {
+	const { thinking } = modelFacts.of(target);
+	return mayThinkUnseen({ kind: provider.kind, knownAs, thinking, asked: providerFormat.asksForThinking(outgoing.members) });
+}
+
+export interface JudgedCall extends AskedLimits {
+	/** Time of the decision, Unix milliseconds. */
+	readonly nowMs: number;
+	readonly priced: PricedAs;
+	/** Model name in the ledger. */
+	readonly reportedModel: string;
+	readonly need: Need;
+	readonly usageEdits: readonly Edit[];
+	/** True for a stream that stops when its budgets are exhausted. */
+	readonly isStoppable: boolean;
+}
+
+function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
+	return budgets.length === 0 ? none : budgets.map(({ budget }) => budget);
+}
+
+/** Determines limits, price and reservation of a request without reserving anything. @throws `Refusal` `model_unpriced`, `field_invalid`. */
+export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: GatewayParts): JudgedCall {
+	const { settings, ports } = parts;
+	const listed = parts.prices.listedModel(call.provider.kind, call.knownAs);
+	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, call.target.model, listed));
+	const period = periodOf(nowMs);
+	const reportedModel = nameInReports(call, team, period, listed, terms, parts);
+	const priced = findPrice(call, reportedModel, nowMs, parts);
+	const { price } = priced;
+	const isWorstCase = settings.budgets.hold === 'worst_case';
+	if (isWorstCase && terms.budgets.length > 0) requireListPrice(call, priced);
+	const need = needOf(call, price, isWorstCase);
+	const isStoppable = terms.budgets.length > 0 && !isWorstCase && call.isStreamed && settings.budgets.onStreamOver === 'stop';
+	const part = isStoppable ? firstPart(call, need, price, parts) : { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
+	const holds: readonly BudgetHold[] =
+		terms.budgets.length === 0 ? none : terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, ...part }));
+	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : none;
+	const usual = parts.work.usual.of(team.id, call.target.model);
+	const reservedTokens = usual.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
+	return { nowMs, terms, priced, reportedModel, need, holds, reservedTokens, usual, usageEdits, isStoppable };
+}
+
+function checkOf(mustFit: boolean): 'after' | 'before' {
+	return mustFit ? 'after' : 'before';
+}
+
+/**
+ * Returns the initial reservation of a stoppable stream, which grows later. With hidden reasoning, the time to grow it is unknown, so the
+ * full amount is reserved.
+ */
+function firstPart(
+	call: PreparedCall,
+	need: Need,
+	price: Price,
+	parts: GatewayParts,
+): Pick<BudgetHold, 'amountNanoUsd' | 'check' | 'leastNanoUsd'> {
+	const { inputTokens, outputTokens, choices } = need;
+	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
+	const amountNanoUsd = thinksUnseen(call, parts) ? need.amountNanoUsd : costOf(admittedTokens.first);
+	return { amountNanoUsd, check: 'fit', leastNanoUsd: costOf(admittedTokens.least) };
+}
+
+/** Reserves the amount for the next target, in addition to the possible cost of the previous one, before that is settled. */
+async function takeOver(
+	before: BilledPermit,
+	{ id, team }: OpenRow,
+	holds: readonly BudgetHold[],
+	{ ports }: GatewayParts,
+): Promise<Taken> {
+	const { owedNanoUsd } = before;
+	const shared = new Set(before.terms.row.budgets);
+	const least = holds.map(withLeast);
+	const wanted = least.map((hold) => (shared.has(hold.budget) ? { ...hold, amountNanoUsd: hold.amountNanoUsd + owedNanoUsd } : hold));
+	const isHeld = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
+	if (!isHeld) throw new Refusal('budget_exceeded', { message: 'The budget does not allow the next target' });
+	await before.giveWay();
+	return { reservedNanoUsd: least[0]?.amountNanoUsd };
+}
+
+/** Reduces the reservation of a stoppable stream to the minimum, from which it grows. */
+function withLeast(hold: BudgetHold): BudgetHold {
+	return hold.check === 'fit' ? { ...hold, amountNanoUsd: hold.leastNanoUsd ?? 0n, check: 'after' } : hold;
+}
+
+/**
+ * Returns the model name for reports. Names in a price list or the configuration are always reported. Each team can add a limited number of
+ * others per month. Beyond it, a model is reported under the name of its budget or price, if any.
+ */
+function nameInReports(
+	{ target, knownAs }: PreparedCall,
+	team: Team,
+	month: string,
+	listed: string | undefined,
+	{ budgets }: TeamTerms,
+	{ work, ports, configuredModels }: GatewayParts,
+): string {
+	const { provider, model, alias } = target;
+	if (listed === model || alias !== undefined || knownAs !== model || configuredModels.has(`${provider}/${model}`)) return model;
+	// Budgets and overrides also apply to other spellings of their model.
+	const budgeted = budgets.find((budget) => budget.model !== null)?.model ?? undefined;
+	const overridden = ports.teams.priceOverride(provider, model)?.model;
+	if (budgeted === model || overridden === model) return model;
+	const isRouted = ports.teams
+		.routingRules()
+		.some(({ targets }) => targets.some((one) => one.provider === provider && one.model === model));
+	return isRouted ? model : work.reportedModels.nameOf(team.id, month, target, budgeted ?? overridden ?? listed);
+}
+
+function findPrice(
+	{ target, provider, knownAs }: PreparedCall,
+	reportedModel: string,
+	nowMs: number,
+	{ prices, ports, settings }: GatewayParts,
+): PricedAs {
+	const priced = prices.priceOf(provider, target.model, nowMs, knownAs);
+	if (priced?.isUnknown !== false && reportedModel === target.model) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
+	if (priced !== undefined) return priced;
+	throw new Refusal('model_unpriced', {
+		param: 'model',
+		message: `The model \`${target.model}\` of ${target.provider} has no price, and \`budgets.unknown_price\` is \`reject\`: use another model`,
+	});
+}
+
+/**
+ * Rejects fields with a surcharge over the list price, which could cost more than the reservation. A price override is assumed to include
+ * it.
+ */
+function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { overrides }: PricedAs): void {
+	const field = overrides === undefined ? surchargedField(outgoing.members, providerFormat.surcharges) : undefined;
+	if (field === undefined) return;
+	throw new Refusal('field_invalid', {
+		param: field,
+		message: `\`${field}\` selects an option that costs more than the list price of \`${target.model}\`, which \`budgets.reservation: worst_case\` does not allow: omit it`,
+	});
+}
+
+/** Limits that a request needs. */
+export interface AskedLimits {
+	readonly terms: TeamTerms;
+	/** Empty: only the minute and daily limits apply. */
+	readonly holds: readonly BudgetHold[];
+	/** Tokens reserved of the daily limit. */
+	readonly reservedTokens: number;
+	readonly usual: UsualRequest;
+}
+
+/** Result of an admission. */
+export interface Taken {
+	/** Amount reserved in each budget, if it can be less than requested. */
+	readonly reservedNanoUsd: bigint | undefined;
+}
+
+/** @throws LimitRefusal; Fault `records_unavailable`. */
+export function takeLimits(
+	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
+	asked: AskedLimits,
+	holdMs: number,
+	record: RequestRecord,
+	{ ports }: GatewayParts,
+): AtHand<Taken> {
+	const { reservedTokens, holds } = asked;
+	const { requestsPerMinute, dailyTokens } = asked.terms;
+	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, holds, holdMs });
+	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, record), unlessUnreachable);
+	return requireAdmitted(admission, asked, record);
+}
+
+/** @throws LimitRefusal. */
+function requireAdmitted(admission: Admission, asked: AskedLimits, record: RequestRecord): Taken {
+	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
+	if (isUncounted) record.admitUncounted();
+	else record.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
+	if (admission.isAdmitted) return { reservedNanoUsd: admission.reservedNanoUsd };
+	throw refusalOf(admission, asked);
+}
+
+export function refusalOf(declined: Declined, { terms, holds, usual }: AskedLimits): LimitRefusal {
+	const [first] = holds.map(withLeast);
+	const check = checkOf(first?.check === 'after');
+	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
+	return refuseCall(declined, { ...terms, budgets, usualMs: usual.durationMs });
+}
+
+/** Only counters that are restored from the ledger can be unreachable; shared ones have a fallback. */
+export function unlessUnreachable(cause: unknown): never {
+	throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
+}
+
+/** Lists warnings for the client. */
+export function admissionWarnings({ need, priced }: JudgedCall, { settings }: Pick<GatewayParts, 'settings'>): readonly string[] {
+	if (need.capEdits.length === 0 && !priced.isUnknown) return none;
+	const warnings: string[] = [];
+	if (need.capEdits.length > 0) warnings.push(`the output is capped at ${need.capTokens} tokens, for a budget`);
+	if (priced.isUnknown) {
+		const rate = settings.budgets.unknownPrice === 'default_rate' ? 'budgets.default_rate' : '$0';
+		warnings.push(`model: has no price, its cost is recorded at ${rate}`);
+	}
+	return warnings;
+}
+
+export interface Need {
+	readonly amountNanoUsd: bigint;
+	/** Estimate of the provider's own count. */
+	readonly estimatedInputTokens: number;
+	/** Input tokens that the reservation covers. */
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	/** Maximum output tokens over all choices. */
+	readonly mostOutputTokens: number;
+	/** Maximum output tokens by the request's own cap. */
+	readonly allowedOutputTokens: number;
+	readonly choices: number;
+	/** Output cap of one choice, if the gateway sets it. */
+	readonly capTokens?: number;
+	readonly capEdits: readonly Edit[];
+}
+
+/** Computes the reservation. The worst case needs an output cap, so one is added to the request. A default cap is added in either mode. */
+function needOf(call: PreparedCall, price: Price, isWorstCase: boolean): Need {
+	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
+	const { estimatedTokens, highestTokens } = inputOf(call);
+	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
+	const asked = capTokens ?? defaultCapTokens;
+	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
+	const cap = capFor(knownAs, asked, maxOutputTokens);
+	const allowedOutputTokens = cap.tokens * choices;
+	const inputTokens = isWorstCase ? highestTokens : estimatedTokens;
+	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(asked ?? most, most), choices);
+	// A translation already includes the default, if the provider's format has a field for it.
+	const lacksCap = (isWorstCase && cap.mustWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
+	return {
+		amountNanoUsd: isWorstCase
+			? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
+			: plainCostNanoUsd(inputTokens, outputTokens, price),
+		estimatedInputTokens: estimatedTokens,
+		inputTokens,
+		outputTokens,
+		mostOutputTokens: most * choices,
+		allowedOutputTokens,
+		choices,
+		capTokens: cap.tokens,
+		capEdits: lacksCap ? providerFormat.writeCap(outgoing, cap.tokens) : none,
+	};
+}
+
+/** Measures the sent bytes. The client's dialect is the one that identifies their content. */
+function inputOf({ format, body, outgoing, knownAs }: PreparedCall): InputSize {
+	return measureInput(outgoing, format.inputContent(body.members), knownAs);
+}

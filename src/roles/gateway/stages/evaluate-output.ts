@@ -1,0 +1,98 @@
+import type { HttpResponse } from '../../../core/handler.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
+import { repeatsMember } from '../../../wire/json/repeated-member.ts';
+import { spliceBody } from '../../../wire/json/splice-body.ts';
+import { blocked, type GuardedCall, type Guarding, maskEdits, maskedTexts } from '../guardrail-runner.ts';
+import type { RequestRecord } from '../request-scope/request-recorder.ts';
+import { BlockingGuard } from '../streams/blocking-guard.ts';
+import { EventBody, type EventSource } from '../streams/event-source.ts';
+import { ModeratedGuard } from '../streams/moderated-guard.ts';
+import { MonitoringGuard, type ObservesTexts } from '../streams/monitoring-guard.ts';
+import { StreamRelay } from '../streams/stream-relay.ts';
+import { ambiguous } from '../streams/view-event.ts';
+import type { Call } from './read-inference-request.ts';
+
+/**
+ * Runs guardrails on the model's output, in the client's format. Monitoring changes neither bytes nor timing.
+ * @throws `Refusal` `guardrail_blocked`, for a non-streaming response.
+ */
+export async function screenOutput(
+	call: Call,
+	team: string,
+	response: HttpResponse,
+	record: RequestRecord,
+	guarding: Guarding,
+): Promise<HttpResponse> {
+	if (response.status >= 400 || call.endpoint.response === 'computed') return response;
+	const guarded = { requestId: call.request.id, team };
+	const { body } = response;
+	if (body instanceof EventBody && body.source instanceof StreamRelay) {
+		return { ...response, body: new EventBody(await guardStream(body.source, call.format, guarded, record, guarding)) };
+	}
+	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
+	const told = readObject(body);
+	if (told === undefined) {
+		guarding.report(guarded, 'output', [], { unreadable: [{ role: 'assistant', type: 'body', path: [] }] });
+		if (guarding.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
+		return response;
+	}
+	// The text was evaluated as UTF-8, and would differ for a client that trusts another `charset`.
+	const headers = guarding.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
+	return screenWhole(call, guarded.team, { ...response, headers }, Buffer.from(body), told, guarding);
+}
+
+async function guardStream(
+	relay: StreamRelay,
+	format: ClientDialect,
+	call: GuardedCall,
+	record: RequestRecord,
+	guarding: Guarding,
+): Promise<EventSource> {
+	if (!guarding.isEnforced) return new MonitoringGuard(relay, format, call, guarding);
+	const guardrails = await guarding.guardrails;
+	const Guard = guarding.engines.stopping(call.team).length > 0 ? ModeratedGuard : BlockingGuard;
+	const guard = new Guard(relay, format, call, guarding, guardrails, record);
+	if (guarding.engines.noting(call.team).length === 0) return guard;
+	const notedByEngines: ObservesTexts = {
+		observe: (noted, stage, { texts }) =>
+			guarding.noteByEngines(
+				noted,
+				stage,
+				texts.map(({ text }) => text),
+			),
+	};
+	return new MonitoringGuard(guard, format, call, notedByEngines);
+}
+
+async function screenWhole(
+	{ request, format }: Call,
+	team: string,
+	response: HttpResponse,
+	body: Buffer,
+	told: JsonObject,
+	guarding: Guarding,
+): Promise<HttpResponse> {
+	const guarded = { requestId: request.id, team };
+	const isAmbiguous = repeatsMember(body.toString(), told);
+	const answerView = format.textViews.answer(told);
+	const view = isAmbiguous ? { ...answerView, unreadable: [ambiguous, ...answerView.unreadable] } : answerView;
+	if (!guarding.isEnforced) {
+		guarding.observe(guarded, 'output', view);
+		return response;
+	}
+	const screening = await guarding.screen(guarded, 'output', view);
+	if (isAmbiguous) throw blocked('output', { policy: 'unreadable', category: ambiguous.type });
+	const changes = maskedTexts(view, screening);
+	if (changes.length === 0) return response;
+	return { ...response, body: spliceBody(body, maskEdits(body, told, changes)) };
+}
+
+function readObject(body: Buffer | string): JsonObject | undefined {
+	try {
+		const value: unknown = JSON.parse(body.toString());
+		return isJsonObject(value) ? value : undefined;
+	} catch {
+		return undefined;
+	}
+}

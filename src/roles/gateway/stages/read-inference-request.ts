@@ -1,0 +1,125 @@
+import { readWhole, takeWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
+import { atOnce, ownTurn, type Steps } from '../../../core/cooperative-task.ts';
+import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import type { BodyHold } from '../../../policy/overload/body-memory-budget.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import { dialects } from '../../../wire/dialects/dialects.ts';
+import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
+import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
+
+/** One inference request, parsed and validated. */
+export interface Call {
+	readonly request: HttpRequest;
+	readonly endpoint: Endpoint;
+	/** Dialect of the endpoint. */
+	readonly format: ClientDialect;
+	readonly body: JsonBody;
+	/** Model name as received. */
+	readonly model: string;
+	readonly isStreamed: boolean;
+}
+
+/** Members whose range in the body is recorded, so that they can be edited in place. */
+export const placedMembers: ReadonlySet<string> = new Set([
+	'model',
+	...Object.values(dialects).flatMap(({ editedMembers }) => editedMembers),
+]);
+
+const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
+
+/**
+ * Reads and validates the body. Rejections based on header fields come before a byte is read.
+ * @param hold reserves memory for the body. Nothing is counted by default.
+ * @throws `Refusal` `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
+ */
+export function readCall(request: HttpRequest, endpoint: Endpoint, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
+	requireJson(request.headers);
+	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
+		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
+	}
+	const body = withRoom(request, hold);
+	const bytes = takeWhole(body, maxBodyBytes);
+	if (bytes !== undefined && !isLargeBody(bytes.length)) return soundCall(request, endpoint, parseBody(bytes, placedMembers));
+	return awaitCall(request, endpoint, bytes ?? readWhole(body, maxBodyBytes, request.announcedLength));
+}
+
+/** Reads a body that has not arrived yet, or is large. */
+async function awaitCall(request: HttpRequest, endpoint: Endpoint, body: Buffer | Promise<Buffer>): Promise<Call> {
+	const bytes = await body;
+	return inTurns(bytes.length, readingSteps(request, endpoint, bytes));
+}
+
+function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer): Steps<Call> {
+	const call = soundCall(request, endpoint, yield* parsingSteps(bytes, placedMembers));
+	yield;
+	return call;
+}
+
+/** @throws `Refusal` `field_*`. */
+function soundCall(request: HttpRequest, endpoint: Endpoint, body: JsonBody): Call {
+	const { members } = body;
+	const { dialect: format, canStream } = endpoint;
+	format.validate(members);
+	return { request, endpoint, format, body, model: String(members.model), isStreamed: canStream && members.stream === true };
+}
+
+/** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Refusal` `overloaded` */
+function withRoom({ body, announcedLength }: HttpRequest, hold: BodyHold | undefined): ByteStream {
+	if (hold === undefined) return body;
+	if (announcedLength !== undefined) {
+		hold.grow(announcedLength);
+		return body;
+	}
+	return wrapStream(body, (sink, flow) => ({
+		write(chunk) {
+			try {
+				hold.grow(chunk.length);
+			} catch (cause) {
+				flow.cancel();
+				sink.fail(cause);
+				return false;
+			}
+			return sink.write(chunk);
+		},
+		end: () => sink.end(),
+		fail: (cause) => sink.fail(cause),
+	}));
+}
+
+function requireJson(headers: HeaderFields): void {
+	const contentType = headers['content-type'];
+	if (contentType !== 'application/json' && !isJson(String(contentType ?? ''))) throw new Refusal('media_type_unsupported');
+	const encoding = headers['content-encoding']?.toString().toLowerCase();
+	if (encoding !== undefined && encoding !== 'identity') throw new Refusal('content_encoding_unsupported');
+}
+
+/** JSON is UTF-8 (RFC 8259 section 8.1): another `charset` is rejected, other parameters are ignored. */
+function isJson(contentType: string): boolean {
+	const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
+	if (mediaType.trim() !== 'application/json') return false;
+	return parameters.every((parameter) => {
+		const [name = '', value = ''] = parameter.split('=');
+		return name.trim() !== 'charset' || charsets.has(value.trim().replaceAll('"', ''));
+	});
+}
+
+/** Reading, translating and writing a body of 1 MB take milliseconds each. */
+const largeBodyBytes = 256 * 1024;
+
+export function isLargeBody(bodyBytes: number): boolean {
+	return bodyBytes > largeBodyBytes;
+}
+
+/** Processes a body in steps; for a large one, yields to the event loop after each. */
+export function inTurns<Result>(bodyBytes: number, steps: Steps<Result>): Result | Promise<Result> {
+	return isLargeBody(bodyBytes) ? turnByTurn(steps) : atOnce(steps);
+}
+
+async function turnByTurn<Result>(steps: Steps<Result>): Promise<Result> {
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+		await ownTurn();
+	}
+}

@@ -1,0 +1,141 @@
+import type { HeaderFields, HttpResponse } from '../../../core/handler.ts';
+import { Fault, type FaultCode } from '../../../core/upstream-error.ts';
+import { renderGatewayError } from '../../../wire/gateway-error.ts';
+import { parseExactly } from '../../../wire/json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
+import { isEncoded, mediaTypeOf, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
+import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
+import { describeFailure, isPermanent } from '../failure.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
+import { addAnswerHeaders, addWarnings } from '../gateway-headers.ts';
+import { BilledPermit } from '../request-scope/billed-permit.ts';
+import type { Permit } from '../request-scope/permit.ts';
+import { type CallScope, upstreamError } from '../request-scope/request-scope.ts';
+import { EventBody } from '../streams/event-source.ts';
+import { StreamRelay } from '../streams/stream-relay.ts';
+import type { PreparedCall } from './prepare-request.ts';
+import { isSpendStop, type Reply } from './send-request.ts';
+
+/**
+ * Builds the client's response from the provider's: a success byte for byte or translated, an error by the table of errors (Spec: Errors).
+ * A non-streaming success is metered here; an error ends the request.
+ * @throws `Fault` `provider_response_invalid`
+ */
+export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: CallScope, parts: GatewayParts): HttpResponse {
+	const { settings, ports } = parts;
+	const { response, body } = reply;
+	const headers = relayedHeaders(response.status, response.headers);
+	addAnswerHeaders(headers, call.request, scope.record, ports.clock, reply.upstreamMs);
+	if (!Buffer.isBuffer(body)) {
+		// Prevents proxies from buffering or storing events.
+		headers['content-type'] = 'text/event-stream; charset=utf-8';
+		headers['cache-control'] = 'no-cache';
+		headers['x-accel-buffering'] = 'no';
+		const { stoppedStream = 'error' } = settings.budgets;
+		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id, stoppedStream };
+		if (!(permit instanceof BilledPermit)) throw new Error('a stream is billed');
+		const relay = new StreamRelay(body, call, permit, scope, relayParts, isEncoded(response.headers));
+		return { status: response.status, headers, body: new EventBody(relay), facts: scope.record.facts };
+	}
+	if (response.status >= 400) {
+		const code = faultOf(reply.status);
+		const shown = answerError(call, reply, code, body, headers, scope);
+		scope.end(upstreamError(shown.status, code));
+		return shown;
+	}
+	permit.meterAnswered(body, reply.told);
+	const shown = isError(body) ? scrubSecrets(body, call.provider.secrets) : body;
+	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: scope.record.facts };
+}
+
+/** Begins with a letter that is rare in JSON. Quotes are common, and the native search stops at each. */
+const endOfErrorKey = Buffer.from('rror"');
+
+/**
+ * Detects errors that some servers send with status 200. Other bodies stay unchanged, because a model may write text that resembles a
+ * masked key.
+ */
+function isError(body: Buffer): boolean {
+	if (!body.includes(endOfErrorKey) || !body.includes('"error"')) return false;
+	const error = readObject(body)?.error;
+	return isJsonObject(error) || typeof error === 'string';
+}
+
+/** @throws Fault `provider_response_invalid` */
+function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
+	if (translated === undefined) return body;
+	const { translation, call } = translated;
+	const told = readObject(body);
+	if (told === undefined) throw new Fault('provider_response_invalid');
+	const answered = translation.translateAnswer(told, { ...call, charged: () => permit.answered });
+	addWarnings(headers, translation.answerWarnings?.(told) ?? []);
+	return JSON.stringify(answered);
+}
+
+function readObject(body: Buffer): JsonObject | undefined {
+	try {
+		const value = parseExactly(body.toString());
+		// Google's servers wrap errors in a list of one.
+		const told: unknown = Array.isArray(value) ? value[0] : value;
+		return isJsonObject(told) ? told : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Converts an error that concerns the gateway to 502 with the provider's own body. Client errors pass. */
+function answerError(
+	call: PreparedCall,
+	reply: Reply,
+	code: FaultCode | undefined,
+	body: Buffer,
+	headers: Record<string, string>,
+	scope: CallScope,
+): HttpResponse {
+	const { response } = reply;
+	const { provider } = call;
+	if (isSpendStop(reply, provider.protocol) || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
+	const status = code === undefined ? response.status : 502;
+	if (code !== undefined) headers['x-gateway-upstream-status'] = String(response.status);
+	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, scope, status);
+	// A compressed body cannot be searched for the key, so it is not sent.
+	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
+		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: scope.record.facts };
+	}
+	headers['content-type'] = 'application/json';
+	delete headers['content-encoding'];
+	const failure = describeFailure(new Fault(code ?? 'provider_response_invalid'), call.request.id);
+	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: scope.record.facts };
+}
+
+function translateError(
+	{ provider }: PreparedCall,
+	{ translation, call }: NonNullable<PreparedCall['translated']>,
+	upstreamStatus: number,
+	body: Buffer,
+	headers: Record<string, string>,
+	scope: CallScope,
+	status: number,
+): HttpResponse {
+	const error = translation.translateError(upstreamStatus, readObject(body) ?? readPlainText(body, headers), call);
+	headers['content-type'] = 'application/json';
+	delete headers['content-encoding'];
+	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
+	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: scope.record.facts };
+}
+
+/** Maximum length of a plain-text error message. */
+const maxPlainBytes = 4096;
+
+/** Reads plain text, in which proxies in front of a provider report errors. */
+function readPlainText(body: Buffer, headers: HeaderFields): JsonObject | undefined {
+	if (mediaTypeOf(headers) !== 'text/plain' || isEncoded(headers) || body.length > maxPlainBytes) return undefined;
+	return { message: body.toString().trim() };
+}
+
+/** Maps a provider's status to an upstream error; undefined for a client error. */
+function faultOf(status: number): FaultCode | undefined {
+	if (status === 401 || status === 403) return 'provider_key_rejected';
+	if (status === 404) return 'provider_model_unknown';
+	return status >= 500 ? 'provider_failed' : undefined;
+}

@@ -1,0 +1,201 @@
+import { discardStream, gather, streamOf } from '../../../core/byte-stream.ts';
+import type { ByteStream } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/rejection.ts';
+import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
+import { Fault } from '../../../core/upstream-error.ts';
+import { measureInput } from '../../../policy/budgets/estimate.ts';
+import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
+import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-body.ts';
+import type { Protocol } from '../../../wire/providers/protocol.ts';
+import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
+import { readTold, type ToldAnswer } from '../../../wire/usage/usage-meter.ts';
+import type { GatewayParts } from '../gateway-deps.ts';
+import type { BodyEdits, Permit } from '../request-scope/permit.ts';
+import type { CallScope, Held } from '../request-scope/request-scope.ts';
+import type { PreparedCall } from './prepare-request.ts';
+
+/** Response of the provider: complete, or a stream that has just begun. */
+export interface Reply {
+	readonly response: UpstreamResponse;
+	/** Meaning of the status: that of the response, except 401 for every form of a rejected provider key. */
+	readonly status: number;
+	readonly body: Buffer | ByteStream;
+	/** Parsed success that is complete and uncompressed; otherwise undefined. */
+	readonly told: ToldAnswer | undefined;
+	/** Time from sending the request to the complete response, or to a stream's head. Undefined if no provider was involved. */
+	readonly upstreamMs: number | undefined;
+}
+
+/** Limit of responses in memory, far larger than any real one. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 1024 * 1024;
+
+/**
+ * Sends the request to its target, once.
+ * @param sentMs the time, by the monotonic clock.
+ * @returns a fault if the provider sent no valid response: no connection, no byte in time, an endless error, or a page.
+ * @throws `Refusal` `field_invalid`, also synchronously; `Fault` `provider_*` once a response has begun; the reason of an abort.
+ */
+export function sendCall(
+	call: PreparedCall,
+	permit: Permit,
+	scope: CallScope,
+	timeouts: UpstreamTimeouts,
+	sentMs: number,
+	{ ports, guarding }: GatewayParts,
+): Promise<Reply | Fault> {
+	const { request, provider, target, translated, endpoint } = call;
+	let sending: Held | undefined;
+	const outgoing: UpstreamRequest = {
+		origin: provider.origin,
+		method: 'POST',
+		target: endpoint.locate(provider, target.model, translated === undefined ? request.query : '', call.isStreamed),
+		headers: provider.requestHeaders(translated?.headers ?? request.headers),
+		body: sentBody(call, permit.edits),
+		timeouts,
+		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+		proxy: provider.proxy,
+		onSent: () => permit.markSent(),
+		onClientGone: (listener) => {
+			sending = { abort: listener, release: () => listener() };
+			scope.hold(sending);
+		},
+	};
+	const replyOf = (response: UpstreamResponse, body: Reply['body']): Reply => ({
+		response,
+		status: meaningOf(response.status, body, provider.protocol),
+		body,
+		told: readSuccess(response, body, call),
+		upstreamMs: ports.clock.monotonicMs() - sentMs,
+	});
+	const readResponse = (response: UpstreamResponse): Reply | Promise<Reply | Fault> | Fault => {
+		scope.drop(sending);
+		requireWanted(response, scope);
+		scope.record.beginResponse(response.status, ports.clock.monotonicMs() - request.arrivedMs);
+		if (response.status >= 400) permit.markDeclined();
+		const unanswered = (cause: unknown): Fault => {
+			if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_response_invalid')) return faultIn(cause);
+			throw cause;
+		};
+		try {
+			const body = readReply(call, response, scope, guarding?.isEnforced === true && endpoint.response === 'generated');
+			return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
+		} catch (cause) {
+			return unanswered(cause);
+		}
+	};
+	return ports.upstream(outgoing).then(readResponse, (cause: unknown) => {
+		scope.drop(sending);
+		return faultIn(cause);
+	});
+}
+
+/** @throws the cause if it is no fault. */
+function faultIn(cause: unknown): Fault {
+	if (cause instanceof Fault) return cause;
+	throw cause;
+}
+
+function meaningOf(status: number, body: Reply['body'], { keyRejection }: Pick<Protocol, 'keyRejection'>): number {
+	return status === 400 && keyRejection !== undefined && Buffer.isBuffer(body) && body.includes(keyRejection) ? 401 : status;
+}
+
+/** Returns true for a 429 about exhausted credit instead of a rate limit, for which retries are useless. */
+export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Protocol, 'spendStops'>): boolean {
+	return response.status === 429 && Buffer.isBuffer(body) && spendStops.some((stop) => body.includes(stop));
+}
+
+/** @throws Fault `provider_response_invalid` for a page that claims to be JSON, and for a truncated response. */
+function readSuccess(response: UpstreamResponse, body: Reply['body'], { providerFormat }: PreparedCall): ToldAnswer | undefined {
+	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
+	const told = readTold(body, providerFormat.usage);
+	if (told.isObject) return told;
+	throw new Fault('provider_response_invalid', { message: 'The provider returned 200 with a body that is not a JSON object' });
+}
+
+/** Builds the response instead of a provider. */
+export function estimatedReply({ format, body, knownAs }: PreparedCall, estimate: Estimate): Reply {
+	const { writtenTokens } = measureInput(body, format.inputContent(body.members), knownAs);
+	const bytes = Buffer.from(JSON.stringify(estimate.respond(writtenTokens)));
+	const response = { status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([]) };
+	return { response, status: 200, body: bytes, told: undefined, upstreamMs: undefined };
+}
+
+/**
+ * Reads the body. A success must have the requested type; an error can have any.
+ * @param isScreened true if guardrails read the response, which must then be uncompressed.
+ */
+function readReply(
+	call: PreparedCall,
+	response: UpstreamResponse,
+	scope: CallScope,
+	isScreened: boolean,
+): Buffer | Promise<Buffer> | ByteStream {
+	if (response.status >= 400) return readAnswer(response, scope, maxErrorBytes);
+	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
+	if ((call.translated !== undefined || isScreened) && isEncoded(response.headers)) {
+		discardStream(response.body);
+		throw new Fault('provider_response_invalid', { message: 'The provider returned a compressed response, which was not requested' });
+	}
+	return call.isStreamed ? response.body : readAnswer(response, scope, maxAnswerBytes);
+}
+
+/** Returns the body to send. All bytes are kept, except for the model name of an alias, the option for usage, and an added output cap. */
+export function bodyFor(call: PreparedCall, permitted: BodyEdits): Buffer {
+	const { bytes } = call.outgoing;
+	const edits = editsFor(call, permitted);
+	return edits.length === 0 ? bytes : spliceBody(bytes, edits);
+}
+
+/** Above this size, a second copy costs more than writing several chunks. */
+const maxCopiedBytes = 262_144;
+
+function sentBody(call: PreparedCall, permitted: BodyEdits): Buffer | readonly Buffer[] {
+	const { bytes } = call.outgoing;
+	return bytes.length <= maxCopiedBytes ? bodyFor(call, permitted) : splicedPieces(bytes, editsFor(call, permitted));
+}
+
+function editsFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdits }: BodyEdits): readonly Edit[] {
+	const { model } = body.members;
+	const range = model === undefined || model === target.model ? undefined : body.ranges.get('model');
+	const edits = capEdits.length === 0 ? usageEdits : [...capEdits, ...usageEdits];
+	return range === undefined ? edits : [...edits, { ...range, text: JSON.stringify(target.model) }];
+}
+
+/** @throws Fault `provider_response_invalid` */
+function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream' | 'application/json'): void {
+	const mediaType = mediaTypeOf(response.headers);
+	if (response.status === 200 && mediaType === expected) return;
+	discardStream(response.body);
+	throw new Fault('provider_response_invalid', {
+		message: `The provider returned ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
+	});
+}
+
+/** Checks for an abort in the same turn of the event loop as the start of the response. @throws the reason of an abort. */
+function requireWanted(response: UpstreamResponse, scope: CallScope): void {
+	if (scope.isAborted) discardStream(response.body);
+	scope.requireRunning();
+}
+
+/**
+ * Reads a response to its end.
+ * @throws Fault `provider_response_invalid` if it is longer; the error of the stream, or the reason of an abort.
+ */
+function readAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Buffer | Promise<Buffer> {
+	const whole = response.body.takeWhole?.();
+	if (whole === undefined) return awaitAnswer(response, scope, maxBytes);
+	if (whole.length > maxBytes) throw tooLong(maxBytes);
+	return whole;
+}
+
+function awaitAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Promise<Buffer> {
+	return scope.wait((resolve, reject) => {
+		const flow = gather(response.body, maxBytes, resolve, (cause) => reject(cause instanceof Refusal ? tooLong(maxBytes) : cause));
+		return () => flow.cancel();
+	});
+}
+
+function tooLong(maxBytes: number): Fault {
+	return new Fault('provider_response_invalid', { message: `The provider's response is larger than ${maxBytes} bytes` });
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '../../../core/clock.ts';
+import type { HeaderFields } from '../../../core/handler.ts';
+import type { Refusal } from '../../../core/rejection.ts';
+import { Fault } from '../../../core/upstream-error.ts';
+import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
+import { retryWaitMs } from '../../../policy/resilience/retries.ts';
+import type { BoundTraffic, GatewayParts } from '../gateway-deps.ts';
+import { type AttemptLimits, timeoutsLeft } from '../provider-timeouts.ts';
+import type { CallScope } from '../request-scope/request-scope.ts';
+import type { PreparedCall } from './prepare-request.ts';
+import { estimatedReply, isSpendStop, type Reply, sendCall } from './send-request.ts';
+import type { Taken } from './take-target.ts';
+
+/** Response of a provider, or the reason why there is none. */
+export type Outcome = Reply | Fault | Refusal;
+
+/**
+ * Sends the request to its target, within the concurrency limit, with retries if they are safe and useful.
+ * @throws `Refusal` `field_invalid`; `Fault` `provider_*` once a response has begun; the reason of an abort.
+ */
+export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+	const { prepared } = taken;
+	if (prepared.estimate !== undefined) return Promise.resolve(estimatedReply(prepared, prepared.estimate));
+	const bound = parts.traffic.get(prepared.provider.name);
+	if (bound === undefined) throw new Error(`no concurrency limiter for \`${prepared.provider.name}\``);
+	if (countsForHealth(prepared)) bound.traffic.retryBudget.countCall();
+	return callFrom(taken, 0, bound, scope, parts);
+}
+
+/** Runs this attempt and further ones. */
+function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+	return attempt(taken, bound, scope, parts).then((outcome) => {
+		// A stream continues, and keeps its slot.
+		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
+		const isNoted = countsForHealth(taken.prepared) && (taken.permit.mayCost || !isOutOfTime(outcome));
+		if (isNoted) bound.traffic.note(resultOf(outcome), bound.terms);
+		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, parts);
+		if (waitMs === undefined) return outcome;
+		bound.traffic.retries++;
+		return pauseCall(waitMs, scope, parts.ports.clock).then(() => callFrom(taken, retriesBefore + 1, bound, scope, parts));
+	});
+}
+
+/** Free requests have no retries, and vendors serve them separately from inference: they do not indicate the provider's health. */
+function countsForHealth({ endpoint }: PreparedCall): boolean {
+	return endpoint.bills === 'usage';
+}
+
+export function resultOf(outcome: Outcome): AttemptResult {
+	return outcome instanceof Error ? outcome : outcome.status;
+}
+
+/** Without a sent request, this timeout does not indicate the provider's health: earlier attempts used up the time. */
+function isOutOfTime(outcome: Outcome): boolean {
+	return outcome instanceof Fault && outcome.code === 'provider_total_timeout';
+}
+
+/** Sends the request once it has a slot. */
+function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+	const { clock } = parts.ports;
+	scope.requireRunning();
+	const { prepared, permit } = taken;
+	const limits = limitsOf(prepared, parts);
+	const cameMs = clock.monotonicMs();
+	const slot = traffic.concurrency.acquire(scope, terms, parts.settings.timeouts.firstByteMs, clock);
+	if (slot === undefined && scope.firstAttemptMs === undefined) {
+		scope.firstAttemptMs = cameMs;
+		return sendCall(prepared, permit, scope, limits.full, cameMs, parts);
+	}
+	return Promise.resolve(slot).then((cause): Outcome | Promise<Outcome> => {
+		if (cause !== undefined) return cause;
+		const nowMs = clock.monotonicMs();
+		const left = timeoutsLeft(limits, scope, cameMs, nowMs);
+		return left instanceof Fault ? left : sendCall(prepared, permit, scope, left, nowMs, parts);
+	});
+}
+
+function limitsOf({ endpoint, isStreamed }: PreparedCall, { timeouts }: GatewayParts): AttemptLimits {
+	if (endpoint.response === 'computed') return timeouts.computed;
+	return isStreamed ? timeouts.streaming : timeouts.nonStreaming;
+}
+
+function waitBeforeRetry(
+	{ prepared, permit }: Taken,
+	outcome: Outcome,
+	retriesBefore: number,
+	{ traffic, terms }: BoundTraffic,
+	scope: CallScope,
+	{ ports, settings }: GatewayParts,
+): number | undefined {
+	const result = resultOf(outcome);
+	if (terms.retries === 0 || !countsForHealth(prepared) || (typeof result === 'number' && result < 400)) return undefined;
+	const reply = outcome instanceof Error ? undefined : outcome;
+	const waitMs = retryWaitMs(
+		{
+			result,
+			mayCost: permit.mayCost,
+			isSpendStop: reply !== undefined && isSpendStop(reply, prepared.provider.protocol),
+			retryAfterMs: reply && readRetryAfterMs(reply.response.headers, ports.clock.nowMs()),
+			retriesBefore,
+			remainingMs: settings.timeouts.totalMs - (ports.clock.monotonicMs() - (scope.firstAttemptMs ?? 0)),
+		},
+		terms,
+		traffic.chance,
+	);
+	return waitMs !== undefined && traffic.retryBudget.take() ? waitMs : undefined;
+}
+
+/** Reads `retry-after-ms`, or else `retry-after` in seconds or as a date (RFC 9110 section 10.2.3). */
+export function readRetryAfterMs(headers: HeaderFields, nowMs: number): number | undefined {
+	const { 'retry-after-ms': inMs, 'retry-after': after } = headers;
+	if (typeof inMs === 'string' && isNumber(inMs)) return Number(inMs);
+	if (typeof after !== 'string') return undefined;
+	if (isNumber(after)) return Number(after) * 1000;
+	const atMs = Date.parse(after);
+	return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+function isNumber(text: string): boolean {
+	return /^\d{1,9}(\.\d+)?$/.test(text.trim());
+}
+
+/** @throws the reason of an abort. */
+function pauseCall(ms: number, scope: CallScope, clock: Clock): Promise<void> {
+	return scope.wait((resolve) => {
+		const timer = clock.after(ms, () => resolve(undefined));
+		return () => timer.cancel();
+	});
+}

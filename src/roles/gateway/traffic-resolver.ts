@@ -1,0 +1,93 @@
+import type { Clock } from '../../core/clock.ts';
+import type { ProviderReport } from '../../core/health-report.ts';
+import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import { type AttemptResult, tellsHealth } from '../../policy/resilience/attempt-result.ts';
+import { ProviderHealth } from '../../policy/resilience/provider-health.ts';
+import { RetryBudget } from '../../policy/resilience/retries.ts';
+import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
+import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+
+export interface TrafficPorts {
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly metrics: Metrics;
+	/** Returns a uniform random number in [0, 1). */
+	readonly chance: () => number;
+}
+
+/** State of one provider, derived from its requests. It outlives configurations. */
+export class ProviderTraffic {
+	readonly name: string;
+	readonly concurrency = new ConcurrencyLimiter();
+	readonly health = new ProviderHealth();
+	readonly retryBudget = new RetryBudget();
+	retries = 0;
+	/** Number of requests that failed over to the next target. */
+	fallbacks = 0;
+	ejections = 0;
+	readonly #ports: TrafficPorts;
+
+	constructor(name: string, ports: TrafficPorts) {
+		this.name = name;
+		this.#ports = ports;
+	}
+
+	get chance(): () => number {
+		return this.#ports.chance;
+	}
+
+	takesTurn(): boolean {
+		return !this.health.isEjected || this.health.takeTurn(this.#ports.clock.monotonicMs(), this.chance);
+	}
+
+	/** Records the result of an attempt. */
+	note(result: AttemptResult, { ejectAfterFailures }: TrafficTerms): void {
+		const told = tellsHealth(result);
+		if (told === undefined) return;
+		const { clock, log } = this.#ports;
+		if (told === 'well') {
+			if (this.health.succeeded(clock.nowMs())) log.info('provider back in rotation', { provider: this.name });
+			return;
+		}
+		const detail = typeof result === 'number' ? `returned ${result}` : result.message;
+		const now = { unixMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+		if (!this.health.failed(detail, ejectAfterFailures, now, this.chance)) return;
+		this.ejections++;
+		log.warn('provider ejected: requests fail over to other targets where there are any', { provider: this.name, detail });
+	}
+}
+
+/** Traffic state by provider; one instance per process. */
+export class TrafficBook {
+	readonly #ports: TrafficPorts;
+	readonly #byName = new Map<string, ProviderTraffic>();
+
+	constructor(ports: TrafficPorts) {
+		this.#ports = ports;
+		const { metrics } = ports;
+		const declare = (kind: 'gauge' | 'total', name: string, help: string, read: (traffic: ProviderTraffic) => number): void => {
+			const samples = () => [...this.#byName.values()].map((traffic) => ({ labels: { provider: traffic.name }, value: read(traffic) }));
+			metrics[kind](`tollgate_provider_${name}`, help, samples, ['provider']);
+		};
+		declare('gauge', 'ejected', '1 while the provider is ejected.', ({ health }) => Number(health.isEjected));
+		declare('gauge', 'requests_in_flight', 'Requests in flight at the provider.', ({ concurrency }) => concurrency.inFlight);
+		declare('gauge', 'requests_queued', 'Requests queued for a slot of the provider.', ({ concurrency }) => concurrency.queued);
+		declare('total', 'ejections_total', 'Ejections of the provider.', ({ ejections }) => ejections);
+		declare('total', 'retries_total', 'Retries of requests to the provider.', ({ retries }) => retries);
+		declare('total', 'failovers_total', 'Failovers from the provider to another target.', ({ fallbacks }) => fallbacks);
+	}
+
+	of(name: string): ProviderTraffic {
+		let traffic = this.#byName.get(name);
+		if (traffic === undefined) {
+			traffic = new ProviderTraffic(name, this.#ports);
+			this.#byName.set(name, traffic);
+		}
+		return traffic;
+	}
+
+	report(): ProviderReport {
+		return Object.fromEntries([...this.#byName].map(([name, { health }]) => [name, health.report()]));
+	}
+}

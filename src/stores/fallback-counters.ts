@@ -1,0 +1,139 @@
+import type { Clock } from '../core/clock.ts';
+import type { BudgetPeriod } from '../core/counters.ts';
+import { type AdmissionStore, type BudgetTotal, budgetKey, type HeldCall, type TeamTotals } from './contracts/admission.ts';
+import type { LastKnown } from './last-known-counters.ts';
+import { createMemoryAdmission } from './memory/memory-admission.ts';
+import { CallDeadlines } from './operation-deadlines.ts';
+import type { CallsInFlight } from './requests-in-flight.ts';
+import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
+
+/** The fallback may read the ledger, but only for a short time. */
+const patience = { tickMs: 7, ticks: 1 };
+
+/** Readings of the store expire after this time. */
+const longestAwayMs = 24 * 3_600_000;
+
+interface StandInPorts {
+	readonly clock: Clock;
+	readonly sumUp: SumUpTeam;
+	readonly lastKnown: LastKnown;
+	readonly calls: CallsInFlight;
+}
+
+/** Counters of this process for each team that bypasses the store. */
+export class StandIns {
+	readonly #ports: StandInPorts;
+	readonly #byTeam = new Map<string, AdmissionStore>();
+
+	constructor(ports: StandInPorts) {
+		this.#ports = ports;
+	}
+
+	get size(): number {
+		return this.#byTeam.size;
+	}
+
+	has(team: string): boolean {
+		return this.#byTeam.has(team);
+	}
+
+	/** Creates the counters on first use. */
+	of(team: string): AdmissionStore {
+		let standIn = this.#byTeam.get(team);
+		if (standIn === undefined) {
+			standIn = createStandIn(this.#ports);
+			this.#byTeam.set(team, standIn);
+		}
+		return standIn;
+	}
+
+	drop(team: string): void {
+		this.#byTeam.delete(team);
+	}
+
+	keep(isKept: (team: string) => boolean): void {
+		for (const team of this.#byTeam.keys()) if (!isKept(team)) this.#byTeam.delete(team);
+	}
+}
+
+/**
+ * Creates counters of this process for the time of an outage. They start from the last reading of the store, or by default from the ledger,
+ * plus the reservations of this process. They do not see what other processes do meanwhile.
+ */
+function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): AdmissionStore {
+	const memory = createMemoryAdmission({ clock });
+	const deadlines = new CallDeadlines(clock, patience);
+
+	async function begin(team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number): Promise<TeamTotals> {
+		const nowMs = clock.nowMs();
+		const unknown = budgets.filter((budget) => lastKnown.budget(team, budget, nowMs) === undefined);
+		const summed = unknown.length === 0 ? undefined : await deadlines.race(sumUp(team, unknown, endedSinceMs)).catch(() => undefined);
+		const known = budgets.flatMap((budget): BudgetTotal[] => {
+			const reading = lastKnown.budget(team, budget, nowMs);
+			return reading === undefined ? [] : [{ ...budget, settledNanoUsd: reading.settledNanoUsd }];
+		});
+		return { team, tokensToday: lastKnown.tokensToday(team, nowMs), budgets: [...known, ...(summed?.budgets ?? [])], endedIds: [] };
+	}
+
+	/** Keeps the reservations of other processes from the last reading, because this process does not see their requests end. */
+	function heldByOthers(team: string): HeldCall[] {
+		const nowMs = clock.nowMs();
+		return lastKnown.budgetsOf(team, nowMs).flatMap((known): HeldCall[] => {
+			const { budget, period } = known;
+			const amountNanoUsd = known.heldNanoUsd - calls.heldNanoUsd(team, known);
+			if (amountNanoUsd <= 0n) return [];
+			return [{ id: `others:${budgetKey(known)}`, admittedMs: nowMs, holdMs: longestAwayMs, holds: [{ budget, period, amountNanoUsd }] }];
+		});
+	}
+
+	return restoreMissing(memory, {
+		clock,
+		sumUp: begin,
+		alsoNeeded: (team) => [...lastKnown.budgetsOf(team, clock.nowMs()), ...calls.budgetsOf(team)],
+		endedSinceMs: () => clock.nowMs(),
+		async afterRestore(team) {
+			await memory.rehold(team, heldByOthers(team));
+			for (const [name, held] of calls.held(calls.ids(), clock.nowMs())) if (name === team) await memory.rehold(team, held);
+		},
+	});
+}
+
+interface AwayTeam {
+	readonly sinceMs: number;
+	readonly budgets: readonly BudgetPeriod[] | undefined;
+}
+
+/** Teams that bypass the store although it is reachable, because it has not received all of their updates yet. */
+export class AwayTeams {
+	readonly #teams = new Map<string, AwayTeam>();
+
+	get size(): number {
+		return this.#teams.size;
+	}
+
+	/** In the order in which they were added. */
+	get names(): readonly string[] {
+		return [...this.#teams.keys()];
+	}
+
+	has(team: string): boolean {
+		return this.#teams.has(team);
+	}
+
+	/**
+	 * Adds a team, unless it is present. @param budgets budgets to restore before the team uses the store again; undefined: those of the
+	 * pending updates.
+	 */
+	add(team: string, sinceMs: number, budgets: readonly BudgetPeriod[] | undefined): void {
+		if (!this.#teams.has(team)) this.#teams.set(team, { sinceMs, budgets });
+	}
+
+	delete(team: string): void {
+		this.#teams.delete(team);
+	}
+
+	/** Undefined if the team uses the store. */
+	get(team: string): AwayTeam | undefined {
+		return this.#teams.get(team);
+	}
+}

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CallTable, markOf } from './id-hash-table.ts';
+
+interface Call {
+	readonly id: string;
+	next: Call | undefined;
+}
+
+test('it holds what a map of ids would, also where ids have one mark', () => {
+	// `Ca` and `DB` have the same hash. The others make the table grow.
+	const alike = ['Ca', 'DB', 'CaCa', 'CaDB', 'DBCa', 'DBDB', '', 'x', 'a much longer id CaCa', 'a much longer id DBCa'];
+	const ids = [...alike, ...Array.from({ length: 40 }, (_, index) => `call ${index}`)];
+	expect(new Set(ids.map(markOf)).size).toBeLessThan(ids.length - 3);
+	const steps = fc.array(fc.tuple(fc.constantFrom('add', 'remove'), fc.constantFrom(...ids)), { maxLength: 120, size: 'max' });
+	fc.assert(
+		fc.property(steps, (taken) => {
+			const table = new CallTable<Call>();
+			const model = new Map<string, Call>();
+			for (const [step, id] of taken) {
+				if (step === 'remove') {
+					table.remove(id);
+					model.delete(id);
+				} else if (!model.has(id)) {
+					const call: Call = { id, next: undefined };
+					table.add(call);
+					model.set(id, call);
+				}
+				for (const one of ids) if (table.get(one) !== model.get(one)) expect.fail(`${one} after ${step} ${id}`);
+				expect(new Set(table)).toEqual(new Set(model.values()));
+			}
+		}),
+	);
+});
+
+test('it grows with what is there at once, not with what was ever there', () => {
+	const table = new CallTable<Call>();
+	const calls = Array.from({ length: 100 }, (_, index): Call => ({ id: `call ${index}`, next: undefined }));
+	const before = process.memoryUsage().heapUsed;
+	for (let round = 0; round < 40_000; round++) {
+		for (const call of calls) table.add(call);
+		for (const { id } of calls) table.remove(id);
+	}
+	// A slot for each of four million would be 32 MB.
+	expect(process.memoryUsage().heapUsed - before).toBeLessThan(16_000_000);
+	expect([...table]).toEqual([]);
+});

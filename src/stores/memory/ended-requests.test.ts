@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createRequestIds } from '../../io/request-ids.ts';
+import { rememberEndedMs } from '../contracts/admission.ts';
+import { EndedCalls } from './ended-requests.ts';
+
+const startMs = Date.UTC(2026, 10, 22);
+const newId = createRequestIds({ nowMs: () => startMs, monotonicMs: () => 0, after: () => ({ cancel: () => undefined }) });
+
+test('says of each call what a set of all would say', () => {
+	const call = fc.record({ team: fc.constantFrom('a', 'b', 'ab', ''), id: fc.string({ maxLength: 3 }), isAsked: fc.boolean() });
+	fc.assert(
+		fc.property(fc.array(call, { maxLength: 200 }), (calls) => {
+			const ended = new EndedCalls();
+			const all = new Set<string>();
+			for (const { team, id, isAsked } of calls) {
+				const key = JSON.stringify([team, id]);
+				expect(ended.has(team, id, startMs)).toBe(all.has(key));
+				if (!isAsked) expect(ended.add(team, id, startMs)).toBe(!all.has(key));
+				if (!isAsked) all.add(key);
+			}
+		}),
+		{ numRuns: 60 },
+	);
+});
+
+test('a call is forgotten fifteen minutes after its end', () => {
+	const ended = new EndedCalls();
+	ended.add('team', 'one', startMs);
+	expect(ended.add('team', 'one', startMs + rememberEndedMs - 1000)).toBe(false);
+	expect(ended.has('team', 'one', startMs + rememberEndedMs)).toBe(false);
+	expect(ended.add('team', 'one', startMs + rememberEndedMs)).toBe(true);
+});
+
+test('nothing is known after it was cleared', () => {
+	const ended = new EndedCalls();
+	ended.add('team', 'one', startMs);
+	ended.clear();
+	expect(ended.has('team', 'one', startMs)).toBe(false);
+});
+
+test('of a million calls the latest are known, in the memory of few', () => {
+	const ended = new EndedCalls();
+	const ids = Array.from({ length: 1_000_000 }, newId);
+	const { arrayBuffers } = process.memoryUsage();
+	ids.forEach((id, index) => ended.add('team', id, startMs + Math.floor(index / 5)));
+	expect(process.memoryUsage().arrayBuffers - arrayBuffers).toBeLessThan(1e6);
+	const nowMs = startMs + 200_000;
+	const forgotten = ids.slice(-100_000).filter((id) => !ended.has('team', id, nowMs));
+	expect(forgotten.length).toBeLessThan(50);
+	expect(Array.from({ length: 100_000 }, newId).filter((id) => ended.has('team', id, nowMs))).toEqual([]);
+});

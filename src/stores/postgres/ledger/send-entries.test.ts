@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { query } from '../../../../test/support/postgres-server.ts';
+import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { type PostgresDatabase, sharePostgres } from '../../../../test/support/shared-stores.ts';
+import { systemClock } from '../../../io/system-clock.ts';
+import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
+import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import { migrate } from '../migrate.ts';
+import { openPostgres, type PostgresConnection } from '../postgres-connection.ts';
+import { checkLedger } from './ledger-check.ts';
+import { listRows, summarize } from './ledger-reading.ts';
+import { closeLost, pruneDays } from './ledger-upkeep.ts';
+import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
+import { createSendRows, writeBatch } from './send-entries.ts';
+
+let server: PostgresDatabase;
+let url: string;
+let connection: PostgresConnection<unknown>;
+beforeAll(async () => {
+	server = await sharePostgres();
+	url = await server.createDatabase();
+	connection = openPostgres({ url, poolSize: 4 }, { clock: systemClock, log: createRememberedLog() });
+	await migrate(connection, [postgresLedgerSchema]);
+});
+afterAll(async () => {
+	await connection.close();
+	await server.stop();
+});
+
+const calls = 8;
+const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0), period: 'month' } as const;
+
+/** Spooled row of a request: at any time, either in flight or ended in the one way it ever ends. */
+function spooledRow(round: number, call: number, isClosed: boolean): SpooledRow {
+	const row = openRow(`${round}-${call}`, { startedMs: ledgerNoonMs - call * 7 * 3_600_000, team: `team"\\${call % 3}`, model: 'm,{}' });
+	const closed = closedRow(row.id, { costNanoUsd: BigInt(call + 1) });
+	const { team, clientId, provider, model, dialect, isStreamed, priceVersion } = row;
+	const opened = [row.id, row.startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, '[]', '5000'] as const;
+	if (!isClosed) return [...opened, null, null, null, null, null, null, null, null, null, null, null];
+	const { usage, outcome, endedMs, status, isEstimated, costNanoUsd } = closed;
+	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
+	const tokens = [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens] as const;
+	return [...opened, outcome, endedMs, status, isEstimated, ...tokens, costNanoUsd.toString()];
+}
+
+test('batches that are sent again, out of turn, in parts and at once count every row and every end once', async () => {
+	const sendRows = createSendRows();
+	const sent = fc.record({ call: fc.nat(calls - 1), isClosed: fc.boolean() });
+	const step = fc.record({ batches: fc.array(fc.uniqueArray(sent, { maxLength: 6, selector: ({ call }) => call }), { maxLength: 3 }) });
+	let round = 0;
+	await fc.assert(
+		fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
+			round += 1;
+			await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
+			const opened = new Set<number>();
+			const closed = new Set<number>();
+			for (const { batches } of steps) {
+				const refused = await Promise.all(
+					batches.map((batch) =>
+						connection.run((db) =>
+							sendRows(
+								db,
+								batch.map(({ call, isClosed }) => spooledRow(round, call, isClosed)),
+							),
+						),
+					),
+				);
+				expect(refused.flat()).toEqual([]);
+				for (const { call, isClosed } of batches.flat()) {
+					opened.add(call);
+					if (isClosed) closed.add(call);
+				}
+				const sums = await connection.run((db) => summarize(db, year));
+				expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(opened.size);
+				const costs = sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
+				expect(costs).toBe([...closed].reduce((sum, call) => sum + BigInt(call + 1), 0n));
+				expect(await connection.run(checkLedger)).toEqual([]);
+			}
+			const { rows } = await connection.run((db) => listRows(db, { limit: 100 }));
+			expect(rows.map(({ id, closed: end }) => `${id} ${end === undefined}`).toSorted()).toEqual(
+				[...opened].map((call) => `${round}-${call} ${!closed.has(call)}`).toSorted(),
+			);
+		}),
+		{ numRuns: 40 },
+	);
+});
+
+test('a batch that was given up and commits late keeps no end from being written', async () => {
+	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
+	const sendRows = createSendRows();
+	const givenUp = Promise.withResolvers<void>();
+	const hasWritten = Promise.withResolvers<void>();
+	const first = connection.run((db) =>
+		db.transaction().execute(async (transaction) => {
+			await writeBatch(transaction, [spooledRow(0, 1, false)]);
+			hasWritten.resolve();
+			await givenUp.promise;
+		}),
+	);
+	await hasWritten.promise;
+	const second = connection.run((db) => sendRows(db, [spooledRow(0, 1, true)]));
+	await untilOneWaits();
+	givenUp.resolve();
+	await Promise.all([first, second]);
+	expect((await connection.run((db) => listRows(db, { limit: 2 }))).rows.map(({ closed }) => closed?.outcome)).toEqual(['complete']);
+	expect(await connection.run(checkLedger)).toEqual([]);
+});
+
+test('a batch that is sent again after its day was dropped counts nothing twice; the end of a call that ran then still counts', async () => {
+	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
+	const sendRows = createSendRows();
+	const send = (...rows: SpooledRow[]): ReturnType<typeof sendRows> => connection.run((db) => sendRows(db, rows));
+	const [first, running, second] = [spooledRow(0, 1, true), spooledRow(1, 2, false), spooledRow(0, 3, true)];
+	await send(first, running);
+	await connection.run((db) => pruneDays(db, ledgerNoonMs + 2 * 86_400_000));
+	expect((await send(first, second)).map(({ id }) => id)).toEqual([first[0], second[0]]);
+	expect(await send(spooledRow(1, 2, true))).toEqual([]);
+	const sums = await connection.run((db) => summarize(db, year));
+	expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+	expect(sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(2n + 3n);
+	await query(url, 'UPDATE tollgate.ledger_progress SET pruned_before_ms = 0');
+});
+
+test('rows are found lost by several at once, in any number, and charged once', async () => {
+	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
+	const rows = Array.from({ length: 1500 }, (_, call) => spooledRow(call, call % 4, false));
+	await connection.run((db) => createSendRows()(db, rows));
+	const nowMs = ledgerNoonMs + 60 * 3_600_000;
+	const closed = await Promise.all([1, 2, 3].map(() => connection.run((db) => closeLost(db, nowMs))));
+	expect(closed.reduce((sum, some) => sum + some, 0)).toBe(1500);
+	expect((await connection.run((db) => summarize(db, year))).reduce((sum, row) => sum + row.costNanoUsd, 0n)).toBe(1500n * 5000n);
+	// Had their process returned after all, the first end would count.
+	await connection.run((db) => createSendRows()(db, [spooledRow(1, 1, true)]));
+	expect(await connection.run(checkLedger)).toEqual([]);
+});
+
+async function untilOneWaits(): Promise<void> {
+	await expect
+		.poll(() => query(url, "SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"), {
+			interval: 5,
+			timeout: 4000,
+		})
+		.toEqual([{ one: 1 }]);
+}

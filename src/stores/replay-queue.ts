@@ -1,0 +1,154 @@
+import type { BudgetPeriod } from '../core/counters.ts';
+import { type AdmissionStore, CountersUnreachable, type Settlement } from './contracts/admission.ts';
+import type { CallsInFlight } from './requests-in-flight.ts';
+
+/** Maximum number of queued ends. Beyond it the oldest end of the same team, if there is one, is dropped, and only the ledger has it. */
+const maxEnds = 100_000;
+
+/** Number of concurrent deliveries. */
+const atOnce = 50;
+
+export type End = { readonly settlement: Settlement } | { readonly team: string };
+
+export function teamOfEnd(end: End): string {
+	return 'settlement' in end ? end.settlement.team : end.team;
+}
+
+type Receiver = Pick<AdmissionStore, 'settle' | 'release' | 'rehold'>;
+
+interface Backlog {
+	readonly unheld: Set<string>;
+	readonly ends: Map<string, End>;
+}
+
+/** Updates that the store has missed, by team, in replay order: first reservations, then ends. */
+export class Undelivered {
+	/** Number of dropped ends. */
+	lost = 0;
+	private readonly calls: CallsInFlight;
+	private readonly backlogs = new Map<string, Backlog>();
+	private endCount = 0;
+
+	constructor(calls: CallsInFlight) {
+		this.calls = calls;
+	}
+
+	get size(): number {
+		let unheld = 0;
+		for (const backlog of this.backlogs.values()) unheld += backlog.unheld.size;
+		return unheld + this.endCount;
+	}
+
+	get teams(): readonly string[] {
+		return [...this.backlogs.keys()];
+	}
+
+	/** Budgets of the team's settlements. All are restored at once, because each total includes what ended before. */
+	budgetsOf(team: string): readonly BudgetPeriod[] {
+		const ends = [...(this.backlogs.get(team)?.ends.values() ?? [])];
+		return ends.flatMap((end) => ('settlement' in end ? end.settlement.budgets : []));
+	}
+
+	hold(id: string, team: string): void {
+		this.backlogOf(team).unheld.add(id);
+	}
+
+	settle(settlement: Settlement): void {
+		this.tell(settlement.id, { settlement });
+	}
+
+	release(id: string, team: string): void {
+		this.tell(id, { team });
+	}
+
+	/** Replays until the team has no updates left, or `mayGoOn` returns false. Throws the store's errors; what was not delivered stays. */
+	async deliver(team: string, store: Receiver, nowMs: () => number, mayGoOn: () => boolean): Promise<void> {
+		for (;;) {
+			const backlog = this.backlogs.get(team);
+			if (backlog === undefined || !mayGoOn()) return;
+			const { unheld, ends } = backlog;
+			const ids = firstOf(unheld);
+			for (const [of, calls] of this.calls.held(ids, nowMs())) await store.rehold(of, calls);
+			for (const id of ids) unheld.delete(id);
+			if (unheld.size === 0) {
+				const some = firstOf(ends);
+				await Promise.all(some.map(([id, end]) => this.deliverEnd(store, id, end, ends)));
+			}
+			if (unheld.size === 0 && ends.size === 0) this.backlogs.delete(team);
+		}
+	}
+
+	tell(id: string, end: End): void {
+		const { unheld, ends } = this.backlogOf(teamOfEnd(end));
+		unheld.delete(id);
+		if (ends.has(id)) return;
+		if (this.endCount >= maxEnds) this.dropOldest(ends);
+		ends.set(id, end);
+		this.endCount++;
+	}
+
+	private async deliverEnd(store: Receiver, id: string, end: End, ends: Map<string, End>): Promise<void> {
+		try {
+			await ('settlement' in end ? store.settle(end.settlement) : store.release(id, end.team));
+		} catch (cause) {
+			// An end that the store will never accept must not block the rest.
+			if (!(cause instanceof CountersUnreachable)) this.lost++;
+			else throw cause;
+		}
+		if (ends.delete(id)) this.endCount--;
+	}
+
+	/** @param preferred ends of the team that needs the slot. */
+	private dropOldest(preferred: Map<string, End>): void {
+		const ends = preferred.size > 0 ? preferred : [...this.backlogs.values()].find((backlog) => backlog.ends.size > 0)?.ends;
+		const [oldest] = ends?.keys() ?? [];
+		if (oldest !== undefined && ends?.delete(oldest) === true) this.endCount--;
+		this.lost++;
+	}
+
+	private backlogOf(team: string): Backlog {
+		let backlog = this.backlogs.get(team);
+		if (backlog === undefined) {
+			backlog = { unheld: new Set(), ends: new Map() };
+			this.backlogs.set(team, backlog);
+		}
+		return backlog;
+	}
+}
+
+function firstOf<T>(all: Iterable<T>): T[] {
+	const first: T[] = [];
+	for (const one of all) if (first.push(one) === atOnce) break;
+	return first;
+}
+
+/** Older ends are in the ledger, unless its server is unreachable. */
+const rememberedMs = 60_000;
+
+/** Number of latest ends that are kept. */
+const mostRemembered = 20_000;
+
+interface Remembered {
+	readonly id: string;
+	readonly end: End;
+	readonly atMs: number;
+}
+
+/** Recently ended requests, in case the counters are lost and restored from a ledger that does not contain these ends yet. */
+export class RecentEnds {
+	/** Ring buffer: once it is full, the next slot is that of the oldest. */
+	private readonly ends: Remembered[] = [];
+	private next = 0;
+
+	note(id: string, end: End, nowMs: number): void {
+		this.ends[this.next] = { id, end, atMs: nowMs };
+		this.next = (this.next + 1) % mostRemembered;
+	}
+
+	/** Oldest first; a request that ended several times appears several times. @param team undefined: all teams */
+	latest(nowMs: number, team?: string): (readonly [id: string, end: End])[] {
+		const byAge = [...this.ends.slice(this.next), ...this.ends.slice(0, this.next)];
+		const asked = byAge.filter(({ atMs, end }) => nowMs - atMs <= rememberedMs && (team === undefined || team === teamOfEnd(end)));
+		return asked.map(({ id, end }) => [id, end]);
+	}
+}

@@ -1,0 +1,234 @@
+import { clientDialectNames } from '../../../core/dialect-name.ts';
+import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
+import { type Decode, decodeJson, itemsFrom, listOf, numberFrom, textFrom } from '../../decode.ts';
+import type { Row } from '../../row.ts';
+import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-operations.ts';
+
+/** The file stores their indexes: only ever append. */
+const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
+
+export const interruptedOutcome = outcomes.indexOf('interrupted');
+
+const longestName = 256;
+/** More tokens than any request has; keeps the sums of a batch exact. */
+const mostTokens = 1e12;
+/** Maximum of a column. */
+const mostNanoUsd = 2n ** 63n - 1n;
+const mostExact = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * Formats a row as one line of JSON, for the journal and the database's thread.
+ * @throws RangeError when the money is negative or too large to store, or the time is not an integer.
+ */
+export function lineOf(row: OpenRow): string {
+	if (!Number.isSafeInteger(row.startedMs)) throw new RangeError(`${row.startedMs} is not a time in milliseconds`);
+	const hold = compactMoney(row.holdNanoUsd);
+	const compact: CompactOpen = [
+		row.id,
+		row.startedMs,
+		shortName(row.team),
+		shortName(row.clientId),
+		shortName(row.provider),
+		shortName(row.model),
+		shortName(row.dialect),
+		row.isStreamed ? 1 : 0,
+		shortName(row.priceVersion),
+		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
+		typeof hold === 'number' ? hold : `${hold}`,
+	];
+	return `${JSON.stringify(compact)}\n`;
+}
+
+const columnsOfOpen = 11;
+
+/** Money in a row: text where a number would not be exact. */
+const numberOrTextFrom: Decode<number | string> = (value) => (typeof value === 'string' ? value : numberFrom(value));
+
+/** @throws SyntaxError or TypeError for anything but a complete line of `lineOf`, of this or an earlier release. */
+export function readLine(line: string): CompactOpen {
+	const compact = decodeJson(line, itemsFrom);
+	const columns = compact.length === columnsOfEarlierOpen ? fromEarlierOpen(compact) : compact;
+	if (columns.length !== columnsOfOpen) throw new SyntaxError('The journal line is not a ledger entry');
+	return openFrom(columns);
+}
+
+function openFrom(columns: readonly unknown[]): CompactOpen {
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = columns;
+	return [
+		textFrom(id),
+		numberFrom(startedMs),
+		textFrom(team),
+		textFrom(clientId),
+		textFrom(provider),
+		textFrom(model),
+		textFrom(dialect),
+		numberFrom(isStreamed),
+		textFrom(priceVersion),
+		textFrom(budgets),
+		numberOrTextFrom(hold),
+	];
+}
+
+const columnsOfEarlierOpen = 10;
+const formColumn = 6;
+
+/** Splits the number that earlier releases wrote: bit 0 is the dialect, of which there were two, bit 1 is streaming. */
+function fromEarlierOpen(columns: readonly unknown[]): readonly unknown[] {
+	const form = numberFrom(columns[formColumn]);
+	if (!Number.isSafeInteger(form)) throw new SyntaxError('The journal line is not a ledger entry');
+	return columns.toSpliced(formColumn, 1, clientDialectNames[form & 1], (form & 2) === 0 ? 0 : 1);
+}
+
+const columnsOfClose = 12;
+
+/** Formats a close as one line of JSON, for the journal. */
+export function lineOfClose(row: CompactClose): string {
+	const cost = row[11];
+	return `${JSON.stringify(typeof cost === 'number' ? row : row.with(11, `${cost}`))}\n`;
+}
+
+/** @returns undefined for a line that is not from `lineOfClose`. @throws SyntaxError or TypeError for anything but a list. */
+export function readCloseLine(line: string): CompactClose | undefined {
+	const compact = decodeJson(line, itemsFrom);
+	if (compact.length !== columnsOfClose) return undefined;
+	const [id, endedMs, outcome, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = compact;
+	if (typeof id !== 'string' || typeof endedMs !== 'number' || !Number.isSafeInteger(endedMs)) return undefined;
+	if (typeof outcome !== 'number' || outcomes[outcome] === undefined || !isAmount(cost)) return undefined;
+	if (!isCount(status) || !isCount(isEstimated) || !isCount(input) || !isCount(output) || !isCount(reasoning)) return undefined;
+	if (!isCount(cacheRead) || !isCount(cacheWrite) || !isCount(cacheWriteHour)) return undefined;
+	const counts = [input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning] as const;
+	return [id, endedMs, outcome, status, isEstimated, ...counts, typeof cost === 'string' ? BigInt(cost) : cost];
+}
+
+function isCount(value: unknown): value is number {
+	return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** @param value columns as `prepareRows` selects them. */
+export function compactRowFrom(value: unknown): CompactRow {
+	const [sequence, ...columns] = itemsFrom(value);
+	const [outcome, ...end] = columns.slice(columnsOfOpen);
+	const opened = [numberFrom(sequence), ...openFrom(columns)] as const;
+	if (outcome === null) return [...opened, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+	const [durationMs, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = end;
+	return [
+		...opened,
+		numberFrom(outcome),
+		numberFrom(durationMs),
+		numberFrom(status),
+		numberFrom(isEstimated),
+		numberFrom(input),
+		numberFrom(cacheRead),
+		numberFrom(cacheWrite),
+		numberFrom(cacheWriteHour),
+		numberFrom(output),
+		numberFrom(reasoning),
+		numberOrTextFrom(cost),
+	];
+}
+
+/** Checks money of a line that fits into a column. */
+export function isAmount(value: unknown): value is number | string {
+	return isCount(value) || (typeof value === 'string' && /^\d{1,19}$/.test(value) && BigInt(value) <= mostNanoUsd);
+}
+
+/** @throws RangeError when the money is negative or too large to store. */
+export function compactClose(row: ClosedRow): CompactClose {
+	const { usage } = row;
+	return [
+		row.id,
+		row.endedMs,
+		outcomes.indexOf(row.outcome),
+		row.status,
+		row.isEstimated ? 1 : 0,
+		wholeCount(usage.inputTokens),
+		wholeCount(usage.cacheReadTokens),
+		wholeCount(usage.cacheWriteTokens),
+		wholeCount(usage.cacheWriteHourTokens),
+		wholeCount(usage.outputTokens),
+		wholeCount(usage.reasoningTokens),
+		compactMoney(row.costNanoUsd),
+	];
+}
+
+export function ledgerRowOf(row: CompactRow): LedgerRow {
+	const [, id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = row;
+	return {
+		id,
+		startedMs,
+		team,
+		clientId,
+		provider,
+		model,
+		dialect,
+		isStreamed: isStreamed !== 0,
+		priceVersion,
+		holdNanoUsd: BigInt(hold),
+		budgets: readBudgets(budgets),
+		closed: closedOf(row),
+	};
+}
+
+function closedOf(row: CompactRow): Omit<ClosedRow, 'id'> | undefined {
+	const [, , startedMs, , , , , , , , , , outcome, durationMs, status, isEstimated, ...counts] = row;
+	const [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens, cost] = counts;
+	if (outcome === null) return undefined;
+	return {
+		endedMs: startedMs + durationMs,
+		outcome: outcomeOf(outcome),
+		status,
+		usage: { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens },
+		costNanoUsd: BigInt(cost),
+		isEstimated: isEstimated === 1,
+	};
+}
+
+function outcomeOf(number: number): CallOutcome {
+	const outcome = outcomes[number];
+	if (outcome === undefined) throw new TypeError(`Outcome ${number} is unknown to this release`);
+	return outcome;
+}
+
+/** Number of the outcome in the file. */
+export function outcomeNumber(outcome: CallOutcome): number {
+	return outcomes.indexOf(outcome);
+}
+
+export function usageOf(row: Row): ClosedRow['usage'] {
+	return {
+		inputTokens: Number(row['input_tokens']),
+		cacheReadTokens: Number(row['cache_read_tokens']),
+		cacheWriteTokens: Number(row['cache_write_tokens']),
+		cacheWriteHourTokens: Number(row['cache_write_hour_tokens']),
+		outputTokens: Number(row['output_tokens']),
+		reasoningTokens: Number(row['reasoning_tokens']),
+	};
+}
+
+export function readBudgets(value: unknown): readonly string[] {
+	return decodeJson(String(value), listOf(textFrom));
+}
+
+function shortName(name: string): string {
+	return name.length <= longestName ? name : name.slice(0, longestName);
+}
+
+/** @throws RangeError when it is negative or too large to store. */
+export function compactMoney(nanoUsd: bigint): CompactInteger {
+	if (nanoUsd < 0n || nanoUsd > mostNanoUsd) {
+		throw new RangeError(`${nanoUsd} nano-US-dollars exceed the range of a ledger entry`);
+	}
+	return nanoUsd <= mostExact ? Number(nanoUsd) : nanoUsd;
+}
+
+/** Clamps a token count, because an implausible count of a provider must not lose the row. */
+function wholeCount(tokens: number): number {
+	return Number.isInteger(tokens) && tokens >= 0 && tokens <= mostTokens
+		? tokens
+		: Math.max(0, Math.min(Math.trunc(tokens) || 0, mostTokens));
+}
+
+/** Returns a close, free of charge, of a request that was never sent. */
+export function takenBack({ id, startedMs }: OpenRow): CompactClose {
+	return [id, startedMs, outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
+}

@@ -1,0 +1,23 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
+import { migrate } from '../migrate.ts';
+import { compactClose, lineOf } from './compact-entries.ts';
+import { ledgerSchema } from './ledger-schema.ts';
+import { createLedgerWriter } from './ledger-writer.ts';
+import { packBatch } from './packed-batch.ts';
+
+test('a row whose opening was undone is not closed in the place of the one that came after it', () => {
+	const database = new DatabaseSync(':memory:');
+	migrate(database, ledgerSchema);
+	const writer = createLedgerWriter(database, 'run', false, () => undefined);
+	const open = (id: string) => writer.write(packBatch({ opens: [lineOf(openRow(id))], closes: [] }));
+	const close = (id: string) => writer.write(packBatch({ opens: [], closes: [compactClose(closedRow(id))] }));
+	database.exec(`CREATE TRIGGER full BEFORE INSERT ON hourly BEGIN SELECT RAISE(ABORT, 'full'); END`);
+	expect(open('undone')).toEqual([{ of: 'opens', index: 0, what: 'failed' }]);
+	database.exec('DROP TRIGGER full');
+	expect(open('next')).toEqual([]);
+	expect(close('undone')).toEqual([{ of: 'closes', index: 0, what: 'unknown' }]);
+	expect(close('next')).toEqual([]);
+	expect(database.prepare('SELECT count(*) AS rows FROM calls WHERE outcome IS NOT NULL').get()).toEqual({ rows: 1 });
+});

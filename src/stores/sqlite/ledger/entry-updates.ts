@@ -1,0 +1,151 @@
+/** Writes single rows to the table and to the sums, inside the caller's transaction. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { Closing } from '../../contracts/ledger.ts';
+import { integerOf, type Row } from '../../row.ts';
+import { createCallInserts, type NewCall } from './entry-inserts.ts';
+import type { LedgerNames } from './ledger-names.ts';
+import type { CompactInteger } from './ledger-operations.ts';
+import type { GatheredSums, SumKey } from './ledger-sums.ts';
+import type { CallEnd, CallOpening } from './packed-batch.ts';
+import { bindCallId, markOfCallId, ownIdBytes } from './packed-request-id.ts';
+
+export interface CallRows {
+	/**
+	 * Opens rows. An open row moves to the target given; a closed one stays unchanged.
+	 * @param ends ends of requests that have already ended, by index. @param behindPiece called after each statement, or after some.
+	 * @returns indexes of rows that existed already: these are not closed.
+	 */
+	open(
+		rows: readonly CallOpening[],
+		ends: readonly (CallEnd | undefined)[],
+		sums: GatheredSums,
+		behindPiece: () => void,
+	): readonly number[];
+	close(end: CallEnd, sums: GatheredSums): Closing;
+}
+
+/** Position and sum key of a row that was opened here, so that it is closed without a lookup. */
+interface OpenedRow {
+	readonly sequence: number | bigint;
+	readonly key: SumKey;
+	readonly startedMs: number;
+}
+
+/** More than the open requests of one process. */
+const mostRemembered = 50_000;
+
+/** @param spools true if rows are also for the outbox. */
+export function createCallRows(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): CallRows {
+	const inserts = createCallInserts(database, spools);
+	const close = `
+		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
+			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
+		WHERE id = ? AND outcome IS NULL`;
+	// Compares the id, too: after a failed transaction a remembered sequence number may belong to another row, or to none.
+	const updateOpened = database.prepare(`${close} AND sequence = ?`);
+	const update = database.prepare(`${close}
+		RETURNING sequence, is_spooled, started_ms, team, client, provider, model`);
+	const findElsewhere = database.prepare(`
+		SELECT sequence, is_spooled, started_ms, team, client, provider, model FROM calls
+		WHERE id = ? AND outcome IS NULL AND (provider, model, price_version, budgets, hold_nano_usd) IS NOT (?, ?, ?, ?, ?)`);
+	const move = database.prepare(`
+		UPDATE calls SET provider = ?, model = ?, price_version = ?, budgets = ?, hold_nano_usd = ? WHERE sequence = ?`);
+	const note = database.prepare('INSERT INTO outbox (call, noted_ms) VALUES (?, ?)');
+	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
+	const idBytes = Buffer.alloc(ownIdBytes);
+	// Keyed by hash, because a map hashes each new string again. If two rows share a hash, or an id is a client's, the row may need a lookup.
+	const opened = new Map<number, OpenedRow>();
+	const closeKnown = (end: CallEnd, packed: SQLInputValue, sequence: number | bigint): boolean => {
+		const { changes } = updateOpened.run(
+			end.endedMs,
+			end.outcome,
+			end.status,
+			end.isEstimated,
+			end.inputTokens,
+			end.cacheReadTokens,
+			end.cacheWriteTokens,
+			end.cacheWriteHourTokens,
+			end.outputTokens,
+			end.reasoningTokens,
+			end.costNanoUsd,
+			packed,
+			sequence,
+		);
+		return changes === 1;
+	};
+	const noteIfSpooled = (row: Row, atMs: number): void => {
+		if (row['is_spooled'] === 1) note.run(integerOf(row, 'sequence'), atMs);
+	};
+	const inserted = ({ opening, terms, end }: NewCall, sequence: number, sums: GatheredSums): void => {
+		const { id, startedMs } = opening;
+		sums.addOpened(terms, startedMs);
+		if (end === undefined) {
+			if (opened.size >= mostRemembered) opened.clear();
+			opened.set(markOfCallId(id), { sequence, key: terms, startedMs });
+		} else {
+			sums.addClosed(terms, startedMs, end);
+		}
+		if (spools) note.run(sequence, end?.endedMs ?? startedMs);
+	};
+	const moveOpen = ({ opening: { id, startedMs, hold }, terms }: NewCall, sums: GatheredSums): void => {
+		const { provider, model, priceVersion, budgets } = terms;
+		opened.delete(markOfCallId(id));
+		const target = [provider, model, priceVersion, budgets, hold] as const;
+		const elsewhere = findElsewhere.get(bindCallId(id, idBytes), ...target);
+		if (elsewhere === undefined) return;
+		const from = keyOf(elsewhere);
+		move.run(...target, integerOf(elsewhere, 'sequence'));
+		sums.addMoved(from, { ...from, provider, model }, integerOf(elsewhere, 'started_ms'));
+		noteIfSpooled(elsewhere, startedMs);
+	};
+	return {
+		open(openings, ends, sums, behindPiece) {
+			const taken: number[] = [];
+			if (openings.length === 0) return taken;
+			const runId = names.idOf(run);
+			const calls = openings.map((opening, place) => ({ opening, terms: names.termsOf(opening.terms), end: ends[place] }));
+			for (let place = 0; place < calls.length; ) {
+				const { count, firstSequence, isNextTaken } = inserts.insertFrom(calls, place, runId);
+				for (const [index, call] of calls.slice(place, place + count).entries()) inserted(call, firstSequence + index, sums);
+				place += count;
+				behindPiece();
+				if (!isNextTaken) continue;
+				const taker = calls[place];
+				if (taker !== undefined) moveOpen(taker, sums);
+				taken.push(place++);
+			}
+			return taken;
+		},
+		close(end, sums) {
+			const packed = bindCallId(end.id, idBytes);
+			const mark = markOfCallId(end.id);
+			const known = opened.get(mark);
+			opened.delete(mark);
+			if (known !== undefined && closeKnown(end, packed, known.sequence)) {
+				sums.addClosed(known.key, known.startedMs, end);
+				if (spools) note.run(known.sequence, end.endedMs);
+				return 'closed';
+			}
+			const closed = update.get(...amountsOf(end), packed);
+			if (closed === undefined) return find.get(packed) === undefined ? 'unknown' : 'closed_before';
+			sums.addClosed(keyOf(closed), integerOf(closed, 'started_ms'), end);
+			noteIfSpooled(closed, end.endedMs);
+			return 'closed';
+		},
+	};
+}
+
+function keyOf(row: Row): SumKey {
+	return {
+		team: integerOf(row, 'team'),
+		client: integerOf(row, 'client'),
+		provider: integerOf(row, 'provider'),
+		model: integerOf(row, 'model'),
+	};
+}
+
+function amountsOf(end: CallEnd): readonly CompactInteger[] {
+	const { endedMs, outcome, status, isEstimated, inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens } = end;
+	const rest = [end.outputTokens, end.reasoningTokens, end.costNanoUsd];
+	return [endedMs, outcome, status, isEstimated, inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, ...rest];
+}

@@ -1,0 +1,139 @@
+/** Accounting of the gateway: entries and sums of the ledger, and values of the counters. */
+
+import { expect } from 'vitest';
+import type { LedgerDifference, LedgerReader, LedgerRow, SummaryRow } from '../../src/stores/contracts/ledger.ts';
+import { openSqliteLedgerReader } from '../../src/stores/sqlite/sqlite-ledger.ts';
+import { nanoUsdOf, type Rates, reckonNanoUsd, type TokenCounts } from './accounting-prices.ts';
+import type { Seen } from './accounting-request.ts';
+import { eventually } from './product.ts';
+
+export interface Books {
+	/** Entries of one team, newest first. */
+	readonly rows: readonly LedgerRow[];
+	readonly sums: readonly SummaryRow[];
+	/** Sum over the entries. */
+	readonly spentNanoUsd: bigint;
+	readonly differences: readonly LedgerDifference[];
+}
+
+export async function readBooks(dataDir: string, team: string): Promise<Books> {
+	return readBooksOf(await openSqliteLedgerReader({ dataDir }), team);
+}
+
+/**
+ * Waits until the file has these requests of a team as completed. A gateway writes them in batches, a moment after it updates the counters.
+ */
+export async function readBooksOnceWritten(dataDir: string, team: string, requests: readonly Pick<Seen, 'requestId'>[]): Promise<Books> {
+	return eventually('the ledger has the requests, and that they ended', async () => {
+		const books = await readBooks(dataDir, team);
+		const ended = new Set(books.rows.filter(({ closed }) => closed !== undefined).map(({ id }) => id));
+		return requests.every(({ requestId }) => requestId === undefined || ended.has(requestId)) ? books : undefined;
+	});
+}
+
+/** Reads the books and closes the reader. */
+export async function readBooksOf(reader: LedgerReader, team: string): Promise<Books> {
+	try {
+		const rows: LedgerRow[] = [];
+		for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+			const page = await reader.list({ team, limit: 1000, ...(cursor !== null && { cursor }) });
+			rows.push(...page.rows);
+			cursor = page.nextCursor;
+		}
+		const sums = await reader.summarize({ fromMs: 0, toMs: Date.UTC(2100, 0), period: 'month', team });
+		const differences = await reader.check();
+		const spentNanoUsd = rows.reduce((sum, row) => sum + (row.closed?.costNanoUsd ?? 0n), 0n);
+		return { rows, sums, spentNanoUsd, differences };
+	} finally {
+		await reader.end();
+	}
+}
+
+export interface BudgetState {
+	readonly model: string | null;
+	readonly limitNanoUsd: bigint;
+	readonly spentNanoUsd: bigint;
+	readonly heldNanoUsd: bigint;
+}
+
+interface LimitsBody {
+	readonly tokens: { readonly used: number } | null;
+	readonly requests: { readonly used: number } | null;
+	readonly budgets: readonly { model: string | null; limit_usd: string; spent_usd: string; reserved_usd: string }[];
+}
+
+export interface Limits {
+	readonly tokensUsed: number | undefined;
+	readonly requestsUsed: number | undefined;
+	/** Budgets, with that of all models first. */
+	readonly budgets: readonly BudgetState[];
+}
+
+export async function readLimits(url: string, accessToken: string): Promise<Limits> {
+	const response = await fetch(`${url}/v1/limits`, { headers: { authorization: `Bearer ${accessToken}` } });
+	if (response.status !== 200) throw new Error(`GET /v1/limits: ${response.status} ${await response.text()}`);
+	const body = (await response.json()) as LimitsBody;
+	const budgets = body.budgets.map((budget) => ({
+		model: budget.model,
+		limitNanoUsd: nanoUsdOf(budget.limit_usd),
+		spentNanoUsd: nanoUsdOf(budget.spent_usd),
+		heldNanoUsd: nanoUsdOf(budget.reserved_usd),
+	}));
+	return { tokensUsed: body.tokens?.used, requestsUsed: body.requests?.used, budgets };
+}
+
+/** Waits until no budget has a reservation. @throws with the remaining reservations. */
+export async function untilNothingHeld(url: string, accessToken: string, withinMs = 5000): Promise<Limits> {
+	let last: Limits | undefined;
+	try {
+		return await eventually(
+			'nothing is held',
+			async () => {
+				last = await readLimits(url, accessToken);
+				return last.budgets.every(({ heldNanoUsd }) => heldNanoUsd === 0n) ? last : undefined;
+			},
+			withinMs,
+		);
+	} catch (cause) {
+		throw new Error(`held still: ${last?.budgets.map(({ heldNanoUsd }) => heldNanoUsd).join(', ')} nano-USD`, { cause });
+	}
+}
+
+/**
+ * Waits until the counters of a team's budget of all models have this value. A gateway whose store responded late uses a local estimate for
+ * a second or two.
+ */
+export async function untilCountersSay(spentNanoUsd: bigint, url: string, accessToken: string): Promise<Limits> {
+	let last: Limits | undefined;
+	try {
+		return await eventually('the counters agree', async () => {
+			last = await readLimits(url, accessToken);
+			return last.budgets[0]?.spentNanoUsd === spentNanoUsd ? last : undefined;
+		});
+	} catch (cause) {
+		throw new Error(`the counters say ${last?.budgets[0]?.spentNanoUsd} instead of ${spentNanoUsd} nano-USD`, { cause });
+	}
+}
+
+/** Token counts that an entry was charged for. */
+export function countsOf({ closed }: LedgerRow): TokenCounts {
+	if (closed === undefined) throw new Error('the row is open still');
+	const { usage } = closed;
+	return {
+		input: usage.inputTokens,
+		cacheRead: usage.cacheReadTokens,
+		cacheWrite: usage.cacheWriteTokens - usage.cacheWriteHourTokens,
+		cacheWriteHour: usage.cacheWriteHourTokens,
+		output: usage.outputTokens - usage.reasoningTokens,
+		reasoning: usage.reasoningTokens,
+	};
+}
+
+/** @throws unless each entry costs what an independent computation from its tokens gives; interrupted entries cost their reservation. */
+export function expectReckonedCosts(rows: readonly LedgerRow[], ratesOf: (row: LedgerRow) => Rates | undefined = () => undefined): void {
+	for (const row of rows) {
+		const { id, model, closed, holdNanoUsd } = row;
+		const costNanoUsd = closed?.outcome === 'interrupted' ? holdNanoUsd : reckonNanoUsd(model, countsOf(row), ratesOf(row));
+		expect({ id, model, costNanoUsd: closed?.costNanoUsd }).toEqual({ id, model, costNanoUsd });
+	}
+}
