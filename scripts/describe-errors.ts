@@ -1,5 +1,5 @@
-import { refusals } from '../src/core/rejection.ts';
-import { faults } from '../src/core/upstream-error.ts';
+import { rejections } from '../src/core/rejection.ts';
+import { upstreamErrors } from '../src/core/upstream-error.ts';
 
 interface Entry {
 	readonly status: number;
@@ -28,13 +28,13 @@ Error responses of a provider pass through unchanged, except those in [Upstream 
 
 Tollgate rejects the request because of its content, its client, a limit or load.
 
-${table(refusals)}
+${table(rejections)}
 
 ## Upstream errors
 
 A provider, or another service that Tollgate depends on, failed.
 
-${table(faults)}
+${table(upstreamErrors)}
 
 ## Internal errors
 

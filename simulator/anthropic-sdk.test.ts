@@ -163,7 +163,7 @@ describe.each(lines)('%s', (_name, Client, version) => {
 		}
 	});
 
-	const refusals: readonly [string, Changes, ErrorName, RegExp][] = [
+	const rejections: readonly [string, Changes, ErrorName, RegExp][] = [
 		['401', { key: 'bad-key' }, 'AuthenticationError', /invalid x-api-key/],
 		['404', { model: 'claude-nonesuch-9' }, 'NotFoundError', /model: claude-nonesuch-9/],
 		['400', { max_tokens: undefined }, 'BadRequestError', /max_tokens: Field required/],
@@ -183,11 +183,11 @@ describe.each(lines)('%s', (_name, Client, version) => {
 		['429', { model: 'sim-429-quota' }, 'RateLimitError', /enforced_spend_limit_reached/],
 		['529', { model: 'sim-529' }, 'InternalServerError', /overloaded_error/],
 	];
-	test.each(refusals)('%s %j', async (status, { key, ...changes }, errorName, message) => {
-		const refused = clientOf(key).messages.create({ ...hello, ...changes });
-		await expect(refused).rejects.toBeInstanceOf(Client[errorName]);
-		await expect(refused).rejects.toThrow(message);
-		await expect(refused).rejects.toMatchObject({ status: Number(status), requestID: matching(/^req_/) });
+	test.each(rejections)('%s %j', async (status, { key, ...changes }, errorName, message) => {
+		const rejected = clientOf(key).messages.create({ ...hello, ...changes });
+		await expect(rejected).rejects.toBeInstanceOf(Client[errorName]);
+		await expect(rejected).rejects.toThrow(message);
+		await expect(rejected).rejects.toMatchObject({ status: Number(status), requestID: matching(/^req_/) });
 	});
 
 	test('sampling by version and model', async () => {

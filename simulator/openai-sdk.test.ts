@@ -147,7 +147,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 		expect(second.usage?.prompt_tokens).toBe(first.usage?.prompt_tokens);
 	});
 
-	const refusals: readonly [string, Changes, ErrorName, RegExp][] = [
+	const rejections: readonly [string, Changes, ErrorName, RegExp][] = [
 		['401', { key: 'sk-bad-key-4242' }, 'AuthenticationError', /Incorrect API key provided: sk-bad-\*+4242/],
 		['404', { model: 'no-such-model' }, 'NotFoundError', /`no-such-model` does not exist/],
 		['400', { max_tokens: 0 }, 'BadRequestError', /integer below minimum/],
@@ -163,11 +163,11 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 		['500', { model: 'sim-500' }, 'InternalServerError', /server had an error/],
 		['403', { model: 'gpt-4o-sim-403' }, 'PermissionDeniedError', /not supported/],
 	];
-	test.each(refusals)('%s %j', async (status, { key, ...changes }, errorName, message) => {
-		const refused = clientOf(key).chat.completions.create({ ...hello, ...changes });
-		await expect(refused).rejects.toBeInstanceOf(Client[errorName]);
-		await expect(refused).rejects.toThrow(message);
-		await expect(refused).rejects.toMatchObject({ status: Number(status), type: aString });
+	test.each(rejections)('%s %j', async (status, { key, ...changes }, errorName, message) => {
+		const rejected = clientOf(key).chat.completions.create({ ...hello, ...changes });
+		await expect(rejected).rejects.toBeInstanceOf(Client[errorName]);
+		await expect(rejected).rejects.toThrow(message);
+		await expect(rejected).rejects.toMatchObject({ status: Number(status), type: aString });
 	});
 
 	test('gpt-5.6 accepts tools with effort none and reports cache writes', async () => {

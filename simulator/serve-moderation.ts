@@ -46,15 +46,15 @@ export async function serveEngine(request: HttpRequest, wire: EngineWire, server
 		call.settle(status === 200 ? 'complete' : 'rejected');
 		return { status, headers: { 'content-type': type }, body: text };
 	};
-	const refuse = (status: number): HttpResponse => answer(status, JSON.stringify(wire.renderError(status)));
-	if (faults.status !== undefined) return refuse(faults.status);
-	if (key === '' || key.includes('bad-key')) return refuse(401);
-	if (request.method !== 'POST') return refuse(405);
+	const reject = (status: number): HttpResponse => answer(status, JSON.stringify(wire.renderError(status)));
+	if (faults.status !== undefined) return reject(faults.status);
+	if (key === '' || key.includes('bad-key')) return reject(401);
+	if (request.method !== 'POST') return reject(405);
 	if (faults.replacement !== undefined) {
 		return answer(200, faults.replacement === 'html' ? '<!doctype html><title>Maintenance</title>' : '', 'text/html');
 	}
 	const verdict = body === undefined ? undefined : wire.judge(body, model);
-	if (verdict === undefined) return refuse(400);
+	if (verdict === undefined) return reject(400);
 	const text = JSON.stringify(verdict);
 	if (faults.breakOff !== undefined) return breakOff(request, text, faults.breakOff, call, server.clock);
 	return answer(200, faults.isMalformed === true ? text.slice(0, text.length * 0.6) : text);

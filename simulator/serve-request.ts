@@ -2,7 +2,7 @@
 import { readWhole } from '../src/core/byte-stream.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { ConnectionReset, type HttpRequest, type HttpResponse } from '../src/core/handler.ts';
-import { Refusal } from '../src/core/rejection.ts';
+import { Rejection } from '../src/core/rejection.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
@@ -85,7 +85,7 @@ export async function serveCall(request: HttpRequest, wire: Wire, target: WireTa
 		return await answerCall(serving);
 	} catch (cause) {
 		if (cause instanceof VendorError) return answerError(serving, cause);
-		if (cause instanceof Refusal) return answerError(serving, new VendorError('too-large', 'Request exceeds the maximum size'));
+		if (cause instanceof Rejection) return answerError(serving, new VendorError('too-large', 'Request exceeds the maximum size'));
 		call.settle('broken');
 		throw cause;
 	}
@@ -99,7 +99,7 @@ async function answerCall(serving: Serving): Promise<HttpResponse> {
 	const read = await server.bodies.read(bytes, wire, target, settings.recordBodies);
 	server.requestLog.keepReceived(call.row, request, read.sha256, settings.recordBodies ? bytes : undefined);
 	if (request.method !== 'POST') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
-	wire.checkAccess(target, key, key.includes('bad-key') || settings.refusedKeys.includes(key));
+	wire.checkAccess(target, key, key.includes('bad-key') || settings.rejectedKeys.includes(key));
 
 	serving.model = read.model;
 	call.identify(key, serving.model);

@@ -4,7 +4,7 @@ export interface SimulatorSettings {
 	/** Delay before the response headers. */
 	readonly firstByteMs: number;
 	/** Keys that the simulator rejects, in addition to every key that contains `bad-key`. */
-	readonly refusedKeys: readonly string[];
+	readonly rejectedKeys: readonly string[];
 	readonly maxBodyBytes: number;
 	/** Keeps the bodies of the latest requests for `GET /_simulator/requests`. */
 	readonly recordBodies: boolean;
@@ -17,7 +17,7 @@ export interface SimulatorSettings {
 export const defaultSimulatorSettings: SimulatorSettings = {
 	intervalMs: 5,
 	firstByteMs: 0,
-	refusedKeys: ['REPLACE_ME'],
+	rejectedKeys: ['REPLACE_ME'],
 	maxBodyBytes: 33_554_432,
 	recordBodies: false,
 	minimumCachedTokens: 1024,

@@ -114,7 +114,7 @@ function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown
 		isStream: false,
 	};
 	try {
-		wire.checkAccess(target, key, key.includes('bad-key') || server.settings().refusedKeys.includes(key));
+		wire.checkAccess(target, key, key.includes('bad-key') || server.settings().rejectedKeys.includes(key));
 		if (action === 'unknown') throw new VendorError('path-unknown', `${request.method} ${request.path}`);
 		if (request.method !== 'GET') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
 		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: 200, error: undefined }) };

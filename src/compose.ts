@@ -13,7 +13,7 @@ import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import type { Role, RoleName } from './core/handler.ts';
 import type { Log } from './core/log.ts';
-import { reportTurnDefects } from './core/tick-flush.ts';
+import { reportTickErrors } from './core/tick-flush.ts';
 import type { ScrapedMetrics } from './io/metrics.ts';
 import { ReopeningServer } from './io/reopening-server.ts';
 import { ServingRole } from './io/serving-role.ts';
@@ -71,7 +71,7 @@ async function composeProduct(
 	let phase: Phase = 'serving';
 	let delayMs = shutdownDelayMs(config);
 	const world = createWorld({ config, clock, log, phase: () => phase, opened });
-	opened.defer(reportTurnDefects((error) => log.error('internal error', { error })));
+	opened.defer(reportTickErrors((error) => log.error('internal error', { error })));
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const hasAdmin = has('admin') && config.enable_admin_api;
 	const records =

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { readWhole } from '../../src/core/byte-stream.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
-import { Refusal } from '../../src/core/rejection.ts';
+import { Rejection } from '../../src/core/rejection.ts';
 import { faultNames, readFaultNames } from '../faults/fault-names.ts';
-import { mostFaultRules } from '../faults/fault-rules.ts';
+import { maxFaultRules } from '../faults/fault-rules.ts';
 import type { CallServer } from '../serve-request.ts';
 import type { SimulatorSettings } from '../simulator-settings.ts';
 import { faultBody, outageBody, replayBody, scriptBody, settingsBody } from './control-schema.ts';
@@ -40,7 +40,7 @@ async function runAction(action: Action, request: HttpRequest): Promise<Answer> 
 	} catch (cause) {
 		if (cause instanceof z.ZodError) return { status: 400, body: { error: z.prettifyError(cause) } };
 		if (cause instanceof SyntaxError) return { status: 400, body: { error: 'The body is not JSON' } };
-		if (cause instanceof Refusal) return { status: cause.status, body: { error: cause.message } };
+		if (cause instanceof Rejection) return { status: cause.status, body: { error: cause.message } };
 		throw cause;
 	}
 }
@@ -101,8 +101,8 @@ function changingActions(server: CallServer, ports: ControlPorts): Record<string
 			if (Object.keys(readFaultNames(rule.fault)).length === 0) {
 				return { status: 400, body: { error: `"${rule.fault}" is an unknown fault`, known: faultNames.map((name) => name.words) } };
 			}
-			if (server.rules.list().length >= mostFaultRules) {
-				return { status: 409, body: { error: `The limit of ${mostFaultRules} fault rules is reached: delete one first` } };
+			if (server.rules.list().length >= maxFaultRules) {
+				return { status: 409, body: { error: `The limit of ${maxFaultRules} fault rules is reached: delete one first` } };
 			}
 			server.rules.add(rule);
 			return { status: 201, body: { rules: server.rules.list() } };

@@ -38,14 +38,14 @@ export interface FaultRules {
 	take(call: MatchedCall): FaultPlan;
 }
 
-export const mostFaultRules = 1000;
+export const maxFaultRules = 1000;
 
 export function createFaultRules(): FaultRules {
 	let rules: { rule: FaultRule; plan: FaultPlan; random: SeededRandom }[] = [];
 	return {
 		add({ count, seed, ...rule }) {
 			rules = [...rules, { rule: { ...rule, remaining: count }, plan: readFaultNames(rule.fault), random: createSeededRandom(seed) }];
-			rules = rules.slice(-mostFaultRules);
+			rules = rules.slice(-maxFaultRules);
 		},
 		list: () => rules.map(({ rule }) => rule),
 		clear() {

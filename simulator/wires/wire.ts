@@ -15,7 +15,7 @@ export interface Wire {
 	/** Returns the client's key; empty when there is none. */
 	readKey(target: WireTarget): string;
 	/** @throws VendorError when the key, or a value next to it such as the API version, is not accepted. */
-	checkAccess(target: WireTarget, key: string, isRefused: boolean): void;
+	checkAccess(target: WireTarget, key: string, isRejected: boolean): void;
 	/** Parses the prompt. @throws VendorError when the vendor would reject the request. */
 	readPrompt(body: JsonObject, model: string, target: WireTarget): Prompt;
 	/** @param outline of a parsed request: see `outlineOf`. */

@@ -60,9 +60,9 @@ describe('tollgate config check', () => {
 			warnings: [],
 			notes: [expect.stringContaining('400 a minute')],
 		});
-		const refused = await run(runConfigCheck, 'rolls: []', true);
-		expect(refused.code).toBe(1);
-		expect(JSON.parse(refused.out)).toMatchObject({ ok: false, problems: [{ line: 1, column: 1, path: 'rolls' }] });
+		const rejected = await run(runConfigCheck, 'rolls: []', true);
+		expect(rejected.code).toBe(1);
+		expect(JSON.parse(rejected.out)).toMatchObject({ ok: false, problems: [{ line: 1, column: 1, path: 'rolls' }] });
 	});
 
 	it('needs no file', async () => {

@@ -18,7 +18,7 @@ export interface CliOutput {
 	write(text: string): Promise<void>;
 }
 
-/** Each operation may throw `CommandFailure`, or a `Refusal` for invalid input. */
+/** Each operation may throw `CommandFailure`, or a `Rejection` for invalid input. */
 export interface CliOperations {
 	/** Returns when the program has stopped. @returns the exit code. */
 	start(options: StartOptions): Promise<number>;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clients, runCommandLine as run } from '../../test/support/run-command-line.ts';
-import { Refusal } from '../core/rejection.ts';
+import { Rejection } from '../core/rejection.ts';
 import { renderCliReference } from './cli-reference.ts';
 import { CommandFailure } from './command-failure.ts';
 
@@ -106,7 +106,7 @@ describe('start and simulate', () => {
 
 	it.each([
 		[new CommandFailure(1, 'no such file'), 1, 'tollgate: no such file\n'],
-		[new Refusal('invalid_request', { message: 'that id is taken' }), 1, 'tollgate: that id is taken\n'],
+		[new Rejection('invalid_request', { message: 'that id is taken' }), 1, 'tollgate: that id is taken\n'],
 		[
 			Object.assign(new Error('listen EADDRINUSE 127.0.0.1:8787'), { code: 'EADDRINUSE' }),
 			2,

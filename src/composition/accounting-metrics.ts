@@ -48,7 +48,7 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 	metrics.total(
 		'tollgate_budget_unavailable_rejections_total',
 		`Requests rejected by \`budgets.store_failure\` while ${away} was unavailable.`,
-		read(({ declined }) => declined),
+		read(({ rejected }) => rejected),
 	);
 	metrics.gauge(
 		'tollgate_counter_store_pending_updates',
@@ -117,6 +117,6 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 	metrics.total(
 		'tollgate_ledger_unstorable_entries_total',
 		'Entries that PostgreSQL cannot store.',
-		read(({ refusedRows }) => refusedRows),
+		read(({ unstorableEntries }) => unstorableEntries),
 	);
 }

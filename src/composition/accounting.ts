@@ -35,7 +35,7 @@ export interface Accounting {
 	readonly unpriced: UnpricedModels;
 	/** Provider traffic that the requests of this process report. */
 	readonly traffic: TrafficBook;
-	/** Provider reports of all processes that serve requests. @throws Fault `records_unavailable` in a process that serves none. */
+	/** Provider reports of all processes that serve requests. @throws UpstreamError `records_unavailable` in a process that serves none. */
 	providerReports(): Promise<readonly ProviderReport[]>;
 	readonly ledger: Ledger;
 	readonly admission: AdmissionStore;

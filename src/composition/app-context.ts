@@ -7,7 +7,7 @@ import { createMetrics, type ScrapedMetrics } from '../io/metrics.ts';
 import { createRequestIds } from '../io/request-ids.ts';
 import type { RequestObserver } from '../io/request-log.ts';
 import { createProxyTest } from '../policy/firewall/client-address.ts';
-import { renderEdgeRefusal } from '../wire/pages.ts';
+import { renderEdgeRejection } from '../wire/pages.ts';
 import { type ConnectionLimits, divideDescriptors } from './connection-limits.ts';
 import { listenAddress, serverLimits } from './settings.ts';
 import { scrapeWorkers } from './worker-metrics.ts';
@@ -81,6 +81,6 @@ export function serve(
 		log,
 		...(observe !== undefined && { observe }),
 		newRequestId,
-		renderRefusal: renderEdgeRefusal,
+		renderRejection: renderEdgeRejection,
 	});
 }

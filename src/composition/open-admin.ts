@@ -48,8 +48,8 @@ export async function openAdmin({ url, configPath, mayCreate = false }: AdminOpt
 }
 
 async function openStores(config: Config): Promise<AdminApi> {
-	let defect: Error | undefined;
-	const log: Log = { ...silentLog, error: (_event, fields) => (defect = errorOf(fields?.['cause'])) };
+	let internalError: Error | undefined;
+	const log: Log = { ...silentLog, error: (_event, fields) => (internalError = errorOf(fields?.['cause'])) };
 	const deps = { clock: systemClock, log };
 	const records = await openRecords(config, deps);
 	const ledger = readWhenNeeded(() => openLedgerReader(config, deps));
@@ -81,7 +81,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 				...(body !== undefined && { body: JSON.stringify(body) }),
 			});
 			// Thrown, because a command has no log.
-			if (answer.status >= 500 && defect !== undefined) throw defect;
+			if (answer.status >= 500 && internalError !== undefined) throw internalError;
 			return answer;
 		},
 		async close() {

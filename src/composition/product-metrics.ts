@@ -14,7 +14,7 @@ export function measureProduct({ metrics, clock }: World, version: string, keySe
 	metrics.total('tollgate_key_set_fetches_total', 'Fetches of the issuer’s key set.', () => keySet.state().fetches);
 	metrics.total('tollgate_key_set_failures_total', 'Failed fetches of the issuer’s key set.', () => keySet.state().failures);
 	const reloads = metrics.counter('tollgate_config_reloads_total', 'Configuration reloads by result: `ok` or `rejected`.', ['result']);
-	const [taken, refused] = [reloads.of({ result: 'ok' }), reloads.of({ result: 'rejected' })];
+	const [taken, rejected] = [reloads.of({ result: 'ok' }), reloads.of({ result: 'rejected' })];
 	let lastGoodMs = clock.nowMs();
 	metrics.gauge(
 		'tollgate_config_last_success_timestamp_seconds',
@@ -22,7 +22,7 @@ export function measureProduct({ metrics, clock }: World, version: string, keySe
 		() => lastGoodMs / 1000,
 	);
 	return (isInForce) => {
-		(isInForce ? taken : refused).add();
+		(isInForce ? taken : rejected).add();
 		if (isInForce) lastGoodMs = clock.nowMs();
 	};
 }

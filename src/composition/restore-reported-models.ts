@@ -9,7 +9,7 @@ import { gatewaySettings } from './settings.ts';
 
 /**
  * Restores the month's unlisted models from the ledger. Otherwise each team could report its full number of them again after a restart.
- * @throws Fault `records_unavailable`.
+ * @throws UpstreamError `records_unavailable`.
  */
 export async function restoreReportedModels(
 	ledger: Pick<LedgerReader, 'summarize'>,

@@ -1,7 +1,7 @@
 /** Basic operations on byte streams: create one from bytes, read one to its end, wrap one. */
 import { BytePieces } from './byte-pieces.ts';
 import type { ByteFlow, ByteSink, ByteStream, HttpBody } from './handler.ts';
-import { Refusal } from './rejection.ts';
+import { Rejection } from './rejection.ts';
 
 /** Creates a stream of these pieces and delivers each in a separate tick. */
 export function streamOf(pieces: Iterable<Buffer>): ByteStream {
@@ -37,17 +37,17 @@ export function streamOf(pieces: Iterable<Buffer>): ByteStream {
 	};
 }
 
-/** Returns the body if it has arrived completely; undefined for any other stream. @throws `Refusal` with code `body_too_large`. */
+/** Returns the body if it has arrived completely; undefined for any other stream. @throws `Rejection` with code `body_too_large`. */
 export function takeWhole(stream: ByteStream, maxBytes: number): Buffer | undefined {
 	const whole = stream.takeWhole?.();
-	if (whole !== undefined && whole.length > maxBytes) throw new Refusal('body_too_large', { message: tooLargeMessage(maxBytes) });
+	if (whole !== undefined && whole.length > maxBytes) throw new Rejection('body_too_large', { message: tooLargeMessage(maxBytes) });
 	return whole;
 }
 
 /**
  * Reads a stream to its end.
  * @param announcedBytes its length, if known: memory for a large body is then allocated once.
- * @throws `Refusal` with code `body_too_large` as soon as more than `maxBytes` have arrived; the stream's own failure.
+ * @throws `Rejection` with code `body_too_large` as soon as more than `maxBytes` have arrived; the stream's own failure.
  */
 export function readWhole(stream: ByteStream, maxBytes: number, announcedBytes?: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
@@ -90,7 +90,7 @@ class Gathering implements ByteSink {
 		this.#pieces.push(chunk);
 		if (this.#pieces.length <= this.#maxBytes) return true;
 		this.flow?.cancel();
-		this.#reject(new Refusal('body_too_large', { message: tooLargeMessage(this.#maxBytes) }));
+		this.#reject(new Rejection('body_too_large', { message: tooLargeMessage(this.#maxBytes) }));
 		return false;
 	}
 

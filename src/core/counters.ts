@@ -26,7 +26,7 @@ export interface BudgetReading extends BudgetPeriod {
 	readonly heldNanoUsd: bigint;
 }
 
-export type Admission = Admitted | Declined;
+export type Admission = Admitted | Rejected;
 
 export interface Admitted {
 	readonly isAdmitted: true;
@@ -37,7 +37,7 @@ export interface Admitted {
 	readonly isUncounted?: true;
 }
 
-export interface Declined {
+export interface Rejected {
 	readonly isAdmitted: false;
 	/** `store`: the counters were unreachable, and budgets cannot be enforced without them. */
 	readonly binding: 'rpm' | 'daily_tokens' | 'budget' | 'store';

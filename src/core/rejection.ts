@@ -1,7 +1,7 @@
 /**
  * Catalogue of policy rejections. It gives each code its status, its meaning and the next step; the renderer of a role writes the response.
  */
-export const refusals = {
+export const rejections = {
 	// Edge
 	http_malformed: {
 		status: 400,
@@ -193,9 +193,9 @@ export const refusals = {
 	},
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 
-export type RefusalCode = keyof typeof refusals;
+export type RejectionCode = keyof typeof rejections;
 
-export interface RefusalOptions {
+export interface RejectionOptions {
 	/** Message for the client: what happened, where, and the next step. Defaults to the catalogue's title. */
 	readonly message?: string;
 	/** JSON path of the invalid field, such as `messages[2].content`. */
@@ -208,16 +208,16 @@ export interface RefusalOptions {
 	readonly cause?: unknown;
 }
 
-export class Refusal extends Error {
-	override readonly name = 'Refusal';
-	readonly code: RefusalCode;
+export class Rejection extends Error {
+	override readonly name = 'Rejection';
+	readonly code: RejectionCode;
 	readonly param: string | undefined;
 	readonly retryAfterSeconds: number | undefined;
-	readonly details: RefusalOptions['details'];
+	readonly details: RejectionOptions['details'];
 	readonly headers: Readonly<Record<string, string>>;
 
-	constructor(code: RefusalCode, options: RefusalOptions = {}) {
-		super(options.message ?? refusals[code].title, options.cause === undefined ? undefined : { cause: options.cause });
+	constructor(code: RejectionCode, options: RejectionOptions = {}) {
+		super(options.message ?? rejections[code].title, options.cause === undefined ? undefined : { cause: options.cause });
 		this.code = code;
 		this.param = options.param;
 		this.retryAfterSeconds = options.retryAfterSeconds;
@@ -226,6 +226,6 @@ export class Refusal extends Error {
 	}
 
 	get status(): number {
-		return refusals[this.code].status;
+		return rejections[this.code].status;
 	}
 }

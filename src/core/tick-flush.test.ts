@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { untilTurnEnds } from '../io/http1/tick-writes.ts';
-import { reportTurnDefects, tellTurnEnd, uncorkAtTurnEnd } from './tick-flush.ts';
+import { reportTickErrors, tellTurnEnd, uncorkAtTurnEnd } from './tick-flush.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -36,8 +36,8 @@ test('a listener that registers while a tick ends belongs to the next one', asyn
 });
 
 test('a listener that throws stops neither other listeners nor writes, and is reported', async () => {
-	const defects: unknown[] = [];
-	onTestFinished(reportTurnDefects((defect) => defects.push(defect)));
+	const internalErrors: unknown[] = [];
+	onTestFinished(reportTickErrors((internalError) => internalErrors.push(internalError)));
 	const happened: string[] = [];
 	const [first, second] = [new TypeError('a listener'), new TypeError('a socket')];
 	uncorkAtTurnEnd({
@@ -54,15 +54,15 @@ test('a listener that throws stops neither other listeners nor writes, and is re
 	tellTurnEnd({ onTurnEnd: () => happened.push('is told') });
 	await nextTurn();
 	expect(happened).toEqual(['is told', 'leaves']);
-	expect(defects).toEqual([first, second]);
+	expect(internalErrors).toEqual([first, second]);
 	uncorkAtTurnEnd({ uncork: () => happened.push('next leaves') });
 	await nextTurn();
 	expect(happened.at(-1)).toBe('next leaves');
 });
 
 test('a socket sends its writes of a tick whose listener throws', async () => {
-	const defects: unknown[] = [];
-	onTestFinished(reportTurnDefects((defect) => defects.push(defect)));
+	const internalErrors: unknown[] = [];
+	onTestFinished(reportTickErrors((internalError) => internalErrors.push(internalError)));
 	const server = createServer((socket) => {
 		for (const piece of ['one ', 'two']) untilTurnEnds(socket).write(piece);
 		tellTurnEnd({
@@ -79,5 +79,5 @@ test('a socket sends its writes of a tick whose listener throws', async () => {
 	client.setEncoding('utf8').on('data', (piece: string) => pieces.push(piece));
 	await once(client, 'end');
 	expect(pieces.join('')).toBe('one two three');
-	expect(defects).toHaveLength(1);
+	expect(internalErrors).toHaveLength(1);
 });

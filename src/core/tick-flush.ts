@@ -11,26 +11,26 @@ export interface Corked {
 	uncork(): void;
 }
 
-export type ReportDefect = (defect: unknown) => void;
+export type ReportInternalError = (internalError: unknown) => void;
 
 let listeners: TurnListener[] = [];
 let corked: Corked[] = [];
 let isAwaited = false;
 
 /** Without a receiver, an internal error surfaces as an uncaught exception. */
-const throwLater: ReportDefect = (defect) => {
+const throwLater: ReportInternalError = (internalError) => {
 	queueMicrotask(() => {
-		throw defect;
+		throw internalError;
 	});
 };
 
-let reportDefect = throwLater;
+let reportInternalError = throwLater;
 
 /** Sets the process-wide receiver of errors that listeners throw. @returns a function that removes it. */
-export function reportTurnDefects(receiver: ReportDefect): () => void {
-	reportDefect = receiver;
+export function reportTickErrors(receiver: ReportInternalError): () => void {
+	reportInternalError = receiver;
 	return () => {
-		if (reportDefect === receiver) reportDefect = throwLater;
+		if (reportInternalError === receiver) reportInternalError = throwLater;
 	};
 }
 
@@ -60,23 +60,23 @@ function endTurn(): void {
 	for (const listener of told) {
 		try {
 			listener.onTurnEnd();
-		} catch (defect) {
-			report(defect);
+		} catch (internalError) {
+			report(internalError);
 		}
 	}
 	// A socket that stays corked would never send again.
 	for (const one of released) {
 		try {
 			one.uncork();
-		} catch (defect) {
-			report(defect);
+		} catch (internalError) {
+			report(internalError);
 		}
 	}
 }
 
-function report(defect: unknown): void {
+function report(internalError: unknown): void {
 	try {
-		reportDefect(defect);
+		reportInternalError(internalError);
 	} catch (second) {
 		throwLater(second);
 	}

@@ -1,8 +1,8 @@
 /**
- * Catalogue of upstream and infrastructure errors. `faults` gives the meaning of each code for the client; the renderer of a role writes
+ * Catalogue of upstream and infrastructure errors. `upstreamErrors` gives the meaning of each code for the client; the renderer of a role writes
  * the response.
  */
-export const faults = {
+export const upstreamErrors = {
 	provider_unreachable: {
 		status: 502,
 		title: 'The provider is unreachable',
@@ -71,18 +71,18 @@ export const faults = {
 	},
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 
-export type FaultCode = keyof typeof faults;
+export type UpstreamErrorCode = keyof typeof upstreamErrors;
 
-export class Fault extends Error {
-	override readonly name = 'Fault';
-	readonly code: FaultCode;
+export class UpstreamError extends Error {
+	override readonly name = 'UpstreamError';
+	readonly code: UpstreamErrorCode;
 
-	constructor(code: FaultCode, options?: { message?: string; cause?: unknown }) {
-		super(options?.message ?? faults[code].title, options?.cause === undefined ? undefined : { cause: options.cause });
+	constructor(code: UpstreamErrorCode, options?: { message?: string; cause?: unknown }) {
+		super(options?.message ?? upstreamErrors[code].title, options?.cause === undefined ? undefined : { cause: options.cause });
 		this.code = code;
 	}
 
 	get status(): number {
-		return faults[this.code].status;
+		return upstreamErrors[this.code].status;
 	}
 }

@@ -1,14 +1,14 @@
 /** Client for requests to other servers, as roles see it. Implemented in `io/http1/`. */
 
 import type { ByteStream, HttpResponse } from './handler.ts';
-import type { Refusal } from './rejection.ts';
-import type { Fault } from './upstream-error.ts';
+import type { Rejection } from './rejection.ts';
+import type { UpstreamError } from './upstream-error.ts';
 
 /**
  * Sends one request to another server. Never follows redirects, never retries.
- * @throws `Fault` with code `provider_unreachable`, `provider_connect_timeout`, `provider_first_byte_timeout` or `provider_total_timeout`.
- * @throws `Refusal` with code `client_closed`, or the given cause, if the client disconnected before the response began.
- * @returns a response whose body is always a stream. It fails with a `Fault` `provider_disconnected`, `provider_idle_timeout` or
+ * @throws `UpstreamError` with code `provider_unreachable`, `provider_connect_timeout`, `provider_first_byte_timeout` or `provider_total_timeout`.
+ * @throws `Rejection` with code `client_closed`, or the given cause, if the client disconnected before the response began.
+ * @returns a response whose body is always a stream. It fails with a `UpstreamError` `provider_disconnected`, `provider_idle_timeout` or
  * `provider_total_timeout`. Cancelling it ends the upstream request at once.
  */
 export type Upstream = (request: UpstreamRequest) => Promise<UpstreamResponse>;
@@ -32,7 +32,7 @@ export interface UpstreamRequest {
 	/** True if a failure need not be reported to operators. */
 	readonly isExpectedToFail?: boolean;
 	/** Registers the function that ends the upstream request, with an optional cause, before its response has begun. */
-	onClientGone(listener: (cause?: Refusal | Fault) => void): void;
+	onClientGone(listener: (cause?: Rejection | UpstreamError) => void): void;
 }
 
 /** An HTTP proxy, from the configuration. The proxy resolves the origin's name. */

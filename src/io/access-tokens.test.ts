@@ -6,7 +6,7 @@ import { mutate, seededNumbers } from '../../test/support/mutations.ts';
 import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import { until } from '../../test/support/until.ts';
-import { Refusal } from '../core/rejection.ts';
+import { Rejection } from '../core/rejection.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
 import { createAccessTokenVerifier, RecentCallers } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';
@@ -47,7 +47,7 @@ test('a cached token expires with its exp and the skew', async () => {
 	clock.advance(64_999);
 	void verifier.verify(accessToken);
 	clock.advance(1);
-	expect(() => verifier.verify(accessToken)).toThrow(Refusal);
+	expect(() => verifier.verify(accessToken)).toThrow(Rejection);
 });
 
 test('a cached token expires with its exp, and with its key', async () => {
@@ -60,18 +60,18 @@ test('a cached token expires with its exp, and with its key', async () => {
 	issuer.published = [issuer.key.jwk];
 	clock.advance(testKeySetSettings.maxAgeMs);
 	await until(() => keySet.generation !== generation);
-	await expect(async () => verifier.verify(accessToken)).rejects.toThrow(Refusal);
+	await expect(async () => verifier.verify(accessToken)).rejects.toThrow(Rejection);
 	const next = issuer.accessToken({ exp: issuer.nowSeconds() + 60 });
 	void verifier.verify(next);
 	clock.advance(65_000);
-	expect(() => verifier.verify(next)).toThrow(Refusal);
+	expect(() => verifier.verify(next)).toThrow(Rejection);
 });
 
 test('the cache entry of one token does not apply to another', async () => {
 	const { issuer, verifier } = await startBench();
 	const accessToken = issuer.accessToken();
 	void verifier.verify(accessToken);
-	expect(() => verifier.verify(`${accessToken}A`)).toThrow(Refusal);
+	expect(() => verifier.verify(`${accessToken}A`)).toThrow(Rejection);
 	expect(verifier.verify(issuer.accessToken({ client_id: 'other' }))).toMatchObject({ clientId: 'other' });
 });
 
@@ -99,7 +99,7 @@ async function isAccepted(verifier: AccessTokenVerifier, accessToken: string): P
 		await verifier.verify(accessToken);
 		return true;
 	} catch (cause) {
-		if (cause instanceof Refusal) return false;
+		if (cause instanceof Rejection) return false;
 		throw cause;
 	}
 }

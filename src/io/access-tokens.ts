@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { BoundedMap } from '../core/bounded-map.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
 import { type ClaimRules, judgeClaims } from '../policy/access/claims.ts';
 import { type CompactToken, longestAccessToken, readCompactToken } from '../policy/access/compact-token.ts';
@@ -92,7 +92,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 	}
 
 	#unknownKey(): Error {
-		return this.#keySet.isLoaded ? invalidToken('no key with this kid') : new Fault('key_set_unavailable');
+		return this.#keySet.isLoaded ? invalidToken('no key with this kid') : new UpstreamError('key_set_unavailable');
 	}
 
 	#nowSeconds(): number {

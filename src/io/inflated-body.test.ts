@@ -4,7 +4,7 @@ import { HandFedStream } from '../../test/support/manual-stream.ts';
 import { until } from '../../test/support/until.ts';
 import { readWhole, streamOf } from '../core/byte-stream.ts';
 import type { ByteSink, ByteStream, HttpRequest } from '../core/handler.ts';
-import { Refusal } from '../core/rejection.ts';
+import { Rejection } from '../core/rejection.ts';
 import { inflateGzip } from './inflated-body.ts';
 
 const maxBytes = 100_000;
@@ -32,7 +32,7 @@ async function read(bytes: Buffer, size = 1000, changes: Partial<HttpRequest> = 
 	try {
 		return (await readWhole(request.body, Number.POSITIVE_INFINITY)).toString();
 	} catch (cause) {
-		if (cause instanceof Refusal) return `${cause.status} ${cause.code}`;
+		if (cause instanceof Rejection) return `${cause.status} ${cause.code}`;
 		throw cause;
 	}
 }
@@ -111,7 +111,7 @@ describe('a body in gzip', () => {
 		const source = new HandFedStream();
 		const reading = readWhole(inflateGzip(requestOf(source), maxBytes).body, maxBytes);
 		source.push(gzipSync('{}').subarray(0, 5));
-		source.fail(new Refusal('client_closed'));
+		source.fail(new Rejection('client_closed'));
 		await expect(reading).rejects.toMatchObject({ code: 'client_closed' });
 	});
 });

@@ -2,7 +2,7 @@
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { tooLargeMessage } from '../core/byte-stream.ts';
 import type { ByteFlow, ByteSink, ByteStream, HttpRequest } from '../core/handler.ts';
-import { Refusal } from '../core/rejection.ts';
+import { Rejection } from '../core/rejection.ts';
 import { SafeSink } from './safe-sink.ts';
 
 /** Maximum size of one inflated piece. */
@@ -90,11 +90,11 @@ class GzipReader implements ByteFlow {
 		this.#sink.fail(cause);
 	}
 
-	#tooLarge(): Refusal {
-		return new Refusal('body_too_large', { message: tooLargeMessage(this.#maxBytes) });
+	#tooLarge(): Rejection {
+		return new Rejection('body_too_large', { message: tooLargeMessage(this.#maxBytes) });
 	}
 }
 
-function notGzip(cause: unknown): Refusal {
-	return new Refusal('body_not_gzip', { cause });
+function notGzip(cause: unknown): Rejection {
+	return new Rejection('body_not_gzip', { cause });
 }

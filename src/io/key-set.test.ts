@@ -4,8 +4,8 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import type { Caller } from '../core/caller.ts';
-import { Refusal } from '../core/rejection.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { Rejection } from '../core/rejection.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import { createAccessTokenVerifier } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';
 import { fetchJson, type KeySetSource, remoteKeySet } from './key-set-source.ts';
@@ -98,13 +98,13 @@ describe('guarantees K1 to K7', () => {
 			return verify([head, ...strange.slice(1)].join('.'));
 		});
 		expect(verifier.verify(accessToken)).not.toBeInstanceOf(Promise);
-		const refused = await Promise.allSettled(verdicts);
-		expect(refused.every((verdict) => verdict.status === 'rejected')).toBe(true);
+		const rejected = await Promise.allSettled(verdicts);
+		expect(rejected.every((verdict) => verdict.status === 'rejected')).toBe(true);
 		expect(source.reads).toBe(2);
-		await expect(verify(issuer.accessToken({}, { kid: 'random' }))).rejects.toThrow(Refusal);
+		await expect(verify(issuer.accessToken({}, { kid: 'random' }))).rejects.toThrow(Rejection);
 		expect(source.reads).toBe(2);
 		clock.advance(settings.coolDownMs);
-		await expect(verify(issuer.accessToken({}, { kid: 'random' }))).rejects.toThrow(Refusal);
+		await expect(verify(issuer.accessToken({}, { kid: 'random' }))).rejects.toThrow(Rejection);
 		expect(source.reads).toBe(3);
 	});
 
@@ -121,12 +121,12 @@ describe('guarantees K1 to K7', () => {
 		source.isHanging = true;
 		clock.advance(settings.coolDownMs);
 		const stranger = issuer.accessToken({}, { kid: 'unknown' });
-		expect(() => verifier.verify(stranger)).toThrow(Refusal);
+		expect(() => verifier.verify(stranger)).toThrow(Rejection);
 		source.release();
 		await turn();
 		clock.advance(minute);
 		await turn();
-		await expect(verify(issuer.accessToken())).rejects.toThrow(Fault);
+		await expect(verify(issuer.accessToken())).rejects.toThrow(UpstreamError);
 		expect(keySet.state()).toMatchObject({ isReady: false, keyCount: 0, lastError: 'connect ECONNREFUSED' });
 		source.failure = undefined;
 		clock.advance(settings.coolDownMs);
@@ -179,15 +179,15 @@ test('a flood of unknown kids while a fetch hangs makes a bounded number of requ
 	source.isHanging = true;
 	const stranger = issuer.accessToken({}, { kid: 'unknown' });
 	const waiting: unknown[] = [];
-	let refusedAtOnce = 0;
+	let rejectedAtOnce = 0;
 	for (let count = 0; count < 1500; count++) {
 		try {
 			waiting.push(verifier.verify(stranger));
 		} catch {
-			refusedAtOnce++;
+			rejectedAtOnce++;
 		}
 	}
-	expect([waiting.length, refusedAtOnce]).toEqual([1000, 500]);
+	expect([waiting.length, rejectedAtOnce]).toEqual([1000, 500]);
 	expect(verifier.verify(issuer.accessToken())).not.toBeInstanceOf(Promise);
 	source.release();
 	const verdicts = await Promise.allSettled(waiting);
@@ -208,7 +208,7 @@ test('started without keys, the first requests wait for the first fetch; later o
 	await other.keySet.start();
 	other.source.isHanging = true;
 	other.clock.advance(1000);
-	expect(() => other.verifier.verify(other.issuer.accessToken())).toThrow(Fault);
+	expect(() => other.verifier.verify(other.issuer.accessToken())).toThrow(UpstreamError);
 	other.source.release();
 });
 
@@ -317,11 +317,11 @@ describe('over HTTP', () => {
 		['eleven_keys', /has 11 keys/],
 		['hang', /timed out after \d+ ms/],
 		['drop', /hang up|ECONNRESET/],
-	] as const)('K5: %s: the old set is kept and the error counted', async (fault, reason) => {
+	] as const)('K5: %s: the old set is kept and the error counted', async (upstreamError, reason) => {
 		const { issuer, keySet, limit } = await startRemote(({ jwksUri }) => jwksUri);
 		await keySet.start();
-		issuer.fault = fault;
-		if (fault === 'hang') limit.timeoutMs = 20;
+		issuer.fault = upstreamError;
+		if (upstreamError === 'hang') limit.timeoutMs = 20;
 		rotate(issuer);
 		await keySet.refetch();
 		expect(keySet.state()).toMatchObject({ isReady: true, keyCount: 1, fetches: 2, failures: 1 });

@@ -19,7 +19,7 @@ async function start() {
 			clock: systemClock,
 			log: createRememberedLog(),
 			newRequestId: createRequestIds(systemClock),
-			renderRefusal: () => ({ status: 400, headers: {}, body: null }),
+			renderRejection: () => ({ status: 400, headers: {}, body: null }),
 		});
 	}, clock);
 	onTestFinished(() => server.destroy());

@@ -1,8 +1,8 @@
 import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
-import { refusals } from '../core/rejection.ts';
+import { rejections } from '../core/rejection.ts';
 import type { CallFacts } from '../core/request-record.ts';
-import { faults } from '../core/upstream-error.ts';
+import { upstreamErrors } from '../core/upstream-error.ts';
 
 /**
  * `complete`, `rejected` and `failed`: the response was sent completely, without an error, with a rejection, or with an upstream or internal
@@ -10,7 +10,7 @@ import { faults } from '../core/upstream-error.ts';
  */
 export type Outcome = 'complete' | 'rejected' | 'failed' | 'client_closed' | 'broken';
 
-export interface RequestRecord {
+export interface RequestLogEntry {
 	readonly requestId: string;
 	readonly method: string;
 	/** Request target as received. The query is not logged, because it may contain secrets. */
@@ -28,20 +28,20 @@ export interface RequestRecord {
 /** @returns the outcome of a response that was sent completely. @param code of the error that it reports. */
 export function sentOutcome(code: string | undefined): Outcome {
 	if (code === undefined) return 'complete';
-	if (Object.hasOwn(refusals, code)) return 'rejected';
-	return code === 'internal_error' || Object.hasOwn(faults, code) ? 'failed' : 'complete';
+	if (Object.hasOwn(rejections, code)) return 'rejected';
+	return code === 'internal_error' || Object.hasOwn(upstreamErrors, code) ? 'failed' : 'complete';
 }
 
 const maxPathCharacters = 256;
 
 /** Called once for each request, when its line is written. */
-export type RequestObserver = (record: RequestRecord) => void;
+export type RequestObserver = (record: RequestLogEntry) => void;
 
 /** Load balancers request these every few seconds; successful requests are logged at level debug only. */
 const healthPaths: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz', '/metrics']);
 
 /** Writes the one line of a request, when its response is over. */
-export function logRequest(log: Log, record: RequestRecord): void {
+export function logRequest(log: Log, record: RequestLogEntry): void {
 	const { facts } = record;
 	const mark = record.target.indexOf('?');
 	const path = (mark === -1 ? record.target : record.target.slice(0, mark)).slice(0, maxPathCharacters);

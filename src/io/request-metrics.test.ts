@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readExposition, type Series, valueOf } from '../../test/support/exposition.ts';
 import { createMetrics } from './metrics.ts';
-import type { RequestRecord } from './request-log.ts';
+import type { RequestLogEntry } from './request-log.ts';
 import { createRequestObserver } from './request-metrics.ts';
 
 const formats = new Map([
@@ -12,7 +12,7 @@ const formats = new Map([
 function subject() {
 	const metrics = createMetrics();
 	const observe = createRequestObserver(metrics, { role: 'gateway', formats });
-	const record: RequestRecord = {
+	const record: RequestLogEntry = {
 		requestId: 'secret-of-a-request',
 		method: 'POST',
 		target: '/v1/messages?beta=secret-of-a-query',
@@ -26,7 +26,7 @@ function subject() {
 		facts: { provider: 'b', firstByteMs: 40, model: 'secret-of-a-model', team: 'secret-of-a-team' },
 	};
 	return {
-		observe: (changes: Partial<RequestRecord> = {}) => observe({ ...record, ...changes }),
+		observe: (changes: Partial<RequestLogEntry> = {}) => observe({ ...record, ...changes }),
 		text: async (): Promise<string> => (await metrics.scrape()).text,
 		series: async (): Promise<readonly Series[]> => readExposition((await metrics.scrape()).text),
 	};

@@ -1,10 +1,10 @@
 /** Metrics of requests, counted where their log line is written: exactly once each, with a complete record. */
 
 import type { Counter, Histogram, Metrics } from '../core/metrics.ts';
-import { refusals } from '../core/rejection.ts';
-import { faults } from '../core/upstream-error.ts';
+import { rejections } from '../core/rejection.ts';
+import { upstreamErrors } from '../core/upstream-error.ts';
 import { canonicalPath } from '../wire/canonical-path.ts';
-import type { RequestObserver, RequestRecord } from './request-log.ts';
+import type { RequestLogEntry, RequestObserver } from './request-log.ts';
 
 export interface RequestMetricsSettings {
 	/** Role of the server, such as `gateway`. */
@@ -19,7 +19,7 @@ const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** Counters shared by all requests with the same labels. */
 interface Counted {
 	readonly status: number;
-	readonly outcome: RequestRecord['outcome'];
+	readonly outcome: RequestLogEntry['outcome'];
 	readonly requests: ReturnType<Counter['of']>;
 	readonly duration: ReturnType<Histogram['of']> | undefined;
 	readonly firstByte: ReturnType<Histogram['of']> | undefined;
@@ -56,7 +56,7 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 	const known = new Map<string, Map<string, Counted[]>>();
 	let knownCount = 0;
 
-	const countedFor = ({ status, outcome }: RequestRecord, format: string, provider: string): Counted => {
+	const countedFor = ({ status, outcome }: RequestLogEntry, format: string, provider: string): Counted => {
 		let counted = known
 			.get(format)
 			?.get(provider)
@@ -95,14 +95,14 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 	};
 }
 
-function formatOf({ method, target }: RequestRecord, formats: ReadonlyMap<string, string>): string {
+function formatOf({ method, target }: RequestLogEntry, formats: ReadonlyMap<string, string>): string {
 	if (method !== 'POST') return 'none';
 	const mark = target.indexOf('?');
 	return formats.get(canonicalPath(mark === -1 ? target : target.slice(0, mark))) ?? 'none';
 }
 
 function errorOf(code: string): { kind: string; code: string } {
-	if (Object.hasOwn(refusals, code)) return { kind: 'rejected', code };
-	if (Object.hasOwn(faults, code)) return { kind: 'upstream', code };
+	if (Object.hasOwn(rejections, code)) return { kind: 'rejected', code };
+	if (Object.hasOwn(upstreamErrors, code)) return { kind: 'upstream', code };
 	return { kind: code === 'internal_error' ? 'internal' : 'other', code: code === 'internal_error' ? code : 'other' };
 }

@@ -2,15 +2,15 @@ import type { ByteSink } from '../core/handler.ts';
 
 /**
  * Passes events to a sink and contains its errors, which would otherwise surface in the event loop or in a parser. An error of the sink
- * becomes its failure, once, and `onDefect` stops the source.
+ * becomes its failure, once, and `onInternalError` stops the source.
  */
 export class SafeSink implements ByteSink {
 	private readonly sink: ByteSink;
-	private readonly onDefect: () => void;
+	private readonly onInternalError: () => void;
 
-	constructor(sink: ByteSink, onDefect: () => void) {
+	constructor(sink: ByteSink, onInternalError: () => void) {
 		this.sink = sink;
-		this.onDefect = onDefect;
+		this.onInternalError = onInternalError;
 	}
 
 	get copiesChunks(): boolean | undefined {
@@ -20,8 +20,8 @@ export class SafeSink implements ByteSink {
 	write(chunk: Buffer): boolean {
 		try {
 			return this.sink.write(chunk);
-		} catch (defect) {
-			this.breakWith(defect);
+		} catch (internalError) {
+			this.breakWith(internalError);
 			return false;
 		}
 	}
@@ -29,8 +29,8 @@ export class SafeSink implements ByteSink {
 	end(): void {
 		try {
 			this.sink.end();
-		} catch (defect) {
-			this.breakWith(defect);
+		} catch (internalError) {
+			this.breakWith(internalError);
 		}
 	}
 
@@ -42,8 +42,8 @@ export class SafeSink implements ByteSink {
 		}
 	}
 
-	private breakWith(defect: unknown): void {
-		this.onDefect();
-		this.fail(defect);
+	private breakWith(internalError: unknown): void {
+		this.onInternalError();
+		this.fail(internalError);
 	}
 }

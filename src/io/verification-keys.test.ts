@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Jwk, makeSigningKey } from '../../test/support/test-issuer.ts';
-import { Refusal } from '../core/rejection.ts';
+import { Rejection } from '../core/rejection.ts';
 import { readCompactToken } from '../policy/access/compact-token.ts';
 import { isSignedBy, parseKeySet } from './verification-keys.ts';
 
@@ -106,7 +106,7 @@ function isAccepted(jws: string, document: unknown): boolean {
 		const key = parseKeySet(document).keys.get(token.keyId);
 		return key !== undefined && isSignedBy(token, key);
 	} catch (cause) {
-		if (cause instanceof Refusal || (cause instanceof Error && cause.message.startsWith('the key set'))) return false;
+		if (cause instanceof Rejection || (cause instanceof Error && cause.message.startsWith('the key set'))) return false;
 		throw cause;
 	}
 }

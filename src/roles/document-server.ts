@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
-import { Refusal, type RefusalCode } from '../core/rejection.ts';
+import { Rejection, type RejectionCode } from '../core/rejection.ts';
 
 export interface ErrorAnswer<Body = object> {
 	readonly status: number;
@@ -83,9 +83,9 @@ export function createDocumentServer<Body extends object>(terms: DocumentServerT
 	app.setErrorHandler(sendError);
 	app.setNotFoundHandler((request) => {
 		const methods = methodsOf(request.url.split('?', 1)[0] ?? '').flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-		if (methods.length === 0) throw new Refusal('path_unknown');
+		if (methods.length === 0) throw new Rejection('path_unknown');
 		const allow = methods.join(', ');
-		throw new Refusal('method_not_allowed', { message: `Use ${allow}`, headers: { allow } });
+		throw new Rejection('method_not_allowed', { message: `Use ${allow}`, headers: { allow } });
 	});
 	return app;
 }
@@ -107,7 +107,7 @@ function answerUnreadable(
 		socket.destroy();
 		return;
 	}
-	const { status, headers, body } = answerError(new Refusal(unreadable[cause.code ?? ''] ?? 'http_malformed'), '');
+	const { status, headers, body } = answerError(new Rejection(unreadable[cause.code ?? ''] ?? 'http_malformed'), '');
 	const text = JSON.stringify(body);
 	socket.end(
 		`HTTP/1.1 ${status} Refused\r\ncontent-type: ${headers['content-type'] ?? jsonType}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +
@@ -115,7 +115,7 @@ function answerUnreadable(
 	);
 }
 
-const unreadable: Readonly<Record<string, RefusalCode>> = {
+const unreadable: Readonly<Record<string, RejectionCode>> = {
 	HPE_HEADER_OVERFLOW: 'headers_too_large',
 	ERR_HTTP_REQUEST_TIMEOUT: 'body_timeout',
 };

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import type { SigningKeyRecord, SigningKeyStore } from './contracts/records.ts';
 import { createSealedSigningKeys } from './encrypted-signing-keys.ts';
 import { createSealing, type Sealing } from './encryption.ts';
@@ -45,12 +45,12 @@ function openSqlite(): { dataDir: string; stored: SigningKeyStore } {
 
 const inMemory = (): SigningKeyStore => createMemoryRecords().signingKeys;
 
-async function faultOf(work: Promise<unknown>): Promise<Fault> {
+async function upstreamErrorOf(work: Promise<unknown>): Promise<UpstreamError> {
 	const failure = await work.then(
 		() => undefined,
 		(cause: unknown) => cause,
 	);
-	if (!(failure instanceof Fault)) throw new Error(`no fault: ${String(failure)}`);
+	if (!(failure instanceof UpstreamError)) throw new Error(`no fault: ${String(failure)}`);
 	return failure;
 }
 
@@ -97,7 +97,7 @@ describe('encrypted signing keys', () => {
 		expect(await Promise.all([keys.list(), second.keys.list()])).toEqual([[signingKey('k1')], [signingKey('k1')]]);
 		use(createSealing([newKey]));
 		expect(await keys.list()).toEqual([signingKey('k1')]);
-		expect((await faultOf(seal(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is encrypted with key');
+		expect((await upstreamErrorOf(seal(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is encrypted with key');
 	});
 
 	test('that were moved to another row, changed or truncated are rejected, with the row and what to do', async () => {
@@ -111,10 +111,10 @@ describe('encrypted signing keys', () => {
 		const original = String(database.prepare("SELECT private_jwk FROM signing_keys WHERE kid = 'k2'").get()?.['private_jwk']);
 		for (const planted of [String(stolen), original.slice(0, -4), original.replace(/.$/, '-'), '', 'x']) {
 			database.prepare("UPDATE signing_keys SET private_jwk = ? WHERE kid = 'k2'").run(planted);
-			const fault = await faultOf(keys.list());
-			expect(fault.code).toBe('records_unavailable');
-			expect(fault.message).toMatch(/^the row k2 of signing_keys (is|was) .*: restore the encryption key or the row/);
-			expect(fault.message).not.toContain('exponent');
+			const upstreamError = await upstreamErrorOf(keys.list());
+			expect(upstreamError.code).toBe('records_unavailable');
+			expect(upstreamError.message).toMatch(/^the row k2 of signing_keys (is|was) .*: restore the encryption key or the row/);
+			expect(upstreamError.message).not.toContain('exponent');
 		}
 		database.prepare("UPDATE signing_keys SET private_jwk = ? WHERE kid = 'k2'").run(original);
 		expect(await keys.list()).toEqual([signingKey('k1'), signingKey('k2')]);
@@ -130,7 +130,7 @@ describe('encrypted signing keys', () => {
 		use(old);
 		await keys.list();
 		use(undefined);
-		expect((await faultOf(keys.list())).message).toContain('is encrypted, and no `identity.encryption_key` is configured');
+		expect((await upstreamErrorOf(keys.list())).message).toContain('is encrypted, and no `identity.encryption_key` is configured');
 	});
 
 	test('that cannot be written stay usable; the failure is logged once and retried', async () => {
@@ -139,7 +139,8 @@ describe('encrypted signing keys', () => {
 		let isReadOnly = true;
 		const failing: SigningKeyStore = {
 			...stored,
-			replacePrivateJwks: (changes) => (isReadOnly ? Promise.reject(new Fault('records_unavailable')) : stored.replacePrivateJwks(changes)),
+			replacePrivateJwks: (changes) =>
+				isReadOnly ? Promise.reject(new UpstreamError('records_unavailable')) : stored.replacePrivateJwks(changes),
 		};
 		const { keys, log } = seal(failing, old);
 		for (let tries = 0; tries < 3; tries++) expect(await keys.list()).toEqual([signingKey('k1')]);

@@ -1,9 +1,9 @@
 /** Encrypts the private halves of signing keys in the underlying store. Unencrypted ones are encrypted in place. */
 
 import type { Log } from '../core/log.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import type { PrivateJwkChange, SigningKeyRecord, SigningKeyStore } from './contracts/records.ts';
-import { type Sealing, SealRefused, sealingKeyIdOf } from './encryption.ts';
+import { DecryptionFailed, type Sealing, sealingKeyIdOf } from './encryption.ts';
 
 /**
  * Calls `sealing` each time, so that keys can change; if it returns undefined, new keys stay unencrypted.
@@ -52,12 +52,12 @@ function openRecord(record: SigningKeyRecord, sealing: Sealing | undefined): Sig
 	// An unencrypted key is JSON.
 	if (privateJwk.startsWith('{')) return record;
 	try {
-		if (sealing === undefined) throw new SealRefused('is encrypted, and no `identity.encryption_key` is configured');
+		if (sealing === undefined) throw new DecryptionFailed('is encrypted, and no `identity.encryption_key` is configured');
 		return { ...record, privateJwk: sealing.open(privateJwk, placeOf(kid)) };
 	} catch (cause) {
-		if (!(cause instanceof SealRefused)) throw cause;
+		if (!(cause instanceof DecryptionFailed)) throw cause;
 		const remedy = 'restore the encryption key or the row; to discard the signing keys see docs/guide/signing-keys.md';
-		throw new Fault('records_unavailable', { message: `the row ${kid} of signing_keys ${cause.message}: ${remedy}`, cause });
+		throw new UpstreamError('records_unavailable', { message: `the row ${kid} of signing_keys ${cause.message}: ${remedy}`, cause });
 	}
 }
 

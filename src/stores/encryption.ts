@@ -6,13 +6,13 @@ export interface Sealing {
 	readonly keyId: string;
 	/** @param place identifies the row: a text encrypted for one row cannot be decrypted in another. */
 	seal(text: string, place: string): string;
-	/** @throws SealRefused. */
+	/** @throws DecryptionFailed. */
 	open(sealed: string, place: string): string;
 }
 
 /** The message completes a sentence that begins with “it”. */
-export class SealRefused extends Error {
-	override readonly name = 'SealRefused';
+export class DecryptionFailed extends Error {
+	override readonly name = 'DecryptionFailed';
 }
 
 /**
@@ -42,10 +42,10 @@ export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 			const bytes = Buffer.from(encoded, 'base64url');
 			// Several texts decode to the same bytes; only the canonical one is valid.
 			const isWhole = bytes.length >= nonceBytes + tagBytes && bytes.toString('base64url') === encoded;
-			if (found !== cipher || rest.length > 0 || !isWhole) throw new SealRefused('is not a complete encrypted value');
+			if (found !== cipher || rest.length > 0 || !isWhole) throw new DecryptionFailed('is not a complete encrypted value');
 			const key = byId.get(id);
 			if (key === undefined) {
-				throw new SealRefused(`is encrypted with key ${id}, which is not configured (configured: ${[...byId.keys()].join(', ')})`);
+				throw new DecryptionFailed(`is encrypted with key ${id}, which is not configured (configured: ${[...byId.keys()].join(', ')})`);
 			}
 			const tagAt = bytes.length - tagBytes;
 			const decipher = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
@@ -53,7 +53,7 @@ export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 			try {
 				return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, tagAt)), decipher.final()]).toString('utf8');
 			} catch (cause) {
-				throw new SealRefused('was altered, or belongs to another row', { cause });
+				throw new DecryptionFailed('was altered, or belongs to another row', { cause });
 			}
 		},
 	};

@@ -81,7 +81,7 @@ describe('while all is well', () => {
 		expect(store.state()).toEqual({
 			isReachable: true,
 			uncounted: 0,
-			declined: 0,
+			rejected: 0,
 			failures: 0,
 			outages: 0,
 			undelivered: 0,
@@ -260,7 +260,7 @@ describe('budgets during an outage', () => {
 		});
 		await settle('own', 1n);
 		expect((await admit('again', { holds: [{ ...hold, amountNanoUsd: 9n }] })).isAdmitted).toBe(true);
-		expect(store.state()).toMatchObject({ uncounted: 5, declined: 2 });
+		expect(store.state()).toMatchObject({ uncounted: 5, rejected: 2 });
 		await heal();
 		expect(await reading()).toEqual({ ...month, settledNanoUsd: 31n, heldNanoUsd: 69n });
 	});

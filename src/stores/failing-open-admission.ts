@@ -68,7 +68,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private lateMs = Number.NEGATIVE_INFINITY;
 	private awaySinceMs: number | undefined;
 	private lastOutage = { sinceMs: 0, untilMs: Number.NEGATIVE_INFINITY };
-	private readonly counts = { uncounted: 0, declined: 0, failures: 0, outages: 0 };
+	private readonly counts = { uncounted: 0, rejected: 0, failures: 0, outages: 0 };
 
 	constructor(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts) {
 		this.isConnected = () => store.isConnected?.() ?? true;
@@ -257,7 +257,7 @@ class FailingOpen implements FailingOpenAdmission {
 		}
 		this.scheduleCatchUp();
 		if (!admission.isAdmitted) {
-			this.counts.declined++;
+			this.counts.rejected++;
 			return admission;
 		}
 		this.counts.uncounted++;

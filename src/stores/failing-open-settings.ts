@@ -29,7 +29,7 @@ export interface CounterStoreState {
 	/** Since the start: requests admitted without the store. */
 	readonly uncounted: number;
 	/** Since the start: requests rejected without the store. */
-	readonly declined: number;
+	readonly rejected: number;
 	/** Since the start: operations that failed or timed out. */
 	readonly failures: number;
 	/** Since the start: number of outages of the store. */

@@ -7,7 +7,7 @@ import { closeRow } from '../../test/support/close-entry.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type PostgresServer, postgresPassword, query, startPostgres } from '../../test/support/postgres-server.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { closedRow, openRow } from './contracts/ledger.contract.ts';
 import type { Ledger, SummaryQuery } from './contracts/ledger.ts';
@@ -110,7 +110,7 @@ describe('a server that', () => {
 				await write();
 				return ledger.list({ limit: 1 }).then(
 					() => 'listed',
-					(cause: unknown) => cause instanceof Fault && cause.code,
+					(cause: unknown) => cause instanceof UpstreamError && cause.code,
 				);
 			})
 			.toBe('records_unavailable');

@@ -175,7 +175,7 @@ describe('upkeep', () => {
 			['2026-10', 4],
 			['2026-11', 1],
 		]);
-		expect(ledger.health()).toMatchObject({ refusedRows: 1, spooledRows: 0 });
+		expect(ledger.health()).toMatchObject({ unstorableEntries: 1, spooledRows: 0 });
 		expect(await partitions()).toEqual({ days: '1017 1120 1121 1122' });
 		expect(await ledger.check()).toEqual([]);
 	});
@@ -187,7 +187,7 @@ test('a row that PostgreSQL can never store takes no other with it', async () =>
 	const id = randomBytes(4000).toString('hex');
 	for (const each of ['a', id, 'b']) await openAndClose(ledger, each);
 	expect(await idsIn(ledger)).toEqual(['b', 'a']);
-	expect(ledger.health()).toMatchObject({ refusedRows: 1, spooledRows: 0, isShipping: true });
+	expect(ledger.health()).toMatchObject({ unstorableEntries: 1, spooledRows: 0, isShipping: true });
 	expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: PostgreSQL cannot store a ledger entry']);
 	expect(await ledger.check()).toEqual([]);
 	// The row stays in this file, although sent rows are deleted after a day.
@@ -202,7 +202,7 @@ test('a rejection of all rows has another cause, so they wait', async () => {
 	await query(url, 'ALTER TABLE tollgate.ledger_calls ADD CONSTRAINT ours CHECK (status < 0) NOT VALID');
 	for (const id of ['b', 'c', 'd']) await openAndClose(ledger, id);
 	await expect(ledger.list({ limit: 1 })).rejects.toMatchObject({ code: 'records_unavailable' });
-	expect(ledger.health()).toMatchObject({ isShipping: false, refusedRows: 0, spooledRows: 3 });
+	expect(ledger.health()).toMatchObject({ isShipping: false, unstorableEntries: 0, spooledRows: 3 });
 	await query(url, 'ALTER TABLE tollgate.ledger_calls DROP CONSTRAINT ours');
 	expect(await idsIn(ledger)).toEqual(['d', 'c', 'b', 'a']);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
@@ -215,7 +215,7 @@ test('the longest names fit', async () => {
 	const row = openRow('one', { team: name(), clientId: name(), provider: name(), model: name() });
 	await ledger.open(row);
 	expect((await ledger.list({ limit: 1 })).rows[0]?.team).toBe(row.team.slice(0, 213));
-	expect(ledger.health().refusedRows).toBe(0);
+	expect(ledger.health().unstorableEntries).toBe(0);
 });
 
 test('sums that were tampered with are found', async () => {

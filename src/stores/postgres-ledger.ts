@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import type { Ledger, LedgerHealth, LedgerReader } from './contracts/ledger.ts';
 import { AssessmentShipper } from './postgres/ledger/assessment-shipper.ts';
 import { LedgerShipper, type ShippingHealth } from './postgres/ledger/ledger-shipper.ts';
@@ -212,6 +212,6 @@ async function unlessUnavailable<Result>(answer: Promise<Result>): Promise<Resul
 		return await answer;
 	} catch (cause) {
 		if (cause instanceof RangeError) throw cause;
-		throw new Fault('records_unavailable', { message: 'The ledger in PostgreSQL is unavailable', cause });
+		throw new UpstreamError('records_unavailable', { message: 'The ledger in PostgreSQL is unavailable', cause });
 	}
 }

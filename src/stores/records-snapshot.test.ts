@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRememberedLog } from '../../test/support/recording-log.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import type { Budget, RecordStore } from './contracts/records.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from './records-snapshot.ts';
 
@@ -191,7 +191,7 @@ function createShakyRecords() {
 			...records.budgets,
 			async list() {
 				await outage.until;
-				if (outage.isOn) throw new Fault('records_unavailable');
+				if (outage.isOn) throw new UpstreamError('records_unavailable');
 				return records.budgets.list();
 			},
 		},

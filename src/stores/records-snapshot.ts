@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { RoutingRule } from '../core/routing-rule.ts';
 import type { Team } from '../core/team.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
 /**
@@ -88,7 +88,7 @@ export async function openRecordsSnapshot(
 	await Promise.race([follow(), patience.promise]);
 	patienceTimer.cancel();
 	const knownNow = (): Known => {
-		if (known === undefined) throw new Fault('records_unavailable');
+		if (known === undefined) throw new UpstreamError('records_unavailable');
 		return known;
 	};
 	return {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { samples, translations } from '../../test/support/translations.ts';
 import type { ClientDialectName } from '../core/dialect-name.ts';
-import { Refusal } from '../core/rejection.ts';
+import { Rejection } from '../core/rejection.ts';
 import { parseExactly } from './json/exact-json.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';
@@ -139,7 +139,7 @@ describe.each(translations.map((translation) => [`${translation.caller} to ${tra
 							JSON.stringify(translateRequest(translation.caller, translation.provider, request, { model, maxOutputTokens: 8000 }).body),
 						).toContain('{');
 					} catch (cause) {
-						expect([place, cause]).toEqual([place, expect.any(Refusal)]);
+						expect([place, cause]).toEqual([place, expect.any(Rejection)]);
 					}
 				}
 			}
@@ -163,7 +163,7 @@ describe.each(translations.map((translation) => [`${translation.caller} to ${tra
 						try {
 							translateRequest(translation.caller, translation.provider, request, { model, maxOutputTokens: undefined });
 						} catch (cause) {
-							expect(cause).toBeInstanceOf(Refusal);
+							expect(cause).toBeInstanceOf(Rejection);
 						}
 					},
 				),

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { Refusal, type RefusalCode } from '../core/rejection.ts';
-import { Fault } from '../core/upstream-error.ts';
-import { renderEdgeRefusal, renderPage } from './pages.ts';
+import { Rejection, type RejectionCode } from '../core/rejection.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
+import { renderEdgeRejection, renderPage } from './pages.ts';
 
-const bodyOf = (cause: unknown, requestId = 'req_1'): string => renderEdgeRefusal(cause, requestId).body as string;
+const bodyOf = (cause: unknown, requestId = 'req_1'): string => renderEdgeRejection(cause, requestId).body as string;
 
 describe('contract section 4: each case has its status and headers', () => {
-	const cases: [RefusalCode, number, string | undefined, string | undefined][] = [
+	const cases: [RejectionCode, number, string | undefined, string | undefined][] = [
 		['http_malformed', 400, undefined, undefined],
 		['token_missing', 401, 'Bearer realm="tollgate"', undefined],
 		['token_invalid', 401, 'Bearer realm="tollgate", error="invalid_token"', undefined],
@@ -19,7 +19,7 @@ describe('contract section 4: each case has its status and headers', () => {
 		['http_version_unsupported', 505, undefined, undefined],
 	];
 	test.each(cases)('%s: %i', (code, status, challenge, wafAction) => {
-		const answer = renderEdgeRefusal(new Refusal(code), 'req_1');
+		const answer = renderEdgeRejection(new Rejection(code), 'req_1');
 		expect(answer.status).toBe(status);
 		expect(answer.headers['www-authenticate']).toBe(challenge);
 		expect(answer.headers['x-amzn-waf-action']).toBe(wafAction);
@@ -33,47 +33,47 @@ describe('contract section 4: each case has its status and headers', () => {
 	});
 
 	test('503 has a retry time: the rejection’s own, otherwise a few seconds', () => {
-		expect(renderEdgeRefusal(new Refusal('no_gateway', { retryAfterSeconds: 2 }), 'r').headers['retry-after']).toBe('2');
-		expect(renderEdgeRefusal(new Fault('key_set_unavailable'), 'r').headers['retry-after']).toBe('5');
+		expect(renderEdgeRejection(new Rejection('no_gateway', { retryAfterSeconds: 2 }), 'r').headers['retry-after']).toBe('2');
+		expect(renderEdgeRejection(new UpstreamError('key_set_unavailable'), 'r').headers['retry-after']).toBe('5');
 	});
 
 	test('401 asks SDKs not to retry, in a page of a few lines that programs can print', () => {
 		for (const code of ['token_missing', 'token_invalid'] as const) {
-			const answer = renderEdgeRefusal(new Refusal(code), 'req_1');
+			const answer = renderEdgeRejection(new Rejection(code), 'req_1');
 			expect(answer.headers['x-should-retry']).toBe('false');
-			const lines = bodyOf(new Refusal(code)).trimEnd().split('\n');
+			const lines = bodyOf(new Rejection(code)).trimEnd().split('\n');
 			expect(lines.length).toBeLessThanOrEqual(5);
 			expect(lines.join('')).not.toContain('<style');
 			expect(lines[1]).toBe('<title>401 Unauthorized</title>');
 		}
 		for (const code of ['scope_missing', 'no_gateway', 'http_malformed'] as const) {
-			expect(renderEdgeRefusal(new Refusal(code), 'req_1').headers).not.toHaveProperty('x-should-retry');
+			expect(renderEdgeRejection(new Rejection(code), 'req_1').headers).not.toHaveProperty('x-should-retry');
 		}
 	});
 
 	test('an unreachable gateway is 502', () => {
-		expect(renderEdgeRefusal(new Fault('gateway_unreachable'), 'r').status).toBe(502);
+		expect(renderEdgeRejection(new UpstreamError('gateway_unreachable'), 'r').status).toBe(502);
 	});
 
 	test('malformed HTTP closes the connection, a rejected token does not', () => {
-		expect(renderEdgeRefusal(new Refusal('http_malformed'), 'r').closesConnection).toBe(true);
-		expect(renderEdgeRefusal(new Refusal('draining'), 'r').closesConnection).toBe(true);
-		expect(renderEdgeRefusal(new Refusal('token_invalid'), 'r').closesConnection).toBe(false);
+		expect(renderEdgeRejection(new Rejection('http_malformed'), 'r').closesConnection).toBe(true);
+		expect(renderEdgeRejection(new Rejection('draining'), 'r').closesConnection).toBe(true);
+		expect(renderEdgeRejection(new Rejection('token_invalid'), 'r').closesConnection).toBe(false);
 	});
 });
 
 test('an internal error is 500 without details', () => {
-	const answer = renderEdgeRefusal(new TypeError('secret detail'), 'req_1');
+	const answer = renderEdgeRejection(new TypeError('secret detail'), 'req_1');
 	expect(answer.status).toBe(500);
 	expect(answer.body).not.toContain('secret detail');
 });
 
 test('a rejection’s message and cause do not reach the page', () => {
-	expect(bodyOf(new Refusal('token_invalid', { message: 'alg none', cause: 'bad kid' }))).toBe(bodyOf(new Refusal('token_missing')));
+	expect(bodyOf(new Rejection('token_invalid', { message: 'alg none', cause: 'bad kid' }))).toBe(bodyOf(new Rejection('token_missing')));
 });
 
 test('a hostile request id is shown, not run', () => {
-	const body = bodyOf(new Refusal('token_missing'), `"><script>alert('1')</script>&`);
+	const body = bodyOf(new Rejection('token_missing'), `"><script>alert('1')</script>&`);
 	expect(body).not.toContain('<script');
 	expect(body).toContain('&#34;&#62;&#60;script&#62;alert(&#39;1&#39;)&#60;/script&#62;&#38;');
 });
@@ -81,7 +81,7 @@ test('a hostile request id is shown, not run', () => {
 test('the policy allows only the page’s own style', () => {
 	const [, style = ''] = /<style>(.*)<\/style>/.exec(renderPage(403, 'r')) ?? [];
 	const hash = createHash('sha256').update(style).digest('base64');
-	const policy = renderEdgeRefusal(new Refusal('token_missing'), 'r').headers['content-security-policy'];
+	const policy = renderEdgeRejection(new Rejection('token_missing'), 'r').headers['content-security-policy'];
 	expect(policy).toBe(`default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`);
 });
 

@@ -4,8 +4,8 @@
  */
 
 import type { HttpResponse } from '../core/handler.ts';
-import { Refusal } from '../core/rejection.ts';
-import { Fault } from '../core/upstream-error.ts';
+import { Rejection } from '../core/rejection.ts';
+import { UpstreamError } from '../core/upstream-error.ts';
 
 const style =
 	':root{color-scheme:light dark}' +
@@ -34,7 +34,7 @@ interface Page {
 	readonly afterId: string;
 }
 
-const defect = page(
+const internalError = page(
 	'500 Internal Server Error',
 	'Internal server error',
 	'Tollgate could not handle the request. Give the request id below to the operators.',
@@ -57,7 +57,7 @@ const pages: Readonly<Record<number, Page>> = {
 	408: page('408 Request Timeout', 'The request took too long to arrive', 'Send it again without pauses.'),
 	417: page('417 Expectation Failed', 'The expectation cannot be met', 'Send <code>Expect: 100-continue</code> or no such header.'),
 	431: page('431 Request Header Fields Too Large', 'The header fields are too large', 'Send fewer or shorter header fields.'),
-	500: defect,
+	500: internalError,
 	502: page('502 Bad Gateway', 'Upstream unreachable', 'The upstream server could not be reached. Retry in a moment.'),
 	503: page('503 Service Unavailable', 'Service unavailable', 'The service cannot accept this request now. Retry shortly.'),
 	504: page('504 Gateway Timeout', 'Upstream timeout', 'The upstream server did not respond in time. Retry in a moment.'),
@@ -74,15 +74,15 @@ const defaultRetryAfterSeconds = 5;
 
 /** Renders the generic page of a status. */
 export function renderPage(status: number, requestId: string): string {
-	return fill(pages[status] ?? defect, requestId);
+	return fill(pages[status] ?? internalError, requestId);
 }
 
 /**
  * Renders the page for a policy rejection or an upstream error. Anything else is an internal error: 500 without details.
  * @param cause the thrown value. The `headers` of a rejection are included.
  */
-export function renderEdgeRefusal(cause: unknown, requestId: string): HttpResponse {
-	const isExpected = cause instanceof Refusal || cause instanceof Fault;
+export function renderEdgeRejection(cause: unknown, requestId: string): HttpResponse {
+	const isExpected = cause instanceof Rejection || cause instanceof UpstreamError;
 	const code = isExpected ? cause.code : 'internal_error';
 	const status = isExpected ? cause.status : 500;
 	const isBlocked = firewallCodes.has(code);
@@ -90,11 +90,11 @@ export function renderEdgeRefusal(cause: unknown, requestId: string): HttpRespon
 	if (isBlocked) headers['x-amzn-waf-action'] = 'BLOCK';
 	if (code === 'token_missing') headers['www-authenticate'] = 'Bearer realm="tollgate"';
 	if (code === 'token_invalid') headers['www-authenticate'] = 'Bearer realm="tollgate", error="invalid_token"';
-	const retryAfterSeconds = cause instanceof Refusal ? cause.retryAfterSeconds : undefined;
+	const retryAfterSeconds = cause instanceof Rejection ? cause.retryAfterSeconds : undefined;
 	// SDKs retry statuses of their own choice; the same token is rejected each time.
 	if (status === 401) headers['x-should-retry'] = 'false';
 	if (status === 503) headers['retry-after'] = String(retryAfterSeconds ?? defaultRetryAfterSeconds);
-	if (cause instanceof Refusal) Object.assign(headers, cause.headers);
+	if (cause instanceof Rejection) Object.assign(headers, cause.headers);
 	const body = isBlocked ? fill(blocked, requestId) : renderPage(status, requestId);
 	return { status, headers, body, facts: { code }, closesConnection: closingStatuses.has(status) || code === 'draining' };
 }

@@ -13,7 +13,7 @@ export function isSameDialect(client: ClientDialectName, provider: DialectName):
 
 /**
  * Translates a request for a provider of another dialect. Pure.
- * @throws `Refusal` `field_invalid` with the JSON path in `param`, for a value without an equivalent that must not be guessed.
+ * @throws `Rejection` `field_invalid` with the JSON path in `param`, for a value without an equivalent that must not be guessed.
  */
 export function translateRequest(
 	client: ClientDialectName,

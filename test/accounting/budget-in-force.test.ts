@@ -46,7 +46,7 @@ test('80 % is logged once for all gateways, 100 % rejects without a provider req
 	expect(warned.warnings()[0]).toMatchObject({ percent: 80, spentUsd: shortUsd(8n * costNanoUsd), limitUsd: shortUsd(whole) });
 
 	const reason = `Monthly budget exceeded (${shortUsd(whole)}/${shortUsd(whole)} USD)`;
-	await warned.expectRefused({ error: { code: 'budget_exceeded' }, action: 'reject', reason });
+	await warned.expectRejected({ error: { code: 'budget_exceeded' }, action: 'reject', reason });
 
 	const raised = 20n * costNanoUsd;
 	const raisedMs = performance.now();
@@ -84,7 +84,7 @@ test('the cap of a model blocks that model alone, and what it spends counts on b
 		await capped.untilBooked();
 	}
 	const reason = `Monthly budget of the model ${models.dear} exceeded (${shortUsd(cap)}/${shortUsd(cap)} USD)`;
-	await capped.expectRefused({ error: { code: 'model_budget_exceeded' }, action: 'reject', reason });
+	await capped.expectRejected({ error: { code: 'model_budget_exceeded' }, action: 'reject', reason });
 	for (const index of [0, 1]) expect((await capped.spend(index, models.cheap)).status).toBe(200);
 	const { budgets } = await capped.untilBooked();
 	const cheapNanoUsd = reckonNanoUsd(models.cheap, plainCounts(inputTokens, outputTokens));
@@ -101,7 +101,7 @@ interface TeamAtWork {
 	untilLimitIs(limitNanoUsd: bigint, budgets?: number): Promise<void>;
 	untilBooked(): Promise<Limits>;
 	/** Expects a rejection by both gateways, and no request to the provider. */
-	expectRefused(body: object): Promise<void>;
+	expectRejected(body: object): Promise<void>;
 	warnings(): readonly Record<string, unknown>[];
 	expectWarnings(count: number): Promise<void>;
 }
@@ -127,7 +127,7 @@ function openTeam(team: string): TeamAtWork {
 			}
 		},
 		untilBooked: () => untilNothingHeld(gateways[0]?.url ?? '', token),
-		async expectRefused(body) {
+		async expectRejected(body) {
 			const asked = (await simulator.requests()).length;
 			for (const index of gateways.keys()) {
 				const { status, text, headers } = await spend(index);

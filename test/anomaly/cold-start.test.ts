@@ -72,8 +72,8 @@ test('an identity provider that starts without its records issues tokens as soon
 	expect(await statusOf(`${identityUrl}/readyz`)).toBe(503);
 	expect(await statusOf(`${identityUrl}/.well-known/jwks.json`), 'not an empty key set').toBe(503);
 	const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: agent.id, client_secret: agent.secret });
-	const refused = await fetch(`${identityUrl}/oauth2/token`, { method: 'POST', body: form });
-	expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+	const rejected = await fetch(`${identityUrl}/oauth2/token`, { method: 'POST', body: form });
+	expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1']);
 	expect((await readiness(gatewayUrl))[0]).toBe(503);
 
 	await postgres.restart();

@@ -72,15 +72,15 @@ test('certificate and key from files; renewed ones are shown without a restart, 
 	writeFileSync(plan.keyPath, second.privateKey);
 	expect(await eventually('the second certificate is shown', () => nameWith(second.certificate))).toBe('second');
 
-	const refusals = (): number => product.log.filter((line) => String(line['msg']).startsWith('configuration refused')).length;
+	const rejections = (): number => product.log.filter((line) => String(line['msg']).startsWith('configuration refused')).length;
 	for (const [path, text] of [
 		[plan.keyPath, 'no key'],
 		[plan.keyPath, third.privateKey],
 		[plan.certificatePath, ''],
 	] as const) {
-		const before = refusals();
+		const before = rejections();
 		writeFileSync(path, text);
-		await eventually(`${path} is refused`, () => (refusals() > before ? true : undefined));
+		await eventually(`${path} is refused`, () => (rejections() > before ? true : undefined));
 		expect(await nameWith(second.certificate)).toBe('second');
 	}
 	expect(product.stdout).not.toContain('PRIVATE KEY');

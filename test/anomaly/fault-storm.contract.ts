@@ -266,8 +266,8 @@ async function expectBooks(site: Site, seen: AllSeen, storm: FaultStorm): Promis
 	for (const { ownUrl, log } of site.gateways) {
 		const after = await callGateway(ownUrl, caller, { format: 'chat', model: rich.models.chat, capTokens });
 		expect([after.status, after.text], 'no refusal is left over').toEqual([200, after.text]);
-		const defects = log().filter(({ level, msg }) => level === 'error' && /defect|internal error/.test(String(msg)));
-		expect(defects).toEqual([]);
+		const internalErrors = log().filter(({ level, msg }) => level === 'error' && /defect|internal error/.test(String(msg)));
+		expect(internalErrors).toEqual([]);
 	}
 	caller.agent.destroy();
 	const unexpected = [...seen.values()].flat().filter(({ status }) => status === 500 || status === 401 || status === 403);

@@ -133,7 +133,7 @@ export interface SilentReaders {
 }
 
 /** Fails if clients that do not read use more memory than allowed, disturb another stream, or are not disconnected. */
-export async function refuseToRead({ readers, stalledMs, mostGrowthBytes }: SilentReaders): Promise<{ growthBytes: number }> {
+export async function neverRead({ readers, stalledMs, mostGrowthBytes }: SilentReaders): Promise<{ growthBytes: number }> {
 	// Streams of 10 MB each: more than two sockets buffer for a client that does not read.
 	const fast = await startFastStream(160);
 	onTestFinished(() => fast.close());

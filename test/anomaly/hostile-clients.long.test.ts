@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { megabyte } from '../support/process-memory.ts';
-import { attackSlowly, refuseToRead } from './hostile-clients.contract.ts';
+import { attackSlowly, neverRead } from './hostile-clients.contract.ts';
 
 test('guarantees 10: 1,500 slow clients for a minute', async () => {
 	const limitMs = 60_000;
@@ -12,7 +12,7 @@ test('guarantees 10: 1,500 slow clients for a minute', async () => {
 }, 300_000);
 
 test('guarantees 11: 300 streams of 10 MB that are not read', async () => {
-	const report = await refuseToRead({ readers: 300, stalledMs: 60_000, mostGrowthBytes: 150 * megabyte });
+	const report = await neverRead({ readers: 300, stalledMs: 60_000, mostGrowthBytes: 150 * megabyte });
 	print(JSON.stringify(report));
 	expect(report.growthBytes).toBeLessThan(150 * megabyte);
 }, 300_000);

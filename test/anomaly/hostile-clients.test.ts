@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { megabyte } from '../support/process-memory.ts';
-import { attackSlowly, refuseToRead } from './hostile-clients.contract.ts';
+import { attackSlowly, neverRead } from './hostile-clients.contract.ts';
 
 test('guarantees 10: 300 slow clients are closed, a good one sees nothing of them', async () => {
 	const { goodCalls } = await attackSlowly({ each: 100, limitMs: 1000, mostGrowthBytes: 64 * megabyte });
@@ -8,6 +8,6 @@ test('guarantees 10: 300 slow clients are closed, a good one sees nothing of the
 }, 60_000);
 
 test('guarantees 11: 100 streams of 10 MB that are not read are closed, and buffer at most a seventh', async () => {
-	const { growthBytes } = await refuseToRead({ readers: 100, stalledMs: 1000, mostGrowthBytes: 150 * megabyte });
+	const { growthBytes } = await neverRead({ readers: 100, stalledMs: 1000, mostGrowthBytes: 150 * megabyte });
 	expect(growthBytes).toBeLessThan(150 * megabyte);
 }, 60_000);

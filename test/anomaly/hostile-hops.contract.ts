@@ -131,7 +131,7 @@ function mutant(index: number, token: string, next: () => number): string {
 interface HopsReport {
 	readonly passed: number;
 	readonly unanswered: number;
-	readonly refusedByFront: number;
+	readonly rejectedByFront: number;
 }
 
 /** Fails if the gateway counts more or fewer requests than the proxy, or a client gets the response of another. */
@@ -196,5 +196,5 @@ export async function smuggle(startFront: StartFront, count: number, seed: numbe
 	expect(hidden, `nobody sent these, seed ${seed}`).toEqual([]);
 	expect(good).toBeGreaterThan(50);
 	const mutants = passed.filter(({ path }) => path.startsWith('/mutant/')).length;
-	return { passed: mutants, unanswered: passed.length - answered().length, refusedByFront: count - mutants };
+	return { passed: mutants, unanswered: passed.length - answered().length, rejectedByFront: count - mutants };
 }

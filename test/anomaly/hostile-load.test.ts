@@ -29,8 +29,8 @@ test('guarantees 45: without a free slot, 503 before anything else; open streams
 			return { format, read: readStream(response) } as const;
 		}),
 	);
-	const refused = await Promise.all(Array.from({ length: 50 }, () => call(gatewayUrl, token)));
-	for (const response of refused) {
+	const rejected = await Promise.all(Array.from({ length: 50 }, () => call(gatewayUrl, token)));
+	for (const response of rejected) {
 		expect([response.status, response.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
 		expect(await response.text()).toContain('<');
 	}

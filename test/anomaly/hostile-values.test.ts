@@ -75,7 +75,7 @@ async function forEach(texts: readonly string[], act: (text: string, index: numb
 	await Promise.all(Array.from({ length: 12 }, work));
 }
 
-const defects = (): unknown[] => product.log.filter((line) => line['level'] === 'error');
+const internalErrors = (): unknown[] => product.log.filter((line) => line['level'] === 'error');
 
 describe('guarantees 14: names of prototypes', () => {
 	const members =
@@ -128,7 +128,7 @@ describe('guarantees 14: names of prototypes', () => {
 			await isUnchanged(body);
 		}
 		expect(places50).toBeGreaterThan(40);
-		expect(defects()).toEqual([]);
+		expect(internalErrors()).toEqual([]);
 	}, 60_000);
 });
 
@@ -145,7 +145,7 @@ describe('guarantees 15: strings that often break programs', () => {
 		expect(echo.seen).toHaveLength(2 * hostileStrings.length);
 	}
 
-	async function servesOrRefuses(): Promise<void> {
+	async function servesOrRejects(): Promise<void> {
 		const statuses = new Set<number>();
 		await forEach(hostileStrings, async (text, index) => {
 			const format = formats[index % 2] ?? formats[0];
@@ -178,9 +178,9 @@ describe('guarantees 15: strings that often break programs', () => {
 	test('as prompts carried there and back; as models, users and queries served or refused; as names stored and given back', async () => {
 		expect(new Set(hostileStrings).size).toBeGreaterThan(100);
 		await carriesPrompts();
-		await servesOrRefuses();
+		await servesOrRejects();
 		await storesNames();
-		expect(defects()).toEqual([]);
+		expect(internalErrors()).toEqual([]);
 	}, 120_000);
 });
 
@@ -235,7 +235,7 @@ describe('guarantees 17: SQL in every string that the way to an identity touches
 			[...seen].filter((one) => allowed[kind]?.test(one) !== true).map((one) => `${kind}: ${one}`),
 		);
 		expect(odd).toEqual([]);
-		expect(defects()).toEqual([]);
+		expect(internalErrors()).toEqual([]);
 		expect((await control())[2], 'all is still there').toBe(200);
 		expect((await form({ client_id: 'agent', client_secret: 'secret-of-the-agent-0123456789' })).status).toBe(200);
 	}, 60_000);
@@ -277,7 +277,7 @@ describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
 		});
 		expect(echo.seen.length).toBeGreaterThan(20);
 		for (const { rawHeaders, line } of echo.seen) expect([line, ...rawHeaders].filter(isEvil)).toEqual([]);
-		expect(defects()).toEqual([]);
+		expect(internalErrors()).toEqual([]);
 	}, 60_000);
 
 	test('in header fields are rejected, or not forwarded', async () => {
@@ -307,6 +307,6 @@ describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
 		});
 		for (const { rawHeaders } of echo.seen) expect(rawHeaders.filter((text) => /[^\x20-\x7e\t]/.test(text))).toEqual([]);
 		expect(echo.seen.flatMap(({ rawHeaders }) => rawHeaders).filter((text) => text === 'x-injected')).toEqual([]);
-		expect(defects()).toEqual([]);
+		expect(internalErrors()).toEqual([]);
 	}, 60_000);
 });

@@ -50,14 +50,14 @@ test('in place, by rename, broken, by SIGHUP', async () => {
 	expect(await callStatus(gatewayUrl, accessToken, { model: 'first' }), 'an alias that is gone').toBe(502);
 
 	writeFileSync(configPath, '{\n\t"routing": { "aliases": { "third": "nobody/gpt-4o-mini" } }\n}');
-	const refused = await product.logged('configuration rejected, the previous one stays active');
-	expect(refused['problems']).toMatchObject([
+	const rejected = await product.logged('configuration rejected, the previous one stays active');
+	expect(rejected['problems']).toMatchObject([
 		{ file: configPath, line: 2, column: expect.any(Number) as unknown, path: 'routing.aliases.third' },
 	]);
 	writeFileSync(configPath, '{\n\t"routing": {');
 	await product.logged(
 		'configuration rejected, the previous one stays active',
-		(line) => line !== refused && JSON.stringify(line['problems']) !== JSON.stringify(refused['problems']),
+		(line) => line !== rejected && JSON.stringify(line['problems']) !== JSON.stringify(rejected['problems']),
 	);
 	expect(await callStatus(gatewayUrl, accessToken, { model: 'second' }), 'the last good one').toBe(200);
 

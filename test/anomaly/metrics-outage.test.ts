@@ -86,9 +86,9 @@ test('a standalone edge has its own metrics', async () => {
 	});
 	const edge = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await edge.logged('started');
-	const refused = await fetch(`http://127.0.0.1:${edgePort}/v1/chat/completions`, { method: 'POST', body: '{}' });
-	expect(refused.status).toBe(401);
-	await refused.arrayBuffer();
+	const rejected = await fetch(`http://127.0.0.1:${edgePort}/v1/chat/completions`, { method: 'POST', body: '{}' });
+	expect(rejected.status).toBe(401);
+	await rejected.arrayBuffer();
 	const series = await eventually('it counts', async () => {
 		const now = await scrape(port);
 		return valueOf(now, 'tollgate_requests_total', { role: 'edge', format: 'chat', status: '401' }) === 1 ? now : undefined;

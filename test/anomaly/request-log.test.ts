@@ -75,9 +75,9 @@ test('each way that a request can end has one line with the promised fields', as
 	});
 	expect(stream['responseBytes']).toBeGreaterThan(500);
 
-	const refused = await lineOf(product, () => callStatus(gatewayUrl, 'no.such.token'));
-	expect(refused).toMatchObject({ ...always, status: 401, outcome: 'rejected', code: 'token_invalid' });
-	expect(refused).not.toHaveProperty('clientId');
+	const rejected = await lineOf(product, () => callStatus(gatewayUrl, 'no.such.token'));
+	expect(rejected).toMatchObject({ ...always, status: 401, outcome: 'rejected', code: 'token_invalid' });
+	expect(rejected).not.toHaveProperty('clientId');
 
 	const mistaken = await lineOf(product, () => ask({ headers: { 'content-type': 'text/plain' } }));
 	expect(mistaken).toMatchObject({ ...always, ...known, status: 415, outcome: 'rejected', code: 'media_type_unsupported' });

@@ -231,8 +231,10 @@ async function fallbacksAfter(calls: number): Promise<number> {
 it('a provider that hangs fills its own slots, and none of the others’', async () => {
 	const hung = Array.from({ length: 8 }, () => ask('chat', 'narrow/gpt-4o-mini-sim-slow-first-byte-2500'));
 	// Rejected at once if neither a slot nor the queue has capacity.
-	const refused = await Promise.any(hung.map(async (one) => ((await one).status === 503 ? one : Promise.reject(new Error('not refused')))));
-	expect(refused.status).toBe(503);
+	const rejected = await Promise.any(
+		hung.map(async (one) => ((await one).status === 503 ? one : Promise.reject(new Error('not refused')))),
+	);
+	expect(rejected.status).toBe(503);
 	const others = await Promise.all(Array.from({ length: 20 }, () => ask('messages', good.messages)));
 	expect(others.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
 	await Promise.all(hung);

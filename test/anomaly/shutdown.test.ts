@@ -110,12 +110,12 @@ test('SIGTERM: no new connections at once, while open streams continue', async (
 	await product.logged('stopping');
 	expect(await statusOf(`${product.gatewayUrl}/readyz`)).toBe(0);
 	const port = Number(new URL(product.gatewayUrl).port);
-	const refused = await new Promise<string>((resolve) => {
+	const rejected = await new Promise<string>((resolve) => {
 		connect({ port, host: '127.0.0.1' })
 			.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''))
 			.on('connect', () => resolve('connected'));
 	});
-	expect(refused).toBe('ECONNREFUSED');
+	expect(rejected).toBe('ECONNREFUSED');
 	for (const { format, read } of streams) expect((await read).text).toMatch(ending[format]);
 	expect(await product.ended).toEqual({ code: 0, signal: null });
 });

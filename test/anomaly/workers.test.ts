@@ -103,10 +103,10 @@ test('two workers share the team’s limit; one that dies is replaced; streams c
 	// Requests that pass uncounted, because a busy machine delays Redis, are logged as such.
 	const uncounted = requests().filter((line) => line['isUncounted'] === true).length;
 	const passed = statuses.filter((status) => status === 200).length;
-	const refused = statuses.filter((status) => status === 429).length;
-	expect(passed + refused).toBe(statuses.length);
+	const rejected = statuses.filter((status) => status === 429).length;
+	expect(passed + rejected).toBe(statuses.length);
 	expect(passed - uncounted, `with ${uncounted} uncounted`).toBeLessThanOrEqual(99);
-	expect(refused, `with ${uncounted} uncounted`).toBeLessThanOrEqual(30);
+	expect(rejected, `with ${uncounted} uncounted`).toBeLessThanOrEqual(30);
 	if (uncounted === 0) expect(passed).toBe(99);
 
 	running.child.kill('SIGTERM');

@@ -130,10 +130,10 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 		const made = await make();
 		expect([made.status, made.headers.get('x-gateway-provider')]).toEqual([200, 'provider_a']);
 		await overApi('budget create --id stop --team red --limit-usd 0');
-		const refused = await overApi(`explain --client ${client} --body ${body}`);
-		expect(refused).toMatchObject({ code: 0, stderr: '' });
-		expect(refused.stdout).toMatch(/^FIELD +VALUE\noutcome\.admitted +false\noutcome\.status +429\noutcome\.code +budget_exceeded\n/);
-		expect(refused.stdout).toMatch(/\nroute\.targets\nPROVIDER +MODEL/);
+		const rejected = await overApi(`explain --client ${client} --body ${body}`);
+		expect(rejected).toMatchObject({ code: 0, stderr: '' });
+		expect(rejected.stdout).toMatch(/^FIELD +VALUE\noutcome\.admitted +false\noutcome\.status +429\noutcome\.code +budget_exceeded\n/);
+		expect(rejected.stdout).toMatch(/\nroute\.targets\nPROVIDER +MODEL/);
 		expect((await make()).status).toBe(429);
 		expect((await overStore(`explain --team red --body ${body}`)).stdout).toMatch(/outcome\.code +budget_exceeded/);
 		await overApi('budget delete stop');

@@ -92,9 +92,9 @@ describeOwn('Spec: Admin interface', 'a configuration of its own', () => {
 			.toBeGreaterThan(10);
 
 		expect((await admin('POST', '/budgets', { id: 'red-all', team: 'red', limit_usd: '1.00' })).status).toBe(201);
-		const refused = await call();
-		expect(refused.status).toBe(429);
-		expect(await refused.json()).toMatchObject({ action: 'reject', error: { code: 'budget_exceeded' } });
+		const rejected = await call();
+		expect(rejected.status).toBe(429);
+		expect(await rejected.json()).toMatchObject({ action: 'reject', error: { code: 'budget_exceeded' } });
 		expect((await admin('GET', '/budgets/red-all')).body).toMatchObject({ usage: { state: 'exhausted' } });
 
 		expect((await admin('DELETE', '/budgets/red-all')).status).toBe(204);

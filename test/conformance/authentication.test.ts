@@ -28,9 +28,9 @@ describe('Spec: Authentication', () => {
 
 	it('3: a scope not configured on the client is invalid_scope', async () => {
 		const { tokenEndpoint, client, scopeBase } = subject.current;
-		const refused = await requestToken(tokenEndpoint, client, { scope: `${scopeBase}/no-such-scope` });
-		expect(refused.status).toBe(400);
-		expect(refused.answer['error']).toBe('invalid_scope');
+		const rejected = await requestToken(tokenEndpoint, client, { scope: `${scopeBase}/no-such-scope` });
+		expect(rejected.status).toBe(400);
+		expect(rejected.answer['error']).toBe('invalid_scope');
 	});
 
 	describe.each(inferencePaths)('6: %s returns 401 with an HTML page', (path) => {
@@ -98,9 +98,9 @@ describe('Spec: Token endpoint and Errors, rule 2', () => {
 
 	it('unsupported_grant_type: any grant but client_credentials', async () => {
 		const { tokenEndpoint, client } = subject.current;
-		const refused = await requestToken(tokenEndpoint, client, { grant_type: 'password' });
-		expect(refused.status).toBe(400);
-		expect(refused.answer['error']).toBe('unsupported_grant_type');
+		const rejected = await requestToken(tokenEndpoint, client, { grant_type: 'password' });
+		expect(rejected.status).toBe(400);
+		expect(rejected.answer['error']).toBe('unsupported_grant_type');
 	});
 
 	it('takes client_secret_basic as well', async () => {

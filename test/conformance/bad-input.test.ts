@@ -141,7 +141,7 @@ afterEach(async () => {
 });
 
 describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s rejects', (path) => {
-	const expectRefusal = async ({ body, headers, status, param, code }: Omit<Case, 'title'>): Promise<void> => {
+	const expectRejection = async ({ body, headers, status, param, code }: Omit<Case, 'title'>): Promise<void> => {
 		const response = await send(subject.current, path, { body, ...(headers !== undefined && { headers }) });
 		expect(response.status).toBe(status);
 		const answer = (await response.json()) as {
@@ -155,16 +155,20 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s rejects'
 		expect(response.headers.get('x-request-id')).toBe(answer.request_id);
 	};
 
-	it.each(cases)('$title', async (wrong) => expectRefusal(wrong));
+	it.each(cases)('$title', async (wrong) => expectRejection(wrong));
 
 	itOwn('a body over the cap', 'a configuration of its own', async () =>
-		expectRefusal({ body: { ...valid, messages: [{ role: 'user', content: 'x'.repeat(200_000) }] }, status: 413, code: 'body_too_large' }),
+		expectRejection({
+			body: { ...valid, messages: [{ role: 'user', content: 'x'.repeat(200_000) }] },
+			status: 413,
+			code: 'body_too_large',
+		}),
 	);
 
 	itOwn('a body that inflates to more than the cap', 'a configuration of its own', async () => {
 		const body = gzipSync(JSON.stringify({ ...valid, messages: [{ role: 'user', content: 'x'.repeat(200_000) }] }));
 		expect(body.length).toBeLessThan(1000);
-		await expectRefusal({ body, headers: { 'content-encoding': 'gzip' }, status: 413, code: 'body_too_large' });
+		await expectRejection({ body, headers: { 'content-encoding': 'gzip' }, status: 413, code: 'body_too_large' });
 	});
 });
 

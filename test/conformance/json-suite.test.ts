@@ -50,8 +50,8 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 				const answer = (await response.json()) as { error?: { code?: string } };
 				const tookMs = performance.now() - startedMs;
 				// Rejected in every case, because none has a model and messages.
-				const isRefused = response.status === 400 && answer.error?.code !== 'internal_error';
-				if (!isRefused || tookMs > 1000) wrong.push([file, response.status, answer, tookMs]);
+				const isRejected = response.status === 400 && answer.error?.code !== 'internal_error';
+				if (!isRejected || tookMs > 1000) wrong.push([file, response.status, answer, tookMs]);
 			});
 			expect(wrong).toEqual([]);
 			expect(await callsServed(subject.current), 'the provider was called').toBe(before);

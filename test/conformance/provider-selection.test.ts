@@ -81,7 +81,7 @@ function markOf({ dialect, key, model }: SeenUpstream): { dialect: string; key: 
 	return { dialect, key, model };
 }
 
-async function expectRefusal(subject: Subject, header: string | undefined, expectBody: (text: string) => void): Promise<void> {
+async function expectRejection(subject: Subject, header: string | undefined, expectBody: (text: string) => void): Promise<void> {
 	const before = await subject.simulator.requestsServed();
 	for (const path of [chatPath, messagesPath]) {
 		for (const stream of [false, true]) {
@@ -184,7 +184,7 @@ describeOwn('contract 5: provider_header optional', 'a configuration of its own'
 	it.each(['no-such-provider', 'provider_b, provider_d', 'PROVIDER_B', '__proto__', 'constructor'])(
 		'the unknown value %s is 400 and names the known ones',
 		async (header) =>
-			expectRefusal(subject.current, header, (text) => {
+			expectRejection(subject.current, header, (text) => {
 				const { error } = JSON.parse(text) as { error: { message: string; code: string } };
 				expect(error.code).toBe('provider_unknown');
 				for (const name of Object.keys(marks)) expect(error.message).toContain(name);
@@ -196,11 +196,13 @@ describeOwn('Spec: Provider routing, earlier release: provider_header required',
 	const subject = useRoutedSubject('required');
 
 	it.each([undefined, '', '   '])('a missing header (%j) is 400 with exactly the specified body', async (header) =>
-		expectRefusal(subject.current, header, (text) => expect(text).toBe('{"error":"provider is not set"}')),
+		expectRejection(subject.current, header, (text) => expect(text).toBe('{"error":"provider is not set"}')),
 	);
 
 	it('an unknown value is 400 and names the known ones', async () =>
-		expectRefusal(subject.current, 'no-such-provider', (text) => expect(text).toContain('provider_a, provider_b, provider_c, provider_d')));
+		expectRejection(subject.current, 'no-such-provider', (text) =>
+			expect(text).toContain('provider_a, provider_b, provider_c, provider_d'),
+		));
 
 	it.each(['provider_b', 'provider_d', 'local'])('%s serves chat completions', async (header) =>
 		expectSelection(subject.current, { title: '', path: chatPath, model: 'gpt-4o', header, goesTo: [header, 'gpt-4o'] }),

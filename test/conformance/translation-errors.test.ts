@@ -73,7 +73,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			}
 		}
 	});
-	const askFault = (caller: Caller, model: string, stream: boolean): Promise<Told> =>
+	const requestFault = (caller: Caller, model: string, stream: boolean): Promise<Told> =>
 		silent.get(keyOf(caller, model, stream)) ?? ask(caller, model, { stream });
 
 	async function ask(caller: Caller, model: string, more: object): Promise<Told> {
@@ -86,9 +86,9 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 
 	describe.concurrent.each(pairs)('%s to %s', (caller, base) => {
 		it.each(breaks)('%s', async (fault) => {
-			const streamed = await askFault(caller, `${base}-sim-tokens-100-${fault}`, true);
+			const streamed = await requestFault(caller, `${base}-sim-tokens-100-${fault}`, true);
 			expect([streamed.status, streamed.ending, streamed.text]).toEqual([200, 'error', expect.anything()]);
-			const whole = await askFault(caller, `${base}-sim-tokens-100-${fault}`, false);
+			const whole = await requestFault(caller, `${base}-sim-tokens-100-${fault}`, false);
 			// Stream faults either do not affect a non-streaming response, or break it.
 			if (whole.status === 200) expectAnswer(caller, whole.text);
 			else expectError(caller, whole);
@@ -96,7 +96,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 
 		it.each(failures)('%s is %i', async (fault, status) => {
 			for (const stream of [false, true]) {
-				const told = await askFault(caller, `${base}-sim-${fault}`, stream);
+				const told = await requestFault(caller, `${base}-sim-${fault}`, stream);
 				expect([told.status, told.ending]).toEqual([status, 'whole']);
 				if (fault === 'reset') continue;
 				expectError(caller, told);

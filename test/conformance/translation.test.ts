@@ -66,8 +66,8 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 			const client = await open();
 			const failed = client.chat.completions.create({ model: 'claude-sonnet-4-5-sim-429', messages: [{ role: 'user', content: 'x' }] });
 			await expect(failed).rejects.toMatchObject({ status: 429, error: { message: expect.any(String) as string } });
-			const refused = client.chat.completions.create({ model, n: 2, messages: [{ role: 'user', content: 'x' }] });
-			await expect(refused).rejects.toMatchObject({ status: 400, code: 'field_invalid', param: 'n' });
+			const rejected = client.chat.completions.create({ model, n: 2, messages: [{ role: 'user', content: 'x' }] });
+			await expect(rejected).rejects.toMatchObject({ status: 400, code: 'field_invalid', param: 'n' });
 		});
 	});
 

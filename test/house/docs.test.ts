@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { generatedDocs } from '../../scripts/generated-docs.ts';
-import { refusals } from '../../src/core/rejection.ts';
-import { faults } from '../../src/core/upstream-error.ts';
+import { rejections } from '../../src/core/rejection.ts';
+import { upstreamErrors } from '../../src/core/upstream-error.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -26,7 +26,7 @@ describe('the error reference', () => {
 	);
 
 	test('names the codes of the catalogues, each once, and no other', () => {
-		const catalogued = [...Object.entries(refusals), ...Object.entries(faults)].map(([code, { status }]) => `${code} ${status}`);
+		const catalogued = [...Object.entries(rejections), ...Object.entries(upstreamErrors)].map(([code, { status }]) => `${code} ${status}`);
 		expect(documented.toSorted()).toEqual(catalogued.toSorted());
 		expect(new Set(documented).size).toBeGreaterThan(20);
 	});
@@ -36,7 +36,7 @@ describe('the error reference', () => {
 			.map(read)
 			.join('\n');
 		// Searches for quoted codes, because a table or a variable can also select a code.
-		const unused = [...Object.keys(refusals), ...Object.keys(faults)].filter((code) => !product.includes(`'${code}'`));
+		const unused = [...Object.keys(rejections), ...Object.keys(upstreamErrors)].filter((code) => !product.includes(`'${code}'`));
 		expect(unused).toEqual([]);
 	});
 });

@@ -21,7 +21,7 @@ const atOnce = 40;
 const bindsWithinMs = 1000;
 
 /** Fault of each model's requests; requests to other models succeed. */
-const faultOf: Readonly<Record<string, string>> = {
+const upstreamErrorOf: Readonly<Record<string, string>> = {
 	'gpt-4.1-mini': '503',
 	'claude-opus-4-5': '529',
 	'gpt-4o-2024-05-13': 'usage-missing',
@@ -64,7 +64,7 @@ export async function expectBooksToAgree(
 	onTestFinished(() => fleet.close());
 	await addBudgets(fleet);
 	await fleet.simulator.pace(1);
-	await fleet.simulator.addFaults(...Object.entries(faultOf).map(([model, fault]) => ({ model, fault })));
+	await fleet.simulator.addFaults(...Object.entries(upstreamErrorOf).map(([model, fault]) => ({ model, fault })));
 	const seed = Date.now() % 1_000_000;
 	print(`${calls} mixed calls, seed ${seed}`);
 	const random = createSeededRandom(seed);
@@ -186,7 +186,7 @@ function planCall(random: SeededRandom): Mixed {
 	};
 	switch (kind) {
 		case 'odd': {
-			const odd = Object.keys(faultOf).filter((model) => model.startsWith('claude') === (format === 'messages'));
+			const odd = Object.keys(upstreamErrorOf).filter((model) => model.startsWith('claude') === (format === 'messages'));
 			return { ...common, model: random.pick(odd, '') };
 		}
 		case 'reasoning':

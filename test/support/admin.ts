@@ -6,8 +6,8 @@ import { parseConfig } from '../../src/config/load.ts';
 import { nearestName } from '../../src/config/nearest.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { Refusal } from '../../src/core/rejection.ts';
-import { Fault } from '../../src/core/upstream-error.ts';
+import { Rejection } from '../../src/core/rejection.ts';
+import { UpstreamError } from '../../src/core/upstream-error.ts';
 import { noUsage, type Usage } from '../../src/core/usage.ts';
 import type { AccessTokenVerifier } from '../../src/policy/access/access-token-verifier.ts';
 import { type Admin, createAdmin } from '../../src/roles/admin/admin.ts';
@@ -36,9 +36,9 @@ const accessTokens: Readonly<Record<string, readonly string[]>> = {
 
 const verifier: AccessTokenVerifier = {
 	verify(accessToken) {
-		if (accessToken === 'unjudged') throw new Fault('key_set_unavailable');
+		if (accessToken === 'unjudged') throw new UpstreamError('key_set_unavailable');
 		const scopes = Object.hasOwn(accessTokens, accessToken) ? accessTokens[accessToken] : undefined;
-		if (scopes === undefined) throw new Refusal('token_invalid');
+		if (scopes === undefined) throw new Rejection('token_invalid');
 		return {
 			clientId: accessToken,
 			issuer: 'https://issuer.example',

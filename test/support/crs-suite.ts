@@ -33,7 +33,7 @@ export const crsCases: readonly CrsCase[] = readFileSync(new URL('../suites/crs/
 	.split('\n')
 	.map((line) => JSON.parse(line) as CrsCase);
 
-const refusedStatuses: ReadonlySet<number> = new Set([400, 405, 413, 414, 415, 431, 501, 505]);
+const rejectedStatuses: ReadonlySet<number> = new Set([400, 405, 413, 414, 415, 431, 501, 505]);
 
 const atOnce = 32;
 const waitMs = 2000;
@@ -65,7 +65,7 @@ function sendCase(port: number, crsCase: CrsCase): Promise<CrsOutcome> {
 			if (answer === null) return;
 			const status = Number(answer[1]);
 			if (status === 403 && /\r\nx-amzn-waf-action: BLOCK\r\n/i.test(answer[0])) finish('blocked');
-			else finish(refusedStatuses.has(status) ? 'refused' : 'let through');
+			else finish(rejectedStatuses.has(status) ? 'refused' : 'let through');
 		});
 		socket.on('error', () => undefined);
 		socket.on('close', () => finish(text === '' ? 'refused' : 'let through'));

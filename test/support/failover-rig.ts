@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { HttpResponse } from '../../src/core/handler.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../src/core/routing-rule.ts';
 import type { UpstreamRequest } from '../../src/core/upstream.ts';
-import { Fault } from '../../src/core/upstream-error.ts';
+import { UpstreamError } from '../../src/core/upstream-error.ts';
 import type { TrafficTerms } from '../../src/policy/resilience/traffic-settings.ts';
 import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
@@ -128,9 +128,9 @@ export async function untilWaiting(bench: GatewayBench): Promise<void> {
 }
 
 export const neverSent = (): never => {
-	throw new Fault('provider_unreachable', { cause: new Error('refused') });
+	throw new UpstreamError('provider_unreachable', { cause: new Error('refused') });
 };
 export function sentThenLost(request: UpstreamRequest, code: 'provider_unreachable' | 'provider_first_byte_timeout'): never {
 	request.onSent?.();
-	throw new Fault(code);
+	throw new UpstreamError(code);
 }

@@ -4,7 +4,7 @@ import { isByteStream, streamOf } from '../../src/core/byte-stream.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import type { ByteFlow, ByteSink, ByteStream, HeaderFields, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
 import { noMetrics } from '../../src/core/metrics.ts';
-import { Refusal } from '../../src/core/rejection.ts';
+import { Rejection } from '../../src/core/rejection.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
 import type { TrafficTerms } from '../../src/policy/resilience/traffic-settings.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
@@ -174,7 +174,7 @@ export class GatewayBench {
 						if (accessToken === 'good') return callerOf('client-1');
 						if (accessToken === 'slow') return Promise.resolve(callerOf('client-2'));
 						if (accessToken === 'unscoped') return callerOf('client-3', ['tollgate/admin']);
-						throw new Refusal('token_invalid');
+						throw new Rejection('token_invalid');
 					},
 				},
 				teams: {
@@ -231,7 +231,7 @@ export class GatewayBench {
 function untilClientGone(request: UpstreamRequest, respond: ScriptedAnswer): Promise<UpstreamResponse> {
 	return new Promise((resolve, reject) => {
 		let abort: (() => void) | undefined;
-		request.onClientGone((cause = new Refusal('client_closed')) => {
+		request.onClientGone((cause = new Rejection('client_closed')) => {
 			abort?.();
 			reject(cause);
 		});

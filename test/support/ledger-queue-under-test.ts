@@ -1,7 +1,7 @@
 /** Queue of a ledger over a database and a journal that the test controls. */
 
 import { tellTurnEnd } from '../../src/core/tick-flush.ts';
-import { Fault } from '../../src/core/upstream-error.ts';
+import { UpstreamError } from '../../src/core/upstream-error.ts';
 import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
 import type { OpenedRow } from '../../src/stores/contracts/ledger.ts';
 import { readCloseLine, readLine } from '../../src/stores/sqlite/ledger/compact-entries.ts';
@@ -99,13 +99,14 @@ function callers(queue: LedgerQueue) {
 	const note = (what: string, promise: Promise<void>): void => {
 		promise.then(
 			() => outcomes.push(`${what}: done`),
-			(cause: unknown) => outcomes.push(`${what}: ${cause instanceof Fault ? 'refused' : String(cause)}`),
+			(cause: unknown) => outcomes.push(`${what}: ${cause instanceof UpstreamError ? 'refused' : String(cause)}`),
 		);
 	};
 	return {
 		outcomes,
 		open: (id: string) => note(`open ${id}`, kept(queue.open(openRow(id)))),
-		close: (id: string) => queue.close(closedRow(id), (told) => outcomes.push(`close ${id}: ${told instanceof Fault ? 'refused' : told}`)),
+		close: (id: string) =>
+			queue.close(closedRow(id), (told) => outcomes.push(`close ${id}: ${told instanceof UpstreamError ? 'refused' : told}`)),
 		flush: (name: string) => note(`flush ${name}`, queue.flush()),
 	};
 }

@@ -33,7 +33,7 @@ export async function startHttpServer(handler: Handler, overrides: HttpServerOve
 		clock,
 		log,
 		newRequestId: createRequestIds(clock),
-		renderRefusal: (refusal) => ({
+		renderRejection: (refusal) => ({
 			status: refusal.status,
 			headers: { 'content-type': 'text/plain' },
 			body: `${refusal.code}: ${refusal.message}`,

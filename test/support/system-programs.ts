@@ -23,7 +23,7 @@ const packages = {
 const packagesOfLongTests = ['sqlmap'] as const;
 
 /** Variable that disables installing packages if set to `1`: tests that need a missing program are skipped; in CI they fail. */
-const declineVariable = 'TOLLGATE_NO_SYSTEM_PACKAGES';
+const unsetVariable = 'TOLLGATE_NO_SYSTEM_PACKAGES';
 
 /** Missing program of the system. `SkippingRunner` skips a test that fails with it, if installing packages is disabled. */
 export class MissingProgramError extends Error {
@@ -58,18 +58,18 @@ export interface PackageHost {
 export function installPackages(names: readonly string[], host: PackageHost = thisHost): void {
 	if (names.length === 0) return;
 	const list = names.join(' ');
-	if (isDeclined(host.environment)) {
-		host.print(`System packages are missing and are not installed (${declineVariable}=1): ${list}`);
+	if (isRejected(host.environment)) {
+		host.print(`System packages are missing and are not installed (${unsetVariable}=1): ${list}`);
 		return;
 	}
 	if (!host.isRoot) {
 		host.print(
-			`System packages are missing: run \`apt-get install ${list}\` as root, or set ${declineVariable}=1 to skip the tests that need them.`,
+			`System packages are missing: run \`apt-get install ${list}\` as root, or set ${unsetVariable}=1 to skip the tests that need them.`,
 		);
 		return;
 	}
 	host.print(`Installing missing system packages with apt-get: ${list}`);
-	host.print(`To decline, stop this and set ${declineVariable}=1: the tests that need them are then skipped.`);
+	host.print(`To decline, stop this and set ${unsetVariable}=1: the tests that need them are then skipped.`);
 	try {
 		host.aptGet('update', '-q');
 		host.aptGet('install', '-y', '-q', ...names);
@@ -92,13 +92,13 @@ const thisHost: PackageHost = {
 		}),
 };
 
-function isDeclined(environment: Readonly<NodeJS.ProcessEnv>): boolean {
-	return environment[declineVariable] === '1';
+function isRejected(environment: Readonly<NodeJS.ProcessEnv>): boolean {
+	return environment[unsetVariable] === '1';
 }
 
 /** True if tests that lack a program are skipped instead of failing. Never in CI, where a skipped test would go unnoticed. */
 export function skipsMissingPrograms(environment: Readonly<NodeJS.ProcessEnv>): boolean {
-	return isDeclined(environment) && ['', 'false', '0'].includes(environment['CI'] ?? '');
+	return isRejected(environment) && ['', 'false', '0'].includes(environment['CI'] ?? '');
 }
 
 /** @returns the folder of the program. @throws MissingProgramError that names the package to install. */

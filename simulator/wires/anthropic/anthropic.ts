@@ -10,9 +10,9 @@ import { renderMessage, renderMessageContent, streamMessage } from './render-mes
 export const anthropicWire: Wire = {
 	name: 'anthropic',
 	readKey: ({ headers }) => headerText(headers, 'x-api-key') || bearerKey(headers),
-	checkAccess({ headers }, key, isRefused) {
+	checkAccess({ headers }, key, isRejected) {
 		if (key === '') throw new VendorError('key-missing', 'x-api-key header is required');
-		if (isRefused) throw new VendorError('key-invalid', 'invalid x-api-key');
+		if (isRejected) throw new VendorError('key-invalid', 'invalid x-api-key');
 		const version = headerText(headers, 'anthropic-version');
 		if (version === '') throw new VendorError('version-missing', 'anthropic-version: header is required');
 		if (!knownVersions.includes(version)) throw new VendorError('invalid', `anthropic-version: "${version}" is not a valid version`);

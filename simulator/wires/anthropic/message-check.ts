@@ -13,6 +13,6 @@ export interface MessageCheck {
 	readonly isCount: boolean;
 }
 
-export function refuse(message: string): never {
+export function reject(message: string): never {
 	throw new VendorError('invalid', message);
 }

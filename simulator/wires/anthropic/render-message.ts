@@ -41,11 +41,11 @@ export function renderMessageContent({ plan, random, quirks }: Answer, options: 
 
 /** Renders the stop reason. The vendor's `refusal` has no content; its explanation is in `stop_details`. */
 function renderStop(choice: PlannedChoice | undefined): JsonObject {
-	const isRefusal = choice?.stop === 'refusal' || choice?.stop === 'filter';
+	const isModelRefusal = choice?.stop === 'refusal' || choice?.stop === 'filter';
 	return {
 		stop_reason: stopReasonOf(choice),
 		stop_sequence: choice?.stopSequence ?? null,
-		stop_details: isRefusal
+		stop_details: isModelRefusal
 			? { type: 'refusal', category: 'cyber', explanation: choice.refusal || 'This request triggered restrictions and was blocked.' }
 			: null,
 	};

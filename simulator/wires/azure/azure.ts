@@ -10,16 +10,16 @@ import { renderChat } from '../openai/render-chat.ts';
 import { dataLine, streamChat } from '../openai/stream-chat.ts';
 import { bearerKey, headerText, type ModelCall, type Wire, type WireTarget } from '../wire.ts';
 
-const refusedAccess =
+const deniedAccess =
 	'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active ' +
 	'subscription and use a correct regional API endpoint for your resource.';
 
 export const azureWire: Wire = {
 	name: 'azure',
 	readKey: ({ headers }) => headerText(headers, 'api-key') || bearerKey(headers),
-	checkAccess(target, key, isRefused) {
-		if (key === '') throw new VendorError('key-missing', refusedAccess, { code: '401' });
-		if (isRefused) throw new VendorError('key-invalid', refusedAccess, { code: '401' });
+	checkAccess(target, key, isRejected) {
+		if (key === '') throw new VendorError('key-missing', deniedAccess, { code: '401' });
+		if (isRejected) throw new VendorError('key-invalid', deniedAccess, { code: '401' });
 		checkVersion(target);
 	},
 	notJsonMessage: 'Invalid JSON: the body of the request could not be parsed.',
@@ -134,7 +134,7 @@ function renderAzureError(error: VendorError, { key, model }: { key: string; mod
 	switch (error.kind) {
 		case 'key-missing':
 		case 'key-invalid':
-			return { error: { code: '401', message: refusedAccess } };
+			return { error: { code: '401', message: deniedAccess } };
 		case 'path-unknown':
 			return { error: { code: '404', message: 'Resource not found' } };
 		case 'forbidden':

@@ -16,7 +16,7 @@ import { type ChatOptions, readChatOptions, readChatPrompt } from '../openai/rea
 import { finishReasonOf } from '../openai/render-chat.ts';
 import { dataLine } from '../openai/stream-chat.ts';
 import { type Answer, bearerKey, type ModelCall, type Wire, type WireEvent } from '../wire.ts';
-import { refuse } from './check-content.ts';
+import { reject } from './check-content.ts';
 import { checkGoogleKey, googleHeaders } from './gemini.ts';
 import { renderGoogleError } from './gemini-errors.ts';
 import { geminiModel } from './gemini-models.ts';
@@ -25,11 +25,11 @@ import { signatureFrom } from './render-content.ts';
 export const geminiOpenAiWire: Wire = {
 	name: 'gemini-openai',
 	readKey: ({ headers }) => bearerKey(headers),
-	checkAccess: (_target, key, isRefused) => checkGoogleKey(key, isRefused),
+	checkAccess: (_target, key, isRejected) => checkGoogleKey(key, isRejected),
 	notJsonMessage: 'Invalid JSON payload received. Unexpected end of string. Expected a value.',
 	readPrompt(body, named) {
 		const model = named.replace(/^models\//, '');
-		if (model === '') refuse('model is not specified');
+		if (model === '') reject('model is not specified');
 		const facts = geminiModel(model);
 		if (!facts.isKnown) throw new VendorError('model-unknown', model);
 		checkChatMessages(body['messages'] ?? []);
@@ -59,7 +59,7 @@ function checkSignatures(body: JsonObject): void {
 		const [first] = listOf(message['tool_calls']).map(objectOf);
 		if (first === undefined || signatureOf(first) !== '' || signatureOf(message) !== '') continue;
 		const name = textOf(objectOf(first['function'])['name']);
-		refuse(
+		reject(
 			`Function call is missing a thought_signature in functionCall parts. Additional data, function call \`default_api:${name}\`, position ${index + 1}.`,
 		);
 	}

@@ -10,7 +10,7 @@ import { renderContent, streamContent } from './render-content.ts';
 export const geminiWire: Wire = {
 	name: 'gemini',
 	readKey: ({ headers, query }) => headerText(headers, 'x-goog-api-key') || (query.get('key') ?? bearerKey(headers)),
-	checkAccess: (_target, key, isRefused) => checkGoogleKey(key, isRefused),
+	checkAccess: (_target, key, isRejected) => checkGoogleKey(key, isRejected),
 	notJsonMessage: 'Invalid JSON payload received. Unexpected end of string. Expected a value.',
 	readPrompt(received, model) {
 		const facts = geminiModel(model);
@@ -39,9 +39,9 @@ export const geminiWire: Wire = {
 	newRequestId: (random) => random.letters(22),
 };
 
-export function checkGoogleKey(key: string, isRefused: boolean): void {
+export function checkGoogleKey(key: string, isRejected: boolean): void {
 	if (key === '') throw new VendorError('key-missing', '', { status: 403 });
-	if (isRefused) throw new VendorError('key-invalid', '', { status: 400 });
+	if (isRejected) throw new VendorError('key-invalid', '', { status: 400 });
 }
 
 /** Returns the response headers. There are no rate limits, no retry hints, and no request id that a client could read. */

@@ -3,7 +3,7 @@ import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '..
 import { openObjectPath } from '../open-object-path.ts';
 import { checkChatMessages } from './check-chat-messages.ts';
 import type { OpenAiModel } from './openai-models.ts';
-import { articled, refuse } from './reject.ts';
+import { articled, reject } from './reject.ts';
 
 const knownFields = new Set(
 	`model messages max_completion_tokens max_tokens temperature top_p n stop stream stream_options tools tool_choice parallel_tool_calls
@@ -15,10 +15,10 @@ const knownFields = new Set(
 /** @throws VendorError when the vendor would reject the request. */
 export function checkChat(body: JsonObject, model: OpenAiModel): void {
 	for (const field of Object.keys(body)) {
-		if (!knownFields.has(field)) refuse(`Unrecognized request argument supplied: ${field}`);
+		if (!knownFields.has(field)) reject(`Unrecognized request argument supplied: ${field}`);
 	}
 	if (!isGiven(body['messages'])) {
-		refuse("Missing required parameter: 'messages'.", { param: 'messages', code: 'missing_required_parameter' });
+		reject("Missing required parameter: 'messages'.", { param: 'messages', code: 'missing_required_parameter' });
 	}
 	checkChatMessages(body['messages']);
 	checkNumbers(body);
@@ -27,11 +27,11 @@ export function checkChat(body: JsonObject, model: OpenAiModel): void {
 	checkTools(body, model);
 	checkResponseFormat(body['response_format']);
 	if (isGiven(body['stream_options']) && body['stream'] !== true) {
-		refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", { param: 'stream_options' });
+		reject("The 'stream_options' parameter is only allowed when 'stream' is enabled.", { param: 'stream_options' });
 	}
 	if (textOf(body['user']).length > 64) {
 		const length = textOf(body['user']).length;
-		refuse(`Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length ${length} instead.`, {
+		reject(`Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length ${length} instead.`, {
 			param: 'user',
 			code: 'string_above_max_length',
 		});
@@ -62,17 +62,17 @@ function checkNumbers(body: JsonObject): void {
 		if (!isGiven(value)) continue;
 		if (typeof value !== 'number' || (kind === 'integer' && !Number.isInteger(value))) {
 			const expected = kind === 'integer' ? 'an integer' : 'a decimal';
-			refuse(`Invalid type for '${field}': expected ${expected}, but got ${articled(value)} instead.`, {
+			reject(`Invalid type for '${field}': expected ${expected}, but got ${articled(value)} instead.`, {
 				param: field,
 				code: 'invalid_type',
 			});
 		} else if (value < least) {
-			refuse(`Invalid '${field}': ${kind} below minimum value. Expected a value >= ${least}, but got ${value} instead.`, {
+			reject(`Invalid '${field}': ${kind} below minimum value. Expected a value >= ${least}, but got ${value} instead.`, {
 				param: field,
 				code: `${kind}_below_min_value`,
 			});
 		} else if (value > most) {
-			refuse(`Invalid '${field}': ${kind} above maximum value. Expected a value <= ${most}, but got ${value} instead.`, {
+			reject(`Invalid '${field}': ${kind} above maximum value. Expected a value <= ${most}, but got ${value} instead.`, {
 				param: field,
 				code: `${kind}_above_max_value`,
 			});
@@ -82,7 +82,7 @@ function checkNumbers(body: JsonObject): void {
 
 function checkForModel(body: JsonObject, model: OpenAiModel): void {
 	if (!model.takesMaxTokens && isGiven(body['max_tokens'])) {
-		refuse("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", {
+		reject("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", {
 			param: 'max_tokens',
 			code: 'unsupported_parameter',
 		});
@@ -90,7 +90,7 @@ function checkForModel(body: JsonObject, model: OpenAiModel): void {
 	for (const field of model.takesSampling ? [] : ['temperature', 'top_p']) {
 		const value = body[field];
 		if (isGiven(value) && value !== 1) {
-			refuse(`Unsupported value: '${field}' does not support ${String(value)} with this model. Only the default (1) value is supported.`, {
+			reject(`Unsupported value: '${field}' does not support ${String(value)} with this model. Only the default (1) value is supported.`, {
 				param: field,
 				code: 'unsupported_value',
 			});
@@ -98,7 +98,7 @@ function checkForModel(body: JsonObject, model: OpenAiModel): void {
 	}
 	for (const field of [...(model.takesStop ? [] : ['stop']), ...(model.takesEffort ? [] : ['reasoning_effort'])]) {
 		if (isGiven(body[field])) {
-			refuse(`Unsupported parameter: '${field}' is not supported with this model.`, { param: field, code: 'unsupported_parameter' });
+			reject(`Unsupported parameter: '${field}' is not supported with this model.`, { param: field, code: 'unsupported_parameter' });
 		}
 	}
 }
@@ -106,12 +106,12 @@ function checkForModel(body: JsonObject, model: OpenAiModel): void {
 function checkStop(stop: unknown): void {
 	if (!isGiven(stop) || typeof stop === 'string') return;
 	if (!Array.isArray(stop) || stop.some((entry) => typeof entry !== 'string')) {
-		refuse(`Invalid type for 'stop': expected a string or an array of strings, but got ${articled(stop)} instead.`, {
+		reject(`Invalid type for 'stop': expected a string or an array of strings, but got ${articled(stop)} instead.`, {
 			param: 'stop',
 			code: 'invalid_type',
 		});
 	} else if (stop.length > 4) {
-		refuse(
+		reject(
 			`Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length ${stop.length} instead.`,
 			{
 				param: 'stop',
@@ -126,10 +126,10 @@ function checkTools(body: JsonObject, model: OpenAiModel): void {
 	for (const [index, tool] of tools.entries()) checkTool(tool, index);
 	if (tools.length === 0) {
 		if (isGiven(body['tool_choice']) && body['tool_choice'] !== 'none') {
-			refuse("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", { param: 'tool_choice' });
+			reject("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", { param: 'tool_choice' });
 		}
 		if (isGiven(body['parallel_tool_calls'])) {
-			refuse("Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.", {
+			reject("Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.", {
 				param: 'parallel_tool_calls',
 			});
 		}
@@ -138,7 +138,7 @@ function checkTools(body: JsonObject, model: OpenAiModel): void {
 	const effort = body['reasoning_effort'];
 	const isEffortless = effort === 'none' || (!isGiven(effort) && model.toolsNeedEffortNone !== 'always');
 	if (model.toolsNeedEffortNone !== 'never' && !isEffortless) {
-		refuse(
+		reject(
 			`Function tools with reasoning_effort are not supported for ${model.snapshot} in /v1/chat/completions. ` +
 				"To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
 			{ param: 'reasoning_effort' },
@@ -147,29 +147,29 @@ function checkTools(body: JsonObject, model: OpenAiModel): void {
 	const named = textOf(objectOf(objectOf(body['tool_choice'])['function'])['name']);
 	const names = tools.map((tool) => textOf(objectOf(objectOf(tool)['function'])['name']));
 	if (named !== '' && !names.includes(named)) {
-		refuse(`Tool choice 'function' not found in 'tools' parameter.`, { param: 'tool_choice' });
+		reject(`Tool choice 'function' not found in 'tools' parameter.`, { param: 'tool_choice' });
 	}
 }
 
 function checkTool(tool: unknown, index: number): void {
 	const { type } = objectOf(tool);
 	if (type !== 'function' && type !== 'custom') {
-		refuse(`Invalid value: '${textOf(type)}'. Supported values are: 'function' and 'custom'.`, {
+		reject(`Invalid value: '${textOf(type)}'. Supported values are: 'function' and 'custom'.`, {
 			param: `tools[${index}].type`,
 			code: 'invalid_value',
 		});
 	}
 	const name = objectOf(objectOf(tool)[type])['name'];
 	const param = `tools[${index}].${type}.name`;
-	if (typeof name !== 'string') refuse(`Missing required parameter: '${param}'.`, { param, code: 'missing_required_parameter' });
+	if (typeof name !== 'string') reject(`Missing required parameter: '${param}'.`, { param, code: 'missing_required_parameter' });
 	if (!/^[a-zA-Z0-9_-]+$/.test(name)) {
-		refuse(`Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`, {
+		reject(`Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`, {
 			param,
 			code: 'invalid_value',
 		});
 	}
 	if (name.length > 64) {
-		refuse(
+		reject(
 			`Invalid '${param}': string too long. Expected a string with maximum length 64, but got a string with length ${name.length} instead.`,
 			{
 				param,
@@ -183,21 +183,21 @@ function checkResponseFormat(format: unknown): void {
 	if (!isGiven(format)) return;
 	const { type, json_schema: named } = objectOf(format);
 	if (type !== 'text' && type !== 'json_object' && type !== 'json_schema') {
-		refuse(`Invalid value: '${textOf(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'.`, {
+		reject(`Invalid value: '${textOf(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'.`, {
 			param: 'response_format.type',
 			code: 'invalid_value',
 		});
 	}
 	if (type !== 'json_schema') return;
 	if (!isObject(named)) {
-		refuse("Missing required parameter: 'response_format.json_schema'.", {
+		reject("Missing required parameter: 'response_format.json_schema'.", {
 			param: 'response_format.json_schema',
 			code: 'missing_required_parameter',
 		});
 	}
 	const { name, strict, schema } = objectOf(named);
 	if (typeof name !== 'string') {
-		refuse("Missing required parameter: 'response_format.json_schema.name'.", {
+		reject("Missing required parameter: 'response_format.json_schema.name'.", {
 			param: 'response_format.json_schema.name',
 			code: 'missing_required_parameter',
 		});
@@ -205,7 +205,7 @@ function checkResponseFormat(format: unknown): void {
 	const open = strict === true ? openObjectPath(schema, []) : undefined;
 	if (open !== undefined) {
 		const context = open.length === 0 ? '()' : `(${open.map((step) => `'${step}'`).join(', ')})`;
-		refuse(
+		reject(
 			`Invalid schema for response_format '${name}': In context=${context}, 'additionalProperties' is required to be supplied and to be false.`,
 			{ param: 'response_format' },
 		);

@@ -10,9 +10,9 @@ import { dataLine, streamChat } from './stream-chat.ts';
 export const openAiWire: Wire = {
 	name: 'openai',
 	readKey: ({ headers }) => bearerKey(headers),
-	checkAccess(_target, key, isRefused) {
+	checkAccess(_target, key, isRejected) {
 		if (key === '') throw new VendorError('key-missing', missingKeyMessage);
-		if (isRefused) throw new VendorError('key-invalid', '', { code: 'invalid_api_key' });
+		if (isRejected) throw new VendorError('key-invalid', '', { code: 'invalid_api_key' });
 	},
 	notJsonMessage:
 		'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. ' +

@@ -1,7 +1,7 @@
 import { typeName } from '../../json-value.ts';
 import { VendorError, type VendorErrorOptions } from '../../vendor-error.ts';
 
-export function refuse(message: string, options: VendorErrorOptions = {}): never {
+export function reject(message: string, options: VendorErrorOptions = {}): never {
 	throw new VendorError('invalid', message, options);
 }
 

@@ -4,8 +4,8 @@ import { plainText } from './plain-text.ts';
 import type { Row } from './resources.ts';
 
 /** An error response of the API. */
-export class AdminRefusal extends CommandFailure {
-	override readonly name = 'AdminRefusal';
+export class AdminRejection extends CommandFailure {
+	override readonly name = 'AdminRejection';
 	readonly status: number;
 
 	constructor(status: number, message: string) {
@@ -21,14 +21,14 @@ export interface AdminAnswer {
 
 /**
  * Sends a request, and turns an error response into a message for the user.
- * @throws AdminRefusal; CommandFailure 2 for a response that does not come from an admin API.
+ * @throws AdminRejection; CommandFailure 2 for a response that does not come from an admin API.
  */
 export async function askAdmin(api: AdminApi, request: AdminRequest): Promise<AdminAnswer> {
 	const { status, headers, text } = await api.request(request);
 	if (status === 204) return { body: {}, etag: undefined };
 	const body = readObject(text);
 	if (body === undefined) throw new CommandFailure(2, `${api.name} returned ${status} without a JSON object: is this the admin API?`);
-	if (status >= 400) throw new AdminRefusal(status, describeProblem(status, body));
+	if (status >= 400) throw new AdminRejection(status, describeProblem(status, body));
 	return { body, etag: headers['etag'] };
 }
 

@@ -1,7 +1,7 @@
 /** Client commands over the admin API. */
 import { CommandFailure } from '../command-failure.ts';
 import type { AdminApi, ClientOperations, ListedClient } from '../environment.ts';
-import { AdminRefusal, askAdmin, readRows } from './admin-request.ts';
+import { AdminRejection, askAdmin, readRows } from './admin-request.ts';
 import type { Row } from './resources.ts';
 
 export function createClientOperations(api: AdminApi): ClientOperations {
@@ -50,7 +50,7 @@ async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<
 			}
 			return;
 		} catch (cause) {
-			const status = cause instanceof AdminRefusal ? cause.status : undefined;
+			const status = cause instanceof AdminRejection ? cause.status : undefined;
 			const isMadeMeanwhile = known === undefined && status === 409 && (await find(api, teamPath(team))) !== undefined;
 			if (status !== 412 && !isMadeMeanwhile) throw cause;
 		}
@@ -70,7 +70,7 @@ async function orStatus<Answer, Status extends number>(status: Status, answer: P
 	try {
 		return await answer;
 	} catch (cause) {
-		if (cause instanceof AdminRefusal && cause.status === status) return status;
+		if (cause instanceof AdminRejection && cause.status === status) return status;
 		throw cause;
 	}
 }

@@ -1,5 +1,5 @@
 /** Chooses the client for each upstream request: the native one, or undici if the configuration or a proxy requires it. */
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from './client/upstream-client.ts';
 
 export type HttpClientName = 'native' | 'undici';
@@ -19,7 +19,7 @@ export function createHttpClient(name: HttpClientName, options: UpstreamClientOp
 	let isClosed = false;
 	const viaUndici: UpstreamClient['send'] = async (request) => {
 		const client = await (undici ??= loadUndici(options));
-		if (isClosed) throw new Fault('provider_unreachable', { cause: new Error('The process is shutting down') });
+		if (isClosed) throw new UpstreamError('provider_unreachable', { cause: new Error('The process is shutting down') });
 		return client.send(request);
 	};
 	const ignore = (): void => undefined;

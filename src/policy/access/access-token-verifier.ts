@@ -7,8 +7,8 @@ export interface AccessTokenVerifier {
 	/**
 	 * @param accessToken as received, without a scheme.
 	 * @param digest of this token, if it was computed before.
-	 * @throws {Refusal} `token_invalid`.
-	 * @throws {Fault} `key_set_unavailable` when no key set was ever fetched.
+	 * @throws {Rejection} `token_invalid`.
+	 * @throws {UpstreamError} `key_set_unavailable` when no key set was ever fetched.
 	 */
 	verify(accessToken: string, digest?: string): Caller | Promise<Caller>;
 }

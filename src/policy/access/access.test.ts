@@ -12,7 +12,7 @@ const goodClaims = { iss: rules.issuer, sub: 'subject', client_id: 'agent', scop
 type Claims = Readonly<Record<string, unknown>>;
 const judge = (changes: Claims, changedRules: Partial<ClaimRules> = {}, nowSeconds = now) =>
 	judgeClaims(Buffer.from(JSON.stringify({ ...goodClaims, ...changes })), { ...rules, ...changedRules }, nowSeconds);
-const refused: unknown = expect.objectContaining({ code: 'token_invalid' });
+const rejected: unknown = expect.objectContaining({ code: 'token_invalid' });
 
 describe('contract section 3: the client is read from client_id, else azp, else appid, else sub', () => {
 	test.each<[Claims, string]>([
@@ -25,7 +25,7 @@ describe('contract section 3: the client is read from client_id, else azp, else 
 	});
 
 	test.each([null, '', 7, ['agent'], 'x'.repeat(257), 'a\u0000b', 'é'])('a client_id that is %j is not passed over', (clientId) => {
-		expect(() => judge({ client_id: clientId })).toThrow(refused);
+		expect(() => judge({ client_id: clientId })).toThrow(rejected);
 	});
 });
 
@@ -53,31 +53,31 @@ describe('contract section 3: scopes come from scope, a text or an array, or fro
 describe('times', () => {
 	test('the skew is forgiven up to, not at, its end', () => {
 		expect(judge({}, {}, now + 60 + 4.999).clientId).toBe('agent');
-		expect(() => judge({}, {}, now + 60 + 5)).toThrow(refused);
+		expect(() => judge({}, {}, now + 60 + 5)).toThrow(rejected);
 		expect(judge({ nbf: now + 5, iat: now + 5 }).clientId).toBe('agent');
-		expect(() => judge({ nbf: now + 5.001 })).toThrow(refused);
-		expect(() => judge({ iat: now + 5.001 })).toThrow(refused);
+		expect(() => judge({ nbf: now + 5.001 })).toThrow(rejected);
+		expect(() => judge({ iat: now + 5.001 })).toThrow(rejected);
 	});
 
 	test('nbf and iat may be missing, but not be something else', () => {
 		expect(judge({ nbf: undefined, iat: undefined }).clientId).toBe('agent');
 		for (const time of [null, '1', -1, [1]]) {
-			expect(() => judge({ nbf: time })).toThrow(refused);
-			expect(() => judge({ iat: time })).toThrow(refused);
+			expect(() => judge({ nbf: time })).toThrow(rejected);
+			expect(() => judge({ iat: time })).toThrow(rejected);
 		}
 	});
 
 	test('the lifetime counts from iat, which does not lie after exp', () => {
 		const lifetime = { maxLifetimeSeconds: 60 };
 		expect(judge({ iat: now - 1, exp: now + 59 }, lifetime).clientId).toBe('agent');
-		expect(() => judge({ iat: now - 1, exp: now + 60 }, lifetime)).toThrow(refused);
+		expect(() => judge({ iat: now - 1, exp: now + 60 }, lifetime)).toThrow(rejected);
 		expect(judge({ iat: now, exp: now }).clientId, 'within the skew').toBe('agent');
-		expect(() => judge({ iat: now + 1, exp: now })).toThrow(refused);
+		expect(() => judge({ iat: now + 1, exp: now })).toThrow(rejected);
 	});
 
 	test('without iat the lifetime counts from now', () => {
 		expect(judge({ iat: undefined }, { maxLifetimeSeconds: 60 }).clientId).toBe('agent');
-		expect(() => judge({ iat: undefined, exp: now + 61 }, { maxLifetimeSeconds: 60 })).toThrow(refused);
+		expect(() => judge({ iat: undefined, exp: now + 61 }, { maxLifetimeSeconds: 60 })).toThrow(rejected);
 	});
 });
 
@@ -94,7 +94,7 @@ describe('claims that every access token has', () => {
 		{ token_use: 'id' },
 		{ token_use: null },
 	])('%j is refused', (claims) => {
-		expect(() => judge(claims)).toThrow(refused);
+		expect(() => judge(claims)).toThrow(rejected);
 	});
 
 	test('the longest client id has 256 characters, and the shortest one', () => {
@@ -111,7 +111,7 @@ describe('claims that every access token has', () => {
 	});
 
 	test('anything other than a JSON object has none', () => {
-		expect(() => judgeClaims(Buffer.from('[]'), rules, now)).toThrow(refused);
+		expect(() => judgeClaims(Buffer.from('[]'), rules, now)).toThrow(rejected);
 	});
 });
 
@@ -124,7 +124,7 @@ test.each<[unknown, boolean]>([
 	[{ api: true }, false],
 ])('audience %j, configured as api: %s', (aud, isAccepted) => {
 	if (isAccepted) expect(judge({ aud }, { audience: 'api' }).clientId).toBe('agent');
-	else expect(() => judge({ aud }, { audience: 'api' })).toThrow(refused);
+	else expect(() => judge({ aud }, { audience: 'api' })).toThrow(rejected);
 });
 
 describe('the bearer of a header', () => {
@@ -144,7 +144,7 @@ describe('the bearer of a header', () => {
 	);
 
 	test('two headers are rejected', () => {
-		expect(() => readBearer(['Bearer a', 'Bearer a'])).toThrow(refused);
+		expect(() => readBearer(['Bearer a', 'Bearer a'])).toThrow(rejected);
 	});
 });
 
@@ -201,7 +201,7 @@ describe('a token in its compact form', () => {
 		{ alg: 'RS256', kid: 'k', crit: [] },
 		[],
 	])('whose header is %j is refused', (header) => {
-		expect(() => of(header)).toThrow(refused);
+		expect(() => of(header)).toThrow(rejected);
 	});
 
 	test('is at most 8192 characters long', () => {
@@ -210,7 +210,7 @@ describe('a token in its compact form', () => {
 		const [head = '', , signature = ''] = shortest.split('.');
 		const ofLength = (length: number) => [head, 'A'.repeat(length), signature].join('.');
 		expect(readCompactToken(ofLength(fill)).keyId).toBe('k');
-		expect(() => readCompactToken(ofLength(fill + 4))).toThrow(refused);
+		expect(() => readCompactToken(ofLength(fill + 4))).toThrow(rejected);
 	});
 });
 
@@ -243,6 +243,6 @@ describe('gateway.trust_edge: read without verification, not without care', () =
 		['no token', 'abc'],
 		['too long a token', unsigned({ pad: 'x'.repeat(8192) })],
 	])('%s is refused', (_title, accessToken) => {
-		expect(() => readUnverifiedCaller(accessToken)).toThrow(refused);
+		expect(() => readUnverifiedCaller(accessToken)).toThrow(rejected);
 	});
 });

@@ -18,7 +18,7 @@ export interface ClaimRules {
 /**
  * @param payload the claims as signed; the signature has been checked.
  * @param nowSeconds unix time.
- * @throws {Refusal} `token_invalid`.
+ * @throws {Rejection} `token_invalid`.
  */
 export function judgeClaims(payload: Buffer, rules: ClaimRules, nowSeconds: number): Caller {
 	const claims = readJsonObject(payload);
@@ -63,7 +63,7 @@ const clientIdClaims = ['client_id', 'azp', 'appid', 'sub'] as const;
 
 /**
  * Returns the caller that the claims name. The code that uses this function must have verified the claims.
- * @throws {Refusal} `token_invalid`.
+ * @throws {Rejection} `token_invalid`.
  */
 export function readClaimedCaller(claims: JsonObject): Caller {
 	const { iss, exp, token_use } = claims;
@@ -91,7 +91,7 @@ function readScopes({ scope, scp }: JsonObject): ReadonlySet<string> {
 /**
  * Trusts the access token, for gateways that are only reachable through a balancer that verified it (`gateway.trust_edge`). The claims that
  * name the caller are read strictly as always; the balancer checked the header, signature, times and issuer.
- * @throws {Refusal} `token_invalid`.
+ * @throws {Rejection} `token_invalid`.
  */
 export function readUnverifiedCaller(accessToken: string): Caller {
 	const claims = readJsonObject(readTrustedPayload(accessToken));

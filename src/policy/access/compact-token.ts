@@ -24,7 +24,7 @@ const longestKeyId = 256;
 
 /**
  * Checks the syntax only, neither signature nor claims.
- * @throws {Refusal} `token_invalid`.
+ * @throws {Rejection} `token_invalid`.
  */
 export function readCompactToken(accessToken: string): CompactToken {
 	const [head, payload, signature] = splitToken(accessToken);
@@ -38,7 +38,7 @@ export function readCompactToken(accessToken: string): CompactToken {
 
 /**
  * Returns the claims of a token that another component verified by its own rules for the header; only the type is checked.
- * @throws {Refusal} `token_invalid`.
+ * @throws {Rejection} `token_invalid`.
  */
 export function readTrustedPayload(accessToken: string): Buffer {
 	const [head, payload] = splitToken(accessToken);

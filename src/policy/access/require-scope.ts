@@ -1,13 +1,13 @@
 import type { Caller } from '../../core/caller.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 
 /**
  * Requires an exact, case-sensitive scope. The challenge is that of RFC 6750 section 3.1.
- * @throws {Refusal} `scope_missing`.
+ * @throws {Rejection} `scope_missing`.
  */
 export function requireScope<Holder extends Pick<Caller, 'scopes'>>(caller: Holder, scope: string): Holder {
 	if (caller.scopes.has(scope)) return caller;
-	throw new Refusal('scope_missing', {
+	throw new Rejection('scope_missing', {
 		headers: { 'www-authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scope}"` },
 	});
 }

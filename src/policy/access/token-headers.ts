@@ -1,16 +1,16 @@
 import type { HeaderFields } from '../../core/handler.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { invalidToken } from './invalid-token.ts';
 
 /**
  * Returns the access token of an `authorization` header (RFC 6750 section 2.1): the scheme in any case, one space, the rest as received.
  * Query parameters and form fields are ignored.
- * @throws {Refusal} `token_missing`, also for another scheme or an empty token; `token_invalid` for repeated headers.
+ * @throws {Rejection} `token_missing`, also for another scheme or an empty token; `token_invalid` for repeated headers.
  */
 export function readBearer(authorization: string | readonly string[] | undefined): string {
-	if (authorization === undefined) throw new Refusal('token_missing');
+	if (authorization === undefined) throw new Rejection('token_missing');
 	if (typeof authorization !== 'string') throw invalidToken('more than one authorization header');
-	if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw new Refusal('token_missing');
+	if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw new Rejection('token_missing');
 	return authorization.slice(7);
 }
 
@@ -22,7 +22,7 @@ export type TokenHeader = (typeof tokenHeaders)[number];
 /**
  * Returns the access token of a request. If `authorization` is present it decides, and the others are not read.
  * @param listed header fields to read, `authorization` among them.
- * @throws {Refusal} `token_missing`; `token_invalid` for repeated or contradicting header fields.
+ * @throws {Rejection} `token_missing`; `token_invalid` for repeated or contradicting header fields.
  */
 export function readAccessToken(headers: HeaderFields, listed: readonly TokenHeader[]): string {
 	const { authorization } = headers;
@@ -42,6 +42,6 @@ function readApiKey(headers: HeaderFields, listed: readonly TokenHeader[]): stri
 		if (accessToken !== '' && accessToken !== value) throw invalidToken('header fields carry different tokens');
 		accessToken = value;
 	}
-	if (accessToken === '') throw new Refusal('token_missing');
+	if (accessToken === '') throw new Rejection('token_missing');
 	return accessToken;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import type { Counter, Metrics } from '../../core/metrics.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { watchBeginning } from './body-watch.ts';
 import { createClientAddressReader, createProxyTest } from './client-address.ts';
 import type { IpRangeSet } from './ip-range-set.ts';
@@ -35,7 +35,7 @@ export interface ReputationEntry {
 
 /**
  * Checks a request, in the order of contract section 4. @returns the request to process.
- * @throws {Refusal} `ip_reputation_listed`, `firewall_rule_matched`, `ip_rate_exceeded`.
+ * @throws {Rejection} `ip_reputation_listed`, `firewall_rule_matched`, `ip_rate_exceeded`.
  */
 export type Firewall = (request: HttpRequest) => HttpRequest;
 
@@ -51,12 +51,12 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 		for (const { name, action, ranges } of reputationLists()) {
 			if (!ranges.includes(source, address) || isProxy(address)) continue;
 			listed.add(1, { list: name, action });
-			if (action === 'block') throw new Refusal('ip_reputation_listed');
+			if (action === 'block') throw new Rejection('ip_reputation_listed');
 		}
 	};
 	const judgeMatches = (matches: readonly RuleMatch[], request: HttpRequest): void => {
 		for (const match of matches) report.tell(request.id, match, clock.monotonicMs());
-		if (matches.some(({ action }) => action === 'block')) throw new Refusal('firewall_rule_matched');
+		if (matches.some(({ action }) => action === 'block')) throw new Rejection('firewall_rule_matched');
 	};
 	const watched = (request: HttpRequest): HttpRequest => {
 		const body = watchBeginning(request.body, sizeLimits.bodyBytes, (beginning, isLonger) => {
@@ -79,7 +79,7 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 		judgeHead(request);
 		if (!admitSource(source, clock.monotonicMs())) {
 			overRate.add();
-			throw new Refusal('ip_rate_exceeded');
+			throw new Rejection('ip_rate_exceeded');
 		}
 		return rules.watchesBodies && request.announcedLength !== 0 ? watched(request) : request;
 	};

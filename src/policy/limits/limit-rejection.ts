@@ -1,20 +1,20 @@
-import type { Declined } from '../../core/counters.ts';
+import type { Rejected } from '../../core/counters.ts';
 import { formatUsd } from '../../core/money.ts';
-import { Refusal, type RefusalCode } from '../../core/rejection.ts';
+import { Rejection, type RejectionCode } from '../../core/rejection.ts';
 import type { BudgetLimit, RateLimits } from './request-limits.ts';
 import { msToMidnight, msToNextMinute } from './utc-time.ts';
 
 /** Rejection by a team's limits. */
-export class LimitRefusal extends Refusal {
+export class LimitRejection extends Rejection {
 	/** Members of the body next to `error` and `request_id` (Spec: Rate-limit rejection body, Budget-hook rejection body). */
 	readonly members: Readonly<Record<string, unknown>>;
 
 	constructor(
-		code: RefusalCode,
+		code: RejectionCode,
 		message: string,
 		retryAfterSeconds: number | undefined,
 		isWorthRetrying: boolean,
-		members: LimitRefusal['members'],
+		members: LimitRejection['members'],
 	) {
 		super(code, {
 			message,
@@ -26,39 +26,39 @@ export class LimitRefusal extends Refusal {
 }
 
 /** Rejected request: its budgets, and its reservation. */
-export interface DeclinedCall extends RateLimits {
+export interface RejectedRequest extends RateLimits {
 	/** Usual duration of similar requests in milliseconds, after which those in flight release their reservations. */
 	readonly usualMs: number;
 	readonly budgets: readonly (BudgetLimit & { readonly amountNanoUsd: bigint; readonly check: 'before' | 'after' })[];
 }
 
 /** Describes the counters' rejection to the client. */
-export function refuseCall({ binding, budget, reading }: Declined, call: DeclinedCall): LimitRefusal {
+export function toLimitRejection({ binding, budget, reading }: Rejected, call: RejectedRequest): LimitRejection {
 	const { nowMs, requestsThisMinute, tokensToday, reservedTokens } = reading;
 	switch (binding) {
 		case 'rpm': {
 			const reason = `RPM limit exceeded (${requestsThisMinute}/${call.requestsPerMinute} requests per minute)`;
-			return refuseRate('rpm_limit_exceeded', reason, { waitMs: msToNextMinute(nowMs), isWorthRetrying: true });
+			return rejectForRate('rpm_limit_exceeded', reason, { waitMs: msToNextMinute(nowMs), isWorthRetrying: true });
 		}
 		case 'daily_tokens': {
 			const limit = call.dailyTokens ?? 0;
 			if (tokensToday < limit) {
 				const sums = `${tokensToday} used, ${reservedTokens} reserved, limit ${limit} tokens per day`;
 				const missing = (tokensToday + reservedTokens - limit + 1) / reservedTokens;
-				return refuseRate('daily_token_limit_exceeded', `Daily token limit is reserved by requests in flight (${sums})`, {
+				return rejectForRate('daily_token_limit_exceeded', `Daily token limit is reserved by requests in flight (${sums})`, {
 					waitMs: releaseMs(missing, call.usualMs),
 					isWorthRetrying: true,
 				});
 			}
 			const reason = `Daily token limit exceeded (${tokensToday}/${call.dailyTokens} tokens per day)`;
-			return refuseRate('daily_token_limit_exceeded', reason, { waitMs: msToMidnight(nowMs), isWorthRetrying: false });
+			return rejectForRate('daily_token_limit_exceeded', reason, { waitMs: msToMidnight(nowMs), isWorthRetrying: false });
 		}
 		case 'budget': {
-			return refuseBudget(budget, reading, call);
+			return rejectForBudget(budget, reading, call);
 		}
 		case 'store': {
 			const reason = 'Budgets cannot be checked: the counter store is unreachable';
-			return new LimitRefusal('budgets_unavailable', reason, 1, true, { action: 'reject', reason });
+			return new LimitRejection('budgets_unavailable', reason, 1, true, { action: 'reject', reason });
 		}
 	}
 }
@@ -68,9 +68,9 @@ interface Retry {
 	readonly isWorthRetrying: boolean;
 }
 
-function refuseRate(code: RefusalCode, reason: string, { waitMs, isWorthRetrying }: Retry): LimitRefusal {
+function rejectForRate(code: RejectionCode, reason: string, { waitMs, isWorthRetrying }: Retry): LimitRejection {
 	const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-	return new LimitRefusal(code, reason, retryAfterSeconds, isWorthRetrying, {
+	return new LimitRejection(code, reason, retryAfterSeconds, isWorthRetrying, {
 		allowed: false,
 		reason,
 		retry_after_seconds: retryAfterSeconds,
@@ -88,7 +88,7 @@ function releaseMs(share: number, usualMs: number): number {
 	return Math.min(share * usualMs, longestReleaseMs);
 }
 
-function refuseBudget(name: string | undefined, reading: Declined['reading'], call: DeclinedCall): LimitRefusal {
+function rejectForBudget(name: string | undefined, reading: Rejected['reading'], call: RejectedRequest): LimitRejection {
 	const limit = call.budgets.find(({ budget }) => budget === name);
 	const counter = reading.budgets.find(({ budget }) => budget === name);
 	if (limit === undefined || counter === undefined) {
@@ -106,7 +106,7 @@ function refuseBudget(name: string | undefined, reading: Declined['reading'], ca
 		const missing = Number(heldNanoUsd + needNanoUsd - leftNanoUsd) / Number(heldNanoUsd);
 		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, call.usualMs) / 1000));
 		const members = { action: 'reject', reason, retry_after_seconds: retryAfterSeconds };
-		return new LimitRefusal('budget_reserved', reason, retryAfterSeconds, true, members);
+		return new LimitRejection('budget_reserved', reason, retryAfterSeconds, true, members);
 	}
 	const sums = `${formatUsd(settledNanoUsd)}/${formatUsd(limitNanoUsd)} USD`;
 	const reason =
@@ -114,5 +114,5 @@ function refuseBudget(name: string | undefined, reading: Declined['reading'], ca
 			? `${what} exceeded (${sums})`
 			: `${what} too small for this request (${sums}; the request can cost ${formatUsd(amountNanoUsd)} USD)`;
 	const code = limit.model === null ? 'budget_exceeded' : 'model_budget_exceeded';
-	return new LimitRefusal(code, reason, undefined, false, { action: 'reject', reason });
+	return new LimitRejection(code, reason, undefined, false, { action: 'reject', reason });
 }

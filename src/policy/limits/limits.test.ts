@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CounterReading } from '../../core/counters.ts';
 import { describeLimits } from './describe-limits.ts';
-import { type DeclinedCall, refuseCall } from './limit-rejection.ts';
+import { type RejectedRequest, toLimitRejection } from './limit-rejection.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { crossed } from './request-limits.ts';
 import { dayOf, msToMidnight, msToNextMinute, msToPeriodEnd, periodOf } from './utc-time.ts';
@@ -18,7 +18,7 @@ const reading: CounterReading = {
 		{ budget: 'opus', period: '2026-11', settledNanoUsd: 5n * usd, heldNanoUsd: 0n },
 	],
 };
-const call: DeclinedCall = {
+const call: RejectedRequest = {
 	requestsPerMinute: 20,
 	dailyTokens: 100_000,
 	usualMs: 8000,
@@ -30,8 +30,8 @@ const call: DeclinedCall = {
 
 describe('the rejection of a request', () => {
 	const told = (binding: 'rpm' | 'daily_tokens' | 'budget' | 'store', budget?: string) => {
-		const refusal = refuseCall({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, call);
-		const { code, status, message, members, headers, retryAfterSeconds } = refusal;
+		const rejection = toLimitRejection({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, call);
+		const { code, status, message, members, headers, retryAfterSeconds } = rejection;
 		return { code, status, message, members, headers, retryAfterSeconds };
 	};
 
@@ -78,8 +78,8 @@ describe('the rejection of a request', () => {
 			const budgets = [{ id: 'team', budget: 'team', model: null, limitNanoUsd: 10n * usd, amountNanoUsd, check }];
 			const binding =
 				used.budgets === undefined ? ({ binding: 'daily_tokens' } as const) : ({ binding: 'budget', budget: 'team' } as const);
-			const declined = { isAdmitted: false as const, ...binding, reading: { ...reading, ...used } };
-			return refuseCall(declined, { requestsPerMinute: null, dailyTokens: 1000, usualMs, budgets });
+			const rejected = { isAdmitted: false as const, ...binding, reading: { ...reading, ...used } };
+			return toLimitRejection(rejected, { requestsPerMinute: null, dailyTokens: 1000, usualMs, budgets });
 		};
 		const budget = (settledUsd: bigint, heldUsd: bigint) => ({
 			budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: settledUsd * usd, heldNanoUsd: heldUsd * usd }],
@@ -87,12 +87,12 @@ describe('the rejection of a request', () => {
 
 		test('of a budget: spent, reserved and limit, and to retry when enough is released', () => {
 			const reason = 'Monthly budget is reserved by requests in flight (3.00 spent, 8.00 reserved, limit 10.00 USD)';
-			const refusal = toldOf(budget(3n, 8n), usd, 'after');
-			expect(refusal).toMatchObject({ code: 'budget_reserved', status: 429, message: reason });
-			expect(refusal.headers).toEqual({});
+			const rejection = toldOf(budget(3n, 8n), usd, 'after');
+			expect(rejection).toMatchObject({ code: 'budget_reserved', status: 429, message: reason });
+			expect(rejection.headers).toEqual({});
 			// Two of eight dollars have to be released: a quarter of the usual duration.
-			expect(refusal.members).toEqual({ action: 'reject', reason, retry_after_seconds: 2 });
-			expect(refusal.retryAfterSeconds).toBe(2);
+			expect(rejection.members).toEqual({ action: 'reject', reason, retry_after_seconds: 2 });
+			expect(rejection.retryAfterSeconds).toBe(2);
 		});
 
 		test('of a budget: only as far as the request fits beside what is spent', () => {
@@ -123,15 +123,15 @@ describe('the rejection of a request', () => {
 
 		test('of the day: used, reserved and limit, in the body of a rate limit', () => {
 			const reason = 'Daily token limit is reserved by requests in flight (700 used, 900 reserved, limit 1000 tokens per day)';
-			const refusal = toldOf({ tokensToday: 700, reservedTokens: 900 });
-			expect(refusal).toMatchObject({
+			const rejection = toldOf({ tokensToday: 700, reservedTokens: 900 });
+			expect(rejection).toMatchObject({
 				code: 'daily_token_limit_exceeded',
 				status: 429,
 				message: reason,
 				retryAfterSeconds: 6,
 			});
-			expect(refusal.headers).toEqual({});
-			expect(refusal.members).toEqual({ allowed: false, reason, retry_after_seconds: 6 });
+			expect(rejection.headers).toEqual({});
+			expect(rejection.members).toEqual({ allowed: false, reason, retry_after_seconds: 6 });
 			expect(toldOf({ tokensToday: 1000, reservedTokens: 900 }).headers).toEqual({ 'x-should-retry': 'false' });
 		});
 
@@ -162,10 +162,10 @@ describe('the rejection of a request', () => {
 
 	test('is never to wait for less than a second', () => {
 		const late = { ...reading, nowMs: Date.UTC(2026, 10, 21, 23, 59, 59, 999) };
-		expect(refuseCall({ isAdmitted: false, binding: 'rpm', reading: late }, call).retryAfterSeconds).toBe(1);
-		expect(refuseCall({ isAdmitted: false, binding: 'daily_tokens', reading: late }, call).retryAfterSeconds).toBe(1);
+		expect(toLimitRejection({ isAdmitted: false, binding: 'rpm', reading: late }, call).retryAfterSeconds).toBe(1);
+		expect(toLimitRejection({ isAdmitted: false, binding: 'daily_tokens', reading: late }, call).retryAfterSeconds).toBe(1);
 		const early = { ...reading, nowMs: Date.UTC(2026, 10, 21) };
-		expect(refuseCall({ isAdmitted: false, binding: 'rpm', reading: early }, call).retryAfterSeconds).toBe(60);
+		expect(toLimitRejection({ isAdmitted: false, binding: 'rpm', reading: early }, call).retryAfterSeconds).toBe(60);
 	});
 
 	test('never blames a budget that the call does not hold on', () => {

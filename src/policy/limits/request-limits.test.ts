@@ -38,8 +38,8 @@ describe('counters that say how much is taken', () => {
 		['on a budget of nothing', { budget: 'new', limitNanoUsd: 0n }, false],
 	])('of a hold %s', (_title, change, isAdmitted) => {
 		const wanted = { ...hold, ...change };
-		const declined = { isAdmitted: false, binding: 'budget', budget: wanted.budget, reading };
-		expect(judgeReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : declined);
+		const rejected = { isAdmitted: false, binding: 'budget', budget: wanted.budget, reading };
+		expect(judgeReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : rejected);
 	});
 
 	test('names the first of several reservations that exceeds its budget', () => {

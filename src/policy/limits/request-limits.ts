@@ -1,4 +1,4 @@
-import type { CounterReading, Declined } from '../../core/counters.ts';
+import type { CounterReading, Rejected } from '../../core/counters.ts';
 
 /** Limits of a team's requests. `null` is unlimited. */
 export interface RateLimits {
@@ -35,7 +35,7 @@ export function judgeReading(
 	reading: CounterReading,
 	{ requestsPerMinute, dailyTokens }: RateLimits,
 	holds: readonly WantedHold[],
-): Declined | undefined {
+): Rejected | undefined {
 	if (requestsPerMinute !== null && reading.requestsThisMinute >= requestsPerMinute) return { isAdmitted: false, binding: 'rpm', reading };
 	if (dailyTokens !== null && reading.tokensToday + reading.reservedTokens >= dailyTokens) {
 		return { isAdmitted: false, binding: 'daily_tokens', reading };

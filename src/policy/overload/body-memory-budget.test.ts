@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { type BodyHold, BodySpace } from './body-memory-budget.ts';
 
 const limitBytes = 1_000_000;
 
-function refusalOf(hold: BodyHold, bytes: number): unknown {
+function rejectionOf(hold: BodyHold, bytes: number): unknown {
 	try {
 		hold.grow(bytes);
 		return undefined;
@@ -23,31 +23,31 @@ describe('room for request bodies', () => {
 		});
 		expect(space.heldBytes).toBe(750_000);
 		const late = space.hold('other', limitBytes);
-		const refusal = refusalOf(late, 100_000);
-		expect(refusal).toBeInstanceOf(Refusal);
-		expect(refusal).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
+		const rejection = rejectionOf(late, 100_000);
+		expect(rejection).toBeInstanceOf(Rejection);
+		expect(rejection).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
 		expect(space.heldBytes, 'a refused body holds nothing').toBe(750_000);
 		holds[0]?.release();
 		holds[0]?.release();
 		expect(space.heldBytes).toBe(450_000);
-		expect(refusalOf(late, 100_000)).toBeUndefined();
+		expect(rejectionOf(late, 100_000)).toBeUndefined();
 	});
 
 	test('a quarter is kept for small bodies', () => {
 		const space = new BodySpace();
 		const team = (name: string): BodyHold => space.hold(name, limitBytes);
-		expect(refusalOf(team('a'), 750_001)).toBeDefined();
-		expect(refusalOf(team('a'), 750_000)).toBeUndefined();
-		expect(refusalOf(team('b'), 65_537)).toBeDefined();
-		expect(['b', 'c', 'd'].map((name) => refusalOf(team(name), 65_536))).toEqual([undefined, undefined, undefined]);
-		expect(refusalOf(team('e'), 65_536), 'and no more than that').toBeDefined();
+		expect(rejectionOf(team('a'), 750_001)).toBeDefined();
+		expect(rejectionOf(team('a'), 750_000)).toBeUndefined();
+		expect(rejectionOf(team('b'), 65_537)).toBeDefined();
+		expect(['b', 'c', 'd'].map((name) => rejectionOf(team(name), 65_536))).toEqual([undefined, undefined, undefined]);
+		expect(rejectionOf(team('e'), 65_536), 'and no more than that').toBeDefined();
 	});
 
 	test('a body of unknown length is small until it grows, and releases everything when it is rejected', () => {
 		const space = new BodySpace();
 		space.hold('other', limitBytes).grow(740_000);
 		const hold = space.hold('team', limitBytes);
-		expect([1, 2, 3, 4, 5].map(() => refusalOf(hold, 16_000) === undefined)).toEqual([true, true, true, true, false]);
+		expect([1, 2, 3, 4, 5].map(() => rejectionOf(hold, 16_000) === undefined)).toEqual([true, true, true, true, false]);
 		expect(space.heldBytes).toBe(804_000);
 		hold.release();
 		expect(space.heldBytes).toBe(740_000);
@@ -60,7 +60,7 @@ describe('one among many', () => {
 		const holds: BodyHold[] = [];
 		for (;;) {
 			const hold = space.hold(team, limitBytes);
-			if (refusalOf(hold, bytes) !== undefined) return holds;
+			if (rejectionOf(hold, bytes) !== undefined) return holds;
 			holds.push(hold);
 		}
 	};
@@ -69,22 +69,22 @@ describe('one among many', () => {
 		const space = new BodySpace();
 		expect(fill(space, 'greedy', 70_000)).toHaveLength(5);
 		expect(fill(space, 'second', 70_000)).toHaveLength(2);
-		expect(refusalOf(space.hold('greedy', limitBytes), 70_000), 'it has more than the others find').toMatchObject({ status: 503 });
-		expect(refusalOf(space.hold('third', limitBytes), 70_000), 'whoever comes').toBeUndefined();
+		expect(rejectionOf(space.hold('greedy', limitBytes), 70_000), 'it has more than the others find').toMatchObject({ status: 503 });
+		expect(rejectionOf(space.hold('third', limitBytes), 70_000), 'whoever comes').toBeUndefined();
 	});
 
 	test('cannot fill it with small ones either', () => {
 		const space = new BodySpace();
 		expect(fill(space, 'greedy', 50_000)).toHaveLength(10);
-		expect(refusalOf(space.hold('other', limitBytes), 200_000)).toBeUndefined();
+		expect(rejectionOf(space.hold('other', limitBytes), 200_000)).toBeUndefined();
 	});
 
 	test('may have its first request as large as there is room', () => {
 		const space = new BodySpace();
-		expect(refusalOf(space.hold('a', limitBytes), 500_000)).toBeUndefined();
-		expect(refusalOf(space.hold('a', limitBytes), 70_000), 'while it has this one').toBeDefined();
-		expect(refusalOf(space.hold('a', limitBytes), 50_000), 'small ones are judged by themselves').toBeUndefined();
-		expect(refusalOf(space.hold('b', limitBytes), 200_000)).toBeUndefined();
+		expect(rejectionOf(space.hold('a', limitBytes), 500_000)).toBeUndefined();
+		expect(rejectionOf(space.hold('a', limitBytes), 70_000), 'while it has this one').toBeDefined();
+		expect(rejectionOf(space.hold('a', limitBytes), 50_000), 'small ones are judged by themselves').toBeUndefined();
+		expect(rejectionOf(space.hold('b', limitBytes), 200_000)).toBeUndefined();
 	});
 
 	test('has its part again when it has given it back', () => {
@@ -121,7 +121,7 @@ describe('one among many', () => {
 		const space = new BodySpace();
 		fill(space, 'greedy', 70_000);
 		const hold = space.hold('greedy', limitBytes);
-		const pieces = Array.from({ length: 30 }, () => refusalOf(hold, 10_000) === undefined);
+		const pieces = Array.from({ length: 30 }, () => rejectionOf(hold, 10_000) === undefined);
 		expect(pieces.filter(Boolean), 'as many as a small one may have').toHaveLength(6);
 		expect(space.held('greedy')).toEqual({ bytes: 410_000, smallBytes: 60_000 });
 		hold.release();

@@ -1,5 +1,5 @@
 /** Limits the memory for request bodies of the whole process. */
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 
 /** Maximum size of a small body. Small bodies can use memory that larger ones cannot. */
 const mostSmallBytes = 65_536;
@@ -78,7 +78,7 @@ export class BodyHold {
 		this.#limitBytes = limitBytes;
 	}
 
-	/** @throws {Refusal} `overloaded` when the additional memory is not available; the existing reservation stays. */
+	/** @throws {Rejection} `overloaded` when the additional memory is not available; the existing reservation stays. */
 	grow(bytes: number): void {
 		const isSmall = this.#bytes + bytes <= mostSmallBytes;
 		const most = isSmall ? this.#limitBytes : this.#limitBytes * shareOfLarge;
@@ -88,7 +88,7 @@ export class BodyHold {
 		// Beyond one request, a holder must leave as much to all others as it has itself, so that a new holder always finds free memory.
 		const isUnfair = ownBytes > this.#bytes && ownBytes + bytes > freeBytes;
 		if (freeBytes < 0 || isUnfair) {
-			throw new Refusal('overloaded', {
+			throw new Rejection('overloaded', {
 				message: 'The memory budget for request bodies is exhausted (`gateway.max_buffered_request_bytes`): retry in 1 s',
 				retryAfterSeconds: 1,
 			});

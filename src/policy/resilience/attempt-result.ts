@@ -1,13 +1,13 @@
 /** Result of one attempt at a provider, and the decisions that depend on it. */
 
-import { Refusal } from '../../core/rejection.ts';
-import type { Fault, FaultCode } from '../../core/upstream-error.ts';
+import { Rejection } from '../../core/rejection.ts';
+import type { UpstreamError, UpstreamErrorCode } from '../../core/upstream-error.ts';
 
 /** Status of the provider's response, or the error that prevented one. */
-export type AttemptResult = number | Fault | Refusal;
+export type AttemptResult = number | UpstreamError | Rejection;
 
 /** Failures of the provider before the first byte of its response, or with an invalid one; another provider can succeed. */
-const failuresToAnswer: ReadonlySet<FaultCode> = new Set<FaultCode>([
+const failuresToAnswer: ReadonlySet<UpstreamErrorCode> = new Set<UpstreamErrorCode>([
 	'provider_unreachable',
 	'provider_disconnected',
 	'provider_connect_timeout',
@@ -21,7 +21,7 @@ const accountStatuses: ReadonlySet<number> = new Set([401, 403, 404, 429]);
 /** Tells whether the next target is tried. Never after the provider began a regular response, which has a status below 400. */
 export function mayFallBack(result: AttemptResult): boolean {
 	if (typeof result === 'number') return result >= 500 || accountStatuses.has(result);
-	if (result instanceof Refusal) return result.code === 'provider_busy';
+	if (result instanceof Rejection) return result.code === 'provider_busy';
 	return failuresToAnswer.has(result.code) || result.code === 'provider_key_unset';
 }
 
@@ -30,6 +30,6 @@ export function tellsHealth(result: AttemptResult): 'well' | 'ill' | undefined {
 	// A 529 (overload) concerns one model, and a 429 the gateway's request rate: neither shows that the provider is unhealthy.
 	if (typeof result === 'number') return result < 500 ? 'well' : result === 529 ? undefined : 'ill';
 	// Non-streaming responses have no timeout for their first byte, so a provider that hangs takes the whole time.
-	const isIll = !(result instanceof Refusal) && (failuresToAnswer.has(result.code) || result.code === 'provider_total_timeout');
+	const isIll = !(result instanceof Rejection) && (failuresToAnswer.has(result.code) || result.code === 'provider_total_timeout');
 	return isIll ? 'ill' : undefined;
 }

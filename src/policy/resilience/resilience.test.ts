@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../core/rejection.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { Rejection } from '../../core/rejection.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { mayFallBack, tellsHealth } from './attempt-result.ts';
 import { type Moment, ProviderHealth } from './provider-health.ts';
 import { type FailedAttempt, RetryBudget, retryWaitMs } from './retries.ts';
@@ -34,27 +34,27 @@ describe('decisions after an attempt', () => {
 		['provider_total_timeout', false, 'ill'],
 		['provider_response_invalid', true, 'ill'],
 	] as const)('%s', (code, fallsBack, health) => {
-		const fault = new Fault(code);
-		expect([mayFallBack(fault), tellsHealth(fault)]).toEqual([fallsBack, health]);
+		const upstreamError = new UpstreamError(code);
+		expect([mayFallBack(upstreamError), tellsHealth(upstreamError)]).toEqual([fallsBack, health]);
 	});
 
 	it('a busy provider causes failover and stays healthy; a disconnected client ends everything', () => {
-		expect([mayFallBack(new Refusal('provider_busy')), tellsHealth(new Refusal('provider_busy'))]).toEqual([true, undefined]);
-		expect(mayFallBack(new Refusal('client_closed'))).toBe(false);
+		expect([mayFallBack(new Rejection('provider_busy')), tellsHealth(new Rejection('provider_busy'))]).toEqual([true, undefined]);
+		expect(mayFallBack(new Rejection('client_closed'))).toBe(false);
 	});
 });
 
 describe('retries', () => {
 	const terms: TrafficTerms = { retries: 2, retryStatuses: [429, 503], maxConcurrent: 1, maxQueued: 0, ejectAfterFailures: null };
-	const refused: FailedAttempt = {
-		result: new Fault('provider_unreachable'),
+	const rejected: FailedAttempt = {
+		result: new UpstreamError('provider_unreachable'),
 		mayCost: false,
 		isSpendStop: false,
 		retryAfterMs: undefined,
 		retriesBefore: 0,
 		remainingMs: 60_000,
 	};
-	const wait = (more: Partial<FailedAttempt>, chance = middle): number | undefined => retryWaitMs({ ...refused, ...more }, terms, chance);
+	const wait = (more: Partial<FailedAttempt>, chance = middle): number | undefined => retryWaitMs({ ...rejected, ...more }, terms, chance);
 
 	it('of connections that were never made, after a wait that doubles and is spread', () => {
 		expect([wait({}), wait({ retriesBefore: 1 }), wait({ retriesBefore: 2 })]).toEqual([75, 150, undefined]);
@@ -63,8 +63,8 @@ describe('retries', () => {
 
 	it('not of requests that the provider may have processed, nor of connections that timed out', () => {
 		expect(wait({ mayCost: true })).toBeUndefined();
-		expect(wait({ result: new Fault('provider_connect_timeout') })).toBeUndefined();
-		expect(wait({ result: new Fault('provider_first_byte_timeout') })).toBeUndefined();
+		expect(wait({ result: new UpstreamError('provider_connect_timeout') })).toBeUndefined();
+		expect(wait({ result: new UpstreamError('provider_first_byte_timeout') })).toBeUndefined();
 	});
 
 	it('of the statuses given, unless the account is out of money', () => {
@@ -85,7 +85,7 @@ describe('retries', () => {
 	});
 
 	it('wait at most two seconds if the provider requests no wait', () => {
-		const waits = [4, 5, 9].map((retriesBefore) => retryWaitMs({ ...refused, retriesBefore }, { ...terms, retries: 10 }, () => 1));
+		const waits = [4, 5, 9].map((retriesBefore) => retryWaitMs({ ...rejected, retriesBefore }, { ...terms, retries: 10 }, () => 1));
 		expect(waits).toEqual([1600, 2000, 2000]);
 	});
 

@@ -1,4 +1,4 @@
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import type { TrafficTerms } from './traffic-settings.ts';
 
@@ -38,7 +38,7 @@ export function retryWaitMs(attempt: FailedAttempt, terms: TrafficTerms, chance:
 
 /** Excludes a connection that timed out, because the next one would too. */
 function isNeverConnected(result: Exclude<AttemptResult, number>): boolean {
-	return result instanceof Fault && result.code === 'provider_unreachable';
+	return result instanceof UpstreamError && result.code === 'provider_unreachable';
 }
 
 /** Retries that one request adds: at most a fifth of the requests. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { Routing } from './routing.ts';
 import type { RoutingFacts, RoutingSettings } from './routing-settings.ts';
 
@@ -27,7 +27,7 @@ function resolve(facts: Partial<RoutingFacts>, more: Partial<RoutingSettings> = 
 		});
 		return `${target.provider} ${target.model}`;
 	} catch (cause) {
-		if (cause instanceof Refusal) return cause.code;
+		if (cause instanceof Rejection) return cause.code;
 		throw cause;
 	}
 }

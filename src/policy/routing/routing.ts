@@ -1,6 +1,6 @@
 import { remembering } from '../../core/bounded-map.ts';
 import { clientDialectNames } from '../../core/dialect-name.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import { matchesModel } from './model-pattern.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
@@ -100,7 +100,7 @@ export class Routing {
 	 * - default of the format
 	 *
 	 * @returns the target, followed by its fallbacks, which only a rule has.
-	 * @throws {Refusal} `provider_not_set`, `provider_unknown`.
+	 * @throws {Rejection} `provider_not_set`, `provider_unknown`.
 	 */
 	resolveTargets(facts: RoutingFacts): Targets {
 		const chosen = this.#byHeader(facts) ?? this.#byPrefix(facts);
@@ -124,12 +124,12 @@ export class Routing {
 		if (this.#settings.providerHeader === 'ignore') return undefined;
 		const given = providerHeader?.trim() ?? '';
 		if (given === '') {
-			if (this.#settings.providerHeader === 'required') throw new Refusal('provider_not_set', { message: 'provider is not set' });
+			if (this.#settings.providerHeader === 'required') throw new Rejection('provider_not_set', { message: 'provider is not set' });
 			return undefined;
 		}
 		const name = this.#providerNamed(given);
 		if (name === undefined) {
-			throw new Refusal('provider_unknown', {
+			throw new Rejection('provider_unknown', {
 				message: `\`x-gateway-provider\` is ${JSON.stringify(given.slice(0, maxShownLength))}, which is not a configured provider. Known: ${this.#known()}`,
 			});
 		}
@@ -184,7 +184,7 @@ export class Routing {
 	#byDefault({ format, model }: RoutingFacts): Target {
 		const provider = this.#settings.defaults[format];
 		if (provider !== undefined && this.#names.has(provider)) return this.#decide(provider, model);
-		throw new Refusal('provider_unknown', {
+		throw new Rejection('provider_unknown', {
 			param: 'model',
 			message: `No configured provider serves this model, and \`routing.defaults.${format}\` is not set. Known providers: ${this.#known()}`,
 		});

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AdminSubject, configuredRecords, startAdmin } from '../../../test/support/admin.ts';
 import { type AdminDocument, readAdminDocument } from '../../../test/support/admin-document.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { createTokenAccess } from './access.ts';
 
 let subject: AdminSubject;
@@ -26,7 +26,7 @@ function filled(path: string): string {
 
 const bearer = (accessToken: string) => ({ authorization: `Bearer ${accessToken}` });
 
-const refusals: [title: string, headers: Record<string, string>, status: number, code: string, challenge: string][] = [
+const rejections: [title: string, headers: Record<string, string>, status: number, code: string, challenge: string][] = [
 	['no authorization', { authorization: '' }, 401, 'token_missing', 'Bearer realm="tollgate"'],
 	['another scheme', { authorization: 'Basic cm9vdDpyb290' }, 401, 'token_missing', 'Bearer realm="tollgate"'],
 	['an unknown token', bearer('forged'), 401, 'token_invalid', 'Bearer realm="tollgate", error="invalid_token"'],
@@ -87,7 +87,7 @@ test('every operation of the table is rejected without the admin scope, and noth
 	]);
 	const before = await subject.state();
 	for (const { method, path } of guarded) {
-		for (const [title, headers, status, code, challenge] of refusals) {
+		for (const [title, headers, status, code, challenge] of rejections) {
 			const answer = await subject.send(method, filled(path), method === 'GET' ? undefined : {}, headers);
 			const found = [answer.status, answer.body['code'], answer.headers.get('www-authenticate'), answer.headers.get('content-type')];
 			expect(found, `${method} ${path} with ${title}`).toEqual([status, code, challenge, 'application/problem+json; charset=utf-8']);
@@ -234,8 +234,8 @@ describe('requests without a valid token', () => {
 				statuses.push((await ask(path, bad)).status);
 			}
 			expect(statuses).toEqual([401, 200, 401, 429, 429, 429]);
-			const refused = await ask('/teams', bad);
-			expect([refused.body['code'], refused.headers.get('retry-after')]).toEqual(['admin_rate_exceeded', '55']);
+			const rejected = await ask('/teams', bad);
+			expect([rejected.body['code'], rejected.headers.get('retry-after')]).toEqual(['admin_rate_exceeded', '55']);
 			expect((await ask('/teams', { ...bearer('agent'), ...addressOf('192.0.2.1') })).status).toBe(429);
 			expect((await ask('/teams', { ...bearer('root'), ...addressOf('192.0.2.1') })).status).toBe(200);
 			expect((await ask('/healthz', addressOf('192.0.2.1'))).status).toBe(200);
@@ -251,14 +251,14 @@ describe('requests without a valid token', () => {
 		const access = createTokenAccess(
 			{ scopeBase: 'tollgate', ownIssuer: '', maxRequestsPerMinute: 1, maxUnauthenticatedPerMinute: 1, trustedProxies: [] },
 			{
-				verifier: { verify: () => Promise.reject(new Refusal('token_invalid')) },
+				verifier: { verify: () => Promise.reject(new Rejection('token_invalid')) },
 				clock: subject.clock,
 				records: subject.records,
 				configured: () => configuredRecords,
 			},
 		);
 		const ask = (peerAddress: string) =>
-			access.identify({ peerAddress, headers: {}, authorizations: ['Bearer x'] }).catch((cause: unknown) => (cause as Refusal).code);
+			access.identify({ peerAddress, headers: {}, authorizations: ['Bearer x'] }).catch((cause: unknown) => (cause as Rejection).code);
 		expect([await ask('2001:db8::1'), await ask('2001:db8::ffff:2'), await ask('2001:db8:0:1::1')]).toEqual([
 			'token_invalid',
 			'admin_rate_exceeded',

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HeaderFields } from '../../core/handler.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { invalidToken } from '../../policy/access/invalid-token.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readBearer } from '../../policy/access/token-headers.ts';
@@ -29,11 +29,11 @@ export interface AccessRequest {
 
 export interface Access {
 	/**
-	 * @throws `Refusal` `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; `Fault` `key_set_unavailable`,
+	 * @throws `Rejection` `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; `UpstreamError` `key_set_unavailable`,
 	 * `records_unavailable`.
 	 */
 	identify(request: AccessRequest): Promise<Requester>;
-	/** Counts a request that needs no token. @throws `Refusal` `admin_rate_exceeded`. */
+	/** Counts a request that needs no token. @throws `Rejection` `admin_rate_exceeded`. */
 	countStranger(request: AccessRequest): void;
 }
 
@@ -91,7 +91,7 @@ export function createTokenAccess(
 			} catch (cause) {
 				// Requests with a valid token are never counted by address, so that unauthenticated clients behind the same address cannot
 				// lock them out.
-				if (cause instanceof Refusal && cause.code !== 'admin_rate_exceeded') countStranger(request);
+				if (cause instanceof Rejection && cause.code !== 'admin_rate_exceeded') countStranger(request);
 				throw cause;
 			}
 		},
@@ -115,7 +115,7 @@ interface Count {
  * @param maxPerMinute read for each request.
  * @param describe returns the rejection's message for the limit.
  * @returns a function that records one request.
- * @throws `Refusal` `admin_rate_exceeded`.
+ * @throws `Rejection` `admin_rate_exceeded`.
  */
 function createRequestThrottle(clock: Clock, maxPerMinute: () => number, describe: (limit: number) => string): (requester: string) => void {
 	const counts = new BoundedMap<string, Count>(mostRemembered);
@@ -129,7 +129,7 @@ function createRequestThrottle(clock: Clock, maxPerMinute: () => number, describ
 		}
 		const limit = maxPerMinute();
 		if (count.requests >= limit) {
-			throw new Refusal('admin_rate_exceeded', {
+			throw new Rejection('admin_rate_exceeded', {
 				message: describe(limit),
 				retryAfterSeconds: Math.ceil(msToNextMinute(nowMs) / 1000),
 			});

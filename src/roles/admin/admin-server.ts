@@ -1,7 +1,7 @@
 /** HTTP server of the admin API: access, limits, parsing and responses. The operations themselves are defined elsewhere. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ownTurn } from '../../core/cooperative-task.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { createDocumentServer } from '../document-server.ts';
 import type { Access, AccessRequest, Requester } from './access.ts';
 import type { AdminPorts } from './admin-settings.ts';
@@ -55,7 +55,7 @@ function addAccess(app: FastifyInstance, { access, operations, log }: AdminServe
 		const needed = request.is404 ? 'admin' : (accessByUrl.get(request.routeOptions.url ?? '') ?? 'admin');
 		if (needed === 'admin') requesters.set(request, await access.identify(accessRequestOf(request)));
 		if (needed === 'public') access.countStranger(accessRequestOf(request));
-		if (request.headers['content-encoding'] !== undefined) throw new Refusal('content_encoding_unsupported');
+		if (request.headers['content-encoding'] !== undefined) throw new Rejection('content_encoding_unsupported');
 	});
 	app.addHook('onResponse', async (request, reply) => {
 		log.info('admin request', {
@@ -125,7 +125,7 @@ async function untilNotOutrun(run: () => Promise<Answer>): Promise<Answer> {
 		try {
 			return await run();
 		} catch (cause) {
-			if (!(cause instanceof Refusal && cause.code === 'record_stale') || attempt >= mostAttempts) throw cause;
+			if (!(cause instanceof Rejection && cause.code === 'record_stale') || attempt >= mostAttempts) throw cause;
 		}
 	}
 }
@@ -145,11 +145,11 @@ function urlOf(path: string): string {
 	return hasOpenEnd(path) ? path.replace('{provider}', ':provider').replace('{model}', '*') : path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** @throws `Refusal` `path_unknown` for an empty parameter, which the router accepts. */
+/** @throws `Rejection` `path_unknown` for an empty parameter, which the router accepts. */
 function paramsOf({ path }: Operation, given: unknown): Readonly<Record<string, string>> {
 	const { '*': rest, ...others } = given as Record<string, string>;
 	const params = hasOpenEnd(path) ? { ...others, model: rest ?? '' } : others;
-	if (Object.values(params).includes('')) throw new Refusal('path_unknown');
+	if (Object.values(params).includes('')) throw new Rejection('path_unknown');
 	return params;
 }
 

@@ -1,7 +1,7 @@
 /** Validates input by its schema. Each error says what its field must be, and never repeats the value. */
 import { z } from 'zod';
 import type { FieldError } from './fields-rejection.ts';
-import { FieldsRefusal } from './fields-rejection.ts';
+import { FieldsRejection } from './fields-rejection.ts';
 
 export type NearestName = (name: string, known: Iterable<string>) => string | undefined;
 
@@ -10,7 +10,7 @@ type Issue = z.core.$ZodIssue;
 /** Limits the response: a body can have ten thousand wrong items. */
 const mostErrors = 50;
 
-/** @throws `FieldsRefusal` `fields_invalid`. */
+/** @throws `FieldsRejection` `fields_invalid`. */
 export function checkFields<Schema extends z.ZodType>(schema: Schema, value: unknown, nearestName: NearestName): z.output<Schema> {
 	const result = schema.safeParse(value);
 	if (result.success) return result.data;
@@ -19,7 +19,7 @@ export function checkFields<Schema extends z.ZodType>(schema: Schema, value: unk
 		errors.push(...errorsOf(issue, schema, value, nearestName));
 		if (errors.length >= mostErrors) break;
 	}
-	throw new FieldsRefusal('fields_invalid', errors.slice(0, mostErrors));
+	throw new FieldsRejection('fields_invalid', errors.slice(0, mostErrors));
 }
 
 function errorsOf(issue: Issue, schema: z.ZodType, value: unknown, nearestName: NearestName): FieldError[] {

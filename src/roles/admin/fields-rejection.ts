@@ -1,5 +1,5 @@
-import type { RefusalCode, RefusalOptions } from '../../core/rejection.ts';
-import { Refusal } from '../../core/rejection.ts';
+import type { RejectionCode, RejectionOptions } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 
 /** Error of one field. */
 export interface FieldError {
@@ -9,23 +9,23 @@ export interface FieldError {
 }
 
 /** A rejection that names the invalid fields. */
-export class FieldsRefusal extends Refusal {
+export class FieldsRejection extends Rejection {
 	readonly errors: readonly FieldError[];
 
-	constructor(code: RefusalCode, errors: readonly FieldError[], options: RefusalOptions = {}) {
+	constructor(code: RejectionCode, errors: readonly FieldError[], options: RejectionOptions = {}) {
 		super(code, { ...options, message: options.message ?? describe(errors) });
 		this.errors = errors;
 	}
 }
 
 /** @param detail a sentence that needs no path before it; made of both by default. */
-export function fieldInvalid(path: string, message: string, detail?: string): FieldsRefusal {
-	return new FieldsRefusal('fields_invalid', [{ path, message }], detail === undefined ? {} : { message: detail });
+export function fieldInvalid(path: string, message: string, detail?: string): FieldsRejection {
+	return new FieldsRejection('fields_invalid', [{ path, message }], detail === undefined ? {} : { message: detail });
 }
 
 /** Creates the rejection of a value that conflicts with another record. */
-export function fieldTaken(path: string, message: string): FieldsRefusal {
-	return new FieldsRefusal('record_conflict', [{ path, message }]);
+export function fieldTaken(path: string, message: string): FieldsRejection {
+	return new FieldsRejection('record_conflict', [{ path, message }]);
 }
 
 function describe(errors: readonly FieldError[]): string {

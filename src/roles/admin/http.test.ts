@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
 import { readAdminDocument } from '../../../test/support/admin-document.ts';
 import { createMemoryRecords } from '../../../test/support/memory-records.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 
 let subject: AdminSubject;
 const send: AdminSubject['send'] = (...request) => subject.send(...request);
@@ -193,7 +193,7 @@ describe('failures', () => {
 	});
 
 	test('an unavailable store is 503 with retry-after', async () => {
-		failing.cause = new Fault('records_unavailable');
+		failing.cause = new UpstreamError('records_unavailable');
 		const answer = await send('GET', '/teams/red');
 		delete failing.cause;
 		expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'records_unavailable', '1']);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { fieldInvalid } from './fields-rejection.ts';
 import type { Answer } from './operation.ts';
 
@@ -29,7 +29,7 @@ interface Remembered {
 /**
  * Runs the task of a new request, or returns the response to the first one. Responses stay in the memory of this process for a day. Errors
  * are not stored: a rejected request changed nothing.
- * @throws `Refusal` `idempotency_key_reused`; `FieldsRefusal` `fields_invalid` for an invalid key; errors of the task.
+ * @throws `Rejection` `idempotency_key_reused`; `FieldsRejection` `fields_invalid` for an invalid key; errors of the task.
  */
 export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<Answer>) => Promise<Answer> {
 	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes, ({ bytes }) => bytes);
@@ -41,7 +41,7 @@ export function createIdempotency(clock: Clock): (request: RepeatableRequest, ta
 		const bodyHash = createHash('sha256').update(body).digest('base64');
 		const before = remembered.get(name);
 		if (before !== undefined && before.endsAtMs > clock.monotonicMs()) {
-			if (before.bodyHash !== bodyHash) throw new Refusal('idempotency_key_reused');
+			if (before.bodyHash !== bodyHash) throw new Rejection('idempotency_key_reused');
 			const answer = await before.answer;
 			return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } };
 		}

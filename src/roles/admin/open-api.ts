@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, generated from the operations and the schemas that serve them. */
 import { z } from 'zod';
-import { type RefusalCode, refusals } from '../../core/rejection.ts';
-import { faults } from '../../core/upstream-error.ts';
+import { type RejectionCode, rejections } from '../../core/rejection.ts';
+import { upstreamErrors } from '../../core/upstream-error.ts';
 import type { Operation } from './operation.ts';
 import { problem } from './problem-responses.ts';
 import { schemaNames } from './schemas/values.ts';
@@ -75,7 +75,7 @@ function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
 	});
 }
 
-function headersOf({ method, success, refusals: codes }: Operation): Json[] {
+function headersOf({ method, success, rejections: codes }: Operation): Json[] {
 	const header = (name: string, description: string): Json => ({
 		name,
 		in: 'header',
@@ -116,15 +116,15 @@ function responsesOf(operation: Operation): Json {
 	return responses;
 }
 
-type ProblemCode = RefusalCode | 'records_unavailable' | 'key_set_unavailable' | 'internal_error';
+type ProblemCode = RejectionCode | 'records_unavailable' | 'key_set_unavailable' | 'internal_error';
 
 function statusOf(code: ProblemCode): number {
 	if (code === 'internal_error') return 500;
-	return code === 'records_unavailable' || code === 'key_set_unavailable' ? faults[code].status : refusals[code].status;
+	return code === 'records_unavailable' || code === 'key_set_unavailable' ? upstreamErrors[code].status : rejections[code].status;
 }
 
 /** Lists all rejections of the operation, ordered by status. */
-function problemCodes({ method, access, query, body, refusals: own }: Operation): ProblemCode[] {
+function problemCodes({ method, access, query, body, rejections: own }: Operation): ProblemCode[] {
 	const codes: ProblemCode[] = ['http_malformed', 'internal_error', 'fields_invalid', ...own];
 	if (access !== 'health') codes.push('admin_rate_exceeded');
 	if (access === 'admin') codes.push('token_missing', 'token_invalid', 'scope_missing', 'records_unavailable', 'key_set_unavailable');

@@ -1,6 +1,6 @@
 /** One method at one path: its input, its response and its rejections. Routes and documentation derive from it. */
 import { z } from 'zod';
-import type { RefusalCode } from '../../core/rejection.ts';
+import type { RejectionCode } from '../../core/rejection.ts';
 import type { Author } from '../../stores/contracts/records.ts';
 
 export interface Operation {
@@ -21,7 +21,7 @@ export interface Operation {
 	readonly isBodyOptional?: boolean;
 	readonly success: Success;
 	/** Rejections in addition to those of every operation. */
-	readonly refusals: readonly RefusalCode[];
+	readonly rejections: readonly RejectionCode[];
 	run(call: Call<unknown, unknown, unknown>): Promise<Answer>;
 }
 
@@ -61,13 +61,13 @@ export interface Answer {
 
 type Definition<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType> = Omit<
 	Operation,
-	'access' | 'params' | 'query' | 'body' | 'refusals' | 'run'
+	'access' | 'params' | 'query' | 'body' | 'rejections' | 'run'
 > & {
 	readonly access?: 'public' | 'health';
 	readonly params?: Params;
 	readonly query?: Query;
 	readonly body?: Body;
-	readonly refusals?: readonly RefusalCode[];
+	readonly rejections?: readonly RejectionCode[];
 	run(call: Call<z.output<Params>, z.output<Query>, z.output<Body>>): Promise<Answer> | Answer;
 };
 
@@ -78,14 +78,14 @@ export function defineOperation<
 	Query extends z.ZodObject = typeof nothing,
 	Body extends z.ZodType = z.ZodUndefined,
 >(definition: Definition<Params, Query, Body>): Operation {
-	const { access = 'admin', params = nothing, query = nothing, body, refusals = [] } = definition;
+	const { access = 'admin', params = nothing, query = nothing, body, rejections = [] } = definition;
 	return {
 		...definition,
 		access,
 		params,
 		query,
 		body,
-		refusals,
+		rejections,
 		run: async (call) => definition.run(call as Call<z.output<Params>, z.output<Query>, z.output<Body>>),
 	};
 }

@@ -38,7 +38,7 @@ export function orderRows<Row>(rows: readonly Row[], nameOf: (row: Row) => strin
 	return rows.map((row) => ({ row, name: nameOf(row) })).toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** @throws `FieldsRefusal` `fields_invalid` for a cursor that no page returned. */
+/** @throws `FieldsRejection` `fields_invalid` for a cursor that no page returned. */
 export function takePage<Row, Shown>(rows: OrderedRows<Row>, query: PageQuery, show: (row: Row) => Shown): Page<Shown> {
 	const start = query.cursor === undefined ? 0 : firstAfter(rows, readCursor(query.cursor));
 	const end = start + limitOf(query);
@@ -68,7 +68,7 @@ export function whileSame<Given extends readonly unknown[], Made>(make: (...give
 	};
 }
 
-/** @throws `FieldsRefusal` `fields_invalid` instead of a store's RangeError for a cursor that no page returned. */
+/** @throws `FieldsRejection` `fields_invalid` instead of a store's RangeError for a cursor that no page returned. */
 export async function withCursor<Result>(read: () => Promise<Result>): Promise<Result> {
 	try {
 		return await read();
@@ -89,7 +89,7 @@ function readCursor(cursor: string): string {
 	return name;
 }
 
-/** @throws `FieldsRefusal` `fields_invalid` for a text that `cursorOf` never produces. */
+/** @throws `FieldsRejection` `fields_invalid` for a text that `cursorOf` never produces. */
 export function decodeCursor(cursor: string): unknown {
 	let last: unknown;
 	try {

@@ -1,9 +1,9 @@
 /** Error responses of the admin API: `application/problem+json`, RFC 9457. */
 import { z } from 'zod';
-import { Refusal, type RefusalCode, refusals } from '../../core/rejection.ts';
-import { Fault, faults } from '../../core/upstream-error.ts';
+import { Rejection, type RejectionCode, rejections } from '../../core/rejection.ts';
+import { UpstreamError, upstreamErrors } from '../../core/upstream-error.ts';
 import type { ErrorAnswer } from '../document-server.ts';
-import { FieldsRefusal } from './fields-rejection.ts';
+import { FieldsRejection } from './fields-rejection.ts';
 import { named } from './schemas/values.ts';
 
 /** RFC 9457. */
@@ -26,14 +26,14 @@ export const maxBodyBytes = 1_048_576;
 
 /** Renders the problem. Internal errors reveal only the request id, which identifies their log line. */
 export function answerProblem(cause: unknown, requestId: string): ProblemAnswer {
-	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
+	const known = cause instanceof Rejection || cause instanceof UpstreamError ? cause : rejectionOfServer(cause);
 	if (known === undefined) {
 		const detail = 'Internal error. Operators: the cause is in the log under the request id';
 		return problemOf({ status: 500, code: 'internal_error', title: 'Internal error', detail, errors: [] }, requestId, {});
 	}
 	const { code, status, message: detail } = known;
-	const { title } = known instanceof Fault ? faults[known.code] : refusals[known.code];
-	const headers = known instanceof Refusal ? headersOf(known) : { 'retry-after': '1' };
+	const { title } = known instanceof UpstreamError ? upstreamErrors[known.code] : rejections[known.code];
+	const headers = known instanceof Rejection ? headersOf(known) : { 'retry-after': '1' };
 	return problemOf({ status, code, title, detail, errors: errorsOf(known) }, requestId, headers);
 }
 
@@ -49,12 +49,12 @@ function problemOf(
 	};
 }
 
-function errorsOf(known: Refusal | Fault): z.output<typeof problem>['errors'] {
-	if (known instanceof FieldsRefusal) return known.errors.map(({ path, message }) => ({ path, message }));
-	return known instanceof Refusal && known.param !== undefined ? [{ path: known.param, message: known.message }] : [];
+function errorsOf(known: Rejection | UpstreamError): z.output<typeof problem>['errors'] {
+	if (known instanceof FieldsRejection) return known.errors.map(({ path, message }) => ({ path, message }));
+	return known instanceof Rejection && known.param !== undefined ? [{ path: known.param, message: known.message }] : [];
 }
 
-function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string, string> {
+function headersOf({ code, headers, retryAfterSeconds }: Rejection): Record<string, string> {
 	return {
 		...(code === 'token_missing' ? { 'www-authenticate': 'Bearer realm="tollgate"' } : {}),
 		...(code === 'token_invalid' ? { 'www-authenticate': 'Bearer realm="tollgate", error="invalid_token"' } : {}),
@@ -64,12 +64,12 @@ function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string
 }
 
 /** Converts errors of the server library about unreadable requests; undefined for other errors. */
-function refusalOfServer(cause: unknown): Refusal | undefined {
+function rejectionOfServer(cause: unknown): Rejection | undefined {
 	if (!(cause instanceof Error) || !('statusCode' in cause) || typeof cause.statusCode !== 'number' || cause.statusCode >= 500) {
 		return undefined;
 	}
 	const message = cause.statusCode === 413 ? `The body is larger than ${maxBodyBytes} bytes` : undefined;
-	return new Refusal(codes[cause.statusCode] ?? 'http_malformed', { ...(message !== undefined && { message }), cause });
+	return new Rejection(codes[cause.statusCode] ?? 'http_malformed', { ...(message !== undefined && { message }), cause });
 }
 
-const codes: Readonly<Record<number, RefusalCode>> = { 408: 'body_timeout', 413: 'body_too_large', 415: 'media_type_unsupported' };
+const codes: Readonly<Record<number, RejectionCode>> = { 408: 'body_timeout', 413: 'body_too_large', 415: 'media_type_unsupported' };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { repeatsMember } from '../../policy/access/json-object.ts';
 import { isJsonObject, parseBody } from '../../wire/json/parse-body.ts';
 import { checkFields, type NearestName, pathText, plain } from './check-fields.ts';
@@ -7,27 +7,27 @@ import { fieldInvalid } from './fields-rejection.ts';
 
 const noneWanted: ReadonlySet<string> = new Set();
 
-/** @throws `Refusal` `body_not_json` and similar; `FieldsRefusal` `fields_invalid`. */
+/** @throws `Rejection` `body_not_json` and similar; `FieldsRejection` `fields_invalid`. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, bytes: Buffer, nearestName: NearestName): z.output<Schema> {
 	const { members } = parseBody(bytes, noneWanted);
-	if (repeatsMember(bytes.toString('utf8'))) throw new Refusal('body_not_json', { message: 'The body has a duplicate member' });
-	refusePrototypes(members, []);
+	if (repeatsMember(bytes.toString('utf8'))) throw new Rejection('body_not_json', { message: 'The body has a duplicate member' });
+	rejectPrototypes(members, []);
 	return checkFields(schema, members, nearestName);
 }
 
 /** Rejects `__proto__` members, which schemas ignore silently. The recursion is bounded, because a body is at most 64 levels deep. */
-function refusePrototypes(value: unknown, path: readonly PropertyKey[]): void {
+function rejectPrototypes(value: unknown, path: readonly PropertyKey[]): void {
 	if (Array.isArray(value)) {
-		for (const [index, item] of value.entries()) refusePrototypes(item, [...path, index]);
+		for (const [index, item] of value.entries()) rejectPrototypes(item, [...path, index]);
 	} else if (isJsonObject(value)) {
 		for (const [name, item] of Object.entries(value)) {
 			if (name === '__proto__') throw fieldInvalid(pathText([...path, name]), 'is not an allowed name: remove it');
-			refusePrototypes(item, [...path, name]);
+			rejectPrototypes(item, [...path, name]);
 		}
 	}
 }
 
-/** @param raw values by name; a list for a repeated parameter. @throws `FieldsRefusal` `fields_invalid`. */
+/** @param raw values by name; a list for a repeated parameter. @throws `FieldsRejection` `fields_invalid`. */
 export function readQuery<Schema extends z.ZodObject>(
 	schema: Schema,
 	raw: Readonly<Record<string, unknown>>,

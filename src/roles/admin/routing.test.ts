@@ -48,9 +48,9 @@ describe('a routing rule', () => {
 		[{ match: { format: 'gemini' }, targets: [{ provider: 'local' }] }, 'match.format'],
 		[{ priority: 1.5, targets: [{ provider: 'local' }] }, 'priority'],
 	])('with %j is rejected with the path', async (wish, path) => {
-		const refused = await send('POST', '/routing', { id: 'r', name: 'Rule', ...wish });
-		expect(refused.status).toBe(422);
-		expect((refused.body['errors'] as { path: string }[]).map((error) => error.path)).toContain(path);
+		const rejected = await send('POST', '/routing', { id: 'r', name: 'Rule', ...wish });
+		expect(rejected.status).toBe(422);
+		expect((rejected.body['errors'] as { path: string }[]).map((error) => error.path)).toContain(path);
 		expect((await send('GET', '/routing/r')).status).toBe(404);
 	});
 

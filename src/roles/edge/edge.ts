@@ -3,14 +3,14 @@
 import type { Caller } from '../../core/caller.ts';
 import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
 import { memoizeByHeaders } from '../../core/header-memo.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { CallFacts } from '../../core/request-record.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../policy/access/token-headers.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
-import { renderEdgeRefusal } from '../../wire/pages.ts';
+import { renderEdgeRejection } from '../../wire/pages.ts';
 import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
 
 /** Response to `OPTIONS`, the same for every path, so that it does not reveal which paths exist. */
@@ -19,9 +19,9 @@ const methods: HttpResponse = { status: 204, headers: { allow: 'GET, HEAD, POST,
 /** Applies contract section 4 in order: firewall, token, scope, then `inner` with the verified caller. */
 export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const scope = `${settings.scopeBase}/invoke`;
-	const refuse = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
-		reportRefusal(cause, request, ports);
-		const answer = renderEdgeRefusal(cause, request.id);
+	const reject = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
+		reportRejection(cause, request, ports);
+		const answer = renderEdgeRejection(cause, request.id);
 		return clientId === undefined ? answer : { ...answer, facts: Object.assign(new CallFacts(), answer.facts, { clientId }) };
 	};
 
@@ -29,7 +29,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 		try {
 			requireScope(caller, scope);
 		} catch (cause) {
-			return Promise.resolve(refuse(cause, judged, caller.clientId));
+			return Promise.resolve(reject(cause, judged, caller.clientId));
 		}
 		return inner({ ...judged, path: canonicalPath(judged.path), caller });
 	};
@@ -51,18 +51,18 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				judged = ports.firewall(request);
 				if (request.path === '/' && isRead(request.method)) return Promise.resolve(ports.isLeaving() ? leaving : liveness);
 				if (request.method === 'OPTIONS') return Promise.resolve(methods);
-				if (ports.isDraining()) throw new Refusal('draining');
-				if (ports.overload() !== undefined) throw new Refusal('overloaded');
+				if (ports.isDraining()) throw new Rejection('draining');
+				if (ports.overload() !== undefined) throw new Rejection('overloaded');
 				const { accessToken, digest } = tokenOf(request.headers);
 				caller = ports.verifier.verify(accessToken, digest);
 			} catch (cause) {
-				return Promise.resolve(refuse(cause, request, undefined));
+				return Promise.resolve(reject(cause, request, undefined));
 			}
 			// Avoids a promise if the caller is known synchronously.
 			if (!(caller instanceof Promise)) return enter(judged, caller, inner);
 			return caller.then(
 				(verified) => enter(judged, verified, inner),
-				(cause: unknown) => refuse(cause, request, undefined),
+				(cause: unknown) => reject(cause, request, undefined),
 			);
 		};
 }
@@ -76,8 +76,8 @@ function isRead(method: string): boolean {
 }
 
 /** Logs the cause. Reasons for token rejections are for operators who look for them; internal errors are for all operators. */
-function reportRefusal(cause: unknown, request: HttpRequest, { log }: EdgePorts): void {
-	if (cause instanceof Refusal || cause instanceof Fault) {
+function reportRejection(cause: unknown, request: HttpRequest, { log }: EdgePorts): void {
+	if (cause instanceof Rejection || cause instanceof UpstreamError) {
 		log.debug('request rejected at the edge', { requestId: request.id, code: cause.code, reason: cause.cause });
 	} else {
 		log.error('internal error at the edge', { requestId: request.id, error: cause });

@@ -6,9 +6,9 @@ import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { isByteStream, streamOf } from '../../core/byte-stream.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import type { UpstreamRequest } from '../../core/upstream.ts';
-import { Fault, type FaultCode } from '../../core/upstream-error.ts';
+import { UpstreamError, type UpstreamErrorCode } from '../../core/upstream-error.ts';
 import { forwardToGateways } from './forward-to-gateways.ts';
 import { OpenAnswers } from './relayed-response.ts';
 
@@ -37,7 +37,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	const clock = new ManualClock();
 	const log = createRememberedLog();
 	const sent: UpstreamRequest[] = [];
-	const broken = new Map<string, FaultCode | Error>();
+	const broken = new Map<string, UpstreamErrorCode | Error>();
 	/** Gateways to which a request was sent before it failed. */
 	const takers = new Set<string>();
 	/** Gateways that requested the body before the request failed. */
@@ -49,7 +49,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	const states = new Map<string, 'ok' | 'shutting_down' | 'error' | 'gone' | 'endless'>();
 	const probe = (origin: string): { status: number; headers: object; body: ReturnType<typeof streamOf> } => {
 		const state = states.get(origin) ?? 'ok';
-		if (state === 'gone') throw new Fault('provider_connect_timeout');
+		if (state === 'gone') throw new UpstreamError('provider_connect_timeout');
 		return {
 			status: state === 'error' ? 500 : 200,
 			headers: {},
@@ -71,7 +71,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 				const failure = broken.get(request.origin);
 				if (takers.has(request.origin)) request.onSent?.();
 				if (starters.has(request.origin) && isByteStream(request.body)) request.body.start(new Reader());
-				if (failure !== undefined) throw typeof failure === 'string' ? new Fault(failure) : failure;
+				if (failure !== undefined) throw typeof failure === 'string' ? new UpstreamError(failure) : failure;
 				const body = new HandFedStream();
 				bodies.push(body);
 				const headers = {
@@ -136,7 +136,7 @@ describe('load balancing', () => {
 		expect(origins(), 'a has one, b takes the second; then they are even').toEqual([b, a]);
 		await askOpen(1);
 		bodies[0]?.end();
-		bodies[2]?.fail(new Fault('provider_disconnected'));
+		bodies[2]?.fail(new UpstreamError('provider_disconnected'));
 		await askOpen(2);
 		expect(origins(), 'both answers of a are over').toEqual([b, a, a]);
 	});
@@ -406,7 +406,7 @@ describe('a request is sent once', () => {
 
 	test('a client that disconnected is no failure of the gateway', async () => {
 		const { ask, askWhole, origins, broken, takers } = start();
-		broken.set(a, new Refusal('client_closed'));
+		broken.set(a, new Rejection('client_closed'));
 		takers.add(a);
 		for (let index = 0; index < 5; index++) expect((await ask()).facts?.code).toBe('client_closed');
 		broken.clear();
@@ -491,7 +491,7 @@ describe('forwarded requests and responses', () => {
 		if (!isByteStream(answer.body)) throw new Error('not a stream');
 		let failure: unknown;
 		answer.body.start({ write: () => true, end: () => undefined, fail: (cause) => (failure = cause) });
-		bodies[0]?.fail(new Fault('provider_disconnected'));
+		bodies[0]?.fail(new UpstreamError('provider_disconnected'));
 		expect(failure).toMatchObject({ code: 'gateway_unreachable' });
 	});
 
@@ -502,7 +502,7 @@ describe('forwarded requests and responses', () => {
 		const reader = new Reader();
 		body.start(reader);
 		bodies[0]?.push('event: ping\ndata: {"type":"ping"}\n\n');
-		bodies[0]?.fail(new Fault('provider_disconnected'));
+		bodies[0]?.fail(new UpstreamError('provider_disconnected'));
 		expect(reader.ending).toBe('ended');
 		expect(reader.text).toMatch(/^event: ping\ndata: {"type":"ping"}\n\nevent: error\ndata: {.*"code":"gateway_unreachable".*}\n\n$/);
 		expect(reader.text, 'one id, as in the answer’s head').toContain('"request_id":"req_of_gateway"');
@@ -515,7 +515,7 @@ describe('forwarded requests and responses', () => {
 		const reader = new Reader();
 		body.start(reader);
 		bodies[0]?.push('event: ping\ndata: {"ty');
-		bodies[0]?.fail(new Fault('provider_disconnected'));
+		bodies[0]?.fail(new UpstreamError('provider_disconnected'));
 		expect([reader.text, reader.ending]).toEqual(['event: ping\ndata: {"ty', 'failed']);
 	});
 
@@ -534,7 +534,7 @@ describe('forwarded requests and responses', () => {
 		const reader = new Reader();
 		body.start(reader);
 		for (const piece of pieces) bodies[0]?.push(piece);
-		bodies[0]?.fail(new Fault('provider_disconnected'));
+		bodies[0]?.fail(new UpstreamError('provider_disconnected'));
 		expect([reader.text.includes('event: error'), reader.ending]).toEqual([isBetween, isBetween ? 'ended' : 'failed']);
 	});
 
@@ -579,7 +579,7 @@ describe('forwarded requests and responses', () => {
 		const { ask, sent } = start();
 		const body = new HandStream();
 		const answer = ask({ body });
-		body.sink?.fail(new Refusal('body_timeout'));
+		body.sink?.fail(new Rejection('body_timeout'));
 		expect(await answer).toMatchObject({ status: 408, facts: { code: 'body_timeout' } });
 		expect(sent).toEqual([]);
 	});

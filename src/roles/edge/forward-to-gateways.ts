@@ -1,15 +1,15 @@
 /** Inner handler of a separate edge: forwards each request to a gateway and relays the response. */
 import { isByteStream, readWhole } from '../../core/byte-stream.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal, type RefusalCode } from '../../core/rejection.ts';
+import { Rejection, type RejectionCode } from '../../core/rejection.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
-import { Fault, type FaultCode, faults } from '../../core/upstream-error.ts';
+import { UpstreamError, type UpstreamErrorCode, upstreamErrors } from '../../core/upstream-error.ts';
 import { readAccessToken, type TokenHeader } from '../../policy/access/token-headers.ts';
 import { accepts } from '../../wire/accepts.ts';
 import type { ClientDialect } from '../../wire/dialects/dialect.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { renderGatewayError } from '../../wire/gateway-error.ts';
-import { renderEdgeRefusal } from '../../wire/pages.ts';
+import { renderEdgeRejection } from '../../wire/pages.ts';
 import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
 import { GatewayHealth, type HealthCheckSettings, reasonOf } from './gateway-health.ts';
 import { type GatewayInPool, GatewayPool, type GatewayPoolPorts } from './gateway-pool.ts';
@@ -111,7 +111,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 				if (failure.code === 'provider_connect_timeout') timeoutsLeft -= away === undefined ? 1 : maxTimeouts;
 			}
 		}
-		throw isLost(cause) && !handover.isOver ? new Refusal('no_gateway', { cause }) : cause;
+		throw isLost(cause) && !handover.isOver ? new Rejection('no_gateway', { cause }) : cause;
 	};
 	return {
 		async handle(request) {
@@ -119,9 +119,9 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 				return await forward(request);
 			} catch (cause) {
 				const failure = asGatewayFailure(cause);
-				if (failure instanceof Fault && accepts('application/json', request.headers)) return renderLoss(failure, request.id);
-				if (failure instanceof Refusal && inflating.has(failure.code)) return renderUnread(failure, request.id);
-				if (failure instanceof Refusal || failure instanceof Fault) return renderEdgeRefusal(failure, request.id);
+				if (failure instanceof UpstreamError && accepts('application/json', request.headers)) return renderLoss(failure, request.id);
+				if (failure instanceof Rejection && inflating.has(failure.code)) return renderUnread(failure, request.id);
+				if (failure instanceof Rejection || failure instanceof UpstreamError) return renderEdgeRejection(failure, request.id);
 				throw failure;
 			}
 		},
@@ -213,29 +213,29 @@ function formatOf(path: string): ClientDialect | undefined {
 	return inferenceEndpoints.find((endpoint) => endpoint.path === path)?.dialect;
 }
 
-const lossCodes: ReadonlySet<FaultCode> = new Set(['provider_unreachable', 'provider_connect_timeout', 'provider_disconnected']);
+const lossCodes: ReadonlySet<UpstreamErrorCode> = new Set(['provider_unreachable', 'provider_connect_timeout', 'provider_disconnected']);
 
 /** Returns true for the upstream client's errors about a server that is unreachable or was lost. */
-function isLost(cause: unknown): cause is Fault {
-	return cause instanceof Fault && lossCodes.has(cause.code);
+function isLost(cause: unknown): cause is UpstreamError {
+	return cause instanceof UpstreamError && lossCodes.has(cause.code);
 }
 
 /** Renders JSON as the gateway does for an unavailable provider: SDKs show it, unlike an HTML page. */
-function renderLoss({ status, code }: Fault, requestId: string): HttpResponse {
-	const { title, remedy } = faults[code];
+function renderLoss({ status, code }: UpstreamError, requestId: string): HttpResponse {
+	const { title, remedy } = upstreamErrors[code];
 	const body = renderGatewayError({ status, code, message: `${title}. ${remedy}`, requestId });
 	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code } };
 }
 
 /** Codes about the body, for which a gateway would return the same JSON. */
-const inflating: ReadonlySet<RefusalCode> = new Set<RefusalCode>(['body_not_gzip', 'body_too_large']);
+const inflating: ReadonlySet<RejectionCode> = new Set<RejectionCode>(['body_not_gzip', 'body_too_large']);
 
-function renderUnread({ status, code, message }: Refusal, requestId: string): HttpResponse {
+function renderUnread({ status, code, message }: Rejection, requestId: string): HttpResponse {
 	const body = renderGatewayError({ status, code, message, requestId });
 	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code }, closesConnection: true };
 }
 
 /** Replaces the upstream client's error, which names a provider, by one that names a gateway. */
 function asGatewayFailure(cause: unknown): unknown {
-	return cause instanceof Fault ? new Fault('gateway_unreachable', { cause }) : cause;
+	return cause instanceof UpstreamError ? new UpstreamError('gateway_unreachable', { cause }) : cause;
 }

@@ -1,9 +1,9 @@
 /** Health checks of the gateways, at intervals. */
 import { readWhole } from '../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import type { Upstream } from '../../core/upstream.ts';
-import { Fault, type FaultCode } from '../../core/upstream-error.ts';
+import { UpstreamError, type UpstreamErrorCode } from '../../core/upstream-error.ts';
 import { saysLeaving } from '../../wire/health.ts';
 import type { GatewayInPool, GatewayPool } from './gateway-pool.ts';
 
@@ -81,13 +81,13 @@ export class GatewayHealth {
 export function reasonOf(cause: unknown): string {
 	let innermost = cause;
 	while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;
-	const isEndless = innermost instanceof Refusal && innermost.code === 'body_too_large';
+	const isEndless = innermost instanceof Rejection && innermost.code === 'body_too_large';
 	if (isEndless) return `GET / returned more than ${mostBytes} bytes: not a Tollgate gateway`;
-	if (innermost instanceof Fault) return reasons.get(innermost.code) ?? 'it does not respond';
+	if (innermost instanceof UpstreamError) return reasons.get(innermost.code) ?? 'it does not respond';
 	return innermost instanceof Error ? innermost.message : String(innermost);
 }
 
-const reasons: ReadonlyMap<FaultCode, string> = new Map([
+const reasons: ReadonlyMap<UpstreamErrorCode, string> = new Map([
 	['provider_unreachable', 'connection failed'],
 	['provider_connect_timeout', 'connection timed out'],
 	['provider_first_byte_timeout', 'health check timed out'],

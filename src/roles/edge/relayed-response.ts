@@ -1,20 +1,20 @@
 /** A gateway's response that the edge relays to the client. The edge does not parse events; it only detects the boundaries between them. */
 import { wrapStream } from '../../core/byte-stream.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { type Listed, OpenList } from '../../core/swap-remove-list.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { ClientDialect } from '../../wire/dialects/dialect.ts';
 
 /** Open responses. They outlive configurations, so that all of them can be ended together. */
 export class OpenAnswers extends OpenList<RelayedAnswer> {
 	/** Ends streams with an error event of their format. */
 	endAll(): void {
-		this.each((answer) => answer.endWith(leavingRefusal));
+		this.each((answer) => answer.endWith(shuttingDown));
 	}
 }
 
-const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
+const shuttingDown = new Rejection('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
 
 export class RelayedAnswer implements Listed {
 	listIndex = -1;
@@ -28,7 +28,7 @@ export class RelayedAnswer implements Listed {
 	#isOver = false;
 	/** Last bytes that were relayed. */
 	#tail = '';
-	#owed: Refusal | undefined;
+	#owed: Rejection | undefined;
 
 	/** @param ended called once, with the error if the response failed. */
 	constructor(body: ByteStream, format: ClientDialect | undefined, requestId: string, ended: (cause: unknown) => void) {
@@ -41,14 +41,17 @@ export class RelayedAnswer implements Listed {
 			return {
 				write: (chunk) => this.#write(chunk),
 				end: () => this.#leave(undefined, () => sink.end()),
-				fail: (cause) => this.#leave(cause, () => this.#fail(cause instanceof Fault ? new Fault('gateway_unreachable', { cause }) : cause)),
+				fail: (cause) =>
+					this.#leave(cause, () =>
+						this.#fail(cause instanceof UpstreamError ? new UpstreamError('gateway_unreachable', { cause }) : cause),
+					),
 				cancel: () => this.#leave(undefined, () => flow.cancel()),
 			};
 		});
 	}
 
 	/** Ends the stream with an error event of its format, at the next event boundary. */
-	endWith(reason: Refusal): void {
+	endWith(reason: Rejection): void {
 		if (this.#isOver || this.#format === undefined) return;
 		this.#owed = reason;
 		if (this.#isBetweenEvents) this.#payOwed(reason);
@@ -67,7 +70,7 @@ export class RelayedAnswer implements Listed {
 		return isFlowing;
 	}
 
-	#payOwed(reason: Refusal): void {
+	#payOwed(reason: Rejection): void {
 		this.#leave(undefined, () => {
 			this.#flow?.cancel();
 			this.#fail(reason);
@@ -77,7 +80,7 @@ export class RelayedAnswer implements Listed {
 	#fail(cause: unknown): void {
 		const sink = this.#sink;
 		if (sink === undefined) return;
-		if (this.#format !== undefined && this.#isBetweenEvents && (cause instanceof Refusal || cause instanceof Fault)) {
+		if (this.#format !== undefined && this.#isBetweenEvents && (cause instanceof Rejection || cause instanceof UpstreamError)) {
 			const { status, code, message } = cause;
 			sink.write(this.#format.renderErrorEvent({ status, code, message, requestId: this.#requestId }));
 			sink.end();

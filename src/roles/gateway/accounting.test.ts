@@ -19,7 +19,7 @@ import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import type { HttpResponse } from '../../core/handler.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { CountersUnreachable } from '../../stores/contracts/admission.ts';
 import type { Ledger, LedgerRow } from '../../stores/contracts/ledger.ts';
@@ -157,7 +157,7 @@ describe('an admitted request', () => {
 
 	it('releases everything if it never reached the provider', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) });
-		bench.respond = () => Promise.reject(new Fault('provider_unreachable'));
+		bench.respond = () => Promise.reject(new UpstreamError('provider_unreachable'));
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(502);
 		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.status, closed?.costNanoUsd])).toEqual([
 			['not_sent', 502, 0n],
@@ -169,7 +169,7 @@ describe('an admitted request', () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) });
 		bench.respond = (request) => {
 			request.onSent?.();
-			return Promise.reject(new Fault('provider_first_byte_timeout'));
+			return Promise.reject(new UpstreamError('provider_first_byte_timeout'));
 		};
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(504);
 		const [row] = await rowsOf(bench);
@@ -180,7 +180,7 @@ describe('an admitted request', () => {
 
 	it('is rejected while its counters can be neither read nor restored', async () => {
 		const clock = new ManualClock();
-		const sumUp = (): Promise<never> => Promise.reject(new Fault('records_unavailable'));
+		const sumUp = (): Promise<never> => Promise.reject(new UpstreamError('records_unavailable'));
 		const admission = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => 0 });
 		const bench = new GatewayBench({}, { admission });
 		expect(summaryOf(await bench.ask(chatPath, chatBody))).toBe('503 records_unavailable');
@@ -189,7 +189,7 @@ describe('an admitted request', () => {
 
 	it('is not sent if its entry cannot be written', async () => {
 		const ledger = {
-			open: () => Promise.reject(new Fault('records_unavailable')),
+			open: () => Promise.reject(new UpstreamError('records_unavailable')),
 			close: () => Promise.reject(new Error('never')),
 			assess: () => undefined,
 		};
@@ -204,7 +204,7 @@ describe('an admitted request', () => {
 describe('a request whose entry proves to be lost when it is about to be sent', () => {
 	it('is not sent, costs nothing, and is no failure of its provider', async () => {
 		const kept = createMemoryLedger();
-		const failure = new Fault('records_unavailable');
+		const failure = new UpstreamError('records_unavailable');
 		const ledger: Ledger = {
 			...kept,
 			open(row) {
@@ -232,12 +232,12 @@ describe('a rejected request', () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 2 }) });
 		const left: unknown[] = [];
 		for (let call = 0; call < 2; call++) left.push((await ask(bench, chatPath, chatBody)).headers['x-ratelimit-remaining-requests']);
-		const refused = await ask(bench, chatPath, chatBody);
+		const rejected = await ask(bench, chatPath, chatBody);
 		expect(left).toEqual(['1', '0']);
-		expect([refused.status, refused.headers['x-ratelimit-remaining-requests']]).toEqual([429, '0']);
+		expect([rejected.status, rejected.headers['x-ratelimit-remaining-requests']]).toEqual([429, '0']);
 		const reason = 'RPM limit exceeded (2/2 requests per minute)';
-		const retryAfterSeconds = Number(refused.headers['retry-after']);
-		expect(JSON.parse(textOf(refused))).toMatchObject({
+		const retryAfterSeconds = Number(rejected.headers['retry-after']);
+		expect(JSON.parse(textOf(rejected))).toMatchObject({
 			error: { type: 'rate_limit_error', code: 'rpm_limit_exceeded', message: reason },
 			allowed: false,
 			reason,
@@ -253,9 +253,9 @@ describe('a rejected request', () => {
 		bench.respond = () => jsonAnswer(200, answerWithUsage);
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
 		await bench.gateway.settled();
-		const refused = await ask(bench, chatPath, chatBody);
-		expect(errorOf(refused).error.message).toBe('Daily token limit exceeded (1500/1500 tokens per day)');
-		expect([refused.status, refused.headers['x-ratelimit-remaining-tokens'], bench.sent.length]).toEqual([429, '0', 1]);
+		const rejected = await ask(bench, chatPath, chatBody);
+		expect(errorOf(rejected).error.message).toBe('Daily token limit exceeded (1500/1500 tokens per day)');
+		expect([rejected.status, rejected.headers['x-ratelimit-remaining-tokens'], bench.sent.length]).toEqual([429, '0', 1]);
 	});
 
 	it('by the budget of its tier, with `action: reject`', async () => {
@@ -263,9 +263,9 @@ describe('a rejected request', () => {
 		bench.respond = () => jsonAnswer(200, answerWithUsage);
 		await ask(bench, chatPath, chatBody);
 		await bench.gateway.settled();
-		const refused = await ask(bench, chatPath, chatBody);
-		expect([refused.status, bench.sent.length, refused.headers['x-should-retry']]).toEqual([429, 1, 'false']);
-		expect(JSON.parse(textOf(refused))).toMatchObject({ action: 'reject', error: { code: 'budget_exceeded' } });
+		const rejected = await ask(bench, chatPath, chatBody);
+		expect([rejected.status, bench.sent.length, rejected.headers['x-should-retry']]).toEqual([429, 1, 'false']);
+		expect(JSON.parse(textOf(rejected))).toMatchObject({ action: 'reject', error: { code: 'budget_exceeded' } });
 	});
 
 	it('by the budget of a model, which limits that model only', async () => {
@@ -386,7 +386,7 @@ describe('a budget', () => {
 		}
 		expect(reader.ending).toBe(onStreamOver === 'stop' ? 'ended' : 'open');
 		if (onStreamOver === 'stop') expect(reader.text).toMatch(/data: \{"error":\{[^\n]*"code":"budget_exceeded"[^\n]*\n\n$/);
-		else upstream.sink?.fail(new Fault('provider_disconnected'));
+		else upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 		const [row] = await rowsOf(bench);
 		expect(row?.closed).toMatchObject({ outcome: 'broken', isEstimated: true });
 		expect(row?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(1000);

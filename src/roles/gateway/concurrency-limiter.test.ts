@@ -28,7 +28,7 @@ class Bench {
 	async ask(team: string, number: number): Promise<() => void> {
 		let leave = (): void => undefined;
 		const scope = new CallScope('', createRememberedLog());
-		scope.record.identifyTeam({ id: team, name: team, tier: 'standard', clientIds: [] });
+		scope.recorder.identifyTeam({ id: team, name: team, tier: 'standard', clientIds: [] });
 		this.#calls.add(scope, { onClientGone: (listener) => (leave = listener) });
 		const slot = this.limiter.acquire(scope, this.#terms, maxWaitMs, this.clock);
 		Promise.resolve(slot).then(

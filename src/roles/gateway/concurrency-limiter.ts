@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.ts';
-import { Refusal } from '../../core/rejection.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { Rejection } from '../../core/rejection.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
 import type { CallScope } from './request-scope/request-scope.ts';
 
@@ -34,11 +34,16 @@ export class ConcurrencyLimiter {
 	 * the fewest slots. In a full queue, a team with a smaller share replaces the latest request of the team with the largest share. The
 	 * first request under new terms applies them to all.
 	 * @returns undefined if a slot was free. Otherwise a promise of undefined when a slot is free, or of the reason for the failure:
-	 * `Refusal` `provider_busy`, `Fault` `provider_first_byte_timeout`. It rejects with the reason of an abort.
+	 * `Rejection` `provider_busy`, `UpstreamError` `provider_first_byte_timeout`. It rejects with the reason of an abort.
 	 */
-	acquire(scope: CallScope, terms: TrafficTerms, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> | undefined {
+	acquire(
+		scope: CallScope,
+		terms: TrafficTerms,
+		maxWaitMs: number,
+		clock: Clock,
+	): Promise<UpstreamError | Rejection | undefined> | undefined {
 		const { maxConcurrent, maxQueued } = this.#follow(terms);
-		const share = this.#shareOf(scope.record.team?.id ?? '');
+		const share = this.#shareOf(scope.recorder.team?.id ?? '');
 		if (this.#inFlight < maxConcurrent && this.#queued === 0) {
 			this.#give(share, scope);
 			return undefined;
@@ -103,7 +108,7 @@ export class ConcurrencyLimiter {
 		return true;
 	}
 
-	#wait(share: TeamShare, scope: CallScope, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> {
+	#wait(share: TeamShare, scope: CallScope, maxWaitMs: number, clock: Clock): Promise<UpstreamError | Rejection | undefined> {
 		return scope.wait((resolve) => {
 			const settle = (): void => {
 				waiter.timer.cancel();
@@ -113,7 +118,7 @@ export class ConcurrencyLimiter {
 				timer: clock.after(maxWaitMs, () => {
 					settle();
 					const message = 'No slot became free for the request within `gateway.timeouts.first_byte_ms` (`providers.NAME.max_concurrent`)';
-					resolve(new Fault('provider_first_byte_timeout', { message }));
+					resolve(new UpstreamError('provider_first_byte_timeout', { message }));
 				}),
 				admit: () => {
 					// Before the request leaves the queue, because a team with neither slot nor queued request is removed.
@@ -220,8 +225,8 @@ class WaiterQueue {
 	}
 }
 
-function busy(): Refusal {
-	return new Refusal('provider_busy', { retryAfterSeconds });
+function busy(): Rejection {
+	return new Rejection('provider_busy', { retryAfterSeconds });
 }
 
 /** Returns the first share with the fewest slots. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { benchWith, claude, gpt } from '../../../test/support/failover-rig.ts';
 import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, testTraffic, textOf } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 
 const path = '/v1/messages/count_tokens';
 const body = JSON.stringify({ model: 'claude-x', messages: [{ role: 'user', content: 'How many tokens are these?' }] });
@@ -59,10 +59,10 @@ describe('counting tokens', () => {
 			const response = await bench.ask(path, body, {}, { id: `count-${count}` });
 			expect([response.status, response.headers['x-ratelimit-remaining-requests']]).toEqual([200, '2']);
 		}
-		const refused = await bench.ask(path, body, {}, { id: 'one-more' });
-		expect(summaryOf(refused)).toBe('429 rpm_limit_exceeded');
-		expect(errorOf(refused).error.message).toBe('RPM limit exceeded (20/20 requests per minute)');
-		expect(refused.headers['x-ratelimit-remaining-requests']).toBe('2');
+		const rejected = await bench.ask(path, body, {}, { id: 'one-more' });
+		expect(summaryOf(rejected)).toBe('429 rpm_limit_exceeded');
+		expect(errorOf(rejected).error.message).toBe('RPM limit exceeded (20/20 requests per minute)');
+		expect(rejected.headers['x-ratelimit-remaining-requests']).toBe('2');
 		expect((await bench.ledger.list({ limit: 9 })).rows).toEqual([]);
 		const spare = limited(1);
 		spare.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
@@ -132,7 +132,7 @@ describe('counting tokens', () => {
 		bench.respond = () => jsonAnswer(400, '{"error":{"message":"no"}}');
 		expect((await bench.ask(path, body)).status).toBe(400);
 		bench.respond = () => {
-			throw new Fault('provider_first_byte_timeout');
+			throw new UpstreamError('provider_first_byte_timeout');
 		};
 		expect((await bench.ask(path, body, { accept: 'application/json' })).status).toBe(504);
 		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);

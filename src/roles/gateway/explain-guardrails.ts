@@ -30,11 +30,11 @@ export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: fals
 
 export interface ScreenedRequest {
 	readonly guardrails: ExplainedGuardrails;
-	/** @returns the request with masked text replaced. @throws `Refusal` `guardrail_blocked`. */
+	/** @returns the request with masked text replaced. @throws `Rejection` `guardrail_blocked`. */
 	pass(): Call;
 }
 
-/** Screens like `screenInput`, but reports nothing. @throws `Refusal` `field_invalid` for a repeated member. */
+/** Screens like `screenInput`, but reports nothing. @throws `Rejection` `field_invalid` for a repeated member. */
 export async function screenExplained(
 	call: Call,
 	team: string,

@@ -313,8 +313,8 @@ test('500 requests of a generated corpus end as they were explained, and explain
 describe('an explanation', () => {
 	test('goes as far as the decisions do', async () => {
 		const { explain } = await createRig({});
-		const refused = await explain({ of: { accessToken: 'unscoped' }, format: 'chat', body: Buffer.from('{}'), headers: {} });
-		expect(refused).toMatchObject({
+		const rejected = await explain({ of: { accessToken: 'unscoped' }, format: 'chat', body: Buffer.from('{}'), headers: {} });
+		expect(rejected).toMatchObject({
 			outcome: { admitted: false, status: 403, code: 'scope_missing' },
 			identity: null,
 			team: null,

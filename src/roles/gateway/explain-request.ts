@@ -7,9 +7,9 @@ import { silentLog } from '../../core/log.ts';
 import { noMetrics } from '../../core/metrics.ts';
 import { formatUsd, formatUsdPerMillionTokens } from '../../core/money.ts';
 import type { Price } from '../../core/price.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import type { Team } from '../../core/team.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
@@ -25,7 +25,7 @@ import { describeFailure } from './failure.ts';
 import { assembleParts, type GatewayParts } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { Guarding } from './guardrail-runner.ts';
-import { admissionWarnings, type JudgedCall, judgeCall, refusalOf } from './stages/admit-request.ts';
+import { admissionWarnings, type JudgedCall, judgeCall, rejectionOf } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice, routingFactsOf } from './stages/choose-targets.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
 import { type PreparedCall, prepareCall } from './stages/prepare-request.ts';
@@ -152,7 +152,7 @@ export function createExplainer(settings: GatewaySettings, ports: ExplainPorts):
 		try {
 			await explain(request, explained, { ...parts, guarding: getGuarding() }, ports);
 		} catch (cause) {
-			if (!(cause instanceof Refusal || cause instanceof Fault)) throw cause;
+			if (!(cause instanceof Rejection || cause instanceof UpstreamError)) throw cause;
 			const { status, code, message, param = null } = describeFailure(cause, '');
 			outcome = { admitted: false, status, code, message, param };
 		}
@@ -206,8 +206,8 @@ async function explain(
 		holds.map(({ budget, period }) => ({ budget, period })),
 	);
 	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
-	const declined = judgeReading(reading, terms, holds);
-	if (declined !== undefined) throw refusalOf(declined, judged);
+	const rejected = judgeReading(reading, terms, holds);
+	if (rejected !== undefined) throw rejectionOf(rejected, judged);
 }
 
 async function explainGuardrails(
@@ -232,7 +232,7 @@ async function identify(
 	const { settings, ports } = parts;
 	if ('team' in of) {
 		const team = ports.teams.team(of.team);
-		if (team === undefined) throw new Refusal('record_unknown', { message: `Team \`${of.team}\` does not exist` });
+		if (team === undefined) throw new Rejection('record_unknown', { message: `Team \`${of.team}\` does not exist` });
 		return { clientId: null, scopes: null, team };
 	}
 	if ('clientId' in of) return { clientId: of.clientId, scopes: null, team: identifyTeam(of, settings, ports.teams) };
@@ -268,7 +268,7 @@ function describeTarget(
 		prepareCall(call, target, team, parts);
 		return { ...described, code: null };
 	} catch (cause) {
-		if (cause instanceof Refusal || cause instanceof Fault) return { ...described, code: cause.code };
+		if (cause instanceof Rejection || cause instanceof UpstreamError) return { ...described, code: cause.code };
 		throw cause;
 	}
 }
@@ -324,30 +324,30 @@ function describeUpstream(
 
 /** Ports for stages that need none of these. A port that is used nevertheless throws instead of having an effect. */
 function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPorts {
-	const refuse = (): never => {
+	const reject = (): never => {
 		throw new Error('an explanation has no effect');
 	};
 	return {
-		upstream: refuse,
+		upstream: reject,
 		verifier,
 		teams,
 		admission: {
-			admit: refuse,
-			settle: refuse,
-			release: refuse,
-			extend: refuse,
-			grow: refuse,
-			read: refuse,
-			restore: refuse,
-			rehold: refuse,
-			onReturn: refuse,
-			close: refuse,
+			admit: reject,
+			settle: reject,
+			release: reject,
+			extend: reject,
+			grow: reject,
+			read: reject,
+			restore: reject,
+			rehold: reject,
+			onReturn: reject,
+			close: reject,
 		},
-		ledger: { open: refuse, close: refuse, assess: refuse },
+		ledger: { open: reject, close: reject, assess: reject },
 		unpriced: new UnpricedModels(),
 		traffic: new TrafficBook({ clock, log: silentLog, metrics: noMetrics, chance: () => 0 }),
 		clock,
 		log: silentLog,
-		readiness: refuse,
+		readiness: reject,
 	};
 }

@@ -27,7 +27,7 @@ import {
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 
 const googleError = (reason: string): ReturnType<typeof jsonAnswer> =>
 	jsonAnswer(400, JSON.stringify([{ error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT', details: [{ reason }] } }]));
@@ -127,7 +127,7 @@ describe('a rule with several targets', () => {
 		bench.respond = () => ({ ...jsonAnswer(200, ''), body });
 		const response = ask(bench);
 		while (body.sink === undefined) await settle();
-		body.sink.fail(new Fault('provider_disconnected'));
+		body.sink.fail(new UpstreamError('provider_disconnected'));
 		expect([(await response).status, bench.sent.map(hostOf)]).toEqual([502, ['b']]);
 	});
 
@@ -137,7 +137,7 @@ describe('a rule with several targets', () => {
 		bench.respond = () => sseAnswer(body);
 		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), stream: true }));
 		const { reader } = readStream(response);
-		body.sink?.fail(new Fault('provider_disconnected'));
+		body.sink?.fail(new UpstreamError('provider_disconnected'));
 		await settle();
 		expect([bench.sent.length, reader.ending]).toEqual([1, 'ended']);
 		expect(reader.text).toContain('provider_disconnected');
@@ -147,10 +147,10 @@ describe('a rule with several targets', () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
 		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
 		const { open } = bench.ledger;
-		const refusing = vi.spyOn(bench.ledger, 'open').mockImplementation((row) => {
-			return row.provider === 'provider_a' ? Promise.reject(new Fault('records_unavailable')) : open.call(bench.ledger, row);
+		const rejecting = vi.spyOn(bench.ledger, 'open').mockImplementation((row) => {
+			return row.provider === 'provider_a' ? Promise.reject(new UpstreamError('records_unavailable')) : open.call(bench.ledger, row);
 		});
-		onTestFinished(() => refusing.mockRestore());
+		onTestFinished(() => rejecting.mockRestore());
 		const response = await ask(bench);
 		expect(response.status).toBe(503);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
@@ -293,7 +293,7 @@ describe('counting tokens under a rule with several targets', () => {
 		const bench = benchWith({ targets: [claude, other, { ...claude, model: 'claude-haiku-4-5' }] });
 		bench.respond = () => {
 			bench.clock.advance(2000);
-			throw new Fault('provider_first_byte_timeout');
+			throw new UpstreamError('provider_first_byte_timeout');
 		};
 		expect(await count(bench)).toMatch(/^504 .*provider_total_timeout/);
 		expect(bench.sent.map(({ timeouts }) => timeouts.totalMs)).toEqual([4000, 2000]);

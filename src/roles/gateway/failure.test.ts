@@ -11,7 +11,7 @@ import {
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import type { UpstreamResponse } from '../../core/upstream.ts';
-import { Fault, type FaultCode } from '../../core/upstream-error.ts';
+import { UpstreamError, type UpstreamErrorCode } from '../../core/upstream-error.ts';
 
 describe('upstream and internal failures', () => {
 	it.each([
@@ -21,7 +21,7 @@ describe('upstream and internal failures', () => {
 		['provider_disconnected', 502, 'api_error'],
 	] as const)('%s is %i with the error body', async (code, status, type) => {
 		const bench = new GatewayBench();
-		bench.respond = () => Promise.reject(new Fault(code, { cause: new Error('ECONNRESET') }));
+		bench.respond = () => Promise.reject(new UpstreamError(code, { cause: new Error('ECONNRESET') }));
 		const response = await bench.ask(chatPath, chatBody);
 		expect([summaryOf(response), errorOf(response).error.type]).toEqual([`${status} ${code}`, type]);
 		expect(response.headers).toMatchObject({ 'x-gateway-provider': 'provider_b', 'x-gateway-model': 'gpt-5' });
@@ -37,7 +37,7 @@ describe('upstream and internal failures', () => {
 
 	it('an unreachable provider is the generic page, or JSON for a client that asks for JSON', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => Promise.reject(new Fault('provider_unreachable'));
+		bench.respond = () => Promise.reject(new UpstreamError('provider_unreachable'));
 		const page = await bench.ask(chatPath, chatBody, { accept: '*/*' });
 		expect([page.status, isPage(page), page.headers['x-gateway-provider']]).toEqual([502, true, 'provider_b']);
 		const json = await bench.ask(chatPath, chatBody, { accept: 'text/html, Application/JSON' });
@@ -46,15 +46,15 @@ describe('upstream and internal failures', () => {
 
 	it.each(['provider_disconnected', 'provider_idle_timeout', 'provider_total_timeout'] as const)(
 		'%s within a non-streaming response is an error, not half a response',
-		async (code: FaultCode) => {
+		async (code: UpstreamErrorCode) => {
 			const bench = new GatewayBench();
 			const body = new HandStream();
 			bench.respond = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body });
 			const pending = bench.ask(chatPath, chatBody);
 			await settle();
 			body.write('{"id":');
-			body.sink?.fail(new Fault(code));
-			expect(summaryOf(await pending)).toBe(`${new Fault(code).status} ${code}`);
+			body.sink?.fail(new UpstreamError(code));
+			expect(summaryOf(await pending)).toBe(`${new UpstreamError(code).status} ${code}`);
 		},
 	);
 

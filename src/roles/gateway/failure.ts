@@ -2,19 +2,19 @@
 
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
-import { Refusal, type RefusalCode, refusals } from '../../core/rejection.ts';
+import { Rejection, type RejectionCode, rejections } from '../../core/rejection.ts';
 import type { CallFacts } from '../../core/request-record.ts';
-import { Fault, type FaultCode, faults } from '../../core/upstream-error.ts';
-import { LimitRefusal } from '../../policy/limits/limit-rejection.ts';
+import { UpstreamError, type UpstreamErrorCode, upstreamErrors } from '../../core/upstream-error.ts';
+import { LimitRejection } from '../../policy/limits/limit-rejection.ts';
 import { accepts } from '../../wire/accepts.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
-import { renderEdgeRefusal } from '../../wire/pages.ts';
+import { renderEdgeRejection } from '../../wire/pages.ts';
 import { answerHeaders } from './gateway-headers.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
-import type { RequestRecord } from './request-scope/request-recorder.ts';
+import type { RequestRecorder } from './request-scope/request-recorder.ts';
 
 /** Codes that the edge renders as a page, as does a standalone gateway. */
-const pages: ReadonlySet<string> = new Set<RefusalCode | FaultCode>([
+const pages: ReadonlySet<string> = new Set<RejectionCode | UpstreamErrorCode>([
 	'token_missing',
 	'token_invalid',
 	'scope_missing',
@@ -22,28 +22,32 @@ const pages: ReadonlySet<string> = new Set<RefusalCode | FaultCode>([
 ]);
 
 /** Codes for which retries fail until an operator acts. */
-const permanent: ReadonlySet<string> = new Set<FaultCode>(['provider_key_unset', 'provider_key_rejected', 'provider_model_unknown']);
+const permanent: ReadonlySet<string> = new Set<UpstreamErrorCode>([
+	'provider_key_unset',
+	'provider_key_rejected',
+	'provider_model_unknown',
+]);
 
 /** Retry interval, in which the gateway also retries a store or key set that is unavailable. */
 const soonSeconds = '1';
 
 /** Renders the response to a request that threw. */
-export function renderFailure(cause: unknown, request: HttpRequest, record: RequestRecord, ports: GatewayPorts): HttpResponse {
+export function renderFailure(cause: unknown, request: HttpRequest, recorder: RequestRecorder, ports: GatewayPorts): HttpResponse {
 	const error = describeFailure(cause, request.id);
-	const { facts } = record;
-	record.report(error.code);
+	const { facts } = recorder;
+	recorder.report(error.code);
 	reportFailure(cause, request.id, facts, ports.log);
-	const headers = answerHeaders(request, record, ports.clock);
+	const headers = answerHeaders(request, recorder, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';
 	if (isPage(error.code, request.headers)) {
-		const page = renderEdgeRefusal(cause, request.id);
+		const page = renderEdgeRejection(cause, request.id);
 		return { ...page, headers: { ...page.headers, ...headers }, facts };
 	}
 	headers['content-type'] = 'application/json';
-	const retryAfterSeconds = cause instanceof Refusal ? cause.retryAfterSeconds : undefined;
+	const retryAfterSeconds = cause instanceof Rejection ? cause.retryAfterSeconds : undefined;
 	if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
 	else if (error.status === 503) headers['retry-after'] = soonSeconds;
-	if (cause instanceof Refusal) Object.assign(headers, cause.headers);
+	if (cause instanceof Rejection) Object.assign(headers, cause.headers);
 	// Exact response of the earlier release (Spec: Endpoints, provider routing).
 	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
 	return { status: error.status, headers, body, facts, closesConnection: error.code === 'body_too_large' };
@@ -61,17 +65,17 @@ export function describeFailure(cause: unknown, requestId: string): GatewayError
 	if (!isExpected(cause)) {
 		return { status: 500, code: 'internal_error', message: 'Internal error: report it with the request id', requestId };
 	}
-	const { title, remedy } = cause instanceof Refusal ? refusals[cause.code] : faults[cause.code];
+	const { title, remedy } = cause instanceof Rejection ? rejections[cause.code] : upstreamErrors[cause.code];
 	const message = cause.message === title ? `${title}. ${remedy}` : cause.message;
 	const told = { status: cause.status, code: cause.code, message, requestId };
-	if (cause instanceof Fault) return told;
-	return { ...told, param: cause.param, details: cause.details, members: cause instanceof LimitRefusal ? cause.members : undefined };
+	if (cause instanceof UpstreamError) return told;
+	return { ...told, param: cause.param, details: cause.details, members: cause instanceof LimitRejection ? cause.members : undefined };
 }
 
 /** Logs the details that clients do not get: the cause of a provider failure, and the stack of an internal error. */
 export function reportFailure(cause: unknown, requestId: string, { provider }: CallFacts, log: Log): void {
-	if (cause instanceof Refusal) return;
-	if (cause instanceof Fault) {
+	if (cause instanceof Rejection) return;
+	if (cause instanceof UpstreamError) {
 		log.warn('upstream error', { requestId, provider, code: cause.code, message: cause.message, cause: textOf(cause.cause) });
 	} else {
 		log.error('internal error', { requestId, stack: cause instanceof Error ? cause.stack : String(cause) });
@@ -86,6 +90,6 @@ export function isPermanent(code: string): boolean {
 	return permanent.has(code);
 }
 
-function isExpected(cause: unknown): cause is Refusal | Fault {
-	return cause instanceof Refusal || cause instanceof Fault;
+function isExpected(cause: unknown): cause is Rejection | UpstreamError {
+	return cause instanceof Rejection || cause instanceof UpstreamError;
 }

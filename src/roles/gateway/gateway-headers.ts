@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
-import type { RequestRecord } from './request-scope/request-recorder.ts';
+import type { RequestRecorder } from './request-scope/request-recorder.ts';
 
 /** Returns the header fields of every gateway response; the server adds the request id. */
-export function answerHeaders(request: HttpRequest, record: RequestRecord, clock: Clock): Record<string, string> {
+export function answerHeaders(request: HttpRequest, recorder: RequestRecorder, clock: Clock): Record<string, string> {
 	const headers: Record<string, string> = {};
-	addAnswerHeaders(headers, request, record, clock);
+	addAnswerHeaders(headers, request, recorder, clock);
 	return headers;
 }
 
@@ -13,12 +13,12 @@ export function answerHeaders(request: HttpRequest, record: RequestRecord, clock
 export function addAnswerHeaders(
 	headers: Record<string, string>,
 	request: HttpRequest,
-	record: RequestRecord,
+	recorder: RequestRecorder,
 	clock: Clock,
 	upstreamMs?: number,
 ): void {
-	const { provider, model, warnings } = record.ofTarget;
-	Object.assign(headers, record.limitHeaders);
+	const { provider, model, warnings } = recorder.ofTarget;
+	Object.assign(headers, recorder.limitHeaders);
 	if (provider !== undefined) headers['x-gateway-provider'] = provider;
 	if (model !== undefined) headers['x-gateway-model'] = shownName(model);
 	addWarnings(headers, warnings);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createRememberedLog } from '../../../test/support/recording-log.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { OpenCalls } from './gateway-work.ts';
 import { CallScope, completed } from './request-scope/request-scope.ts';
 
 function open(calls: OpenCalls, isStreamed?: boolean): { readonly scope: CallScope; readonly aborts: string[] } {
 	const scope = new CallScope('req-1', createRememberedLog());
-	scope.record.readBody(0, isStreamed);
+	scope.recorder.readBody(0, isStreamed);
 	calls.add(scope, { onClientGone: () => undefined });
 	const aborts: string[] = [];
 	scope.hold({ abort: ({ code }) => aborts.push(code), release: () => undefined });
@@ -29,7 +29,7 @@ test('all open requests are aborted, once; ended ones are not', () => {
 	over.scope.end(completed(200));
 	calls.endAll();
 	calls.endAll();
-	over.scope.abort(new Refusal('client_closed'));
+	over.scope.abort(new Rejection('client_closed'));
 	expect([over.aborts, over.scope.isAborted]).toEqual([[], false]);
 	expect(others.map(({ aborts }) => aborts)).toEqual([['draining'], ['draining']]);
 	for (const { scope } of others) scope.end(completed(200));

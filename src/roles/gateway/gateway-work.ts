@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../core/handler.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { OpenList } from '../../core/swap-remove-list.ts';
 import { ReportedModels } from '../../policy/limits/reported-models.ts';
 import { UsualRequests } from '../../policy/limits/typical-requests.ts';
@@ -54,8 +54,8 @@ export class OpenCalls {
 
 	get streamCount(): number {
 		let count = 0;
-		this.#calls.each(({ record }) => {
-			if (record.facts.isStreamed === true) count++;
+		this.#calls.each(({ recorder }) => {
+			if (recorder.facts.isStreamed === true) count++;
 		});
 		return count;
 	}
@@ -63,12 +63,12 @@ export class OpenCalls {
 	/** Adds a request, which is aborted when its client disconnects, or by `endAll`. */
 	add(scope: CallScope, request: Pick<HttpRequest, 'onClientGone'>): void {
 		scope.enlist(this.#calls);
-		request.onClientGone(() => scope.abort(new Refusal('client_closed')));
+		request.onClientGone(() => scope.abort(new Rejection('client_closed')));
 	}
 
 	/** Aborts all requests. Streams end with an error event, other requests with an error response. */
 	endAll(): void {
-		const reason = new Refusal('draining', { message: 'The gateway is shutting down: retry', retryAfterSeconds: 1 });
+		const reason = new Rejection('draining', { message: 'The gateway is shutting down: retry', retryAfterSeconds: 1 });
 		this.#calls.each((scope) => scope.abort(reason));
 	}
 }

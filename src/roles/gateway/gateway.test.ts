@@ -15,7 +15,7 @@ import {
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import type { HttpResponse } from '../../core/handler.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 
 describe('the client', () => {
@@ -96,7 +96,7 @@ describe('the client', () => {
 	});
 
 	it('cannot be verified before the first key set was fetched', async () => {
-		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Fault('key_set_unavailable')) } });
+		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new UpstreamError('key_set_unavailable')) } });
 		const response = await bench.ask(chatPath, chatBody, asksJson);
 		expect([response.status, isPage(response), response.headers['retry-after']]).toEqual([503, true, '5']);
 	});

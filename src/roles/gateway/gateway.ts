@@ -1,5 +1,5 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
 import { requireTextViews } from '../../wire/endpoints/endpoint.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
@@ -38,8 +38,8 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 	const routes = compileRoutes(parts);
 	const serve = (request: HttpRequest, scope: CallScope): Promise<HttpResponse> => {
 		const route = routes.get(request.path.startsWith(modelPath) ? modelPath : request.path);
-		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Refusal('overloaded'));
-		return route?.methods.includes(request.method) ? route.serve(request, scope) : refuseRoute(request, route, scope, parts);
+		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Rejection('overloaded'));
+		return route?.methods.includes(request.method) ? route.serve(request, scope) : rejectRoute(request, route, scope, parts);
 	};
 	return {
 		routes: [...routes].flatMap(([path, { methods }]) => methods.map((method) => ({ method, path }))),
@@ -55,8 +55,8 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				},
 				async (cause: unknown) => {
 					scope.end(failed(cause));
-					await noteLimits(scope.record, parts);
-					return renderFailure(cause, request, scope.record, ports);
+					await noteLimits(scope.recorder, parts);
+					return renderFailure(cause, request, scope.recorder, ports);
 				},
 			);
 		},
@@ -74,9 +74,9 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 		['/', { ...health, serve: async () => (ports.isLeaving?.() === true ? leaving : liveness) }],
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
-		['/v1/models', { methods: ['GET'], serve: (request, { record }) => serveModels(request, record, parts) }],
-		[modelPath, { methods: ['GET'], serve: (request, { record }) => serveModel(request, record, parts) }],
-		['/v1/limits', { methods: ['GET'], serve: (request, { record }) => serveLimits(request, record, parts) }],
+		['/v1/models', { methods: ['GET'], serve: (request, { recorder }) => serveModels(request, recorder, parts) }],
+		[modelPath, { methods: ['GET'], serve: (request, { recorder }) => serveModel(request, recorder, parts) }],
+		['/v1/limits', { methods: ['GET'], serve: (request, { recorder }) => serveLimits(request, recorder, parts) }],
 	]);
 	for (const endpoint of endpoints) {
 		routes.set(endpoint.path, { methods: ['POST'], serve: (request, scope) => serveInference(request, endpoint, scope, parts) });
@@ -85,13 +85,13 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 }
 
 /** Reveals the methods of a path only to authenticated clients, like the edge. */
-async function refuseRoute(request: HttpRequest, route: Route | undefined, { record }: CallScope, parts: GatewayParts): Promise<never> {
-	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), record, parts);
-	throw routeRefusal(request, route);
+async function rejectRoute(request: HttpRequest, route: Route | undefined, { recorder }: CallScope, parts: GatewayParts): Promise<never> {
+	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), recorder, parts);
+	throw routeRejection(request, route);
 }
 
-function routeRefusal({ method, path }: HttpRequest, route: Route | undefined): Refusal {
-	if (route === undefined) return new Refusal('path_unknown', { message: `Unknown path ${path.slice(0, 256)}` });
+function routeRejection({ method, path }: HttpRequest, route: Route | undefined): Rejection {
+	if (route === undefined) return new Rejection('path_unknown', { message: `Unknown path ${path.slice(0, 256)}` });
 	const allow = route.methods.join(', ');
-	return new Refusal('method_not_allowed', { message: `${path} does not support ${method}: use ${allow}`, headers: { allow } });
+	return new Rejection('method_not_allowed', { message: `${path} does not support ${method}: use ${allow}`, headers: { allow } });
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { ownTurn } from '../../core/cooperative-task.ts';
 import type { Log } from '../../core/log.ts';
 import { type Counter, noMetrics } from '../../core/metrics.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import type { Stage } from '../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
 import type { Screening } from '../../policy/guardrails/text-evaluation.ts';
@@ -98,7 +98,7 @@ export class Guarding {
 
 	/**
 	 * Evaluates the texts of a request before it continues.
-	 * @throws `Refusal` `guardrail_blocked`.
+	 * @throws `Rejection` `guardrail_blocked`.
 	 */
 	async screen(call: GuardedCall, stage: Stage, view: TextView): Promise<Screening> {
 		const { screening, trips } = await this.look(call, stage, view);
@@ -131,14 +131,14 @@ export class Guarding {
 			.catch((cause: unknown) => this.failed(call, stage, cause));
 	}
 
-	/** @throws `Refusal` `guardrail_blocked`. */
+	/** @throws `Rejection` `guardrail_blocked`. */
 	requirePassing(stage: Stage, trips: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
 		const blocking = trips.find(({ action }) => action === 'BLOCK');
 		if (blocking !== undefined) throw blocked(stage, blocking);
 		if (this.isEnforced && unreadable.length > 0) this.requireReadable(stage, unreadable[0]?.type ?? '');
 	}
 
-	/** @throws `Refusal` `guardrail_blocked` if unreadable content is blocked. */
+	/** @throws `Rejection` `guardrail_blocked` if unreadable content is blocked. */
 	requireReadable(stage: Stage, type: string): void {
 		if (this.#settings.unreadable === 'block') throw blocked(stage, { policy: 'unreadable', category: type });
 	}
@@ -273,9 +273,9 @@ export class Guarding {
 	}
 }
 
-export function blocked(stage: Stage, { policy, category }: { readonly policy: string; readonly category: string }): Refusal {
+export function blocked(stage: Stage, { policy, category }: { readonly policy: string; readonly category: string }): Rejection {
 	const where = stage === 'input' ? 'The request' : 'The response';
-	return new Refusal('guardrail_blocked', {
+	return new Rejection('guardrail_blocked', {
 		message: `${where} was blocked by guardrails: policy \`${policy}\`, category \`${category}\``,
 	});
 }

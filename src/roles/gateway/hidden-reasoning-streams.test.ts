@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { chatBody, chatPath, GatewayBench, HandStream, messagesPath, readStream, sseAnswer } from '../../../test/support/gateway-bench.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../core/upstream.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { LedgerRow } from '../../stores/contracts/ledger.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
@@ -58,7 +58,7 @@ it('of a model with hidden reasoning is charged its reservation if its provider 
 	bench.respond = (request) => answerTo(request, upstream);
 	readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,"max_completion_tokens":9000,')));
 	upstream.write(chunk('four'));
-	upstream.sink?.fail(new Fault('provider_disconnected'));
+	upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 	expect((await rowsOf(bench))[0]?.closed).toMatchObject({ outcome: 'broken', usage: { outputTokens: 1024 } });
 });
 
@@ -83,7 +83,7 @@ it('that is complete at the disconnect is read until its usage arrives', async (
 it.each([
 	['waits half a second', (bench: GatewayBench) => bench.clock.advance(500)],
 	['ends', (_: GatewayBench, upstream: HandStream) => upstream.sink?.end()],
-	['fails', (_: GatewayBench, upstream: HandStream) => upstream.sink?.fail(new Fault('provider_disconnected'))],
+	['fails', (_: GatewayBench, upstream: HandStream) => upstream.sink?.fail(new UpstreamError('provider_disconnected'))],
 	['is shut down', (bench: GatewayBench) => bench.gateway.endOpenCalls()],
 ])('that is complete at the disconnect, and %s, is charged its maximum cost', async (_what, happens) => {
 	const bench = new GatewayBench();

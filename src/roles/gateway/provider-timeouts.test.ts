@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ask, benchWith, claude, gpt, hostOf, neverSent, sentThenLost } from '../../../test/support/failover-rig.ts';
 import { chatBody, summaryOf, testSettings } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
 
 const { timeouts } = testSettings;
@@ -52,7 +52,7 @@ describe('a provider without a response within `total_ms`', () => {
 		const bench = benchWith({ targets: [gpt], traffic: { ejectAfterFailures: 2 } });
 		bench.respond = (request) => {
 			request.onSent?.();
-			throw new Fault('provider_total_timeout');
+			throw new UpstreamError('provider_total_timeout');
 		};
 		await ask(bench);
 		await ask(bench);
@@ -63,7 +63,7 @@ describe('a provider without a response within `total_ms`', () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
 		bench.respond = () => {
 			bench.clock.advance(timeouts.totalMs);
-			throw new Fault('provider_connect_timeout');
+			throw new UpstreamError('provider_connect_timeout');
 		};
 		expect(summaryOf(await ask(bench))).toBe('504 provider_total_timeout');
 		expect(bench.sent.map(hostOf).join('')).toBe('b');

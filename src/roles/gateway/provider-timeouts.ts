@@ -1,5 +1,5 @@
 import type { TimeoutSettings, UpstreamTimeouts } from '../../core/upstream.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { CallScope } from './request-scope/request-scope.ts';
 
 /** Timeouts of requests to providers, in milliseconds. */
@@ -73,11 +73,16 @@ export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, strea
  * @param cameMs time at which the attempt began to wait for a slot, by the monotonic clock.
  * @param nowMs time at which it got one.
  */
-export function timeoutsLeft({ full, beginMs }: AttemptLimits, scope: CallScope, cameMs: number, nowMs: number): UpstreamTimeouts | Fault {
+export function timeoutsLeft(
+	{ full, beginMs }: AttemptLimits,
+	scope: CallScope,
+	cameMs: number,
+	nowMs: number,
+): UpstreamTimeouts | UpstreamError {
 	scope.firstAttemptMs ??= cameMs;
 	const passedMs = nowMs - scope.firstAttemptMs;
 	const leftMs = beginMs - passedMs;
-	if (leftMs <= 0) return new Fault('provider_total_timeout');
+	if (leftMs <= 0) return new UpstreamError('provider_total_timeout');
 	// The wait for a slot is part of the time to the first byte.
 	const firstByteMs = full.firstByteMs - (nowMs - cameMs);
 	return {

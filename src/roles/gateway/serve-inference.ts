@@ -26,12 +26,12 @@ export async function serveInference(
 	// Avoids promises for values that are available, here and below, because each await costs more than most stages.
 	const identified = identifyCaller(request, parts);
 	const caller = identified instanceof Promise ? await identified : identified;
-	const team = noteTeam(caller, scope.record, parts);
+	const team = noteTeam(caller, scope.recorder, parts);
 	const bodyMemory = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	scope.hold(bodyMemory);
 	const reading = readCall(request, endpoint, settings.maxBodyBytes, bodyMemory);
 	const asked = reading instanceof Promise ? await reading : reading;
-	scope.record.readBody(asked.body.bytes.length, endpoint.canStream ? asked.isStreamed : undefined);
+	scope.recorder.readBody(asked.body.bytes.length, endpoint.canStream ? asked.isStreamed : undefined);
 	work.openCalls.add(scope, request);
 	const call = guarding === undefined ? asked : await screenInput(asked, team.id, guarding);
 	const targets = chooseTargets(call, team.id, parts);
@@ -49,11 +49,17 @@ export async function serveInference(
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
 	const answered = answer(taken.prepared, outcome, taken.permit, scope, parts);
-	return guarding === undefined ? answered : screenOutput(call, team.id, answered, scope.record, guarding);
+	return guarding === undefined ? answered : screenOutput(call, team.id, answered, scope.recorder, guarding);
 }
 
-function noteFallback({ record }: CallScope, from: Taken | undefined, to: Taken, outcome: Outcome, { ports, traffic }: GatewayParts): void {
-	record.failOver();
+function noteFallback(
+	{ recorder }: CallScope,
+	from: Taken | undefined,
+	to: Taken,
+	outcome: Outcome,
+	{ ports, traffic }: GatewayParts,
+): void {
+	recorder.failOver();
 	const failed = from?.prepared.target;
 	const bound = failed && traffic.get(failed.provider);
 	if (failed === undefined || bound === undefined) return;

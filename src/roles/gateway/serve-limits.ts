@@ -4,30 +4,30 @@ import { rateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { GatewayParts } from './gateway-deps.ts';
 import { answerHeaders } from './gateway-headers.ts';
-import type { RequestRecord } from './request-scope/request-recorder.ts';
+import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import { unlessUnreachable } from './stages/admit-request.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 
-/** Serves the remaining limits and budgets of the client's team, without counting the request. @throws Fault `records_unavailable`. */
-export async function serveLimits(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
+/** Serves the remaining limits and budgets of the client's team, without counting the request. @throws UpstreamError `records_unavailable`. */
+export async function serveLimits(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<HttpResponse> {
 	const { ports } = parts;
 	const caller = await identifyCaller(request, parts);
-	const team = noteTeam(caller, record, parts);
+	const team = noteTeam(caller, recorder, parts);
 	const terms = parts.terms.termsOf(team, ports.teams.budgetsOf(team.id));
 	const period = periodOf(ports.clock.nowMs());
 	const budgets = terms.budgets.map(({ budget }) => ({ budget, period }));
 	const reading = await ports.admission.read(team.id, budgets).catch(unlessUnreachable);
-	record.limitHeaders = rateLimitHeaders(terms, reading);
-	const headers = { ...answerHeaders(request, record, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
-	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts: record.facts };
+	recorder.limitHeaders = rateLimitHeaders(terms, reading);
+	const headers = { ...answerHeaders(request, recorder, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
+	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts: recorder.facts };
 }
 
 /** Adds limit headers to responses that counted toward no limit. They are omitted while the counters are unavailable. */
-export async function noteLimits(record: RequestRecord, { ports, terms }: GatewayParts): Promise<void> {
-	const { team, facts } = record;
-	if (team === undefined || record.limitHeaders !== undefined || facts.isUncounted === true) return;
+export async function noteLimits(recorder: RequestRecorder, { ports, terms }: GatewayParts): Promise<void> {
+	const { team, facts } = recorder;
+	if (team === undefined || recorder.limitHeaders !== undefined || facts.isUncounted === true) return;
 	try {
-		record.limitHeaders = rateLimitHeaders(terms.termsOf(team, []), await ports.admission.read(team.id, []));
+		recorder.limitHeaders = rateLimitHeaders(terms.termsOf(team, []), await ports.admission.read(team.id, []));
 	} catch (cause) {
 		ports.log.debug('the counters of a team could not be read', { team: team.id, cause });
 	}

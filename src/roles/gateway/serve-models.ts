@@ -1,6 +1,6 @@
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { listedModels } from '../../policy/budgets/price-of.ts';
 import type { ListedModel, ProviderModel } from '../../policy/routing/routing-settings.ts';
 import type { Target } from '../../policy/routing/target.ts';
@@ -8,7 +8,7 @@ import { clientDialects } from '../../wire/dialects/dialects.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
 import type { GatewayParts } from './gateway-deps.ts';
 import { answerHeaders } from './gateway-headers.ts';
-import type { RequestRecord } from './request-scope/request-recorder.ts';
+import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import { noteLimits } from './serve-limits.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 
@@ -22,31 +22,31 @@ const kindsOfAnyName: ReadonlySet<string> = new Set<Provider['kind']>(['azure-op
 /**
  * Lists the models that this client may use, as far as their names are known. A request with Anthropic's version header gets Anthropic's
  * list. Others get OpenAI's, with Anthropic's members added.
- * @throws `Refusal` `field_invalid`
+ * @throws `Rejection` `field_invalid`
  */
-export async function serveModels(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
-	const team = await enter(request, record, parts);
+export async function serveModels(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<HttpResponse> {
+	const team = await enter(request, recorder, parts);
 	const { routing, ports } = parts;
 	const all = routing.modelsOf(team, ports.teams.routingRules(), pricedModels(parts)).filter(({ target }) => isCallable(target, parts));
 	const { models, hasMore } = pageOf(all, request.query);
 	const page = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
 	const data = models.map(rendererFor(request));
-	return answerJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, record, parts);
+	return answerJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, recorder, parts);
 }
 
-/** Serves one model that the client may use, by the name after `/v1/models/`. @throws `Refusal` `model_unlisted` */
-export async function serveModel(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
-	const team = await enter(request, record, parts);
+/** Serves one model that the client may use, by the name after `/v1/models/`. @throws `Rejection` `model_unlisted` */
+export async function serveModel(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<HttpResponse> {
+	const team = await enter(request, recorder, parts);
 	const id = decoded(request.path.slice(modelPath.length));
 	const target = id === undefined ? undefined : findCallable(id, team, (isAnthropic(request) ? messages : chat).name, parts);
-	if (id !== undefined && target !== undefined) return answerJson(rendererFor(request)({ id, target }), request, record, parts);
-	throw new Refusal('model_unlisted', { param: 'model' });
+	if (id !== undefined && target !== undefined) return answerJson(rendererFor(request)({ id, target }), request, recorder, parts);
+	throw new Rejection('model_unlisted', { param: 'model' });
 }
 
 /** @returns the team's id. */
-async function enter(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<string> {
-	const team = noteTeam(await identifyCaller(request, parts), record, parts);
-	await noteLimits(record, parts);
+async function enter(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<string> {
+	const team = noteTeam(await identifyCaller(request, parts), recorder, parts);
+	await noteLimits(recorder, parts);
 	return team.id;
 }
 
@@ -91,9 +91,9 @@ function decoded(name: string): string | undefined {
 	}
 }
 
-function answerJson(body: object, request: HttpRequest, record: RequestRecord, { ports }: GatewayParts): HttpResponse {
-	const headers = { ...answerHeaders(request, record, ports.clock), 'content-type': 'application/json' };
-	return { status: 200, headers, body: JSON.stringify(body), facts: record.facts };
+function answerJson(body: object, request: HttpRequest, recorder: RequestRecorder, { ports }: GatewayParts): HttpResponse {
+	const headers = { ...answerHeaders(request, recorder, ports.clock), 'content-type': 'application/json' };
+	return { status: 200, headers, body: JSON.stringify(body), facts: recorder.facts };
 }
 
 function isAnthropic({ headers }: HttpRequest): boolean {
@@ -123,7 +123,7 @@ export interface ModelPage<Model> {
 	readonly hasMore: boolean;
 }
 
-/** Returns the page for `limit`, `after_id` and `before_id` of a query. @throws `Refusal` `field_invalid` */
+/** Returns the page for `limit`, `after_id` and `before_id` of a query. @throws `Rejection` `field_invalid` */
 export function pageOf<Model extends { readonly id: string }>(all: readonly Model[], query: string): ModelPage<Model> {
 	const asked = new URLSearchParams(query);
 	const limit = limitOf(asked.get('limit'));
@@ -151,6 +151,6 @@ function indexOf(id: string, param: string, all: readonly { readonly id: string 
 	return index;
 }
 
-function invalid(param: string, message: string): Refusal {
-	return new Refusal('field_invalid', { param, message });
+function invalid(param: string, message: string): Rejection {
+	return new Rejection('field_invalid', { param, message });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collectGarbage } from '../../../test/support/collect-garbage.ts';
 import { chatBody, chatPath, GatewayBench, jsonAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { CloseListener, Ledger } from '../../stores/contracts/ledger.ts';
 
@@ -23,7 +23,7 @@ async function bookOne(close: Ledger['close']) {
 
 describe('the cost of a request whose entry cannot be closed', () => {
 	it('now is counted: the ledger stores the close, and writes it later', async () => {
-		const booked = await bookOne((_row, told) => told(new Fault('records_unavailable')));
+		const booked = await bookOne((_row, told) => told(new UpstreamError('records_unavailable')));
 		expect(booked).toEqual({ status: 200, settled: costOfUsage, held: 0n, log: [] });
 	});
 

@@ -4,7 +4,7 @@
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Price } from '../../core/price.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import type { Usage } from '../../core/usage.ts';
 import { costNanoUsd } from '../../policy/budgets/cost.ts';
 import { StreamPace } from '../../policy/budgets/stream-pace.ts';
@@ -25,7 +25,7 @@ const hiddenMs = 500;
 export const admittedTokens = { least: leastTokens, first: 128 };
 
 /** Ends a stream because its budget is exhausted. */
-export class StreamStopped extends Refusal {
+export class StreamStopped extends Rejection {
 	constructor() {
 		super('budget_exceeded', { message: 'The stream was stopped: the budget does not allow more output' });
 	}

@@ -28,7 +28,7 @@ import {
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
 import type { HttpResponse } from '../../core/handler.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 
 describe('retries', () => {
 	it('a rejected connection is tried once more, after a wait, and billed once', async () => {
@@ -187,8 +187,8 @@ describe('slots of a provider', () => {
 		const calls = [ask(bench), ask(bench), ask(bench)];
 		await settle();
 		expect([bench.sent.length, bench.traffic.of('provider_b').concurrency.queued]).toEqual([2, 1]);
-		const refused = await ask(bench);
-		expect([summaryOf(refused), refused.headers['retry-after']]).toEqual(['503 provider_busy', '1']);
+		const rejected = await ask(bench);
+		expect([summaryOf(rejected), rejected.headers['retry-after']]).toEqual(['503 provider_busy', '1']);
 		answers[0]?.(200);
 		await settle();
 		expect(bench.sent).toHaveLength(3);
@@ -219,7 +219,7 @@ describe('slots of a provider', () => {
 		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
 		const { concurrency } = bench.traffic.of('provider_b');
 		for (const end of [
-			(body: HandStream) => body.sink?.fail(new Fault('provider_idle_timeout')),
+			(body: HandStream) => body.sink?.fail(new UpstreamError('provider_idle_timeout')),
 			(body: HandStream) => {
 				body.write('data: [DONE]\n\n');
 				body.sink?.end();

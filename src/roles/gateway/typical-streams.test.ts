@@ -11,7 +11,7 @@ import {
 	sseAnswer,
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 
 let requests = 0;
 const fresh = (): { id: string } => ({ id: `req-${++requests}` });
@@ -124,7 +124,7 @@ describe('the tokens of a stream that is cut', () => {
 		return (await bench.ledger.list({ limit: 1 })).rows[0]?.closed?.usage.outputTokens ?? 0;
 	}
 
-	const cut = (upstream: HandStream): void => upstream.sink?.fail(new Fault('provider_disconnected'));
+	const cut = (upstream: HandStream): void => upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 	const report =
 		(outputTokens: number) =>
 		(upstream: HandStream): void => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formOf, startIdentity } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { type AttemptThrottle, createAttemptThrottle } from './attempt-throttle.ts';
 
 /** Returns the number of attempts that are allowed. */
@@ -12,7 +12,7 @@ function countAllowed(throttle: AttemptThrottle, attempts: Iterable<readonly [cl
 			throttle.count(clientId, address);
 			allowed++;
 		} catch (cause) {
-			if (!(cause instanceof Refusal && cause.code === 'too_many_attempts')) throw cause;
+			if (!(cause instanceof Rejection && cause.code === 'too_many_attempts')) throw cause;
 		}
 	}
 	return allowed;
@@ -123,7 +123,7 @@ describe('wrong secrets', () => {
 		throttle.count('one', '192.0.2.1');
 		throttle.check('one', '192.0.2.1');
 		throttle.count('one', '192.0.2.1');
-		expect(() => throttle.check('one', '192.0.2.1')).toThrow(Refusal);
+		expect(() => throttle.check('one', '192.0.2.1')).toThrow(Rejection);
 	});
 
 	test('over HTTP: 100 return invalid_client, the next ones 429 with the seconds to wait', async ({ onTestFinished }) => {

@@ -5,13 +5,13 @@
  */
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { parseIpAddress } from '../../policy/firewall/ip-address.ts';
 
 export interface AttemptThrottle {
-	/** @throws `Refusal` `too_many_attempts`. */
+	/** @throws `Rejection` `too_many_attempts`. */
 	check(clientId: string, address: string): void;
-	/** Checks, and counts an attempt as wrong until `forgive`. @throws `Refusal` `too_many_attempts`. */
+	/** Checks, and counts an attempt as wrong until `forgive`. @throws `Rejection` `too_many_attempts`. */
 	count(clientId: string, address: string): void;
 	/** Removes an attempt whose secret was right. */
 	forgive(clientId: string, address: string): void;
@@ -51,7 +51,7 @@ export function createAttemptThrottle(clock: Clock, maxPerMinute: () => number):
 			const window = currentOf(key);
 			if (window === undefined || window.count < limit) continue;
 			const retryAfterSeconds = Math.max(1, Math.ceil((window.endsAtMs - clock.monotonicMs()) / 1000));
-			throw new Refusal('too_many_attempts', {
+			throw new Rejection('too_many_attempts', {
 				message: `Too many failed authentications within one minute: retry in ${retryAfterSeconds} s with the correct secret`,
 				retryAfterSeconds,
 			});

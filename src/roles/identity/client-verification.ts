@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import {
 	type Derivation,
 	derivationKey,
@@ -21,7 +21,7 @@ import type { AttemptThrottle } from './attempt-throttle.ts';
 import type { ClientCredentials } from './client-credentials.ts';
 
 export interface ClientVerification {
-	/** @throws `Refusal` `invalid_client`, `too_many_attempts`, `overloaded`. */
+	/** @throws `Rejection` `invalid_client`, `too_many_attempts`, `overloaded`. */
 	verify(credentials: ClientCredentials, address: string): Promise<ClientRecord>;
 }
 
@@ -83,7 +83,7 @@ export function createClientVerification({ findClient, throttle, clock, log, cos
 			if (client === undefined || match === undefined || !hashes.includes(match)) {
 				// The received id is not logged, because users put secrets into the wrong field.
 				log.info('client not authenticated', { clientId: client?.id ?? null, address });
-				throw new Refusal('invalid_client');
+				throw new Rejection('invalid_client');
 			}
 			remembered.set(digest, match);
 			throttle.trust(id, address);
@@ -115,7 +115,7 @@ async function findMatch(secret: string, encodedHashes: readonly string[], decoy
 }
 
 interface BoundedQueue {
-	/** Queues `task` and runs it. @throws `Refusal` `overloaded` immediately if the queue is full; errors of the task. */
+	/** Queues `task` and runs it. @throws `Rejection` `overloaded` immediately if the queue is full; errors of the task. */
 	run<Result>(task: () => Promise<Result>): Promise<Result>;
 }
 
@@ -127,7 +127,7 @@ function createBoundedQueue(concurrency: number, capacity: number): BoundedQueue
 		async run(task) {
 			if (running >= concurrency) {
 				if (waiting.length >= capacity) {
-					throw new Refusal('overloaded', { message: 'Too many authentications in progress: retry in 1 s', retryAfterSeconds: 1 });
+					throw new Rejection('overloaded', { message: 'Too many authentications in progress: retry in 1 s', retryAfterSeconds: 1 });
 				}
 				// A finished task passes its slot on, so that no new task can take it in between.
 				await new Promise<void>((resolve) => waiting.push(resolve));

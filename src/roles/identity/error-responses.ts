@@ -1,7 +1,7 @@
 /** Error responses of identity: `{error, error_description}` (RFC 6749 section 5.2). */
 
-import { Refusal } from '../../core/rejection.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { Rejection } from '../../core/rejection.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { ErrorAnswer } from '../document-server.ts';
 
 export interface ErrorBody {
@@ -12,35 +12,35 @@ export interface ErrorBody {
 
 /** @param requestId included in the response to an internal error; it identifies the log line. */
 export function answerError(cause: unknown, requestId: string): ErrorAnswer<ErrorBody> {
-	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
+	const known = cause instanceof Rejection || cause instanceof UpstreamError ? cause : rejectionOfServer(cause);
 	if (known === undefined) {
 		const description = 'Internal error. Operators: the cause is in the log under the request id';
 		return { status: 500, headers: {}, body: { error: 'server_error', error_description: description, request_id: requestId } };
 	}
 	return {
 		status: known.status,
-		headers: known instanceof Refusal ? headersOf(known) : { 'retry-after': '1' },
+		headers: known instanceof Rejection ? headersOf(known) : { 'retry-after': '1' },
 		body: { error: known.code, error_description: describable(known.message) },
 	};
 }
 
 /** Converts errors of the server library about unreadable requests; undefined for other errors. */
-function refusalOfServer(cause: unknown): Refusal | undefined {
+function rejectionOfServer(cause: unknown): Rejection | undefined {
 	if (!(cause instanceof Error) || !('statusCode' in cause) || typeof cause.statusCode !== 'number' || cause.statusCode >= 500) {
 		return undefined;
 	}
 	if (cause.statusCode === 413) {
-		return new Refusal('body_too_large', { message: `The body is larger than ${maxBodyBytes} bytes`, cause });
+		return new Rejection('body_too_large', { message: `The body is larger than ${maxBodyBytes} bytes`, cause });
 	}
 	if (cause.statusCode === 415) {
-		return new Refusal('invalid_request', { message: 'The body must be application/x-www-form-urlencoded', cause });
+		return new Rejection('invalid_request', { message: 'The body must be application/x-www-form-urlencoded', cause });
 	}
-	return new Refusal('invalid_request', { message: 'The request is malformed', cause });
+	return new Rejection('invalid_request', { message: 'The request is malformed', cause });
 }
 
 export const maxBodyBytes = 8192;
 
-function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string, string> {
+function headersOf({ code, headers, retryAfterSeconds }: Rejection): Record<string, string> {
 	return {
 		...headers,
 		...(code === 'invalid_client' ? { 'www-authenticate': 'Basic realm="tollgate", charset="UTF-8"' } : {}),

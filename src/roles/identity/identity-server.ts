@@ -1,7 +1,7 @@
 /** HTTP server of identity: paths, methods, header fields and limits. Ports supply the responses. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from '../../core/log.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { createDocumentServer } from '../document-server.ts';
 import { answerError, maxBodyBytes } from './error-responses.ts';
 import { scopeNames } from './granted-scopes.ts';
@@ -36,7 +36,7 @@ export function createIdentityServer(parts: IdentityServerParts): FastifyInstanc
 		noteError(cause, { id, ip }, { status, body }) {
 			const fields = { requestId: id, code: body.error, address: ip };
 			// Frequent requests must not fill the log with stack traces.
-			if (status >= 500 && !(cause instanceof Refusal)) log.error('token request failed', { ...fields, cause });
+			if (status >= 500 && !(cause instanceof Rejection)) log.error('token request failed', { ...fields, cause });
 			else log.info('token request rejected', fields);
 		},
 	});

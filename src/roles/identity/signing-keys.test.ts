@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type IdentitySubject, issuer, startIdentity } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../test/support/recording-log.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
 import { openSqliteRecords } from '../../stores/sqlite/sqlite-records.ts';
 
@@ -142,7 +142,7 @@ describe('signing keys', () => {
 		const clock = new ManualClock();
 		const records = openRecords(temporaryDirectory(), clock);
 		const { list } = records.signingKeys;
-		records.signingKeys.list = () => Promise.reject(new Fault('records_unavailable'));
+		records.signingKeys.list = () => Promise.reject(new UpstreamError('records_unavailable'));
 		const subject = await start(clock, records);
 		expect(() => subject.identity.publishedKeySet()).toThrow(expect.objectContaining({ code: 'records_unavailable' }));
 		expect((await fetch(`${subject.baseUrl}/.well-known/jwks.json`)).status).toBe(503);
@@ -162,7 +162,7 @@ describe('signing keys', () => {
 		const clock = new ManualClock();
 		const records = openRecords(temporaryDirectory(), clock);
 		let failure = 'the server is away';
-		records.signingKeys.list = () => Promise.reject(new Fault('records_unavailable', { message: failure }));
+		records.signingKeys.list = () => Promise.reject(new UpstreamError('records_unavailable', { message: failure }));
 		const subject = await start(clock, records);
 		for (const next of ['the server is away', 'the row k1 cannot be opened', 'the row k1 cannot be opened']) {
 			failure = next;
@@ -170,7 +170,10 @@ describe('signing keys', () => {
 			await new Promise((resolve) => setImmediate(resolve));
 		}
 		const told = subject.log.lines.filter(({ event }) => event === 'signing keys cannot be read yet');
-		expect(told.map(({ fields }) => String(fields['cause']))).toEqual(['Fault: the server is away', 'Fault: the row k1 cannot be opened']);
+		expect(told.map(({ fields }) => String(fields['cause']))).toEqual([
+			'UpstreamError: the server is away',
+			'UpstreamError: the row k1 cannot be opened',
+		]);
 	});
 
 	test('of real processes that start on one empty store at once are the same', async () => {

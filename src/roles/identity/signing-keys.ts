@@ -5,7 +5,7 @@ import { createHash, createPrivateKey, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { RecordStore, SigningKeyRecord } from '../../stores/contracts/records.ts';
 import type { KeySchedule } from './key-schedule.ts';
 import { nextRotationMs, planRotation, publishedKeys, signingKey } from './key-schedule.ts';
@@ -29,9 +29,9 @@ export interface SigningKeys {
 	/** Resolves when there is a signing key, when the records are unreachable, or after 1 s. Without a key, retries each second. */
 	start(): Promise<void>;
 	stop(): void;
-	/** Returns the current signing key. @throws `Fault` `records_unavailable` while there is none. */
+	/** Returns the current signing key. @throws `UpstreamError` `records_unavailable` while there is none. */
 	current(): SigningKey;
-	/** @throws `Fault` `records_unavailable` while there is none. */
+	/** @throws `UpstreamError` `records_unavailable` while there is none. */
 	published(): PublishedKey[];
 	/** Runs `listener` when the published set may have changed. Returns a function that stops it. */
 	onChange(listener: () => void): () => void;
@@ -115,7 +115,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 			if (lastFailure !== undefined) log.info('signing keys loaded');
 			wake(checkEveryMs, tick);
 		} catch (cause) {
-			if (lastFailure === undefined && !(cause instanceof Fault)) throw cause;
+			if (lastFailure === undefined && !(cause instanceof UpstreamError)) throw cause;
 			const failure = String(cause);
 			if (failure !== lastFailure) log.warn('signing keys cannot be read yet', { cause });
 			wake(beginEveryMs, () => void begin(failure));
@@ -136,11 +136,11 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 		},
 		current() {
 			const key = signingKey(keys, clock.nowMs());
-			if (key === undefined) throw new Fault('records_unavailable');
+			if (key === undefined) throw new UpstreamError('records_unavailable');
 			return key;
 		},
 		published() {
-			if (keys.length === 0) throw new Fault('records_unavailable');
+			if (keys.length === 0) throw new UpstreamError('records_unavailable');
 			return publishedKeys(keys, clock.nowMs()).map((key) => key.published);
 		},
 		onChange(listener) {

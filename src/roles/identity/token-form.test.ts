@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { parseTokenForm } from './token-form.ts';
 
 test('the output of URLSearchParams is read back, without empty values', () => {
@@ -19,7 +19,7 @@ test('any bytes are either parsed or rejected as an invalid request', () => {
 			try {
 				for (const [name, value] of parseTokenForm(Buffer.from(bytes))) expect(`${name}${value}`).not.toContain('\0');
 			} catch (cause) {
-				expect(cause).toBeInstanceOf(Refusal);
+				expect(cause).toBeInstanceOf(Rejection);
 				expect(cause).toHaveProperty('code', 'invalid_request');
 			}
 		}),
@@ -28,7 +28,7 @@ test('any bytes are either parsed or rejected as an invalid request', () => {
 });
 
 test.each(['a=1&a=2', 'a=1&a=', 'a&a', 'a=1&%61=2', 'a=%', 'a=%g0', 'a=%c3', 'a=%ed%a0%80', '%00=1', 'a=\0'])('%j is rejected', (text) => {
-	expect(() => parseTokenForm(Buffer.from(text))).toThrow(Refusal);
+	expect(() => parseTokenForm(Buffer.from(text))).toThrow(Rejection);
 });
 
 test('names of object members are names like any other', () => {

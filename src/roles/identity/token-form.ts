@@ -1,11 +1,11 @@
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses a form body strictly: each parameter at most once, valid percent-encoding, valid UTF-8, no NUL. A parameter without a value is
  * treated as omitted (RFC 6749 section 3.1).
- * @throws `Refusal` `invalid_request`.
+ * @throws `Rejection` `invalid_request`.
  */
 export function parseTokenForm(body: Buffer): ReadonlyMap<string, string> {
 	const parameters = new Map<string, string>();
@@ -22,7 +22,7 @@ export function parseTokenForm(body: Buffer): ReadonlyMap<string, string> {
 	return parameters;
 }
 
-/** @throws `Refusal` `invalid_request`. */
+/** @throws `Rejection` `invalid_request`. */
 export function decodeFormText(text: string): string {
 	let decoded: string;
 	try {
@@ -34,7 +34,7 @@ export function decodeFormText(text: string): string {
 	return decoded;
 }
 
-/** @throws `Refusal` `invalid_request`. */
+/** @throws `Rejection` `invalid_request`. */
 export function decodeUtf8(bytes: Buffer): string {
 	try {
 		return decoder.decode(bytes);
@@ -43,6 +43,6 @@ export function decodeUtf8(bytes: Buffer): string {
 	}
 }
 
-function malformed(message: string, cause?: unknown): Refusal {
-	return new Refusal('invalid_request', { message, cause });
+function malformed(message: string, cause?: unknown): Rejection {
+	return new Rejection('invalid_request', { message, cause });
 }

@@ -1,20 +1,20 @@
 /** Creates and changes clients for the command line, the admin API and the demo. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { hashClientSecret, parseSecretHash } from './client-secret.ts';
 import type { ChangeTerms, ClientRecord, ClientStore } from './records.ts';
 
 export interface ClientsAdministration {
 	/**
 	 * @returns the record with its secret, which is shown only once and never stored; `id_taken` if the id exists.
-	 * @throws `Refusal` `field_invalid`.
+	 * @throws `Rejection` `field_invalid`.
 	 */
 	createClient(wish: ClientWish, terms?: Pick<ChangeTerms, 'author'>): Promise<ClientWithSecret | 'id_taken'>;
 	/**
 	 * Issues a new secret; the newest of the old ones stays valid for `overlapSeconds`.
 	 * @returns undefined when there is no such client.
-	 * @throws `Refusal` `field_invalid`; `record_stale` when somebody else changes the client at the same time.
+	 * @throws `Rejection` `field_invalid`; `record_stale` when somebody else changes the client at the same time.
 	 */
 	rotateSecret(id: string, overlapSeconds: number, terms?: ChangeTerms): Promise<ClientWithSecret | undefined>;
 }
@@ -65,7 +65,7 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 
 		async rotateSecret(id, overlapSeconds, terms = {}) {
 			if (!(overlapSeconds >= 0 && Number.isFinite(overlapSeconds))) {
-				throw new Refusal('field_invalid', {
+				throw new Rejection('field_invalid', {
 					param: 'overlap_seconds',
 					message: 'overlap_seconds: must be a number of seconds, 0 or more',
 				});
@@ -80,7 +80,7 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 			const kept = previous === undefined || overlapSeconds === 0 ? [] : [{ hash: previous.hash, expiresAtMs: endMs }];
 			const record: ClientRecord = { ...before, secrets: [{ hash, expiresAtMs: null }, ...kept], updatedAtMs: nowMs };
 			const outcome = await clients.replace(record, { ifVersion: before.version, ...terms });
-			if (outcome === 'stale') throw new Refusal('record_stale');
+			if (outcome === 'stale') throw new Rejection('record_stale');
 			return outcome === 'replaced' ? { record, secret } : undefined;
 		},
 	};
@@ -88,18 +88,18 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 
 function checkWish({ id, name, scopes, secret }: ClientWish): void {
 	if (id !== undefined && !/^[A-Za-z0-9._~-]{1,128}$/.test(id)) {
-		throw new Refusal('field_invalid', { param: 'id', message: 'id: must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -' });
+		throw new Rejection('field_invalid', { param: 'id', message: 'id: must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -' });
 	}
 	if (name.trim() === '' || name.length > 200) {
-		throw new Refusal('field_invalid', { param: 'name', message: 'name: must be 1 to 200 characters' });
+		throw new Rejection('field_invalid', { param: 'name', message: 'name: must be 1 to 200 characters' });
 	}
 	const unknown = scopes.find((scope) => !knownScopes.has(scope));
 	if (unknown !== undefined) {
-		throw new Refusal('field_invalid', { param: 'scopes', message: `scopes: ${JSON.stringify(unknown)} is not one of invoke, admin` });
+		throw new Rejection('field_invalid', { param: 'scopes', message: `scopes: ${JSON.stringify(unknown)} is not one of invoke, admin` });
 	}
 	// RFC 6749 appendix A.2 allows these characters in a client secret, and no others.
 	if (secret !== undefined && (secret.length < minSecretLength || !/^[\x20-\x7e]{1,512}$/.test(secret))) {
-		throw new Refusal('field_invalid', {
+		throw new Rejection('field_invalid', {
 			param: 'secret',
 			message: `secret: must be ${minSecretLength} to 512 printable ASCII characters`,
 		});

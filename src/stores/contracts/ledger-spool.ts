@@ -14,7 +14,7 @@ export interface SpoolProgress {
 	/** Position of the last of them. */
 	readonly through: number;
 	/** Ids of rows that can never be sent; they stay in the local file. */
-	readonly refusedIds: readonly string[];
+	readonly rejectedIds: readonly string[];
 }
 
 export interface SpoolPart {

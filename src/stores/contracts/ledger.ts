@@ -1,5 +1,5 @@
 /** Ledger of every admitted request. An entry is opened before the provider is called and closed exactly once. */
-import type { Fault } from '../../core/upstream-error.ts';
+import type { UpstreamError } from '../../core/upstream-error.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { AssessmentReader, AssessmentTaker } from './assessments.ts';
 
@@ -71,7 +71,7 @@ export interface OpenRow {
 /** Result of `open`. The caller checks `failure` when it begins to send the request, and closes the entry in either case. */
 export interface OpenedRow {
 	/** `records_unavailable`: the entry would not survive after all. */
-	readonly failure: Fault | undefined;
+	readonly failure: UpstreamError | undefined;
 }
 
 export const callOutcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
@@ -90,7 +90,7 @@ export interface ClosedRow {
 }
 
 /** Result of a `close`: the last two changed nothing. */
-export type CloseListener = (outcome: Closing | Fault) => void;
+export type CloseListener = (outcome: Closing | UpstreamError) => void;
 
 export type Closing = 'closed' | 'closed_before' | 'unknown';
 

@@ -1,6 +1,6 @@
 /** Counters that live as long as the process. Every operation is synchronous, so operations never interleave. */
 import type { Clock } from '../../core/clock.ts';
-import type { Admission, BudgetPeriod, CounterReading, Declined } from '../../core/counters.ts';
+import type { Admission, BudgetPeriod, CounterReading, Rejected } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import { OpenList } from '../../core/swap-remove-list.ts';
 import {
@@ -170,7 +170,7 @@ function isFitted({ check }: BudgetHold): boolean {
 	return check === 'fit';
 }
 
-function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Declined, 'binding' | 'budget'> | undefined {
+function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Rejected, 'binding' | 'budget'> | undefined {
 	if (request.requestsPerMinute !== null && team.requests >= request.requestsPerMinute) return { binding: 'rpm' };
 	if (request.dailyTokens !== null && team.tokens + team.reservedTokens >= request.dailyTokens) return { binding: 'daily_tokens' };
 	const budget = request.holds.find((hold) => !team.allows(hold, 0n));

@@ -53,7 +53,7 @@ test('while the server is silent every method fails within the deadline, and wor
 		].map((attempt: Promise<unknown>) => attempt.catch((cause: unknown) => cause)),
 	);
 	const failures = await Promise.race([failing, tooLate]);
-	for (const failure of failures) expect(failure).toMatchObject({ name: 'Fault', code: 'records_unavailable' });
+	for (const failure of failures) expect(failure).toMatchObject({ name: 'UpstreamError', code: 'records_unavailable' });
 	server.resume();
 	expect((await records.teams.list()).map(({ id }) => id)).toContain('red');
 	expect(await records.teams.create(team('green'))).toBe('created');
@@ -106,7 +106,7 @@ test('a store that may come late opens while the server is away, fails each call
 	const snapshot = await openRecordsSnapshot(late, [], { clock, log });
 	onTestFinished(() => snapshot.close());
 	expect(snapshot.isLoaded).toBe(false);
-	await expect(late.teams.list()).rejects.toMatchObject({ name: 'Fault', code: 'records_unavailable' });
+	await expect(late.teams.list()).rejects.toMatchObject({ name: 'UpstreamError', code: 'records_unavailable' });
 	await server.restart();
 	// Its tables do not exist yet.
 	await eventually('it is read', () => (snapshot.isLoaded ? true : undefined));

@@ -7,7 +7,7 @@ import { postgresCertificate, postgresPassword, query } from '../../../test/supp
 import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../../test/support/shared-stores.ts';
 import type { Team } from '../../core/team.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { systemClock as clock } from '../../io/system-clock.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
@@ -132,7 +132,7 @@ test('a change whose audit entry cannot be written is not made', async () => {
 	const url = await server.createDatabase();
 	const records = await open(url);
 	await query(url, 'ALTER TABLE tollgate.audit ADD CHECK (false)');
-	await expect(records.teams.create(team('red'), { author: { actor: 'cli', atMs: 1 } })).rejects.toThrow(Fault);
+	await expect(records.teams.create(team('red'), { author: { actor: 'cli', atMs: 1 } })).rejects.toThrow(UpstreamError);
 	expect(await records.teams.list()).toEqual([]);
 	expect(await records.teams.create(team('red'))).toBe('created');
 });
@@ -143,7 +143,7 @@ test('a database that fails is a fault, which shows nothing of the record', asyn
 	await query(url, 'ALTER TABLE tollgate.signing_keys ADD CHECK (false)');
 	const key = { kid: 'k1', privateJwk: 'very private', createdAtMs: 1, activeFromMs: 2, retiredAtMs: null };
 	const failure = await records.signingKeys.rotate(key, null, []).catch((cause: unknown) => cause);
-	expect(failure).toBeInstanceOf(Fault);
+	expect(failure).toBeInstanceOf(UpstreamError);
 	expect(failure).toHaveProperty('code', 'records_unavailable');
 	expect(textOf(failure)).toContain('violates check constraint');
 	expect(textOf(failure)).not.toContain('very private');
@@ -153,9 +153,9 @@ test('a database of a newer release is left alone', async () => {
 	const url = await server.createDatabase();
 	await (await open(url)).close();
 	await query(url, 'UPDATE tollgate.schema_versions SET version = 99');
-	const refusal = await openStore(url).catch((cause: unknown) => cause);
-	expect(refusal).toBeInstanceOf(StoreUnusable);
-	expect(String(refusal)).toMatch(/was written by a newer release \(schema 99 of the records, this release knows 4\)/);
+	const rejection = await openStore(url).catch((cause: unknown) => cause);
+	expect(rejection).toBeInstanceOf(StoreUnusable);
+	expect(String(rejection)).toMatch(/was written by a newer release \(schema 99 of the records, this release knows 4\)/);
 	expect(await query(url, 'SELECT version FROM tollgate.schema_versions')).toEqual([{ version: 99 }]);
 });
 
@@ -206,10 +206,10 @@ test.each([
 ])('%s is said without the password', async (_, change, complaint) => {
 	const log = createRememberedLog();
 	const url = change(await server.createDatabase());
-	const refusal = await openPostgresRecords({ url }, { clock, log }).catch((cause: unknown) => cause);
-	expect(refusal).toBeInstanceOf(StoreUnusable);
-	expect(String(refusal)).toMatch(complaint);
-	const said = textOf(refusal) + JSON.stringify(log.lines);
+	const rejection = await openPostgresRecords({ url }, { clock, log }).catch((cause: unknown) => cause);
+	expect(rejection).toBeInstanceOf(StoreUnusable);
+	expect(String(rejection)).toMatch(complaint);
+	const said = textOf(rejection) + JSON.stringify(log.lines);
 	for (const secret of [postgresPassword, encodeURIComponent(postgresPassword), 'not the secret', 'not%20the%20secret']) {
 		expect(said).not.toContain(secret);
 	}

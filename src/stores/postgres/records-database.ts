@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import type { RecordsDb, RecordTables } from './records-schema.ts';
 
@@ -35,7 +35,7 @@ export function createRecordsDatabase(
 			return await connection.run((db) => statements(db.withSchema('tollgate')));
 		} catch (cause) {
 			failed();
-			throw new Fault('records_unavailable', { cause });
+			throw new UpstreamError('records_unavailable', { cause });
 		}
 	};
 	return {

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { integerOf } from '../row.ts';
 
 /**
  * Runs statements that only read.
- * @throws Fault `records_unavailable` when the database fails.
+ * @throws UpstreamError `records_unavailable` when the database fails.
  */
 export async function read<Result>(statements: () => Result): Promise<Result> {
 	try {
 		return statements();
 	} catch (cause) {
-		throw new Fault('records_unavailable', { cause });
+		throw new UpstreamError('records_unavailable', { cause });
 	}
 }
 

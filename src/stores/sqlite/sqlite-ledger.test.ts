@@ -11,7 +11,7 @@ import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { requireProgram } from '../../../test/support/system-programs.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { closedRow, ledgerContract, ledgerNoonMs, openRow } from '../contracts/ledger.contract.ts';
 import type { Ledger } from '../contracts/ledger.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
@@ -308,9 +308,9 @@ describe('bad weather', () => {
 		change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
 		// The entry that meets the failure first is already durable.
 		await ledger.open(openRow('kept'));
-		const refused = await closeRow(ledger, closedRow('kept')).catch((cause: unknown) => cause);
-		expect(refused).toBeInstanceOf(Fault);
-		expect(refused).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
+		const rejected = await closeRow(ledger, closedRow('kept')).catch((cause: unknown) => cause);
+		expect(rejected).toBeInstanceOf(UpstreamError);
+		expect(rejected).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
 		await expect(ledger.open(openRow('at once'))).rejects.toThrow('the disk cannot be written');
 		await expect(closeRow(ledger, closedRow('before'))).rejects.toThrow('the entry is kept');
 		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3, queuedRows: 3 });
@@ -396,7 +396,7 @@ describe('bad weather', () => {
 			'exec strace -f -qq -o /dev/null -e trace=fdatasync,fsync -e inject=fdatasync,fsync:error=EIO:when=60..66 "$0" "$@"',
 			'power',
 		);
-		const { written, refused } = JSON.parse(printed) as { written: number[]; refused: number[] };
+		const { written, refused: rejected } = JSON.parse(printed) as { written: number[]; refused: number[] };
 		expect(written.length).toBeGreaterThan(20);
 		const { ledger } = await open({ dataDir });
 		await ledger.closeInterrupted();
@@ -404,7 +404,7 @@ describe('bad weather', () => {
 		const complete = rows.filter(({ closed }) => closed?.outcome === 'complete').map(({ id }) => id);
 		expect(complete).toEqual(expect.arrayContaining(written.map((number) => `r${number}`)));
 		// A rejected close is kept, and written in the end.
-		expect(rows.length).toBeLessThanOrEqual(written.length + refused.length);
+		expect(rows.length).toBeLessThanOrEqual(written.length + rejected.length);
 		expect(await ledger.check()).toEqual([]);
 	});
 

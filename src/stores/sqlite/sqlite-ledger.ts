@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { extname, join } from 'node:path';
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { Ledger, LedgerReader } from '../contracts/ledger.ts';
 import type { LedgerSpool } from '../contracts/ledger-spool.ts';
 import { createStoreThread, type StoreThread, type ThreadCalls } from '../store-thread.ts';
@@ -226,7 +226,7 @@ async function unlessUnavailable<Result>(answer: Promise<Result>): Promise<Resul
 		return await answer;
 	} catch (cause) {
 		if (cause instanceof RangeError) throw cause;
-		throw new Fault('records_unavailable', { cause });
+		throw new UpstreamError('records_unavailable', { cause });
 	}
 }
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../test/support/recording-log.ts';
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
@@ -118,7 +118,7 @@ test('a change whose audit entry cannot be written is not made', async () => {
 	database.exec("CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'no'); END");
 	database.close();
 	const team = { id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'] };
-	await expect(records.teams.create(team, { author: { actor: 'cli', atMs: 1 } })).rejects.toThrow(Fault);
+	await expect(records.teams.create(team, { author: { actor: 'cli', atMs: 1 } })).rejects.toThrow(UpstreamError);
 	expect(await records.teams.list()).toEqual([]);
 	expect(await records.teams.create(team)).toBe('created');
 });
@@ -131,7 +131,7 @@ test('a database that fails is a fault, not a defect', async () => {
 	database.close();
 	const record = { id: 'one', name: 'one', secrets: [], scopes: [], isDisabled: false, createdAtMs: 1, updatedAtMs: 1 };
 	const failure = await records.clients.create(record).catch((cause: unknown) => cause);
-	expect(failure).toBeInstanceOf(Fault);
+	expect(failure).toBeInstanceOf(UpstreamError);
 	expect(failure).toHaveProperty('code', 'records_unavailable');
 	expect(await records.teams.list()).toEqual([]);
 });

@@ -18,7 +18,7 @@ export type Capability =
 	| 'seed'
 	| 'topK';
 
-/** Each method throws `Refusal` `field_invalid` for values that the client's own dialect forbids. */
+/** Each method throws `Rejection` `field_invalid` for values that the client's own dialect forbids. */
 export interface Conversation {
 	readonly isStreamed: boolean;
 	/** Emits each turn as soon as it is read, in the client's order. The next results turn contains the results of a turn's calls. */
@@ -201,7 +201,7 @@ export interface ToolCall {
 /** Arguments as the client sent them: its text if it sent text, its object if it sent an object. */
 export interface ToolArguments {
 	text(): string;
-	/** @throws `Refusal` `field_invalid` for a text that is not a JSON object. */
+	/** @throws `Rejection` `field_invalid` for a text that is not a JSON object. */
 	object(): JsonObject;
 }
 

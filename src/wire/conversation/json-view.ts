@@ -3,7 +3,7 @@
  * parsed completely, nor its long strings decoded before they are written.
  */
 
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { isExactInteger } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
@@ -128,17 +128,17 @@ export function isTrue(view: JsonView): boolean {
 	return view.kind === 'boolean' && view.value() === true;
 }
 
-/** @throws `Refusal` `field_invalid`. */
+/** @throws `Rejection` `field_invalid`. */
 export function requireText(view: JsonView): string {
 	return view.text() ?? rejectField(view.path, 'must be a string');
 }
 
-/** Requires a text in a member, like `requireText`. @throws `Refusal` `field_invalid`. */
+/** Requires a text in a member, like `requireText`. @throws `Rejection` `field_invalid`. */
 export function requireTextOf(view: JsonView, name: string): string {
 	return view.textOf(name) ?? requireText(view.member(name));
 }
 
-/** @throws `Refusal` `field_invalid`. */
+/** @throws `Rejection` `field_invalid`. */
 export function requireObject(view: JsonView): JsonView {
 	return view.kind === 'object' ? view : rejectField(view.path, 'must be an object');
 }
@@ -152,5 +152,5 @@ export function isBlank(text: string): boolean {
  * @param rest problem and remedy, appended to the field's name.
  */
 export function rejectField(param: string, rest: string): never {
-	throw new Refusal('field_invalid', { param, message: `\`${param}\` ${rest}` });
+	throw new Rejection('field_invalid', { param, message: `\`${param}\` ${rest}` });
 }

@@ -39,12 +39,12 @@ export function takenStops<Stop>(
 	return [];
 }
 
-/** @throws `Refusal` `field_invalid` for more stop sequences than the provider takes. */
+/** @throws `Rejection` `field_invalid` for more stop sequences than the provider takes. */
 export function requireStopCount(field: string, stops: readonly string[], max: number): void {
 	if (stops.length > max) rejectField(field, `must have at most ${max} for the model’s provider`);
 }
 
-/** Rejects a schema that the model does not support, because its response could have another shape. @throws `Refusal` `field_invalid`. */
+/** Rejects a schema that the model does not support, because its response could have another shape. @throws `Rejection` `field_invalid`. */
 export function requireSchemaTaken(field: string, model: ModelLimits): void {
 	if (model.takesSchema) return;
 	rejectField(
@@ -53,7 +53,7 @@ export function requireSchemaTaken(field: string, model: ModelLimits): void {
 	);
 }
 
-/** @throws `Refusal` `field_invalid` for a tool that only its own vendor supports. */
+/** @throws `Rejection` `field_invalid` for a tool that only its own vendor supports. */
 export function requireFunctions(tools: readonly Tool[]): readonly FunctionTool[] {
 	return tools.map((tool) => (tool.kind === 'function' ? tool : rejectField(tool.at.path, tool.cure)));
 }

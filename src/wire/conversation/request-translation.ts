@@ -23,7 +23,7 @@ export interface TranslatedRequest {
 
 /**
  * Reads requests of one client dialect. Settings that no provider with these capabilities supports are judged at once.
- * @throws `Refusal` `field_invalid` with the JSON path in `param`.
+ * @throws `Rejection` `field_invalid` with the JSON path in `param`.
  */
 export type RequestReader = (body: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings) => Conversation;
 
@@ -31,12 +31,12 @@ export type RequestReader = (body: JsonView, takes: ReadonlySet<Capability>, war
 export interface RequestWriter {
 	/** Capabilities of the dialect, which readers need not judge. */
 	readonly takes: ReadonlySet<Capability>;
-	/** @throws `Refusal` `field_invalid` for a value without an equivalent that must not be guessed. */
+	/** @throws `Rejection` `field_invalid` for a value without an equivalent that must not be guessed. */
 	write(conversation: Conversation, target: TranslationTarget, warnings: RequestWarnings): Pick<TranslatedRequest, 'body' | 'headers'>;
 	/** For a dialect that is a variant of another: its requests are adapted, and unknown fields are kept. */
 	readonly variant?: {
 		readonly of: ClientDialectName;
-		/** @throws `Refusal` `field_invalid`. */
+		/** @throws `Rejection` `field_invalid`. */
 		adapt(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject;
 	};
 }

@@ -1,5 +1,5 @@
 /** A vendor-neutral response: readers of provider dialects emit it, writers of client dialects write it. */
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
@@ -31,7 +31,7 @@ export interface StartedCall {
 	readonly signature: string | undefined;
 }
 
-export interface ReportedUsage {
+export interface ConversationUsage {
 	/** Undefined if the provider reported no valid usage. */
 	readonly usage: Usage | undefined;
 	readonly reportsCacheWrites: boolean;
@@ -64,7 +64,7 @@ export interface ResponseSink {
 	/** Begins a choice before its first content is known. Otherwise content begins it. */
 	startChoice(choice: number): void;
 	addText(text: string, choice: number): void;
-	addRefusal(text: string, choice: number): void;
+	addModelRefusal(text: string, choice: number): void;
 	addReasoning(text: string, choice: number): void;
 	/** Adds a block of reasoning that its vendor signed or encrypted, complete and unchanged. Its text was added before. */
 	addSignedReasoning(block: JsonObject, choice: number): void;
@@ -73,7 +73,7 @@ export interface ResponseSink {
 	/** Adds Google's signature of the latest content other than a call. */
 	addSignature(signature: string, choice: number): void;
 	finish(finish: Finish, choice: number): void;
-	end(usage: ReportedUsage): void;
+	end(usage: ConversationUsage): void;
 	fail(error: ProviderError): void;
 }
 
@@ -98,9 +98,9 @@ export function toldToCaller(told: Usage | undefined, { charged }: TranslatedCal
 }
 
 export interface StreamReader {
-	/** @param event with data. @throws `Fault` `provider_response_invalid`. */
+	/** @param event with data. @throws `UpstreamError` `provider_response_invalid`. */
 	read(event: StreamEvent): void;
-	/** Handles the end of a stream that emitted neither `end` nor `fail`. @throws `Fault` `provider_*`. */
+	/** Handles the end of a stream that emitted neither `end` nor `fail`. @throws `UpstreamError` `provider_*`. */
 	end(): void;
 }
 
@@ -121,7 +121,7 @@ export interface BodyWriter extends ResponseSink {
 /** Reads the responses of a provider dialect. */
 export interface ResponseReading {
 	createStreamReader(sink: ResponseSink): StreamReader;
-	/** Reads a non-streaming response of status 200. @throws `Fault` `provider_response_invalid`. */
+	/** Reads a non-streaming response of status 200. @throws `UpstreamError` `provider_response_invalid`. */
 	readBody(body: JsonObject, sink: ResponseSink): void;
 	/** @param status as the provider sent it. @param body undefined if it is not JSON. */
 	readError(status: number, body: JsonObject | undefined): ProviderError;
@@ -145,6 +145,6 @@ export interface ResponseWriting {
 /** Maps a tool's name at the provider to the client's name. */
 export type ToolNaming = (name: string) => string;
 
-export function responseInvalid(what: string): Fault {
-	return new Fault('provider_response_invalid', { message: `The provider returned a response ${what}: retry` });
+export function responseInvalid(what: string): UpstreamError {
+	return new UpstreamError('provider_response_invalid', { message: `The provider returned a response ${what}: retry` });
 }

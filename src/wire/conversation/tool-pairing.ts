@@ -24,7 +24,7 @@ export class ToolPairing {
 		this.#words = words;
 	}
 
-	/** @throws `Refusal` `field_invalid` for two open calls with one id. */
+	/** @throws `Rejection` `field_invalid` for two open calls with one id. */
 	open(call: ToolCall): void {
 		if (this.#byId.has(call.id)) rejectField(`${call.at.path}.id`, this.#words.repeatedCall);
 		this.#byId.set(call.id, { call, isAnswered: false });
@@ -35,7 +35,7 @@ export class ToolPairing {
 		return this.#calls.length > this.#results.length;
 	}
 
-	/** Returns the call that a result names. @throws `Refusal` `field_invalid` if there is none, or it already has a result. */
+	/** Returns the call that a result names. @throws `Rejection` `field_invalid` if there is none, or it already has a result. */
 	callOf(id: string, at: Place): ToolCall {
 		const open = this.#byId.get(id);
 		if (open === undefined) return rejectField(at.path, this.#words.unasked);
@@ -55,13 +55,13 @@ export class ToolPairing {
 	}
 
 	/**
-	 * Closes like `close`. If instructions may come before results, calls stay open until each has one. @throws `Refusal` `field_invalid`.
+	 * Closes like `close`. If instructions may come before results, calls stay open until each has one. @throws `Rejection` `field_invalid`.
 	 */
 	closeForInstructions(takes: ReadonlySet<Capability>): ResultsTurn | undefined {
 		return this.isAwaitingResults && takes.has('instructionsAnywhere') ? undefined : this.close();
 	}
 
-	/** Returns the results of all open calls; undefined if there are none. @throws `Refusal` `field_invalid` for a call without a result. */
+	/** Returns the results of all open calls; undefined if there are none. @throws `Rejection` `field_invalid` for a call without a result. */
 	close(): ResultsTurn | undefined {
 		if (this.#calls.length === 0) return undefined;
 		for (const { call, isAnswered } of this.isAwaitingResults ? this.#byId.values() : []) {

@@ -1,4 +1,4 @@
-import { Fault } from '../../core/upstream-error.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
 import { EventBatch, noEvents } from '../events/event-batch.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
@@ -7,7 +7,7 @@ import type { ResponseReading, ResponseWriting, StreamReader, ToolNaming, Transl
 /** Translates the responses of one provider dialect for clients of another. Pure. */
 export interface ResponseTranslation {
 	/**
-	 * Translates a non-streaming response of status 200. @throws `Fault` `provider_response_invalid` for a body outside the provider's
+	 * Translates a non-streaming response of status 200. @throws `UpstreamError` `provider_response_invalid` for a body outside the provider's
 	 * format.
 	 */
 	translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject;
@@ -30,7 +30,7 @@ export interface TranslatedError {
 
 /** Translates one stream: events of the provider's dialect in, events of the client's out. */
 export interface StreamTranslation {
-	/** @throws `Fault` `provider_response_invalid` for an invalid event. */
+	/** @throws `UpstreamError` `provider_response_invalid` for an invalid event. */
 	push(events: EventBatch): EventBatch;
 	/** Handles the regular end of the provider's stream. @returns the remaining events for the client. */
 	end(): EventBatch;
@@ -44,7 +44,7 @@ export interface StreamTranslation {
 export class TranslatedStream implements StreamTranslation {
 	readonly #reader: StreamReader;
 	readonly #written: WrittenStream;
-	#fault: Fault | undefined;
+	#malformed: UpstreamError | undefined;
 
 	constructor(reader: StreamReader, written: WrittenStream) {
 		this.#reader = reader;
@@ -60,21 +60,21 @@ export class TranslatedStream implements StreamTranslation {
 	}
 
 	push(batch: EventBatch): EventBatch {
-		if (this.#fault !== undefined) throw this.#fault;
+		if (this.#malformed !== undefined) throw this.#malformed;
 		try {
 			for (const event of batch.events) this.#read(event);
 		} catch (cause) {
-			if (!(cause instanceof Fault)) throw cause;
-			this.#fault = cause;
+			if (!(cause instanceof UpstreamError)) throw cause;
+			this.#malformed = cause;
 		}
 		const events = this.#take();
-		if (events === noEvents && this.#fault !== undefined) throw this.#fault;
+		if (events === noEvents && this.#malformed !== undefined) throw this.#malformed;
 		return events;
 	}
 
-	/** @throws `Fault` `provider_disconnected` if the provider sent no finish reason. */
+	/** @throws `UpstreamError` `provider_disconnected` if the provider sent no finish reason. */
 	end(): EventBatch {
-		if (this.#fault !== undefined) throw this.#fault;
+		if (this.#malformed !== undefined) throw this.#malformed;
 		if (!this.isTerminated && !this.hasFailed) this.#reader.end();
 		return this.#take();
 	}

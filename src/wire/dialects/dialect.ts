@@ -70,7 +70,7 @@ export interface ClientDialect extends Dialect {
 	/**
 	 * Checks the fields that the gateway relies on and values that no provider could accept. Unknown fields, roles and part types pass,
 	 * because the provider's own error says more.
-	 * @throws `Refusal` `field_missing`, `field_invalid` with the JSON path in `param`.
+	 * @throws `Rejection` `field_missing`, `field_invalid` with the JSON path in `param`.
 	 */
 	validate(body: JsonObject): void;
 	/** Texts of requests and responses for guardrails. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRecordings } from '../../../test/support/recordings.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { errorTypeOf, renderGatewayError } from '../gateway-error.ts';
 import { chat as chatCompletions } from './chat/chat.ts';
 import type { ClientDialect } from './dialect.ts';
@@ -10,7 +10,7 @@ function verdict(format: ClientDialect, body: Record<string, unknown>): string {
 	try {
 		format.validate(body);
 	} catch (cause) {
-		if (cause instanceof Refusal) return `${cause.code} ${cause.param}`;
+		if (cause instanceof Rejection) return `${cause.code} ${cause.param}`;
 		throw cause;
 	}
 	return 'accepted';

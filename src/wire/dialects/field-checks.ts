@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
 /** Valid values of a field, and their description for messages. */
@@ -32,7 +32,7 @@ export function integerOf(least: number, most: number): FieldKind {
 	};
 }
 
-/** @throws `Refusal` `field_missing`, `field_invalid`. */
+/** @throws `Rejection` `field_missing`, `field_invalid`. */
 export function checkFields(body: JsonObject, required: FieldTable, optional: FieldTable): void {
 	for (const name in required) requireField(body, name, required[name]);
 	for (const name in optional) {
@@ -42,7 +42,7 @@ export function checkFields(body: JsonObject, required: FieldTable, optional: Fi
 	}
 }
 
-/** Checks the fields of an optional top-level object. @throws `Refusal` `field_invalid`. */
+/** Checks the fields of an optional top-level object. @throws `Rejection` `field_invalid`. */
 export function checkInside(body: JsonObject, name: string, optional: FieldTable): void {
 	const parent = body[name];
 	if (!isJsonObject(parent)) return;
@@ -54,7 +54,7 @@ export function checkInside(body: JsonObject, name: string, optional: FieldTable
 
 /**
  * @param mayLackContent returns true if a message of this role may have no `content`, or null.
- * @throws `Refusal` `field_missing`, `field_invalid`.
+ * @throws `Rejection` `field_missing`, `field_invalid`.
  */
 export function checkMessages(body: JsonObject, mayLackContent: (role: string) => boolean): void {
 	const messages = requireField(body, 'messages', nonEmptyArray) as readonly unknown[];
@@ -85,7 +85,7 @@ function requireField(parent: JsonObject, name: string, kind: FieldKind | undefi
 	const value = parent[name];
 	const path = parentPath === '' ? name : `${parentPath}.${name}`;
 	if (value === undefined && kind !== undefined) {
-		throw new Refusal('field_missing', { param: path, message: `\`${path}\` is missing: add it, as ${kind.expected}` });
+		throw new Rejection('field_missing', { param: path, message: `\`${path}\` is missing: add it, as ${kind.expected}` });
 	}
 	checkField(value, path, kind);
 	return value;
@@ -95,8 +95,8 @@ function checkField(value: unknown, path: string, kind: FieldKind | undefined): 
 	if (kind !== undefined && !kind.accepts(value)) throw fieldInvalid(value, path, kind);
 }
 
-function fieldInvalid(value: unknown, path: string, kind: FieldKind): Refusal {
-	return new Refusal('field_invalid', { param: path, message: `\`${path}\` must be ${kind.expected}, not ${nameOf(value)}` });
+function fieldInvalid(value: unknown, path: string, kind: FieldKind): Rejection {
+	return new Rejection('field_invalid', { param: path, message: `\`${path}\` must be ${kind.expected}, not ${nameOf(value)}` });
 }
 
 function nameOf(value: unknown): string {

@@ -17,7 +17,7 @@ export interface Endpoint {
 	estimateFor(provider: Provider): Estimate | undefined;
 	/**
 	 * Returns path and query at a provider that serves the endpoint.
-	 * @throws `Refusal` `field_invalid` if no model of this provider can have that name.
+	 * @throws `Rejection` `field_invalid` if no model of this provider can have that name.
 	 */
 	locate(provider: Provider, model: string, query: string, isStreaming: boolean): string;
 }

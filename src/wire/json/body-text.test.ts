@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { readBodyText } from './body-text.ts';
 import { parseExactly } from './exact-json.ts';
 import { parseBody } from './parse-body.ts';
@@ -98,7 +98,7 @@ describe('the text of a body', () => {
 	it('is rejected where a long string is not UTF-8', () => {
 		const bytes = Buffer.from(`{"a":"${'x'.repeat(long)}é"}`);
 		bytes[bytes.length - 4] = 0x80;
-		expect(() => parseBody(bytes, new Set())).toThrow(Refusal);
+		expect(() => parseBody(bytes, new Set())).toThrow(Rejection);
 	});
 
 	it('keeps the digits of integers next to a long string', () => {

@@ -2,7 +2,7 @@
  * The text of a JSON body. Files in base64 make bodies of many megabytes. One text of all bytes, from which the parser then copies the
  * file, would add two copies. Long strings without escapes are therefore decoded in place, and a short mark is parsed instead.
  */
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import type { ByteRange } from './scan-members.ts';
 
 export interface BodyText {
@@ -23,7 +23,7 @@ const control = /[^ -\uffff]/;
 
 /**
  * @param longStrings ranges of values without their quotes, in order and without overlap; they contain no backslash
- * @throws `Refusal` `body_not_utf8`
+ * @throws `Rejection` `body_not_utf8`
  */
 export function readBodyText(bytes: Buffer, longStrings: readonly ByteRange[]): BodyText {
 	return (longStrings.length === 0 ? undefined : cutText(bytes, longStrings)) ?? wholeText(bytes);
@@ -98,6 +98,6 @@ function decode(bytes: Buffer): string {
 	try {
 		return decoder.decode(bytes);
 	} catch (cause) {
-		throw new Refusal('body_not_utf8', { message: 'The body is not valid UTF-8: encode it as UTF-8', cause });
+		throw new Rejection('body_not_utf8', { message: 'The body is not valid UTF-8: encode it as UTF-8', cause });
 	}
 }

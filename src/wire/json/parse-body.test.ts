@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { parseBody } from './parse-body.ts';
 
 interface SuiteCase {
@@ -26,7 +26,7 @@ function isAccepted(bytes: Buffer): boolean {
 		parseBody(bytes, new Set(['model']));
 		return true;
 	} catch (cause) {
-		if (cause instanceof Refusal) return false;
+		if (cause instanceof Rejection) return false;
 		throw cause;
 	}
 }

@@ -1,5 +1,5 @@
 import type { Steps } from '../../core/cooperative-task.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { type BodyText, readBodyText } from './body-text.ts';
 import { parseExactly } from './exact-json.ts';
 import { type ByteRange, readKey, type ScannedMembers, scanMembers } from './scan-members.ts';
@@ -20,7 +20,7 @@ export interface JsonBody {
 /**
  * Parses a body that must be one JSON object in strict UTF-8. Duplicate top-level members are rejected: parsers differ in which of the two
  * they use, and the provider must see the request that was judged.
- * @throws `Refusal` `body_not_utf8`, `body_too_deep`, `body_too_large` (too many values), `body_not_json`, `field_invalid` (duplicate
+ * @throws `Rejection` `body_not_utf8`, `body_too_deep`, `body_too_large` (too many values), `body_not_json`, `field_invalid` (duplicate
  * member).
  */
 export function parseBody(bytes: Buffer, wanted: ReadonlySet<string>): JsonBody {
@@ -35,9 +35,9 @@ export function* parsingSteps(bytes: Buffer, wanted: ReadonlySet<string>): Steps
 }
 
 function scanBody(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
-	if (bytes.length === 0) throw new Refusal('body_not_json', { message: 'The body is empty: send one JSON object' });
+	if (bytes.length === 0) throw new Rejection('body_not_json', { message: 'The body is empty: send one JSON object' });
 	if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-		throw new Refusal('body_not_utf8', { message: 'The body begins with a byte-order mark: send it without' });
+		throw new Rejection('body_not_utf8', { message: 'The body begins with a byte-order mark: send it without' });
 	}
 	return scanMembers(bytes, wanted);
 }
@@ -92,15 +92,15 @@ function parseObject(text: BodyText, parse: (text: string) => unknown): JsonObje
 		// V8's message quotes the body; only the position may be disclosed.
 		const position = cause instanceof Error ? / at position (\d+)/.exec(cause.message)?.[1] : undefined;
 		const where = position === undefined ? '' : ` at character ${position}`;
-		throw new Refusal('body_not_json', { message: `The body is not valid JSON${where}: send one JSON object` });
+		throw new Rejection('body_not_json', { message: `The body is not valid JSON${where}: send one JSON object` });
 	}
-	if (!isJsonObject(value)) throw new Refusal('body_not_json', { message: 'The body is JSON but not an object: send one JSON object' });
+	if (!isJsonObject(value)) throw new Rejection('body_not_json', { message: 'The body is JSON but not an object: send one JSON object' });
 	return value;
 }
 
-function duplicateMember(name: string | undefined): Refusal {
+function duplicateMember(name: string | undefined): Rejection {
 	const what = name === undefined ? 'a member' : `\`${name}\``;
-	return new Refusal('field_invalid', {
+	return new Rejection('field_invalid', {
 		message: `The body has ${what} more than once at its top level: send each member once`,
 		...(name !== undefined && { param: name }),
 	});

@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { workedMs } from '../../../test/support/cpu-ms.ts';
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { parseBody } from './parse-body.ts';
 import { maxDepth, maxValues, scanMembers } from './scan-members.ts';
 import { spliceBody } from './splice-body.ts';
 
 const wanted = new Set(['model', 'stream', 'stream_options']);
 
-function refusalOf(action: () => unknown): Refusal | undefined {
+function rejectionOf(action: () => unknown): Rejection | undefined {
 	try {
 		action();
 	} catch (cause) {
-		if (cause instanceof Refusal) return cause;
+		if (cause instanceof Rejection) return cause;
 		throw cause;
 	}
 	return undefined;
 }
 
-const codeOf = (action: () => unknown): string => refusalOf(action)?.code ?? 'accepted';
+const codeOf = (action: () => unknown): string => rejectionOf(action)?.code ?? 'accepted';
 
 const deep = '['.repeat(100) + ']'.repeat(100);
 const parse = (text: string | Buffer) => parseBody(Buffer.from(text), wanted);
@@ -80,7 +80,7 @@ describe('scanMembers', () => {
 		);
 	});
 
-	it('never throws anything but a `Refusal`, whatever the bytes', () => {
+	it('never throws anything but a `Rejection`, whatever the bytes', () => {
 		const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'model', ' ', '1', 'é', '\ufeff');
 		fc.assert(
 			fc.property(
@@ -145,7 +145,7 @@ describe('scanMembers', () => {
 		['no member of a list', deep, undefined, 'The body is nested'],
 		['no key of more than 128 bytes', `{"${'k'.repeat(200)}":${deep}}`, undefined, 'The body is nested'],
 	])('names %s if a body is too deep', (_title, text, param, message) => {
-		const refusal = refusalOf(() => parse(text));
+		const refusal = rejectionOf(() => parse(text));
 		expect([refusal?.code, refusal?.param]).toEqual(['body_too_deep', param]);
 		expect(refusal?.message).toContain(message);
 	});

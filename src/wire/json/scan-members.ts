@@ -2,7 +2,7 @@
  * Finds the ranges of a JSON object's members in its bytes, in one pass and without decoding strings. It does not validate: results for
  * bytes that `JSON.parse` rejects are meaningless.
  */
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 
 /** Deeper bodies are rejected, because libraries of the provider and the gateway recurse, and stacks are limited. */
 export const maxDepth = 64;
@@ -58,7 +58,7 @@ const longestKeyBytes = 128;
 /** Shorter strings are parsed as fast as they are cut out. */
 const longStringBytes = 32_768;
 
-/** @throws `Refusal` `body_too_deep`; `body_too_large` for too many values. */
+/** @throws `Rejection` `body_too_deep`; `body_too_large` for too many values. */
 export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
 	const ranges = new Map<string, ByteRange>();
 	const escapedKeys: ByteRange[] = [];
@@ -137,17 +137,17 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 }
 
 /** @param keyStart offset of the enclosing key at the top level; -1 if there is none. */
-function tooDeep(bytes: Buffer, keyStart: number): Refusal {
+function tooDeep(bytes: Buffer, keyStart: number): Rejection {
 	const key = { start: keyStart, end: keyStart === -1 ? -1 : endOfString(bytes, keyStart + 1) };
 	const name = key.end - key.start > longestKeyBytes ? undefined : readKey(bytes, key);
-	return new Refusal('body_too_deep', {
+	return new Rejection('body_too_deep', {
 		message: `${name === undefined ? 'The body' : `\`${name}\``} is nested deeper than ${maxDepth} levels: flatten it`,
 		...(name !== undefined && { param: name }),
 	});
 }
 
-function tooManyValues(): Refusal {
-	return new Refusal('body_too_large', { message: `The body has more than ${maxValues} values: send fewer` });
+function tooManyValues(): Rejection {
+	return new Rejection('body_too_large', { message: `The body has more than ${maxValues} values: send fewer` });
 }
 
 /** @returns the offset after the closing quote of the string whose content begins at `from`; `end` if there is no quote before it. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { type Protocol, withQuery } from './protocol.ts';
 
 /** Azure OpenAI. The path of the classic URL form, which has a version, names the deployment; in the newer form the body does. */
@@ -20,7 +20,7 @@ export const azureOpenai: Protocol = {
 /** The name becomes part of a path, so only valid names of Azure deployments pass. */
 function deploymentSegment(model: string): string {
 	if (!/^[\w.-]{1,64}$/.test(model) || /^\.+$/.test(model)) {
-		throw new Refusal('field_invalid', {
+		throw new Rejection('field_invalid', {
 			param: 'model',
 			message: '`model` must be the name of a deployment: at most 64 letters, digits, `-`, `_` and `.`',
 		});

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/rejection.ts';
+import { Rejection } from '../../core/rejection.ts';
 import { type Protocol, withQuery } from './protocol.ts';
 
 /** Codes of exhausted daily quotas; those per minute are rate limits. */
@@ -36,7 +36,7 @@ export const geminiOpenai: Protocol = {
 /** The name becomes part of a path, so only valid names of Google models pass. */
 function modelSegment(model: string): string {
 	if (/^[\w.-]{1,128}$/.test(model) && !/^\.+$/.test(model)) return model;
-	throw new Refusal('field_invalid', {
+	throw new Rejection('field_invalid', {
 		param: 'model',
 		message: '`model` must be the name of a Gemini model: at most 128 letters, digits, `-`, `_` and `.`',
 	});

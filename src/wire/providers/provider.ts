@@ -95,7 +95,7 @@ export class Provider {
 		};
 	}
 
-	/** Returns path and query of the inference URL. @throws `Refusal` `field_invalid`. */
+	/** Returns path and query of the inference URL. @throws `Rejection` `field_invalid`. */
 	locate(model: string, query: string, isStreamed: boolean): string {
 		return this.protocol.locate(this.#place, model, query, isStreamed);
 	}

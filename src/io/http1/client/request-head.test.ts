@@ -36,7 +36,7 @@ describe('the head of a request', () => {
 	});
 });
 
-const refused: Record<string, Partial<UpstreamRequest>> = {
+const rejected: Record<string, Partial<UpstreamRequest>> = {
 	'a line end in a value': { headers: { 'x-a': 'b\r\nx-c: d' } },
 	'a line feed in a value': { headers: { 'x-a': 'b\nx-c: d' } },
 	'a character that is no byte': { headers: { 'x-a': '\u20ac' } },
@@ -56,6 +56,6 @@ const refused: Record<string, Partial<UpstreamRequest>> = {
 	'a target without a path': { target: 'http://other/' },
 	'a method that is none': { method: 'GET /' },
 };
-test.each(Object.entries(refused))('%s is never sent', (_what, overrides) => {
+test.each(Object.entries(rejected))('%s is never sent', (_what, overrides) => {
 	expect(() => headOf(overrides)).toThrow(/invalid|is not the length/);
 });

@@ -98,8 +98,8 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 			user.onConnection(this);
 			this.#write(head, request.body, user);
 			tellTurnEnd(this);
-		} catch (defect) {
-			this.fail(asError(defect));
+		} catch (internalError) {
+			this.fail(asError(internalError));
 		}
 	}
 
@@ -155,8 +155,8 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		this.#hasLeft = true;
 		try {
 			this.#user.onLeaving();
-		} catch (defect) {
-			this.fail(asError(defect));
+		} catch (internalError) {
+			this.fail(asError(internalError));
 		}
 	}
 

@@ -7,8 +7,8 @@ import { withoutBrackets } from '../../../core/url-host.ts';
 import { SocketReads } from '../shared-read-buffer.ts';
 
 /** The host resolves to, or is, an address that this request may not reach. */
-export class AddressRefused extends Error {
-	override readonly name = 'AddressRefused';
+export class AddressRejected extends Error {
+	override readonly name = 'AddressRejected';
 	readonly code = 'ADDRESS_REFUSED';
 
 	constructor(host: string, addresses: readonly string[]) {
@@ -112,7 +112,7 @@ export function createTlsOptions(
 export function openUnlessRefused(hostname: string, isAllowedAddress: ConnectorOptions['isAllowedAddress'], open: OpenSocket): OpenSocket {
 	if (isAllowedAddress === undefined || isIP(hostname) === 0 || isAllowedAddress(hostname)) return open;
 	return (_limitMs, _extra, tell) => {
-		queueMicrotask(() => tell(new AddressRefused(hostname, [hostname])));
+		queueMicrotask(() => tell(new AddressRejected(hostname, [hostname])));
 		return () => undefined;
 	};
 }
@@ -153,15 +153,15 @@ function guardLookup(lookup: LookupFunction, isAllowedAddress: ((address: string
 			const allowed = addresses.filter((entry) => isAllowedAddress(entry.address));
 			const [first] = allowed;
 			if (error !== null) callback(error, []);
-			else if (first === undefined) callback(refused(hostname, addresses), []);
+			else if (first === undefined) callback(rejected(hostname, addresses), []);
 			else if (options.all === true) callback(null, allowed);
 			else callback(null, first.address, first.family);
 		});
 	};
 }
 
-function refused(hostname: string, addresses: readonly LookupAddress[]): AddressRefused {
-	return new AddressRefused(
+function rejected(hostname: string, addresses: readonly LookupAddress[]): AddressRejected {
+	return new AddressRejected(
 		hostname,
 		addresses.map((entry) => entry.address),
 	);

@@ -5,9 +5,9 @@ import { isByteStream } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import { SafeSink } from '../../safe-sink.ts';
 import { requestHead } from './request-head.ts';
@@ -87,7 +87,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	}
 
 	onNoConnection(cause: Error): void {
-		this.fail(faultOf(cause, this.phase));
+		this.fail(upstreamErrorOf(cause, this.phase));
 	}
 
 	onRequestEnd(): void {
@@ -122,7 +122,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	onFailure(cause: Error, hasLeft: boolean): void {
 		const { pool } = this;
 		if (hasLeft || pool === undefined || this.isSecondTry || !isRepeatable(this.request)) {
-			this.fail(faultOf(cause, this.phase));
+			this.fail(upstreamErrorOf(cause, this.phase));
 			return;
 		}
 		// A server may close idle connections at any time, often all at once, so the retry uses a fresh connection.
@@ -157,10 +157,10 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 	onDue(): void {
 		const { phase, totalDueMs, dueMs } = this;
-		this.fail(timeoutFault(phase, dueMs >= totalDueMs, this.request.timeouts));
+		this.fail(timeoutError(phase, dueMs >= totalDueMs, this.request.timeouts));
 	}
 
-	private onClientGone(cause: Refusal | Fault = new Refusal('client_closed')): void {
+	private onClientGone(cause: Rejection | UpstreamError = new Rejection('client_closed')): void {
 		if (this.phase !== 'answering') this.fail(cause);
 	}
 
@@ -242,7 +242,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	}
 
 	private log(cause: unknown): void {
-		const code = cause instanceof Fault ? cause.code : 'internal_error';
+		const code = cause instanceof UpstreamError ? cause.code : 'internal_error';
 		this.parts.log.warn('upstream failed', { origin: this.request.origin, code, phase: this.phase, reason: causeText(cause) });
 	}
 }
@@ -257,33 +257,35 @@ type UpstreamPhase = 'connecting' | 'waiting' | 'answering';
 
 /** True if this side ended the request, which says nothing about the server. */
 function isOurs(cause: unknown): boolean {
-	return cause instanceof Refusal || (cause instanceof Fault && !cause.code.startsWith('provider_'));
+	return cause instanceof Rejection || (cause instanceof UpstreamError && !cause.code.startsWith('provider_'));
 }
 
-/** Maps an error of a connection or of the system to a `Fault`. Errors caused by this side pass unchanged. */
-function faultOf(error: Error, phase: UpstreamPhase): Error {
+/** Maps an error of a connection or of the system to a `UpstreamError`. Errors caused by this side pass unchanged. */
+function upstreamErrorOf(error: Error, phase: UpstreamPhase): Error {
 	if (isOurs(error)) return error;
-	if (error instanceof ConnectTimeout) return new Fault('provider_connect_timeout', { cause: error });
-	return new Fault(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
+	if (error instanceof ConnectTimeout) return new UpstreamError('provider_connect_timeout', { cause: error });
+	return new UpstreamError(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
 }
 
 /** Maps the phase to the time limit that was exceeded. */
-function timeoutFault(phase: UpstreamPhase, isTotal: boolean, timeouts: UpstreamTimeouts): Fault {
+function timeoutError(phase: UpstreamPhase, isTotal: boolean, timeouts: UpstreamTimeouts): UpstreamError {
 	const { connectMs, firstByteMs, idleMs, totalMs, settings } = timeouts;
 	if (isTotal) {
-		return new Fault('provider_total_timeout', { message: `The response was not complete within ${totalMs} ms${named(settings?.total)}` });
+		return new UpstreamError('provider_total_timeout', {
+			message: `The response was not complete within ${totalMs} ms${named(settings?.total)}`,
+		});
 	}
 	switch (phase) {
 		case 'connecting':
-			return new Fault('provider_connect_timeout', {
+			return new UpstreamError('provider_connect_timeout', {
 				message: `No connection to the provider within ${connectMs} ms${named(settings?.connect)}`,
 			});
 		case 'waiting':
-			return new Fault('provider_first_byte_timeout', {
+			return new UpstreamError('provider_first_byte_timeout', {
 				message: `The provider sent no first byte within ${firstByteMs} ms${named(settings?.firstByte)}`,
 			});
 		case 'answering':
-			return new Fault('provider_idle_timeout', { message: `The provider sent nothing for ${idleMs} ms${named(settings?.idle)}` });
+			return new UpstreamError('provider_idle_timeout', { message: `The provider sent nothing for ${idleMs} ms${named(settings?.idle)}` });
 	}
 }
 

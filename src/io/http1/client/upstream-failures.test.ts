@@ -12,7 +12,7 @@ import {
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 
 describe('network failures', () => {
 	const unreachable: [string, (connection: ScriptedConnection) => void][] = [
@@ -108,7 +108,7 @@ describe('network failures', () => {
 		const server = await startServer();
 		const sent = startClient().send(request(server, { headers: { 'x-key': 'a\nb' } }));
 		await expect(sent).rejects.toThrow('The header "x-key" is invalid');
-		await expect(sent).rejects.not.toBeInstanceOf(Fault);
+		await expect(sent).rejects.not.toBeInstanceOf(UpstreamError);
 	});
 
 	test('closing the client ends in-flight requests', async () => {

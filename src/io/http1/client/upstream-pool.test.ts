@@ -16,7 +16,7 @@ import {
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 
 const clientSays = async (client: ReturnType<typeof startClient>, server: ScriptedServer): Promise<string> =>
 	bodyOf(await client.send(request(server)));
@@ -271,13 +271,13 @@ describe('waiting requests', () => {
 	test('receive the errors that their sender caused', async () => {
 		const server = await startServer(answers(answered('x')));
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
-		const defect = new Error('defect');
+		const internalError = new Error('defect');
 		const onSent = (): never => {
-			throw defect;
+			throw internalError;
 		};
 		const body = { start: onSent };
 		for (const wrong of [{ onSent }, { body }, { onSent }]) {
-			expect(await causeOf(client.send(request(server, wrong)))).toMatchObject({ code: 'provider_unreachable', cause: defect });
+			expect(await causeOf(client.send(request(server, wrong)))).toMatchObject({ code: 'provider_unreachable', cause: internalError });
 		}
 		expect(await clientSays(client, server)).toBe('x');
 	});
@@ -287,7 +287,7 @@ describe('waiting requests', () => {
 		const log = createRememberedLog();
 		const client = startClient({ maxConnectionsPerOrigin: 1, log });
 		expect(await clientSays(client, server)).toBe('x');
-		const takenBack = new Fault('records_unavailable');
+		const takenBack = new UpstreamError('records_unavailable');
 		const onSent = (): never => {
 			throw takenBack;
 		};

@@ -95,7 +95,7 @@ export class UpstreamPool implements CallPool {
 				opening.delete(cancel);
 				if (!(result instanceof Error)) this.#add(result);
 				// Each waiting request has its own time limit.
-				else if (!(result instanceof ConnectTimeout)) this.#refuseFirst(result);
+				else if (!(result instanceof ConnectTimeout)) this.#rejectFirst(result);
 				this.#openIfWanted();
 			});
 			opening.add(cancel);
@@ -123,7 +123,7 @@ export class UpstreamPool implements CallPool {
 	}
 
 	/** At least one connection is attempted per waiting request; a failure is reported to the one that has waited longest. */
-	#refuseFirst(cause: Error): void {
+	#rejectFirst(cause: Error): void {
 		const [first] = this.#waiting;
 		if (first === undefined) return;
 		this.#waiting.delete(first);

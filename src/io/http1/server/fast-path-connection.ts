@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { BytePieces } from '../../../core/byte-pieces.ts';
 import type { Clock } from '../../../core/clock.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import type { SocketReads } from '../shared-read-buffer.ts';
 import { FastPathRequest } from './fast-path-request.ts';
@@ -112,7 +112,7 @@ export class FastPathConnection implements Watched {
 		if (connection.isClosing) return;
 		if (this.early.length === 0 && latest !== undefined && !beginsLikeRequest(bytes)) {
 			// Its response must be the connection's last: later bytes might be taken for the response to another request.
-			latest.onMalformed(new Refusal('http_malformed', { message: 'The bytes after the request are not a valid request' }));
+			latest.onMalformed(new Rejection('http_malformed', { message: 'The bytes after the request are not a valid request' }));
 			return;
 		}
 		this.early.push(bytes);

@@ -21,7 +21,7 @@ const accepted: [string, RequestHead][] = [
 	['a hundred fields', head({ rawHeaders: ['Host', 'a', ...manyFields(99)] })],
 ];
 
-const refused: [string, RequestHead, string?][] = [
+const rejected: [string, RequestHead, string?][] = [
 	['HTTP/2.0 in the request line', head({ httpVersion: '2.0' }), 'http_version_unsupported'],
 	['HTTP/0.9', head({ httpVersion: '0.9' }), 'http_version_unsupported'],
 	['TRACE', head({ method: 'TRACE' })],
@@ -81,7 +81,7 @@ describe('a request head', () => {
 		expect(judgeHead(given)).toBeUndefined();
 	});
 
-	test.each(refused)('with %s is rejected', (_what, given, code = 'http_malformed') => {
+	test.each(rejected)('with %s is rejected', (_what, given, code = 'http_malformed') => {
 		expect(judgeHead(given)?.code).toBe(code);
 	});
 

@@ -2,7 +2,7 @@
  * Rules for a request head beyond those of the parser, so that no two hops read it differently. Rejects heads that AWS's desync tiers call
  * ambiguous or severe, and those that RFC 9112 sections 3, 6 and 7 leave to the recipient.
  */
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { tokenHeaders } from '../../../policy/access/token-headers.ts';
 
 export interface RequestHead {
@@ -50,12 +50,12 @@ const guardedNames: ReadonlySet<string> = new Set([
 const guardedPrefixes = ['x-forwarded-', 'x-gateway-', 'proxy-authorization', 'content-length', 'transfer-encoding'];
 
 /** Returns the rejection of a head, if it is invalid. The connection must close with the response. */
-export function judgeHead(head: RequestHead): Refusal | undefined {
-	if (head.httpVersion !== '1.1' && head.httpVersion !== '1.0') return new Refusal('http_version_unsupported');
+export function judgeHead(head: RequestHead): Rejection | undefined {
+	if (head.httpVersion !== '1.1' && head.httpVersion !== '1.0') return new Rejection('http_version_unsupported');
 	if (head.method === 'TRACE' || head.method === 'CONNECT') return malformed(`The method ${head.method} is not supported`);
 	if (!originForm.test(head.target)) return malformed('The request target must be a path of printable ASCII that begins with `/`');
 	if (head.rawHeaders.length > 2 * maxHeaderFields) {
-		return new Refusal('headers_too_large', { message: `The request has more than ${maxHeaderFields} header fields` });
+		return new Rejection('headers_too_large', { message: `The request has more than ${maxHeaderFields} header fields` });
 	}
 	return judgeFields(head);
 }
@@ -68,7 +68,7 @@ interface FramingFields {
 	authorization: string | undefined;
 }
 
-function judgeFields(head: RequestHead): Refusal | undefined {
+function judgeFields(head: RequestHead): Rejection | undefined {
 	const { rawHeaders } = head;
 	const seen: FramingFields = { host: undefined, contentLength: undefined, transferEncoding: undefined, authorization: undefined };
 	for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -88,7 +88,7 @@ function judgeFields(head: RequestHead): Refusal | undefined {
 	return judgeFraming(head, seen);
 }
 
-function judgeFraming(head: RequestHead, seen: FramingFields): Refusal | undefined {
+function judgeFraming(head: RequestHead, seen: FramingFields): Rejection | undefined {
 	if (seen.host === undefined ? head.httpVersion === '1.1' : !hostValue.test(seen.host)) {
 		return malformed('The host header must name one host, with or without a port');
 	}
@@ -128,6 +128,6 @@ function isGuarded(name: string): boolean {
 	return guardedNames.has(dashed) || guardedPrefixes.some((prefix) => dashed.startsWith(prefix));
 }
 
-function malformed(message: string): Refusal {
-	return new Refusal('http_malformed', { message });
+function malformed(message: string): Rejection {
+	return new Rejection('http_malformed', { message });
 }

@@ -8,7 +8,7 @@ import type { HttpServerOverrides, StartedHttpServer } from '../../../../test/su
 import { until } from '../../../../test/support/until.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
 import { type ByteFlow, ConnectionReset, type HttpResponse } from '../../../core/handler.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -82,7 +82,7 @@ describe('a streaming response', () => {
 	test('that fails is cut visibly for its client, after the bytes sent before', async () => {
 		const { started, raw, stream } = await answerWithStream();
 		stream.push('begin');
-		stream.fail(new Fault('provider_disconnected'));
+		stream.fail(new UpstreamError('provider_disconnected'));
 		await raw.untilClosed();
 		expect(raw.text).toContain('begin');
 		expect(raw.text).not.toContain('\r\n0\r\n');

@@ -5,8 +5,8 @@ import { startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole, streamOf } from '../../../core/byte-stream.ts';
 import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/rejection.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { Rejection } from '../../../core/rejection.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 
 const text = (body: HttpResponse['body'], more: Partial<HttpResponse> = {}): HttpResponse => ({
 	status: 200,
@@ -82,7 +82,7 @@ describe('a request', () => {
 	});
 
 	test('that is rejected before its body is read is not asked to send it', async () => {
-		const started = await serve(async () => await Promise.reject(new Refusal('token_missing')));
+		const started = await serve(async () => await Promise.reject(new Rejection('token_missing')));
 		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
 		await raw.untilClosed();
 		expect(raw.statuses).toEqual([401]);
@@ -108,7 +108,7 @@ describe('a request', () => {
 	});
 
 	test('with a large unread body gets the complete response before the connection closes', async () => {
-		const started = await serve(async () => await Promise.reject(new Refusal('body_too_large')));
+		const started = await serve(async () => await Promise.reject(new Rejection('body_too_large')));
 		const raw = connectRaw(started);
 		// Behaves like a client that reads a response only after it has sent everything.
 		raw.socket.pause();
@@ -202,8 +202,8 @@ describe('a response', () => {
 
 describe('a handler that throws', () => {
 	const thrown: [string, () => unknown, number, string][] = [
-		['a refusal', () => new Refusal('path_unknown'), 404, 'path_unknown'],
-		['a fault', () => new Fault('provider_first_byte_timeout'), 504, 'provider_first_byte_timeout'],
+		['a refusal', () => new Rejection('path_unknown'), 404, 'path_unknown'],
+		['a fault', () => new UpstreamError('provider_first_byte_timeout'), 504, 'provider_first_byte_timeout'],
 		['our own bug', () => new TypeError('password is hunter2'), 500, 'internal_error'],
 		['what is no error', () => 'hunter2', 500, 'internal_error'],
 	];
@@ -219,7 +219,7 @@ describe('a handler that throws', () => {
 
 	test('before it returns a promise', async () => {
 		const started = await serve(() => {
-			throw new Refusal('overloaded');
+			throw new Rejection('overloaded');
 		});
 		expect((await fetch(started.origin)).status).toBe(503);
 	});

@@ -7,10 +7,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
 import type { Handler, HttpResponse } from '../../../core/handler.ts';
 import type { Log, LogFields } from '../../../core/log.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
 import { http } from '../../node-http.ts';
-import { logRequest, type RequestObserver, type RequestRecord, sentOutcome } from '../../request-log.ts';
+import { logRequest, type RequestLogEntry, type RequestObserver, sentOutcome } from '../../request-log.ts';
 import { adoptSocketWithSharedBuffer } from '../shared-read-buffer.ts';
 import { FastPathConnection, type FastPathParts } from './fast-path-connection.ts';
 import { ConnectionLines } from './fast-path-response.ts';
@@ -68,7 +68,7 @@ export interface HttpServerOptions {
 	readonly hasFastPath?: boolean;
 	readonly newRequestId: () => string;
 	/** Renders the response to a request that is rejected before a handler sees it. Its body must be complete. */
-	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
+	readonly renderRejection: (rejection: Rejection, requestId: string) => HttpResponse;
 }
 
 /** Certificate and key of a TLS server, in PEM. */
@@ -137,7 +137,7 @@ class NodeHttpServer implements HttpServer {
 			stalledWriteMs: options.stalledWriteMs ?? 60_000,
 			maxBufferedBytes: options.maxBufferedBytesPerClient ?? 262_144,
 			isDraining: () => this.isDraining,
-			renderRefusal: options.renderRefusal,
+			renderRejection: options.renderRejection,
 			onLeft: () => this.onLeft(),
 		};
 		const serverOptions: ServerOptions = {
@@ -205,8 +205,8 @@ class NodeHttpServer implements HttpServer {
 		server.on(this.connectionEvent, (socket: Socket) => this.connect(socket));
 		server.on('request', (message, answer) => this.accept(message, answer, false));
 		server.on('checkContinue', (message, answer) => this.accept(message, answer, true));
-		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Refusal('expectation_unknown')));
-		server.on('connect', (_message, socket) => this.refuseRaw(socket as Socket, malformed('CONNECT is not supported')));
+		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Rejection('expectation_unknown')));
+		server.on('connect', (_message, socket) => this.rejectRaw(socket as Socket, malformed('CONNECT is not supported')));
 		server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
 		server.on('drop', () => this.logDrop({ maxConnections: this.options.limits.maxConnections }));
 	}
@@ -260,7 +260,7 @@ class NodeHttpServer implements HttpServer {
 		if (fastPath !== undefined) this.fastPathConnections.add(new FastPathConnection(connection, reads, fastPath));
 	}
 
-	private accept(message: ReceivedRequest, answer: ResponseWriter, awaitsContinue: boolean, expectation?: Refusal): void {
+	private accept(message: ReceivedRequest, answer: ResponseWriter, awaitsContinue: boolean, expectation?: Rejection): void {
 		const connection = this.connections.get(message.socket);
 		if (connection === undefined) return;
 		if (connection.pipelinedCount >= maxPipelined) {
@@ -279,19 +279,19 @@ class NodeHttpServer implements HttpServer {
 		message: ReceivedRequest,
 		answer: ResponseWriter,
 		awaitsContinue: boolean,
-		expectation?: Refusal,
+		expectation?: Rejection,
 	): void {
 		this.inFlight++;
 		connection.requestCount++;
 		const exchange = new ServerExchange(this.parts, connection, message, answer, this.options.newRequestId(), awaitsContinue);
 		const isLast = message.isLast === true || connection.requestCount === this.options.limits.maxRequestsPerConnection;
 		if (isLast) exchange.closeAfterAnswer();
-		const refusal = this.judge(message) ?? expectation;
-		if (refusal === undefined) exchange.serve();
-		else exchange.refuse(refusal);
+		const rejection = this.judge(message) ?? expectation;
+		if (rejection === undefined) exchange.serve();
+		else exchange.reject(rejection);
 	}
 
-	private judge(message: ReceivedRequest): Refusal | undefined {
+	private judge(message: ReceivedRequest): Rejection | undefined {
 		// Already validated: a connection closes after an invalid head.
 		if (message.isRepeated === true) return undefined;
 		const { method = '', url: target = '', httpVersion, rawHeaders } = message;
@@ -300,20 +300,20 @@ class NodeHttpServer implements HttpServer {
 
 	private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
 		const connection = this.connections.get(socket);
-		const refusal = refusalOf(error);
+		const rejection = rejectionOf(error);
 		// An end in the middle of a body means that the client disconnected.
 		const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && connection?.latest !== undefined;
-		if (connection === undefined || refusal === undefined || hasLeft) {
+		if (connection === undefined || rejection === undefined || hasLeft) {
 			socket.destroy();
 			return;
 		}
 		const { latest } = connection;
-		if (latest !== undefined) latest.onMalformed(refusal);
-		else if (!connection.isClosing) this.refuseRaw(socket, refusal);
+		if (latest !== undefined) latest.onMalformed(rejection);
+		else if (!connection.isClosing) this.rejectRaw(socket, rejection);
 	}
 
 	/** Responds to bytes that never became a request. */
-	private refuseRaw(socket: Socket, refusal: Refusal): void {
+	private rejectRaw(socket: Socket, rejection: Rejection): void {
 		const connection = this.connections.get(socket);
 		if (connection === undefined || !socket.writable) {
 			socket.destroy();
@@ -321,20 +321,20 @@ class NodeHttpServer implements HttpServer {
 		}
 		connection.isClosing = true;
 		const requestId = this.options.newRequestId();
-		const bytes = rawResponse(this.options.renderRefusal(refusal, requestId), requestId);
+		const bytes = rawResponse(this.options.renderRejection(rejection, requestId), requestId);
 		socket.write(bytes);
 		connection.closeSoon(this.options.clock.monotonicMs());
-		const record: RequestRecord = {
+		const record: RequestLogEntry = {
 			requestId,
 			method: '',
 			target: '',
-			status: refusal.status,
-			outcome: sentOutcome(refusal.code),
+			status: rejection.status,
+			outcome: sentOutcome(rejection.code),
 			durationMs: 0,
 			requestBytes: 0,
 			responseBytes: bytes.length,
 			peer: connection.peerAddress,
-			code: refusal.code,
+			code: rejection.code,
 			facts: {},
 		};
 		logRequest(this.options.log, record);
@@ -369,12 +369,12 @@ function secureContextOf({ certificate, privateKey }: TlsMaterial): { cert: stri
 }
 
 /** Maps a parser error to a rejection; undefined if there is no client to respond to, or nothing to report. */
-function refusalOf(error: NodeJS.ErrnoException): Refusal | undefined {
+function rejectionOf(error: NodeJS.ErrnoException): Rejection | undefined {
 	const code = error.code ?? '';
-	if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers_too_large');
+	if (code === 'HPE_HEADER_OVERFLOW') return new Rejection('headers_too_large');
 	return code.startsWith('HPE_') ? malformed(error.message) : undefined;
 }
 
-function malformed(message: string): Refusal {
-	return new Refusal('http_malformed', { message });
+function malformed(message: string): Rejection {
+	return new Rejection('http_malformed', { message });
 }

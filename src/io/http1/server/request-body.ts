@@ -1,6 +1,6 @@
 /** Body of a received request as a `ByteStream`: pushed from the socket, paused when its reader asks. */
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { SafeSink } from '../../safe-sink.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
@@ -82,7 +82,7 @@ export class RequestBody implements ByteStream {
 				return;
 			}
 			this.hooks.onTrailers();
-			this.fail(new Refusal('http_malformed', { message: 'Header fields after the body are not accepted' }));
+			this.fail(new Rejection('http_malformed', { message: 'Header fields after the body are not accepted' }));
 		});
 	}
 

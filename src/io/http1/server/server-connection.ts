@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Refusal } from '../../../core/rejection.ts';
+import type { Rejection } from '../../../core/rejection.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 
 /** Time for a closed connection to take its last bytes. */
@@ -9,7 +9,7 @@ const closeGraceMs = 5000;
 export interface ConnectionUser {
 	onConnectionLost(): void;
 	/** Called when the parser finds bytes that are not HTTP, in the body of this request or after it. */
-	onMalformed(refusal: Refusal): void;
+	onMalformed(rejection: Rejection): void;
 }
 
 /** One client's TCP connection and its in-flight requests. */

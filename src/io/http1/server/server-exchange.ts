@@ -4,11 +4,11 @@ import { isByteStream, streamOf } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { CallFacts } from '../../../core/request-record.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
-import { logRequest, type Outcome, type RequestObserver, type RequestRecord, sentOutcome } from '../../request-log.ts';
+import { logRequest, type Outcome, type RequestLogEntry, type RequestObserver, sentOutcome } from '../../request-log.ts';
 import type { ReceivedRequest, ResponseWriter } from './received-request.ts';
 import { RequestBody, type RequestBodyHooks } from './request-body.ts';
 import { discard, mayHaveBody, slices } from './response-body.ts';
@@ -27,7 +27,7 @@ export interface ExchangeParts {
 	readonly stalledWriteMs: number;
 	readonly maxBufferedBytes: number;
 	readonly isDraining: () => boolean;
-	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
+	readonly renderRejection: (rejection: Rejection, requestId: string) => HttpResponse;
 	/** Called once the response is over and the handler has settled. */
 	readonly onLeft: () => void;
 }
@@ -62,7 +62,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private code: string | undefined;
 	private wholeBytes = 0;
 	/** End of the request, until it is logged. */
-	private untold: Pick<RequestRecord, 'outcome' | 'status' | 'durationMs'> | undefined;
+	private untold: Pick<RequestLogEntry, 'outcome' | 'status' | 'durationMs'> | undefined;
 
 	constructor(
 		parts: ExchangeParts,
@@ -110,10 +110,10 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	}
 
 	/** Responds without a handler, because the request violates the HTTP rules of this server. The connection closes. */
-	refuse(refusal: Refusal): void {
+	reject(rejection: Rejection): void {
 		this.closeAfterAnswer();
 		this.isRestUnreadable = true;
-		this.writeError(refusal);
+		this.writeError(rejection);
 		this.settle();
 	}
 
@@ -133,10 +133,10 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.closeAfterAnswer();
 	}
 
-	onMalformed(refusal: Refusal): void {
+	onMalformed(rejection: Rejection): void {
 		this.closeAfterAnswer();
 		this.isRestUnreadable = true;
-		if (!this.body.isComplete) this.body.fail(refusal);
+		if (!this.body.isComplete) this.body.fail(rejection);
 	}
 
 	onConnectionLost(): void {
@@ -148,13 +148,13 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.isClientGone = true;
 		this.code = 'client_closed';
 		this.leave('client_closed', () => {
-			this.body.fail(new Refusal('client_closed'));
+			this.body.fail(new Rejection('client_closed'));
 			this.stream?.cancel();
 			for (const listener of this.clientGoneListeners ?? []) {
 				try {
 					listener();
-				} catch (defect) {
-					this.logDefect(defect);
+				} catch (internalError) {
+					this.logInternalError(internalError);
 				}
 			}
 		});
@@ -165,14 +165,14 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			this.bodyDueMs = Number.POSITIVE_INFINITY;
 			if (!this.body.isComplete) {
 				this.closeAfterAnswer();
-				this.body.fail(new Refusal('body_timeout'));
+				this.body.fail(new Rejection('body_timeout'));
 			}
 		}
 		if (nowMs < this.endDueMs && nowMs < (this.stream?.dueMs ?? Number.POSITIVE_INFINITY)) return;
 		// An earlier response on the same connection is still being written.
 		if (this.answer.socket === null) return;
 		if (this.isLingering) this.stopLingering(nowMs);
-		else this.cut(new Refusal('client_closed', { message: 'The client did not read its response in time' }), 'destroy');
+		else this.cut(new Rejection('client_closed', { message: 'The client did not read its response in time' }), 'destroy');
 	}
 
 	/** A literal, not an instance: layers copy it with spread and add to it. */
@@ -203,17 +203,17 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			return;
 		}
 		this.code = codeOf(cause);
-		if (!this.isClientGone && this.code === 'internal_error') this.logDefect(cause);
+		if (!this.isClientGone && this.code === 'internal_error') this.logInternalError(cause);
 		this.write(this.renderError(cause));
 	}
 
 	private renderError(cause: unknown): HttpResponse {
-		if (cause instanceof Fault) return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
-		if (!(cause instanceof Refusal)) return plainErrorResponse(500, 'Internal server error', 'internal_error', this.id);
+		if (cause instanceof UpstreamError) return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
+		if (!(cause instanceof Rejection)) return plainErrorResponse(500, 'Internal server error', 'internal_error', this.id);
 		try {
-			return this.parts.renderRefusal(cause, this.id);
-		} catch (defect) {
-			this.logDefect(defect);
+			return this.parts.renderRejection(cause, this.id);
+		} catch (internalError) {
+			this.logInternalError(internalError);
 			return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
 		}
 	}
@@ -227,12 +227,12 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		try {
 			if (isByteStream(response.body)) this.writeStream(response);
 			else this.writeWhole(response, response.body);
-		} catch (defect) {
+		} catch (internalError) {
 			discard(response.body);
-			this.logDefect(defect);
+			this.logInternalError(internalError);
 			this.code = 'internal_error';
 			// A head that failed to write was not sent; a stream's source can throw only after its head was sent.
-			if (this.answer.headersSent) this.cut(defect, 'flush');
+			if (this.answer.headersSent) this.cut(internalError, 'flush');
 			else this.write(plainErrorResponse(500, 'Internal server error', 'internal_error', this.id));
 		}
 	}
@@ -288,7 +288,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private breakStream(cause: unknown): void {
 		if (this.isOver) return;
 		this.code = codeOf(cause);
-		if (this.code === 'internal_error') this.logDefect(cause);
+		if (this.code === 'internal_error') this.logInternalError(cause);
 		this.cut(cause, cause instanceof ConnectionReset ? 'reset' : 'flush');
 	}
 
@@ -349,7 +349,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.isOver = true;
 		this.parts.deadlines.unwatch(this);
 		this.connection.remove(this);
-		const status = this.response?.status ?? new Refusal('client_closed').status;
+		const status = this.response?.status ?? new Rejection('client_closed').status;
 		this.untold = { outcome, status, durationMs: this.parts.clock.monotonicMs() - this.arrivedMs };
 		end?.();
 		// Without a response yet, the handler still has to provide the record.
@@ -370,7 +370,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.untold = undefined;
 		const facts: CallFacts = this.response?.facts ?? {};
 		const code = facts.code ?? this.code;
-		const record: RequestRecord = {
+		const record: RequestLogEntry = {
 			requestId: this.id,
 			method: this.message.method ?? '',
 			target: this.message.url ?? '',
@@ -386,12 +386,12 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.parts.observe?.(record);
 	}
 
-	private logDefect(cause: unknown): void {
+	private logInternalError(cause: unknown): void {
 		this.parts.log.error('internal error', { requestId: this.id, error: cause });
 	}
 }
 
 function codeOf(cause: unknown): string {
 	if (cause instanceof ConnectionReset) return 'connection_reset';
-	return cause instanceof Refusal || cause instanceof Fault ? cause.code : 'internal_error';
+	return cause instanceof Rejection || cause instanceof UpstreamError ? cause.code : 'internal_error';
 }

@@ -145,9 +145,9 @@ describe('whatever is read here', () => {
 				await client.untilClosed();
 				client.destroy();
 				// The server rejects the same parsed heads, whichever parser read them.
-				const refusal = judgeHead({ method: ours.method, target: ours.url, httpVersion: '1.1', rawHeaders: ours.rawHeaders });
-				expect(client.statuses[0]).toBe(refusal?.status ?? 200);
-				if (refusal === undefined) {
+				const rejection = judgeHead({ method: ours.method, target: ours.url, httpVersion: '1.1', rawHeaders: ours.rawHeaders });
+				expect(client.statuses[0]).toBe(rejection?.status ?? 200);
+				if (rejection === undefined) {
 					const [path, ...query] = ours.url.split('?');
 					const { method, headers, contentLength: announcedLength } = ours;
 					const seen = { method, path, query: query.join('?'), headers, announcedLength, body: 'x'.repeat(announcedLength) };

@@ -19,7 +19,7 @@ import {
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { UpstreamRequest } from '../../../core/upstream.ts';
 import type { UpstreamClient, UpstreamClientOptions } from '../client/upstream-client.ts';
 
@@ -203,7 +203,7 @@ describe('both clients send the same', () => {
 		['for no parts', () => ({ body: [] }), (connection) => connection.send(answered(''))],
 		['for a body in pieces', () => ({ body: streamed(['hello ', 'world']) }), thanks],
 		['for a body in pieces of a known length', () => ({ body: streamed(['hel', 'lo']), headers: { 'content-length': '5' } }), thanks],
-		['for a body that fails', () => ({ body: streamed([], new Refusal('body_timeout')) }), thanks],
+		['for a body that fails', () => ({ body: streamed([], new Rejection('body_timeout')) }), thanks],
 		['for an unsendable field', () => ({ headers: { 'x-a': 'b\r\nx-c: d' } })],
 		['for an unsendable target', () => ({ target: '/a b' })],
 		['for a field of the connection', () => ({ headers: { connection: 'close' } })],
@@ -355,7 +355,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 
 	test('a client that disconnects ends the request', async () => {
 		const server = await startServer();
-		let leave: (cause?: Refusal) => void = () => undefined;
+		let leave: (cause?: Rejection) => void = () => undefined;
 		const failed = causeOf(startClient({}, create).send(request(server, { onClientGone: (listener) => void (leave = listener) })));
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
 		leave();
@@ -370,7 +370,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 			connect = () => callback(null, [{ address: '127.0.0.1', family: 4 }]);
 		};
 		const client = startClient({ lookup }, create);
-		let leave: (cause?: Refusal) => void = () => undefined;
+		let leave: (cause?: Rejection) => void = () => undefined;
 		const origin = `http://slow.test:${server.port}`;
 		const failed = causeOf(client.send(request({ origin }, { onClientGone: (listener) => void (leave = listener) })));
 		leave();

@@ -44,10 +44,10 @@ function deliveredBefore(pattern: string, pieces: readonly string[]): string | u
 describe('patterns', () => {
 	it('are rejected with the reason, or read 4 K characters in less than 100 ms, however hostile: two hundred of them', () => {
 		expect(new Set(hostile).size).toBeGreaterThanOrEqual(200);
-		let refused = 0;
+		let rejected = 0;
 		for (const pattern of hostile) {
 			if (whyNotPattern(pattern) !== undefined) {
-				refused++;
+				rejected++;
 				continue;
 			}
 			for (const text of texts) {
@@ -62,8 +62,8 @@ describe('patterns', () => {
 				expect([pattern, best < 100]).toEqual([pattern, true]);
 			}
 		}
-		expect(refused).toBeGreaterThan(80);
-		expect(refused).toBeLessThan(160);
+		expect(rejected).toBeGreaterThan(80);
+		expect(rejected).toBeLessThan(160);
 	});
 
 	it.each([

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Author, Budget, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
@@ -52,7 +52,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			description: 'Limits the spend of a team in a UTC month, for all models or one. Earlier spend in the month counts.',
 			body: budgetWish,
 			success: { status: 201, ...one },
-			refusals: ['record_conflict'],
+			rejections: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createBudget(parts, body, author)),
 		}),
 		defineOperation({
@@ -62,7 +62,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			summary: 'Get a budget and its current usage',
 			params,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown'],
+			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => answerBudget(parts, await storedBudget(parts, id)),
 		}),
 		defineOperation({
@@ -74,7 +74,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			params,
 			body: budgetChange,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown', 'record_conflict', 'record_stale'],
+			rejections: ['record_unknown', 'record_conflict', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeBudget(parts, id, body, { ifMatch, author })),
 		}),
 		defineOperation({
@@ -84,7 +84,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			summary: 'Delete a budget',
 			params,
 			success: { status: 204 },
-			refusals: ['record_unknown', 'record_stale'],
+			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) => takeTurn(() => deleteStored(records.budgets, id, missing(id), { ifMatch, author })),
 		}),
 	];
@@ -134,7 +134,7 @@ async function changeBudget(
 	if (record.team !== before.team) await checkTeam(parts, record.team);
 	const outcome = await parts.records.budgets.replace(record, { author, ifVersion: version });
 	if (outcome === 'scope_taken') throw scopeTaken(record);
-	if (outcome !== 'replaced') throw new Refusal('record_stale');
+	if (outcome !== 'replaced') throw new Rejection('record_stale');
 	return answerBudget(parts, await storedBudget(parts, id));
 }
 

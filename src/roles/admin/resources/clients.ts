@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { createClientsAdministration } from '../../../stores/contracts/clients-administration.ts';
 import type { Author, ClientRecord, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
@@ -64,7 +64,7 @@ function readingOperations(parts: AdminParts): Operation[] {
 			summary: 'Get an OAuth client',
 			params,
 			success: { status: 200, schema: client, hasEntityTag: true },
-			refusals: ['record_unknown'],
+			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
 				const pinned = pinnedOf(parts, id);
 				if (pinned !== undefined) return { body: pinnedClientBody(pinned, (await teamLookup.teamsByClient()).get(id)) };
@@ -84,7 +84,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			summary: 'Create an OAuth client',
 			body: clientWish,
 			success: { status: 201, schema: clientWithSecret, hasEntityTag: true },
-			refusals: ['record_conflict'],
+			rejections: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createClient(parts, body, author)),
 		}),
 		defineOperation({
@@ -97,7 +97,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			params,
 			body: clientChange,
 			success: { status: 200, schema: client, hasEntityTag: true },
-			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
+			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireSameId(body, id);
@@ -110,7 +110,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 						updatedAtMs: author.atMs,
 					};
 					const outcome = await records.clients.replace(record, { author, ifVersion: version });
-					if (outcome !== 'replaced') throw new Refusal('record_stale');
+					if (outcome !== 'replaced') throw new Rejection('record_stale');
 					return answerClient(parts, await storedClient(parts, id));
 				}),
 		}),
@@ -124,13 +124,13 @@ function changingOperations(parts: AdminParts): Operation[] {
 			body: rotation,
 			isBodyOptional: true,
 			success: { status: 200, schema: clientWithSecret, hasEntityTag: true },
-			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
+			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
 				takeTurn(async () => {
 					const { version: ifVersion } = await changeable(parts, id, ifMatch);
 					const overlapSeconds = body.overlap_seconds ?? defaultOverlapSeconds;
 					const rotated = await administration(parts).rotateSecret(id, overlapSeconds, { author, ifVersion });
-					if (rotated === undefined) throw new Refusal('record_unknown', { message: missing(id) });
+					if (rotated === undefined) throw new Rejection('record_unknown', { message: missing(id) });
 					return answerClient(parts, await storedClient(parts, id), rotated.secret);
 				}),
 		}),
@@ -143,7 +143,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 				'Also removes the client from its team. Issued access tokens stay valid for inference until they expire; the admin API rejects them.',
 			params,
 			success: { status: 204 },
-			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
+			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireUnpinned(parts, id);
@@ -176,7 +176,9 @@ async function changeable(parts: AdminParts, id: string, ifMatch: string | undef
 
 function requireUnpinned(parts: AdminParts, id: string): void {
 	if (pinnedOf(parts, id) !== undefined) {
-		throw new Refusal('record_read_only', { message: 'The client is defined in the configuration file: change it in `identity.clients`' });
+		throw new Rejection('record_read_only', {
+			message: 'The client is defined in the configuration file: change it in `identity.clients`',
+		});
 	}
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ByModel } from '../../../core/by-model.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { defaultPrice, listDefaultPrices, listedModel } from '../../../policy/budgets/price-of.ts';
 import { otherModel } from '../../../policy/limits/reported-models.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
@@ -59,13 +59,13 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 				'Returns the price that applies: for a deployment that of its model, for a dated name that of its family. Only an override of this exact name has an `etag`.',
 			params,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown'],
+			rejections: ['record_unknown'],
 			run: async ({ params: asked }) => {
 				const key = keyNamed(asked, parts);
 				const override = await records.priceOverrides.get(key);
 				if (override !== undefined) return answerPrice(override);
 				const body = (await priceFinder(parts))(key);
-				if (body === undefined) throw new Refusal('record_unknown', { message: 'The model has no price' });
+				if (body === undefined) throw new Rejection('record_unknown', { message: 'The model has no price' });
 				return { body };
 			},
 		}),
@@ -78,7 +78,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			params,
 			body: priceChange,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown', 'record_stale'],
+			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: key, body, ifMatch, author }) => takeTurn(() => setPrice(parts, keyNamed(key, parts), body, { ifMatch, author })),
 		}),
 		defineOperation({
@@ -89,7 +89,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			description: 'The default price applies again, if there is one.',
 			params,
 			success: { status: 204 },
-			refusals: ['record_unknown', 'record_stale'],
+			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: asked, ifMatch, author }) =>
 				takeTurn(() => deleteStored(records.priceOverrides, keyNamed(asked, parts), 'The model has no override', { ifMatch, author })),
 		}),
@@ -111,7 +111,7 @@ async function setPrice(
 	const { priceOverrides } = parts.records;
 	const before = await priceOverrides.get({ provider, model });
 	if (before === undefined && !providers.some(({ name }) => name === provider)) {
-		throw new Refusal('record_unknown', {
+		throw new Rejection('record_unknown', {
 			message: `Unknown provider \`${provider}\`. Use one of ${providers.map(({ name }) => name).join(', ')}`,
 		});
 	}
@@ -132,7 +132,7 @@ async function setPrice(
 			: await priceOverrides.replace(record, { author, ifVersion: before.version });
 	const stored = await priceOverrides.get(record);
 	// Another process set or removed the price between the read and the write.
-	if (stored === undefined || (outcome !== 'created' && outcome !== 'replaced')) throw new Refusal('record_stale');
+	if (stored === undefined || (outcome !== 'created' && outcome !== 'replaced')) throw new Rejection('record_stale');
 	return answerPrice(stored);
 }
 

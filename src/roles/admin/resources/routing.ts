@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { RoutingRule } from '../../../core/routing-rule.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
@@ -52,7 +52,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			description: 'Routes requests by model, team or format. Rules take precedence over aliases, model families and defaults.',
 			body: routingRuleWish,
 			success: { status: 201, ...one },
-			refusals: ['record_conflict'],
+			rejections: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createRule(parts, body, author)),
 		}),
 		defineOperation({
@@ -62,7 +62,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			summary: 'Get a routing rule',
 			params,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown'],
+			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => answerRule(await storedRule(parts, id)),
 		}),
 		defineOperation({
@@ -74,7 +74,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			params,
 			body: routingRuleChange,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown', 'record_stale'],
+			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeRule(parts, id, body, { ifMatch, author })),
 		}),
 		defineOperation({
@@ -84,7 +84,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			summary: 'Delete a routing rule',
 			params,
 			success: { status: 204 },
-			refusals: ['record_unknown', 'record_stale'],
+			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(() => deleteStored(records.routingRules, id, missing(id), { ifMatch, author })),
 		}),
@@ -130,7 +130,7 @@ async function changeRule(
 		updatedAtMs: author.atMs,
 	};
 	checkTargets(parts, rule);
-	if ((await parts.records.routingRules.replace(rule, { author, ifVersion: version })) !== 'replaced') throw new Refusal('record_stale');
+	if ((await parts.records.routingRules.replace(rule, { author, ifVersion: version })) !== 'replaced') throw new Rejection('record_stale');
 	return answerRule(await storedRule(parts, id));
 }
 

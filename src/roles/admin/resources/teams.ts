@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
@@ -59,7 +59,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			summary: 'Create a team',
 			body: teamWish,
 			success: { status: 201, ...one },
-			refusals: ['record_conflict'],
+			rejections: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createTeam(parts, body, author)),
 		}),
 		defineOperation({
@@ -69,7 +69,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			summary: 'Get a team',
 			params,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown'],
+			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
 				const pinned = configured().pinnedTeams.find((record) => record.id === id);
 				return pinned === undefined ? answerTeam(await storedTeam(parts, id)) : { body: teamBody(pinned, true) };
@@ -84,7 +84,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			params,
 			body: teamChange,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown', 'record_read_only', 'record_conflict', 'record_stale'],
+			rejections: ['record_unknown', 'record_read_only', 'record_conflict', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeTeam(parts, id, body, { ifMatch, author })),
 		}),
 		defineOperation({
@@ -95,7 +95,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			description: 'Its budgets are deleted with it; its usage stays.',
 			params,
 			success: { status: 204 },
-			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
+			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireUnpinned(parts, id);
@@ -154,7 +154,7 @@ async function changeTeam(
 	await checkTeam(parts, record);
 	const outcome = await parts.records.teams.replace(record, { author, ifVersion: version });
 	if (outcome === 'client_taken') throw await clientTaken(parts, record);
-	if (outcome !== 'replaced') throw new Refusal('record_stale');
+	if (outcome !== 'replaced') throw new Rejection('record_stale');
 	return answerTeam(await storedTeam(parts, id));
 }
 
@@ -172,7 +172,7 @@ function isPinned({ configured }: AdminParts, id: string): boolean {
 
 function requireUnpinned(parts: AdminParts, id: string): void {
 	if (isPinned(parts, id)) {
-		throw new Refusal('record_read_only', { message: 'The team is defined in the configuration file: change it in `teams.registered`' });
+		throw new Rejection('record_read_only', { message: 'The team is defined in the configuration file: change it in `teams.registered`' });
 	}
 }
 

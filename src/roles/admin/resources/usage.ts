@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { SummaryKey, SummaryName, SummaryRow } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { csvAnswer } from '../csv.ts';
@@ -68,7 +68,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			params,
 			query: asked,
 			success: { status: 200, schema: usage, otherTypes: ['text/csv'] },
-			refusals: ['record_unknown'],
+			rejections: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
 				const span = readSpan(query, monthOf(parts.clock.nowMs()));
 				const team = await requireTeam(parts, id);
@@ -91,7 +91,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			params,
 			query: asked,
 			success: { status: 200, schema: usageHistory, otherTypes: ['text/csv'] },
-			refusals: ['record_unknown'],
+			rejections: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
 				const nowMs = parts.clock.nowMs();
 				const { toMs } = monthOf(nowMs);
@@ -148,7 +148,7 @@ function groupsOf(rows: readonly SummaryRow[], by: Grouping | undefined): { read
 async function requireTeam({ teamLookup }: AdminParts, id: string) {
 	const team = await teamLookup.find(id);
 	if (team === undefined && !(await teamLookup.isKnown(id))) {
-		throw new Refusal('record_unknown', { message: `Team \`${id}\` does not exist` });
+		throw new Rejection('record_unknown', { message: `Team \`${id}\` does not exist` });
 	}
 	return team;
 }

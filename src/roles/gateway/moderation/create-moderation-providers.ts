@@ -6,7 +6,7 @@ import type { Upstream } from '../../../core/upstream.ts';
 import type { EngineAnswer, EngineFinding, EngineStage, EngineUsage } from '../../../wire/moderation/moderation.ts';
 import { engineProtocol } from '../../../wire/moderation/moderation-protocols.ts';
 import type { EnginePrice, EngineSettings } from './moderation-settings.ts';
-import { type EngineFailure, type EnginePlace, type EngineTrouble, sendToEngine } from './send-to-moderation-provider.ts';
+import { type EngineFailure, type EnginePlace, type ModerationProblem, sendToEngine } from './send-to-moderation-provider.ts';
 
 type EngineJudgement = EngineVerdict | EngineFailed;
 
@@ -110,13 +110,16 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 					}
 				}),
 			);
-			return conclude(reportOf(answers, settings), asked, startedMs, answers.find(isTrouble)?.status);
+			return conclude(reportOf(answers, settings), asked, startedMs, answers.find(isProblem)?.status);
 		},
 	};
 }
 
-function reportOf(answers: readonly (EngineAnswer | EngineTrouble)[], { onFailure, price, thresholds }: EngineSettings): EngineJudgement {
-	const good = answers.filter((answer): answer is EngineAnswer => !isTrouble(answer));
+function reportOf(
+	answers: readonly (EngineAnswer | ModerationProblem)[],
+	{ onFailure, price, thresholds }: EngineSettings,
+): EngineJudgement {
+	const good = answers.filter((answer): answer is EngineAnswer => !isProblem(answer));
 	const usage = sumUsage(good.map((answer) => answer.usage));
 	const report = {
 		findings: noted(
@@ -126,12 +129,12 @@ function reportOf(answers: readonly (EngineAnswer | EngineTrouble)[], { onFailur
 		usage,
 		costNanoUsd: costOf(usage, price),
 	};
-	const trouble = answers.find(isTrouble);
+	const trouble = answers.find(isProblem);
 	if (trouble === undefined) return { outcome: 'judged', ...report };
 	return { outcome: 'failed', failure: trouble.failure, isBlocking: onFailure === 'closed', ...report };
 }
 
-function isTrouble(answer: EngineAnswer | EngineTrouble): answer is EngineTrouble {
+function isProblem(answer: EngineAnswer | ModerationProblem): answer is ModerationProblem {
 	return 'failure' in answer;
 }
 

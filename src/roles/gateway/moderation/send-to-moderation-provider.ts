@@ -2,9 +2,9 @@
 import { discardStream, readWhole } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ByteStream } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Upstream, UpstreamResponse } from '../../../core/upstream.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { EngineAnswer, EngineProtocol, EngineRequest } from '../../../wire/moderation/moderation.ts';
 import { type EngineSettings, timeoutsWithin } from './moderation-settings.ts';
 import { signAwsRequest } from './sign-aws-request.ts';
@@ -12,7 +12,7 @@ import { signAwsRequest } from './sign-aws-request.ts';
 /** `abandoned`: the client disconnected. `busy`: no slot was free in time. `too_large`: the texts need too many requests. */
 export type EngineFailure = 'timeout' | 'unreachable' | 'status' | 'malformed' | 'busy' | 'too_large' | 'abandoned';
 
-export interface EngineTrouble {
+export interface ModerationProblem {
 	readonly failure: EngineFailure;
 	/** HTTP status of the response, if it is the cause. */
 	readonly status?: number;
@@ -34,7 +34,7 @@ export async function sendToEngine(
 	request: EngineRequest,
 	leftMs: number,
 	onClientGone: (listener: () => void) => void,
-): Promise<EngineAnswer | EngineTrouble> {
+): Promise<EngineAnswer | ModerationProblem> {
 	const { settings, protocol, upstream } = place;
 	const { origin, host, pathname } = new URL(settings.baseUrl);
 	const target = pathname.replace(/\/+$/, '') + request.target;
@@ -77,7 +77,7 @@ async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () 
 			const flow = body.start(sink);
 			onClientGone(() => {
 				flow.cancel();
-				sink.fail(new Refusal('client_closed'));
+				sink.fail(new Rejection('client_closed'));
 			});
 			return flow;
 		},
@@ -87,8 +87,8 @@ async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () 
 
 /** @throws causes other than upstream failures and malformed bodies. */
 function failureOf(cause: unknown): EngineFailure {
-	if (cause instanceof Fault) return cause.code.endsWith('_timeout') ? 'timeout' : 'unreachable';
-	if (cause instanceof Refusal) return cause.code === 'client_closed' ? 'abandoned' : 'malformed';
+	if (cause instanceof UpstreamError) return cause.code.endsWith('_timeout') ? 'timeout' : 'unreachable';
+	if (cause instanceof Rejection) return cause.code === 'client_closed' ? 'abandoned' : 'malformed';
 	if (cause instanceof SyntaxError) return 'malformed';
 	throw cause;
 }

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import type { Price } from '../../../core/price.ts';
-import { Refusal } from '../../../core/rejection.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { Rejection } from '../../../core/rejection.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import { noUsage } from '../../../core/usage.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
 import { UsualRequest } from '../../../policy/limits/typical-requests.ts';
@@ -179,9 +179,9 @@ describe('a request that costs', () => {
 		expect([permit.mayCost, permit.owedNanoUsd]).toEqual([false, 0n]);
 		permit.markSent();
 		expect([permit.mayCost, permit.owedNanoUsd]).toEqual([true, 105n]);
-		permit.markDeclined();
+		permit.markRejected();
 		expect([permit.mayCost, permit.owedNanoUsd]).toEqual([false, 0n]);
-		bench.scope.end(failed(new Fault('provider_unreachable')));
+		bench.scope.end(failed(new UpstreamError('provider_unreachable')));
 		expect(bench.closed).toMatchObject([{ outcome: 'broken', status: 502, ...charge(0, 0, false) }]);
 	});
 
@@ -206,7 +206,7 @@ it('a permit contains the edits of the request', () => {
 describe('the end of a request', () => {
 	it('without a sent request or an open ledger entry only releases the counters', async () => {
 		const bench = new Bench();
-		bench.scope.end(failed(new Refusal('client_closed')));
+		bench.scope.end(failed(new Rejection('client_closed')));
 		await bench.work.settlements.settled();
 		expect([bench.released, bench.closed, bench.settled, bench.work.openHolds]).toEqual([['req-1'], [], [], 0]);
 	});
@@ -214,19 +214,19 @@ describe('the end of a request', () => {
 	it.each([0, 1])('that was not sent closes its entry as not sent, after %i other targets', async (earlierTargets) => {
 		const bench = new Bench({ earlierTargets });
 		if (earlierTargets === 0) void bench.permit.open();
-		bench.scope.end(failed(new Refusal('provider_busy')));
+		bench.scope.end(failed(new Rejection('provider_busy')));
 		await bench.work.settlements.settled();
 		expect(bench.closed).toMatchObject([{ id: 'req-1', outcome: 'not_sent', ...charge(0, 0, false) }]);
 		expect([bench.released, bench.settled, bench.counted]).toEqual([['req-1'], [], []]);
-		expect(bench.scope.record.facts.costNanoUsd).toBeUndefined();
+		expect(bench.scope.recorder.facts.costNanoUsd).toBeUndefined();
 	});
 
 	it.each([
 		['completes without a response to read', completed(200), 'complete', charge(5, 10, true)],
 		['the provider answers with an error', upstreamError(429, undefined), 'upstream_error', charge(0, 0, false)],
-		['the client disconnects', failed(new Refusal('client_closed')), 'client_closed', charge(5, 10, true)],
-		['the process shuts down', failed(new Refusal('draining')), 'broken', charge(5, 10, true)],
-		['the provider fails', failed(new Fault('provider_disconnected')), 'broken', charge(5, 10, true)],
+		['the client disconnects', failed(new Rejection('client_closed')), 'client_closed', charge(5, 10, true)],
+		['the process shuts down', failed(new Rejection('draining')), 'broken', charge(5, 10, true)],
+		['the provider fails', failed(new UpstreamError('provider_disconnected')), 'broken', charge(5, 10, true)],
 	] as const)('that was sent: %s', async (_how, outcome, expected, charged) => {
 		const bench = new Bench();
 		bench.send();
@@ -246,7 +246,7 @@ describe('the end of a request', () => {
 		]);
 		expect(bench.counted).toMatchObject([{ provider: 'provider_b', model: 'gpt-4o', team: 'team-1', upstreamMs: 700, ...charged }]);
 		expect(bench.warned).toEqual([charged.costNanoUsd]);
-		expect(bench.scope.record.facts).toMatchObject({ costNanoUsd: charged.costNanoUsd, outputTokens: charged.usage.outputTokens });
+		expect(bench.scope.recorder.facts).toMatchObject({ costNanoUsd: charged.costNanoUsd, outputTokens: charged.usage.outputTokens });
 	});
 
 	it('after a complete response charges that, whatever the client gets', () => {
@@ -254,7 +254,7 @@ describe('the end of a request', () => {
 		bench.send();
 		const usage = { ...noUsage, inputTokens: 7, outputTokens: 3 };
 		bench.permit.meterAnswered(Buffer.from('{}'), { isObject: true, usage });
-		bench.scope.end(failed(new Refusal('client_closed')));
+		bench.scope.end(failed(new Rejection('client_closed')));
 		expect(bench.closed).toMatchObject([{ outcome: 'complete', status: 499, ...charge(7, 3, false) }]);
 	});
 
@@ -281,7 +281,7 @@ describe('the end of a request', () => {
 	});
 
 	it('records the usual output of a choice and the usual time, of complete requests only', () => {
-		for (const outcome of [completed(200), failed(new Refusal('client_closed'))]) {
+		for (const outcome of [completed(200), failed(new Rejection('client_closed'))]) {
 			const bench = new Bench({ choices: 2 });
 			bench.send();
 			bench.clock.advance(13_000);
@@ -301,7 +301,7 @@ describe('the end of a request', () => {
 			return bench.usual.tokensPerCounted;
 		};
 		expect(learned({})).toBeCloseTo(1.1);
-		expect([learned({ isEstimated: true }), learned({}, failed(new Refusal('draining')))]).toEqual([1, 1]);
+		expect([learned({ isEstimated: true }), learned({}, failed(new Rejection('draining')))]).toEqual([1, 1]);
 	});
 
 	it.each([
@@ -368,7 +368,7 @@ describe('the charge of a stream', () => {
 		bench.send();
 		bench.clock.advance(ms);
 		bench.permit.meterStreamed(metered(3));
-		bench.scope.end(failed(new Refusal('client_closed')));
+		bench.scope.end(failed(new Rejection('client_closed')));
 		expect(bench.closed).toMatchObject([{ outcome: 'client_closed', status: 200, ...charge(5, expected, true) }]);
 		expect(bench.permit.booked?.usage.outputTokens).toBe(expected);
 	});
@@ -485,7 +485,7 @@ describe('the reservation of a stream', () => {
 		}
 		expect(bench.aborts).toEqual(['budget_exceeded']);
 		permit.meterStreamed(meter.read());
-		bench.scope.end(failed(new Refusal('budget_exceeded')));
+		bench.scope.end(failed(new Rejection('budget_exceeded')));
 		expect(meter.deliveredTokens()).toBeLessThan(10);
 		expect(bench.closed).toMatchObject([{ outcome: 'broken', ...charge(5, 10, true) }]);
 	});
@@ -519,7 +519,7 @@ describe('a transfer to another target', () => {
 	it('records nothing if this one costs nothing', async () => {
 		const bench = new Bench();
 		bench.send();
-		bench.permit.markDeclined();
+		bench.permit.markRejected();
 		await bench.permit.giveWay();
 		bench.scope.end(completed(200));
 		expect([bench.opened, bench.closed, bench.settled, bench.work.openHolds]).toEqual([['req-1'], [], [], 0]);
@@ -529,7 +529,7 @@ describe('a transfer to another target', () => {
 		const bench = new Bench();
 		bench.send();
 		const givingWay = bench.permit.giveWay();
-		bench.scope.end(failed(new Refusal('client_closed')));
+		bench.scope.end(failed(new Rejection('client_closed')));
 		await givingWay;
 		expect(bench.closed).toMatchObject([{ id: 'req-1', outcome: 'client_closed' }]);
 	});

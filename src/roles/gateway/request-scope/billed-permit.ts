@@ -10,7 +10,7 @@ import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
 import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
-import type { CallScope, RequestOutcome } from './request-scope.ts';
+import type { CallScope, ScopeOutcome } from './request-scope.ts';
 
 /** Maximum speed of one response; models that hide their reasoning are slower. */
 const mostTokensPerSecond = 500;
@@ -92,7 +92,7 @@ export class BilledPermit implements Permit {
 		scope.hold(this);
 	}
 
-	/** Opens the ledger entry, without which nothing is sent. @throws Fault `records_unavailable`. */
+	/** Opens the ledger entry, without which nothing is sent. @throws UpstreamError `records_unavailable`. */
 	open(): this | Promise<this> {
 		const opened = this.#parts.ports.ledger.open(this.terms.row);
 		if (opened instanceof Promise) return opened.then((entry) => this.#opened(entry));
@@ -133,7 +133,7 @@ export class BilledPermit implements Permit {
 		this.#reservation?.begin(this.terms.mayThinkUnseen);
 	}
 
-	markDeclined(): void {
+	markRejected(): void {
 		this.#mayCost = false;
 	}
 
@@ -193,7 +193,7 @@ export class BilledPermit implements Permit {
 	}
 
 	/** Charges the reservation if the provider may have received the request and sent no response: its real cost is unknown. */
-	release({ kind, status, isEarly }: RequestOutcome): void {
+	release({ kind, status, isEarly }: ScopeOutcome): void {
 		const { row, earlierTargets } = this.terms;
 		if (this.#streamed !== undefined) this.#endStreamed(ledgerOutcomeOf(kind), this.#streamed, isEarly);
 		else if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
@@ -258,7 +258,7 @@ export class BilledPermit implements Permit {
 
 	/**
 	 * Transfers the request to the permit of another target. Cost that this target may have caused gets a ledger entry of its own.
-	 * @throws Fault `records_unavailable` if that entry cannot be opened; this permit then stays unchanged.
+	 * @throws UpstreamError `records_unavailable` if that entry cannot be opened; this permit then stays unchanged.
 	 */
 	async giveWay(): Promise<void> {
 		const { row, earlierTargets } = this.terms;
@@ -288,7 +288,7 @@ export class BilledPermit implements Permit {
 		if (scope === undefined) return;
 		this.#leave();
 		const cost = costNanoUsd(usage, this.terms.price);
-		if (outcome !== 'not_sent') scope.record.charge(usage, cost, isEstimated);
+		if (outcome !== 'not_sent') scope.recorder.charge(usage, cost, isEstimated);
 		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(outcome, usage, cost, isEstimated);
 		this.#book(row);
@@ -377,7 +377,7 @@ export class BilledPermit implements Permit {
 	}
 }
 
-function ledgerOutcomeOf(kind: RequestOutcome['kind']): CallOutcome {
+function ledgerOutcomeOf(kind: ScopeOutcome['kind']): CallOutcome {
 	if (kind === 'completed') return 'complete';
 	if (kind === 'upstream_error') return kind;
 	return kind === 'client_disconnected' ? 'client_closed' : 'broken';

@@ -18,7 +18,7 @@ import { guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../../core/byte-stream.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
 import { GatewayWork } from '../gateway-work.ts';
 
@@ -49,7 +49,7 @@ const guarded = { guardrails: guardrailsWith() };
 const no = (): never => {
 	throw new Error('no');
 };
-const unrecorded = (): Promise<never> => Promise.reject(new Fault('records_unavailable'));
+const unrecorded = (): Promise<never> => Promise.reject(new UpstreamError('records_unavailable'));
 const answers = (request: UpstreamRequest, { bodies }: World): UpstreamResponse => {
 	request.onSent?.();
 	if (request.target.includes('count_tokens')) return jsonAnswer(200, '{"input_tokens":7}');
@@ -67,7 +67,7 @@ const statusOf =
 
 const weathers: Readonly<Record<string, Weather>> = {
 	'all is well': {},
-	'the provider is away': { respond: () => Promise.reject(new Fault('provider_unreachable')) },
+	'the provider is away': { respond: () => Promise.reject(new UpstreamError('provider_unreachable')) },
 	'the provider never responds': { respond: () => new Promise(() => undefined) },
 	'the provider fails': { respond: statusOf(500) },
 	'the provider fails, and attempts are repeated': { respond: statusOf(500), traffic: { retries: 2 } },
@@ -80,7 +80,7 @@ const weathers: Readonly<Record<string, Weather>> = {
 			return { status: 200, headers: { 'content-type': 'application/json' }, body };
 		},
 	},
-	'the stream breaks': { goOn: (body) => body.sink?.fail(new Fault('provider_disconnected')), endsStream: true },
+	'the stream breaks': { goOn: (body) => body.sink?.fail(new UpstreamError('provider_disconnected')), endsStream: true },
 	'the stream ends early': { goOn: (body) => body.sink?.end(), endsStream: true },
 	'the stream ends': {
 		goOn: (body) => {
@@ -105,7 +105,7 @@ const weathers: Readonly<Record<string, Weather>> = {
 			const { open } = bench.ledger;
 			bench.ledger.open = (row) => {
 				void open(row);
-				return { failure: new Fault('records_unavailable') };
+				return { failure: new UpstreamError('records_unavailable') };
 			};
 		},
 	},

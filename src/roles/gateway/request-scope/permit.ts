@@ -17,11 +17,11 @@ export interface Permit extends Held {
 	readonly mayCost: boolean;
 	/**
 	 * Called when the request starts to be sent, after which the provider may charge for it.
-	 * @throws Fault `records_unavailable` if it must not be sent.
+	 * @throws UpstreamError `records_unavailable` if it must not be sent.
 	 */
 	markSent(): void;
 	/** Called when the provider responded with an error, for which it charges nothing. */
-	markDeclined(): void;
+	markRejected(): void;
 	/** Called with a complete response. The charge does not depend on what the client gets. */
 	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void;
 	/** Charged usage of a complete response. */
@@ -52,7 +52,7 @@ export class FreePermit implements Permit {
 
 	markSent(): void {}
 
-	markDeclined(): void {}
+	markRejected(): void {}
 
 	meterAnswered(): void {}
 

@@ -19,7 +19,7 @@ export interface TargetRecord {
  * Record of one request. Stages write their results here; response headers and the log line read them. After the end, only `report` changes
  * the log line.
  */
-export class RequestRecord {
+export class RequestRecorder {
 	/** Fields of the log line. */
 	readonly facts: CallFacts;
 	/** `x-ratelimit-*` of the client's team; undefined while its counters are unknown. */

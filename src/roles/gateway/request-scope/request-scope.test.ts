@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import { createRememberedLog } from '../../../../test/support/recording-log.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { OpenList } from '../../../core/swap-remove-list.ts';
-import { Fault } from '../../../core/upstream-error.ts';
-import { CallScope, completed, failed, type Held, type RequestOutcome, upstreamError } from './request-scope.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
+import { CallScope, completed, failed, type Held, type ScopeOutcome, upstreamError } from './request-scope.ts';
 
-const outcomes: readonly RequestOutcome[] = [
+const outcomes: readonly ScopeOutcome[] = [
 	completed(200),
 	upstreamError(502, 'provider_failed'),
-	failed(new Refusal('client_closed')),
-	failed(new Refusal('draining')),
-	failed(new Refusal('guardrail_blocked')),
-	failed(new Fault('provider_unreachable')),
+	failed(new Rejection('client_closed')),
+	failed(new Rejection('draining')),
+	failed(new Rejection('guardrail_blocked')),
+	failed(new UpstreamError('provider_unreachable')),
 	failed(new TypeError('a defect')),
 ];
 
@@ -29,7 +29,7 @@ class Bench {
 		};
 	}
 
-	defects(): number {
+	internalErrors(): number {
 		return this.log.lines.filter(({ level, fields }) => level === 'error' && fields.requestId === 'req-1').length;
 	}
 }
@@ -42,9 +42,9 @@ it.each(outcomes)('releases all its resources once, the last acquired first, whe
 	scope.holdSlot({ release: () => void told.push('slot') });
 	scope.end(outcome);
 	scope.end(completed(204));
-	scope.abort(new Refusal('draining'));
+	scope.abort(new Rejection('draining'));
 	expect(told).toEqual(['slot', `permit: ${outcome.kind}`, `body: ${outcome.kind}`]);
-	expect([scope.outcome, scope.record.facts.code, scope.isAborted, list.size]).toEqual([outcome, outcome.code, false, 0]);
+	expect([scope.outcome, scope.recorder.facts.code, scope.isAborted, list.size]).toEqual([outcome, outcome.code, false, 0]);
 	expect(bench.log.lines).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ it('releases the others if one throws, and logs the internal error', () => {
 		},
 	});
 	scope.end(completed(200));
-	expect([told, bench.defects(), list.size]).toEqual([['last released: completed', 'first released: completed'], 2, 0]);
+	expect([told, bench.internalErrors(), list.size]).toEqual([['last released: completed', 'first released: completed'], 2, 0]);
 });
 
 it('aborts all resources once, even if one throws; the end comes later', () => {
@@ -93,12 +93,12 @@ it('aborts all resources once, even if one throws; the end comes later', () => {
 	});
 	scope.hold(bench.resource('last'));
 	scope.holdSlot({ release: () => void told.push('slot') });
-	scope.abort(new Refusal('client_closed'));
-	scope.abort(new Refusal('draining'));
+	scope.abort(new Rejection('client_closed'));
+	scope.abort(new Rejection('draining'));
 	expect(told).toEqual(['first aborted: client_closed', 'last aborted: client_closed', 'slot']);
-	expect([scope.outcome, bench.defects()]).toEqual([undefined, 1]);
-	expect(() => scope.requireRunning()).toThrow(Refusal);
-	scope.end(failed(new Refusal('client_closed')));
+	expect([scope.outcome, bench.internalErrors()]).toEqual([undefined, 1]);
+	expect(() => scope.requireRunning()).toThrow(Rejection);
+	scope.end(failed(new Rejection('client_closed')));
 	expect(told.slice(3)).toEqual(['last released: client_disconnected', 'first released: client_disconnected']);
 });
 
@@ -107,8 +107,8 @@ it('ends in the middle of an abort, if an aborted resource ends the request', ()
 	const { scope, told } = bench;
 	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => void told.push('stream') });
 	scope.holdSlot({ release: () => void told.push('slot') });
-	scope.abort(new Refusal('draining'));
-	expect([told, scope.outcome?.kind, bench.defects()]).toEqual([['slot', 'stream'], 'draining', 0]);
+	scope.abort(new Rejection('draining'));
+	expect([told, scope.outcome?.kind, bench.internalErrors()]).toEqual([['slot', 'stream'], 'draining', 0]);
 });
 
 it('does not abort a resource that the abort has already released', () => {
@@ -116,14 +116,14 @@ it('does not abort a resource that the abort has already released', () => {
 	const { scope, told } = bench;
 	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => undefined });
 	scope.hold(bench.resource('later'));
-	scope.abort(new Refusal('draining'));
+	scope.abort(new Rejection('draining'));
 	expect(told).toEqual(['later released: draining']);
 });
 
 it('releases immediately what is acquired after the end, and throws', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
-	scope.end(failed(new Fault('provider_unreachable')));
+	scope.end(failed(new UpstreamError('provider_unreachable')));
 	expect(() => scope.hold(bench.resource('permit'))).toThrow('the request has ended');
 	scope.holdSlot({ release: () => void told.push('slot') });
 	expect(told).toEqual(['permit released: provider_failed', 'slot']);
@@ -132,7 +132,7 @@ it('releases immediately what is acquired after the end, and throws', () => {
 it('aborts what is acquired after an abort in a later turn, and gives it no slot', async () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
-	scope.abort(new Refusal('draining'));
+	scope.abort(new Rejection('draining'));
 	scope.hold(bench.resource('stream'));
 	const dropped = bench.resource('dropped');
 	scope.hold(dropped);
@@ -151,7 +151,7 @@ it('forgets dropped resources', () => {
 	scope.hold(kept);
 	scope.drop(dropped);
 	scope.drop(dropped);
-	scope.abort(new Refusal('draining'));
+	scope.abort(new Rejection('draining'));
 	scope.end(completed(200));
 	expect(told).toEqual(['kept aborted: draining', 'kept released: completed']);
 });
@@ -168,7 +168,7 @@ it('releases its slot between attempts', () => {
 });
 
 it.each([
-	['an abort', (scope: CallScope) => scope.abort(new Refusal('draining')), 'draining'],
+	['an abort', (scope: CallScope) => scope.abort(new Rejection('draining')), 'draining'],
 	['the end', (scope: CallScope) => scope.end(completed(200)), undefined],
 ])('cancels a wait by %s, and has it reject', async (_name, end, code) => {
 	const { scope } = new Bench();
@@ -177,11 +177,11 @@ it.each([
 	end(scope);
 	const cause: unknown = await waiting.catch((reason: unknown) => reason);
 	expect(cause).toBeInstanceOf(Error);
-	expect([cancels, cause instanceof Refusal ? cause.code : undefined]).toEqual([1, code]);
+	expect([cancels, cause instanceof Rejection ? cause.code : undefined]).toEqual([1, code]);
 });
 
 it.each([
-	['the abort', (scope: CallScope) => scope.abort(new Refusal('draining', { message: 'shutting down' })), 'shutting down'],
+	['the abort', (scope: CallScope) => scope.abort(new Rejection('draining', { message: 'shutting down' })), 'shutting down'],
 	['the end', (scope: CallScope) => scope.end(completed(200)), 'the request ended while it waited'],
 ])('cancels a wait that begins after %s', async (_name, end, message) => {
 	const { scope } = new Bench();
@@ -208,24 +208,24 @@ it('owns a wait no longer than it lasts, however it ends', async () => {
 		return cancel;
 	});
 	expect([await now, await later, await never.catch(() => 'no')]).toEqual([1, 2, 'no']);
-	scope.abort(new Refusal('draining'));
+	scope.abort(new Rejection('draining'));
 	scope.end(completed(200));
 	expect([cancels, bench.log.lines]).toEqual([0, []]);
 });
 
 it('closes the record at the end except for the code that the response reports', () => {
-	const { record } = new Bench().scope;
-	record.identifyClient('client-1');
-	record.end(undefined);
-	record.identifyClient('client-2');
-	record.readBody(7, true);
-	record.beginResponse(200, 5);
-	record.charge(
+	const { recorder } = new Bench().scope;
+	recorder.identifyClient('client-1');
+	recorder.end(undefined);
+	recorder.identifyClient('client-2');
+	recorder.readBody(7, true);
+	recorder.beginResponse(200, 5);
+	recorder.charge(
 		{ inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, cacheWriteHourTokens: 0, reasoningTokens: 0 },
 		1n,
 		true,
 	);
-	expect(record.facts).toMatchObject({ clientId: 'client-1', requestBytes: undefined, costNanoUsd: undefined, code: undefined });
-	record.report('guardrail_blocked');
-	expect(record.facts.code).toBe('guardrail_blocked');
+	expect(recorder.facts).toMatchObject({ clientId: 'client-1', requestBytes: undefined, costNanoUsd: undefined, code: undefined });
+	recorder.report('guardrail_blocked');
+	expect(recorder.facts.code).toBe('guardrail_blocked');
 });

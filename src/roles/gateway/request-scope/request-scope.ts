@@ -1,11 +1,11 @@
 import type { Log } from '../../../core/log.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Listed, OpenList } from '../../../core/swap-remove-list.ts';
-import { Fault } from '../../../core/upstream-error.ts';
-import { RequestRecord } from './request-recorder.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
+import { RequestRecorder } from './request-recorder.ts';
 
 /** End of a request, by which its resources are settled and released. */
-export interface RequestOutcome {
+export interface ScopeOutcome {
 	/**
 	 * `completed`: the client gets the complete response. `upstream_error`: the provider responded with an error, or reported one in its
 	 * stream. The others ended the request before that.
@@ -19,30 +19,30 @@ export interface RequestOutcome {
 	readonly isEarly: boolean;
 }
 
-export function completed(status: number): RequestOutcome {
+export function completed(status: number): ScopeOutcome {
 	return { kind: 'completed', status, code: undefined, isEarly: false };
 }
 
-export function upstreamError(status: number, code: string | undefined): RequestOutcome {
+export function upstreamError(status: number, code: string | undefined): ScopeOutcome {
 	return { kind: 'upstream_error', status, code, isEarly: false };
 }
 
 /** @param cause any thrown value, or the reason of an abort. */
-export function failed(cause: unknown): RequestOutcome {
-	if (cause instanceof Fault) return { kind: 'provider_failed', status: cause.status, code: cause.code, isEarly: false };
-	if (!(cause instanceof Refusal)) return { kind: 'internal_error', status: 500, code: 'internal_error', isEarly: false };
+export function failed(cause: unknown): ScopeOutcome {
+	if (cause instanceof UpstreamError) return { kind: 'provider_failed', status: cause.status, code: cause.code, isEarly: false };
+	if (!(cause instanceof Rejection)) return { kind: 'internal_error', status: 500, code: 'internal_error', isEarly: false };
 	const { status, code } = cause;
 	if (code === 'draining') return { kind: 'draining', status, code, isEarly: false };
 	return { kind: code === 'client_closed' ? 'client_disconnected' : 'rejected', status, code, isEarly: true };
 }
 
 /** Reason why a request is aborted before its response is complete. */
-export type AbortReason = Refusal | Fault;
+export type AbortReason = Rejection | UpstreamError;
 
 /** A resource that a request has acquired. */
 export interface Held {
 	/** Called once, at the end of the request, unless the scope has dropped the resource before. */
-	release(outcome: RequestOutcome): void;
+	release(outcome: ScopeOutcome): void;
 	/** Called when the request is aborted, so that its work stops. */
 	abort?(reason: AbortReason): void;
 }
@@ -57,7 +57,7 @@ export interface Slot {
  * ended. An abort is not the end: it stops the running work, which then ends the request.
  */
 export class CallScope implements Listed {
-	readonly record = new RequestRecord();
+	readonly recorder = new RequestRecorder();
 	listIndex = -1;
 	/** Start of the first attempt by the monotonic clock: all attempts share one time limit. */
 	firstAttemptMs: number | undefined;
@@ -68,7 +68,7 @@ export class CallScope implements Listed {
 	#slot: Slot | undefined;
 	#list: OpenList<CallScope> | undefined;
 	#abortReason: AbortReason | undefined;
-	#outcome: RequestOutcome | undefined;
+	#outcome: ScopeOutcome | undefined;
 
 	constructor(requestId: string, log: Log) {
 		this.#requestId = requestId;
@@ -80,7 +80,7 @@ export class CallScope implements Listed {
 	}
 
 	/** Undefined until the end. */
-	get outcome(): RequestOutcome | undefined {
+	get outcome(): ScopeOutcome | undefined {
 		return this.#outcome;
 	}
 
@@ -152,13 +152,13 @@ export class CallScope implements Listed {
 	}
 
 	/** Ends the request; further calls have no effect. Releases all resources, even if some of them throw. */
-	end(outcome: RequestOutcome): void {
+	end(outcome: ScopeOutcome): void {
 		if (this.#outcome !== undefined) return;
 		this.#outcome = outcome;
 		this.#list?.remove(this);
 		if (this.#slot !== undefined) this.#safely(() => this.releaseSlot());
 		for (let held = this.#held.pop(); held !== undefined; held = this.#held.pop()) this.#release(held, outcome);
-		this.record.end(outcome.code);
+		this.recorder.end(outcome.code);
 	}
 
 	/** Skips a resource that was released or dropped meanwhile. */
@@ -166,11 +166,11 @@ export class CallScope implements Listed {
 		if (this.#held.includes(held)) this.#safely(() => held.abort?.(reason));
 	}
 
-	#release(held: Held, outcome: RequestOutcome): void {
+	#release(held: Held, outcome: ScopeOutcome): void {
 		try {
 			held.release(outcome);
 		} catch (cause) {
-			this.#logDefect(cause);
+			this.#logInternalError(cause);
 		}
 	}
 
@@ -179,11 +179,11 @@ export class CallScope implements Listed {
 		try {
 			release();
 		} catch (cause) {
-			this.#logDefect(cause);
+			this.#logInternalError(cause);
 		}
 	}
 
-	#logDefect(cause: unknown): void {
+	#logInternalError(cause: unknown): void {
 		const stack = cause instanceof Error ? cause.stack : String(cause);
 		this.#log.error('a resource of a request could not be released', { requestId: this.#requestId, stack });
 	}

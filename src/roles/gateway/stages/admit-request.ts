@@ -1,14 +1,14 @@
-import type { Admission, Declined } from '../../../core/counters.ts';
+import type { Admission, Rejected } from '../../../core/counters.ts';
 import type { Price } from '../../../core/price.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import { plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
 import { estimatedOutputTokens, type InputSize, measureInput } from '../../../policy/budgets/estimate.ts';
 import { mayThinkUnseen } from '../../../policy/budgets/hidden-reasoning.ts';
 import { capFor, mostOutputTokensOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
-import { type LimitRefusal, refuseCall } from '../../../policy/limits/limit-rejection.ts';
+import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { BudgetTerms, TeamTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
@@ -18,7 +18,7 @@ import type { OpenRow } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import { BilledPermit, type PermitTerms } from '../request-scope/billed-permit.ts';
-import type { RequestRecord } from '../request-scope/request-recorder.ts';
+import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { CallScope } from '../request-scope/request-scope.ts';
 import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedCall } from './prepare-request.ts';
@@ -33,7 +33,7 @@ const none: readonly never[] = [];
  * Reserves everything the request needs of its team's limits and budgets, in one step, and opens its ledger entry. After a failover it
  * remains the same request, but price, budgets and caps of the new model are checked again.
  * @param before permit of the previous target, which is transferred if this succeeds.
- * @throws LimitRefusal; `Refusal` `model_unpriced`, `field_invalid`, `budget_exceeded`; `Fault` `records_unavailable`; the reason of an abort.
+ * @throws LimitRejection; `Rejection` `model_unpriced`, `field_invalid`, `budget_exceeded`; `UpstreamError` `records_unavailable`; the reason of an abort.
  */
 export function admitCall(
 	call: PreparedCall,
@@ -43,13 +43,13 @@ export function admitCall(
 	before?: BilledPermit,
 ): BilledPermit | Promise<BilledPermit> {
 	const { ports } = parts;
-	const { record } = scope;
+	const { recorder } = scope;
 	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
-	record.warn(admissionWarnings(judged, parts));
-	const row = rowOf(call, team, record, judged);
+	recorder.warn(admissionWarnings(judged, parts));
+	const row = rowOf(call, team, recorder, judged);
 	const permitTerms = permitTermsOf(call, row, judged, before, parts);
 	const taking =
-		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, record, parts) : takeOver(before, row, judged.holds, parts);
+		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, recorder, parts) : takeOver(before, row, judged.holds, parts);
 	const go = ({ reservedNanoUsd }: Taken): BilledPermit | Promise<BilledPermit> => {
 		const stopsAtNanoUsd = judged.isStoppable ? (reservedNanoUsd ?? judged.need.amountNanoUsd) : undefined;
 		return new BilledPermit(stopsAtNanoUsd === undefined ? permitTerms : { ...permitTerms, stopsAtNanoUsd }, scope, parts).open();
@@ -60,7 +60,7 @@ export function admitCall(
 function rowOf(
 	{ request, target, format, isStreamed }: PreparedCall,
 	{ id: team }: Team,
-	{ facts }: RequestRecord,
+	{ facts }: RequestRecorder,
 	judged: JudgedCall,
 ): OpenRow {
 	return {
@@ -133,7 +133,7 @@ function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
 	return budgets.length === 0 ? none : budgets.map(({ budget }) => budget);
 }
 
-/** Determines limits, price and reservation of a request without reserving anything. @throws `Refusal` `model_unpriced`, `field_invalid`. */
+/** Determines limits, price and reservation of a request without reserving anything. @throws `Rejection` `model_unpriced`, `field_invalid`. */
 export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: GatewayParts): JudgedCall {
 	const { settings, ports } = parts;
 	const listed = parts.prices.listedModel(call.provider.kind, call.knownAs);
@@ -187,7 +187,7 @@ async function takeOver(
 	const least = holds.map(withLeast);
 	const wanted = least.map((hold) => (shared.has(hold.budget) ? { ...hold, amountNanoUsd: hold.amountNanoUsd + owedNanoUsd } : hold));
 	const isHeld = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
-	if (!isHeld) throw new Refusal('budget_exceeded', { message: 'The budget does not allow the next target' });
+	if (!isHeld) throw new Rejection('budget_exceeded', { message: 'The budget does not allow the next target' });
 	await before.giveWay();
 	return { reservedNanoUsd: least[0]?.amountNanoUsd };
 }
@@ -230,7 +230,7 @@ function findPrice(
 	const priced = prices.priceOf(provider, target.model, nowMs, knownAs);
 	if (priced?.isUnknown !== false && reportedModel === target.model) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
 	if (priced !== undefined) return priced;
-	throw new Refusal('model_unpriced', {
+	throw new Rejection('model_unpriced', {
 		param: 'model',
 		message: `The model \`${target.model}\` of ${target.provider} has no price, and \`budgets.unknown_price\` is \`reject\`: use another model`,
 	});
@@ -243,7 +243,7 @@ function findPrice(
 function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { overrides }: PricedAs): void {
 	const field = overrides === undefined ? surchargedField(outgoing.members, providerFormat.surcharges) : undefined;
 	if (field === undefined) return;
-	throw new Refusal('field_invalid', {
+	throw new Rejection('field_invalid', {
 		param: field,
 		message: `\`${field}\` selects an option that costs more than the list price of \`${target.model}\`, which \`budgets.reservation: worst_case\` does not allow: omit it`,
 	});
@@ -265,40 +265,40 @@ export interface Taken {
 	readonly reservedNanoUsd: bigint | undefined;
 }
 
-/** @throws LimitRefusal; Fault `records_unavailable`. */
+/** @throws LimitRejection; UpstreamError `records_unavailable`. */
 export function takeLimits(
 	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
 	asked: AskedLimits,
 	holdMs: number,
-	record: RequestRecord,
+	recorder: RequestRecorder,
 	{ ports }: GatewayParts,
 ): AtHand<Taken> {
 	const { reservedTokens, holds } = asked;
 	const { requestsPerMinute, dailyTokens } = asked.terms;
 	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, holds, holdMs });
-	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, record), unlessUnreachable);
-	return requireAdmitted(admission, asked, record);
+	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, recorder), unlessUnreachable);
+	return requireAdmitted(admission, asked, recorder);
 }
 
-/** @throws LimitRefusal. */
-function requireAdmitted(admission: Admission, asked: AskedLimits, record: RequestRecord): Taken {
+/** @throws LimitRejection. */
+function requireAdmitted(admission: Admission, asked: AskedLimits, recorder: RequestRecorder): Taken {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
-	if (isUncounted) record.admitUncounted();
-	else record.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
+	if (isUncounted) recorder.admitUncounted();
+	else recorder.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
 	if (admission.isAdmitted) return { reservedNanoUsd: admission.reservedNanoUsd };
-	throw refusalOf(admission, asked);
+	throw rejectionOf(admission, asked);
 }
 
-export function refusalOf(declined: Declined, { terms, holds, usual }: AskedLimits): LimitRefusal {
+export function rejectionOf(rejected: Rejected, { terms, holds, usual }: AskedLimits): LimitRejection {
 	const [first] = holds.map(withLeast);
 	const check = checkOf(first?.check === 'after');
 	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
-	return refuseCall(declined, { ...terms, budgets, usualMs: usual.durationMs });
+	return toLimitRejection(rejected, { ...terms, budgets, usualMs: usual.durationMs });
 }
 
 /** Only counters that are restored from the ledger can be unreachable; shared ones have a fallback. */
 export function unlessUnreachable(cause: unknown): never {
-	throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
+	throw cause instanceof CountersUnreachable ? new UpstreamError('records_unavailable', { cause }) : cause;
 }
 
 /** Lists warnings for the client. */

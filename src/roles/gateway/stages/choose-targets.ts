@@ -4,7 +4,7 @@ import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import type { Call } from './read-inference-request.ts';
 
-/** Returns the targets of a request in the order in which they are tried. @throws `Refusal` `provider_*`. */
+/** Returns the targets of a request in the order in which they are tried. @throws `Rejection` `provider_*`. */
 export function chooseTargets(call: Call, team: string, parts: GatewayParts): Targets {
 	const targets = parts.routing.resolveTargets(routingFactsOf(call, team, parts));
 	return targets.length === 1 ? targets : ejectedLast(targets, parts);

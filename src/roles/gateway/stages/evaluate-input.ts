@@ -1,4 +1,4 @@
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Screening } from '../../../policy/guardrails/text-evaluation.ts';
 import { parseBody } from '../../../wire/json/parse-body.ts';
 import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
@@ -14,7 +14,7 @@ const longestParam = 200;
 /**
  * Runs guardrails on the client's input, before translation and before any limit is reserved.
  * @returns the request with masked text replaced.
- * @throws `Refusal` `guardrail_blocked`; `field_invalid` for a repeated member.
+ * @throws `Rejection` `guardrail_blocked`; `field_invalid` for a repeated member.
  */
 export async function screenInput(call: Call, team: string, guarding: Guarding): Promise<Call> {
 	const guarded = { requestId: call.request.id, team };
@@ -29,12 +29,12 @@ export async function screenInput(call: Call, team: string, guarding: Guarding):
 
 /**
  * Rejects repeated members, because a provider may use the one that was not evaluated.
- * @throws `Refusal` `field_invalid` with the member's path.
+ * @throws `Rejection` `field_invalid` with the member's path.
  */
 export async function requireSingleMembers({ body: { bytes } }: Call): Promise<void> {
 	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, longestParam);
 	if (param === undefined) return;
-	throw new Refusal('field_invalid', { message: `The body has \`${param}\` more than once: send each field once`, param });
+	throw new Rejection('field_invalid', { message: `The body has \`${param}\` more than once: send each field once`, param });
 }
 
 /** Returns the request with masked text replaced; the same object if there is none. */

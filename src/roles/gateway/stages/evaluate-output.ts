@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts'
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { blocked, type GuardedCall, type Guarding, maskEdits, maskedTexts } from '../guardrail-runner.ts';
-import type { RequestRecord } from '../request-scope/request-recorder.ts';
+import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { BlockingGuard } from '../streams/blocking-guard.ts';
 import { EventBody, type EventSource } from '../streams/event-source.ts';
 import { ModeratedGuard } from '../streams/moderated-guard.ts';
@@ -15,20 +15,20 @@ import type { Call } from './read-inference-request.ts';
 
 /**
  * Runs guardrails on the model's output, in the client's format. Monitoring changes neither bytes nor timing.
- * @throws `Refusal` `guardrail_blocked`, for a non-streaming response.
+ * @throws `Rejection` `guardrail_blocked`, for a non-streaming response.
  */
 export async function screenOutput(
 	call: Call,
 	team: string,
 	response: HttpResponse,
-	record: RequestRecord,
+	recorder: RequestRecorder,
 	guarding: Guarding,
 ): Promise<HttpResponse> {
 	if (response.status >= 400 || call.endpoint.response === 'computed') return response;
 	const guarded = { requestId: call.request.id, team };
 	const { body } = response;
 	if (body instanceof EventBody && body.source instanceof StreamRelay) {
-		return { ...response, body: new EventBody(await guardStream(body.source, call.format, guarded, record, guarding)) };
+		return { ...response, body: new EventBody(await guardStream(body.source, call.format, guarded, recorder, guarding)) };
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const told = readObject(body);
@@ -46,13 +46,13 @@ async function guardStream(
 	relay: StreamRelay,
 	format: ClientDialect,
 	call: GuardedCall,
-	record: RequestRecord,
+	recorder: RequestRecorder,
 	guarding: Guarding,
 ): Promise<EventSource> {
 	if (!guarding.isEnforced) return new MonitoringGuard(relay, format, call, guarding);
 	const guardrails = await guarding.guardrails;
 	const Guard = guarding.engines.stopping(call.team).length > 0 ? ModeratedGuard : BlockingGuard;
-	const guard = new Guard(relay, format, call, guarding, guardrails, record);
+	const guard = new Guard(relay, format, call, guarding, guardrails, recorder);
 	if (guarding.engines.noting(call.team).length === 0) return guard;
 	const notedByEngines: ObservesTexts = {
 		observe: (noted, stage, { texts }) =>

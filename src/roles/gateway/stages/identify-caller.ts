@@ -1,18 +1,18 @@
 import type { Caller } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { readUnverifiedCaller } from '../../../policy/access/claims.ts';
 import { requireScope } from '../../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../../policy/access/token-headers.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
-import type { RequestRecord } from '../request-scope/request-recorder.ts';
+import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 
 /**
  * Identifies the client. An edge in this process has verified it. Otherwise the access token is verified here, or only read if a trusted
  * load balancer has verified it.
- * @throws `Refusal` `token_missing`, `token_invalid`, `scope_missing`; `Fault` `key_set_unavailable`.
+ * @throws `Rejection` `token_missing`, `token_invalid`, `scope_missing`; `UpstreamError` `key_set_unavailable`.
  */
 export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope }: GatewayParts): Caller | Promise<Caller> {
 	if (request.caller !== undefined) return request.caller;
@@ -22,14 +22,14 @@ export function identifyCaller(request: HttpRequest, { settings, ports, invokeSc
 }
 
 /** Identifies the client's team, and records it for the log line and the response headers. @throws errors of `identifyTeam`. */
-export function noteTeam(caller: Caller, record: RequestRecord, { settings, ports }: GatewayParts): Team {
-	record.identifyClient(caller.clientId);
+export function noteTeam(caller: Caller, recorder: RequestRecorder, { settings, ports }: GatewayParts): Team {
+	recorder.identifyClient(caller.clientId);
 	const team = identifyTeam(caller, settings, ports.teams);
-	record.identifyTeam(team);
+	recorder.identifyTeam(team);
 	return team;
 }
 
-/** Returns the client's team. An unregistered client is its own team, or rejected. @throws `Refusal` `client_unregistered`. */
+/** Returns the client's team. An unregistered client is its own team, or rejected. @throws `Rejection` `client_unregistered`. */
 export function identifyTeam(
 	{ clientId }: Pick<Caller, 'clientId'>,
 	{ unregisteredClients }: GatewaySettings,
@@ -37,10 +37,10 @@ export function identifyTeam(
 ): Team {
 	const team = teams.teamOf(clientId);
 	if (team !== undefined) return team;
-	if (unregisteredClients === 'reject') throw new Refusal('client_unregistered');
+	if (unregisteredClients === 'reject') throw new Rejection('client_unregistered');
 	// Client ids can come from a foreign issuer, which must not be able to spend a team's budgets.
 	if (teams.team(clientId) !== undefined) {
-		throw new Refusal('client_unregistered', {
+		throw new Rejection('client_unregistered', {
 			message: `Client id ${clientId} equals the id of a team that the client is not in: ask an administrator to add the client to a team`,
 		});
 	}

@@ -1,6 +1,6 @@
 import { atOnce, type Steps } from '../../../core/cooperative-task.ts';
-import { Refusal } from '../../../core/rejection.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { Rejection } from '../../../core/rejection.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import { measureInput } from '../../../policy/budgets/estimate.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
@@ -79,7 +79,7 @@ function readTarget(call: Call, target: Target, team: string, { modelFacts, defa
 
 /**
  * Selects the provider and builds the request for it. Runs in steps, because each takes milliseconds for a large body.
- * @throws `Refusal` `field_invalid`, `thread_unsupported_request`; `Fault` `provider_key_unset`.
+ * @throws `Rejection` `field_invalid`, `thread_unsupported_request`; `UpstreamError` `provider_key_unset`.
  */
 export function* preparingSteps(call: Call, target: Target, team: string, parts: GatewayParts): Steps<PreparedCall> {
 	const provider = providerFor(call, target, parts);
@@ -114,7 +114,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 	const body = provider.asksForStreamUsage ? whole : providerFormat.withoutUsageOption(whole);
 	const warnings = call.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
-		throw new Refusal('field_invalid', {
+		throw new Rejection('field_invalid', {
 			...fieldOf(warnings[0]),
 			message: `The target’s format cannot express these fields, and \`routing.translation\` is \`strict\`: ${warnings.join('; ')}`,
 		});
@@ -193,12 +193,12 @@ function fieldOf(warning = ''): { readonly param?: string } {
 	return param === undefined ? {} : { param };
 }
 
-/** @throws `Refusal` `thread_unsupported_request`; `Fault` `provider_key_unset`. */
+/** @throws `Rejection` `thread_unsupported_request`; `UpstreamError` `provider_key_unset`. */
 function providerFor(call: Call, { provider: name }: Target, parts: GatewayParts): Provider {
 	const provider = parts.providers.get(name);
 	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
-	if (!provider.isConfigured && call.endpoint.estimateFor(provider) === undefined) throw new Fault('provider_key_unset');
-	refuseThread(call, provider, parts);
+	if (!provider.isConfigured && call.endpoint.estimateFor(provider) === undefined) throw new UpstreamError('provider_key_unset');
+	rejectThread(call, provider, parts);
 	return provider;
 }
 
@@ -208,12 +208,12 @@ const details = { error_code: 'thread_unsupported_request', unsupported: ['model
 /**
  * Rejects a request with `thread`, which contains only the newest turns. The others are stored at Anthropic, where guardrails cannot read
  * them, and a budget cannot bound their cost.
- * @throws `Refusal` `thread_unsupported_request`.
+ * @throws `Rejection` `thread_unsupported_request`.
  */
-export function refuseThread({ format, body }: Call, provider: Provider, { settings: { budgets }, guarding }: GatewayParts): void {
+export function rejectThread({ format, body }: Call, provider: Provider, { settings: { budgets }, guarding }: GatewayParts): void {
 	const field = format.storedTurnsField(body.members);
 	if (field === undefined) return;
 	const isBounded = budgets.isEnabled && budgets.hold === 'worst_case';
 	if (isSameDialect(format.name, provider.protocol.wire) && guarding === undefined && !isBounded) return;
-	throw new Refusal('thread_unsupported_request', { param: field, details });
+	throw new Rejection('thread_unsupported_request', { param: field, details });
 }

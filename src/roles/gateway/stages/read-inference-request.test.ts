@@ -12,7 +12,7 @@ import {
 	textOf,
 } from '../../../../test/support/gateway-bench.ts';
 import type { ByteStream } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { GatewayWork } from '../gateway-work.ts';
 
 describe('requests that are rejected before a provider receives them', () => {
@@ -95,7 +95,7 @@ describe('requests that are rejected before a provider receives them', () => {
 		const body = new HandStream();
 		const pending = new GatewayBench().ask(chatPath, body);
 		await settle();
-		body.sink?.fail(new Refusal('body_timeout'));
+		body.sink?.fail(new Rejection('body_timeout'));
 		expect(summaryOf(await pending)).toBe('408 body_timeout');
 	});
 });

@@ -1,7 +1,7 @@
 import { readWhole, takeWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
 import { atOnce, ownTurn, type Steps } from '../../../core/cooperative-task.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { BodyHold } from '../../../policy/overload/body-memory-budget.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
@@ -31,12 +31,12 @@ const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 /**
  * Reads and validates the body. Rejections based on header fields come before a byte is read.
  * @param hold reserves memory for the body. Nothing is counted by default.
- * @throws `Refusal` `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
+ * @throws `Rejection` `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
 export function readCall(request: HttpRequest, endpoint: Endpoint, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
-		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
+		throw new Rejection('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
 	const body = withRoom(request, hold);
 	const bytes = takeWhole(body, maxBodyBytes);
@@ -56,7 +56,7 @@ function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer):
 	return call;
 }
 
-/** @throws `Refusal` `field_*`. */
+/** @throws `Rejection` `field_*`. */
 function soundCall(request: HttpRequest, endpoint: Endpoint, body: JsonBody): Call {
 	const { members } = body;
 	const { dialect: format, canStream } = endpoint;
@@ -64,7 +64,7 @@ function soundCall(request: HttpRequest, endpoint: Endpoint, body: JsonBody): Ca
 	return { request, endpoint, format, body, model: String(members.model), isStreamed: canStream && members.stream === true };
 }
 
-/** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Refusal` `overloaded` */
+/** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Rejection` `overloaded` */
 function withRoom({ body, announcedLength }: HttpRequest, hold: BodyHold | undefined): ByteStream {
 	if (hold === undefined) return body;
 	if (announcedLength !== undefined) {
@@ -89,9 +89,9 @@ function withRoom({ body, announcedLength }: HttpRequest, hold: BodyHold | undef
 
 function requireJson(headers: HeaderFields): void {
 	const contentType = headers['content-type'];
-	if (contentType !== 'application/json' && !isJson(String(contentType ?? ''))) throw new Refusal('media_type_unsupported');
+	if (contentType !== 'application/json' && !isJson(String(contentType ?? ''))) throw new Rejection('media_type_unsupported');
 	const encoding = headers['content-encoding']?.toString().toLowerCase();
-	if (encoding !== undefined && encoding !== 'identity') throw new Refusal('content_encoding_unsupported');
+	if (encoding !== undefined && encoding !== 'identity') throw new Rejection('content_encoding_unsupported');
 }
 
 /** JSON is UTF-8 (RFC 8259 section 8.1): another `charset` is rejected, other parameters are ignored. */

@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpResponse } from '../../../core/handler.ts';
-import { Fault, type FaultCode } from '../../../core/upstream-error.ts';
+import { UpstreamError, type UpstreamErrorCode } from '../../../core/upstream-error.ts';
 import { renderGatewayError } from '../../../wire/gateway-error.ts';
 import { parseExactly } from '../../../wire/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
@@ -19,13 +19,13 @@ import { isSpendStop, type Reply } from './send-request.ts';
 /**
  * Builds the client's response from the provider's: a success byte for byte or translated, an error by the table of errors (Spec: Errors).
  * A non-streaming success is metered here; an error ends the request.
- * @throws `Fault` `provider_response_invalid`
+ * @throws `UpstreamError` `provider_response_invalid`
  */
 export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: CallScope, parts: GatewayParts): HttpResponse {
 	const { settings, ports } = parts;
 	const { response, body } = reply;
 	const headers = relayedHeaders(response.status, response.headers);
-	addAnswerHeaders(headers, call.request, scope.record, ports.clock, reply.upstreamMs);
+	addAnswerHeaders(headers, call.request, scope.recorder, ports.clock, reply.upstreamMs);
 	if (!Buffer.isBuffer(body)) {
 		// Prevents proxies from buffering or storing events.
 		headers['content-type'] = 'text/event-stream; charset=utf-8';
@@ -35,17 +35,17 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: 
 		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id, stoppedStream };
 		if (!(permit instanceof BilledPermit)) throw new Error('a stream is billed');
 		const relay = new StreamRelay(body, call, permit, scope, relayParts, isEncoded(response.headers));
-		return { status: response.status, headers, body: new EventBody(relay), facts: scope.record.facts };
+		return { status: response.status, headers, body: new EventBody(relay), facts: scope.recorder.facts };
 	}
 	if (response.status >= 400) {
-		const code = faultOf(reply.status);
+		const code = upstreamErrorOf(reply.status);
 		const shown = answerError(call, reply, code, body, headers, scope);
 		scope.end(upstreamError(shown.status, code));
 		return shown;
 	}
 	permit.meterAnswered(body, reply.told);
 	const shown = isError(body) ? scrubSecrets(body, call.provider.secrets) : body;
-	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: scope.record.facts };
+	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: scope.recorder.facts };
 }
 
 /** Begins with a letter that is rare in JSON. Quotes are common, and the native search stops at each. */
@@ -61,12 +61,12 @@ function isError(body: Buffer): boolean {
 	return isJsonObject(error) || typeof error === 'string';
 }
 
-/** @throws Fault `provider_response_invalid` */
+/** @throws UpstreamError `provider_response_invalid` */
 function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
 	if (translated === undefined) return body;
 	const { translation, call } = translated;
 	const told = readObject(body);
-	if (told === undefined) throw new Fault('provider_response_invalid');
+	if (told === undefined) throw new UpstreamError('provider_response_invalid');
 	const answered = translation.translateAnswer(told, { ...call, charged: () => permit.answered });
 	addWarnings(headers, translation.answerWarnings?.(told) ?? []);
 	return JSON.stringify(answered);
@@ -87,7 +87,7 @@ function readObject(body: Buffer): JsonObject | undefined {
 function answerError(
 	call: PreparedCall,
 	reply: Reply,
-	code: FaultCode | undefined,
+	code: UpstreamErrorCode | undefined,
 	body: Buffer,
 	headers: Record<string, string>,
 	scope: CallScope,
@@ -100,12 +100,12 @@ function answerError(
 	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, scope, status);
 	// A compressed body cannot be searched for the key, so it is not sent.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
-		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: scope.record.facts };
+		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: scope.recorder.facts };
 	}
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
-	const failure = describeFailure(new Fault(code ?? 'provider_response_invalid'), call.request.id);
-	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: scope.record.facts };
+	const failure = describeFailure(new UpstreamError(code ?? 'provider_response_invalid'), call.request.id);
+	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: scope.recorder.facts };
 }
 
 function translateError(
@@ -121,7 +121,7 @@ function translateError(
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
-	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: scope.record.facts };
+	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: scope.recorder.facts };
 }
 
 /** Maximum length of a plain-text error message. */
@@ -134,7 +134,7 @@ function readPlainText(body: Buffer, headers: HeaderFields): JsonObject | undefi
 }
 
 /** Maps a provider's status to an upstream error; undefined for a client error. */
-function faultOf(status: number): FaultCode | undefined {
+function upstreamErrorOf(status: number): UpstreamErrorCode | undefined {
 	if (status === 401 || status === 403) return 'provider_key_rejected';
 	if (status === 404) return 'provider_model_unknown';
 	return status >= 500 ? 'provider_failed' : undefined;

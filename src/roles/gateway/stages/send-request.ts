@@ -1,8 +1,8 @@
 import { discardStream, gather, streamOf } from '../../../core/byte-stream.ts';
 import type { ByteStream } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import { measureInput } from '../../../policy/budgets/estimate.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-body.ts';
@@ -34,7 +34,7 @@ const maxErrorBytes = 1024 * 1024;
  * Sends the request to its target, once.
  * @param sentMs the time, by the monotonic clock.
  * @returns a fault if the provider sent no valid response: no connection, no byte in time, an endless error, or a page.
- * @throws `Refusal` `field_invalid`, also synchronously; `Fault` `provider_*` once a response has begun; the reason of an abort.
+ * @throws `Rejection` `field_invalid`, also synchronously; `UpstreamError` `provider_*` once a response has begun; the reason of an abort.
  */
 export function sendCall(
 	call: PreparedCall,
@@ -43,7 +43,7 @@ export function sendCall(
 	timeouts: UpstreamTimeouts,
 	sentMs: number,
 	{ ports, guarding }: GatewayParts,
-): Promise<Reply | Fault> {
+): Promise<Reply | UpstreamError> {
 	const { request, provider, target, translated, endpoint } = call;
 	let sending: Held | undefined;
 	const outgoing: UpstreamRequest = {
@@ -68,13 +68,15 @@ export function sendCall(
 		told: readSuccess(response, body, call),
 		upstreamMs: ports.clock.monotonicMs() - sentMs,
 	});
-	const readResponse = (response: UpstreamResponse): Reply | Promise<Reply | Fault> | Fault => {
+	const readResponse = (response: UpstreamResponse): Reply | Promise<Reply | UpstreamError> | UpstreamError => {
 		scope.drop(sending);
 		requireWanted(response, scope);
-		scope.record.beginResponse(response.status, ports.clock.monotonicMs() - request.arrivedMs);
-		if (response.status >= 400) permit.markDeclined();
-		const unanswered = (cause: unknown): Fault => {
-			if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_response_invalid')) return faultIn(cause);
+		scope.recorder.beginResponse(response.status, ports.clock.monotonicMs() - request.arrivedMs);
+		if (response.status >= 400) permit.markRejected();
+		const unanswered = (cause: unknown): UpstreamError => {
+			if (response.status >= 400 || (cause instanceof UpstreamError && cause.code === 'provider_response_invalid')) {
+				return upstreamErrorIn(cause);
+			}
 			throw cause;
 		};
 		try {
@@ -86,13 +88,13 @@ export function sendCall(
 	};
 	return ports.upstream(outgoing).then(readResponse, (cause: unknown) => {
 		scope.drop(sending);
-		return faultIn(cause);
+		return upstreamErrorIn(cause);
 	});
 }
 
 /** @throws the cause if it is no fault. */
-function faultIn(cause: unknown): Fault {
-	if (cause instanceof Fault) return cause;
+function upstreamErrorIn(cause: unknown): UpstreamError {
+	if (cause instanceof UpstreamError) return cause;
 	throw cause;
 }
 
@@ -105,12 +107,12 @@ export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Prot
 	return response.status === 429 && Buffer.isBuffer(body) && spendStops.some((stop) => body.includes(stop));
 }
 
-/** @throws Fault `provider_response_invalid` for a page that claims to be JSON, and for a truncated response. */
+/** @throws UpstreamError `provider_response_invalid` for a page that claims to be JSON, and for a truncated response. */
 function readSuccess(response: UpstreamResponse, body: Reply['body'], { providerFormat }: PreparedCall): ToldAnswer | undefined {
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
 	const told = readTold(body, providerFormat.usage);
 	if (told.isObject) return told;
-	throw new Fault('provider_response_invalid', { message: 'The provider returned 200 with a body that is not a JSON object' });
+	throw new UpstreamError('provider_response_invalid', { message: 'The provider returned 200 with a body that is not a JSON object' });
 }
 
 /** Builds the response instead of a provider. */
@@ -135,7 +137,9 @@ function readReply(
 	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
 	if ((call.translated !== undefined || isScreened) && isEncoded(response.headers)) {
 		discardStream(response.body);
-		throw new Fault('provider_response_invalid', { message: 'The provider returned a compressed response, which was not requested' });
+		throw new UpstreamError('provider_response_invalid', {
+			message: 'The provider returned a compressed response, which was not requested',
+		});
 	}
 	return call.isStreamed ? response.body : readAnswer(response, scope, maxAnswerBytes);
 }
@@ -162,12 +166,12 @@ function editsFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdi
 	return range === undefined ? edits : [...edits, { ...range, text: JSON.stringify(target.model) }];
 }
 
-/** @throws Fault `provider_response_invalid` */
+/** @throws UpstreamError `provider_response_invalid` */
 function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream' | 'application/json'): void {
 	const mediaType = mediaTypeOf(response.headers);
 	if (response.status === 200 && mediaType === expected) return;
 	discardStream(response.body);
-	throw new Fault('provider_response_invalid', {
+	throw new UpstreamError('provider_response_invalid', {
 		message: `The provider returned ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
 	});
 }
@@ -180,7 +184,7 @@ function requireWanted(response: UpstreamResponse, scope: CallScope): void {
 
 /**
  * Reads a response to its end.
- * @throws Fault `provider_response_invalid` if it is longer; the error of the stream, or the reason of an abort.
+ * @throws UpstreamError `provider_response_invalid` if it is longer; the error of the stream, or the reason of an abort.
  */
 function readAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Buffer | Promise<Buffer> {
 	const whole = response.body.takeWhole?.();
@@ -191,11 +195,11 @@ function readAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: numb
 
 function awaitAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Promise<Buffer> {
 	return scope.wait((resolve, reject) => {
-		const flow = gather(response.body, maxBytes, resolve, (cause) => reject(cause instanceof Refusal ? tooLong(maxBytes) : cause));
+		const flow = gather(response.body, maxBytes, resolve, (cause) => reject(cause instanceof Rejection ? tooLong(maxBytes) : cause));
 		return () => flow.cancel();
 	});
 }
 
-function tooLong(maxBytes: number): Fault {
-	return new Fault('provider_response_invalid', { message: `The provider's response is larger than ${maxBytes} bytes` });
+function tooLong(maxBytes: number): UpstreamError {
+	return new UpstreamError('provider_response_invalid', { message: `The provider's response is larger than ${maxBytes} bytes` });
 }

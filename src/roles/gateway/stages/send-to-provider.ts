@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { HeaderFields } from '../../../core/handler.ts';
-import type { Refusal } from '../../../core/rejection.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import type { Rejection } from '../../../core/rejection.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retries.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-deps.ts';
@@ -12,11 +12,11 @@ import { estimatedReply, isSpendStop, type Reply, sendCall } from './send-reques
 import type { Taken } from './take-target.ts';
 
 /** Response of a provider, or the reason why there is none. */
-export type Outcome = Reply | Fault | Refusal;
+export type Outcome = Reply | UpstreamError | Rejection;
 
 /**
  * Sends the request to its target, within the concurrency limit, with retries if they are safe and useful.
- * @throws `Refusal` `field_invalid`; `Fault` `provider_*` once a response has begun; the reason of an abort.
+ * @throws `Rejection` `field_invalid`; `UpstreamError` `provider_*` once a response has begun; the reason of an abort.
  */
 export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
 	const { prepared } = taken;
@@ -52,7 +52,7 @@ export function resultOf(outcome: Outcome): AttemptResult {
 
 /** Without a sent request, this timeout does not indicate the provider's health: earlier attempts used up the time. */
 function isOutOfTime(outcome: Outcome): boolean {
-	return outcome instanceof Fault && outcome.code === 'provider_total_timeout';
+	return outcome instanceof UpstreamError && outcome.code === 'provider_total_timeout';
 }
 
 /** Sends the request once it has a slot. */
@@ -71,7 +71,7 @@ function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: CallScop
 		if (cause !== undefined) return cause;
 		const nowMs = clock.monotonicMs();
 		const left = timeoutsLeft(limits, scope, cameMs, nowMs);
-		return left instanceof Fault ? left : sendCall(prepared, permit, scope, left, nowMs, parts);
+		return left instanceof UpstreamError ? left : sendCall(prepared, permit, scope, left, nowMs, parts);
 	});
 }
 

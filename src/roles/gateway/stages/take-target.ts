@@ -1,6 +1,6 @@
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { OwnLimit } from '../../../wire/endpoints/endpoint.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
@@ -34,11 +34,11 @@ export function takeTarget(
 	scope: CallScope,
 	parts: GatewayParts,
 ): Taken | undefined | Promise<Taken | undefined> {
-	const { record } = scope;
-	const { ofTarget } = record;
-	record.ofTarget = { provider: target.provider, model: target.model, warnings: [] };
+	const { recorder } = scope;
+	const { ofTarget } = recorder;
+	recorder.ofTarget = { provider: target.provider, model: target.model, warnings: [] };
 	const admit = (prepared: PreparedCall): Taken | Promise<Taken> => {
-		record.warn(prepared.warnings);
+		recorder.warn(prepared.warnings);
 		scope.requireRunning();
 		const permit = admitted(prepared, team, before, scope, parts);
 		return permit instanceof Promise ? permit.then((later) => ({ prepared, permit: later })) : { prepared, permit };
@@ -53,7 +53,7 @@ export function takeTarget(
 			code: cause.code,
 			message: cause.message,
 		});
-		record.ofTarget = ofTarget;
+		recorder.ofTarget = ofTarget;
 	};
 	try {
 		const prepared = passOn(call, target, team.id, parts) ?? inTurns(call.body.bytes.length, preparingSteps(call, target, team.id, parts));
@@ -81,12 +81,12 @@ function admitted(
  * Decides whether a rejection only skips its target. A rejection of the preferred target is the client's response. After a failed target,
  * that failure stays the response. A fallback for an ejected target leaves the request to the targets after it.
  */
-export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean, isFirst: () => boolean): cause is Refusal | Fault {
-	if (cause instanceof Fault) return cause.code === 'provider_key_unset' && (hasBefore || !isLast);
-	return cause instanceof Refusal && (hasBefore || (!isLast && !isFirst()));
+export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean, isFirst: () => boolean): cause is Rejection | UpstreamError {
+	if (cause instanceof UpstreamError) return cause.code === 'provider_key_unset' && (hasBefore || !isLast);
+	return cause instanceof Rejection && (hasBefore || (!isLast && !isFirst()));
 }
 
-/** Counts the request toward the endpoint's own limit, whose counter has a name that no registered team has. @throws LimitRefusal */
+/** Counts the request toward the endpoint's own limit, whose counter has a name that no registered team has. @throws LimitRejection */
 export async function admitFreeCall(
 	{ request: { id }, target }: PreparedCall,
 	{ counter, requestsFactor }: OwnLimit,
@@ -104,12 +104,12 @@ export async function admitFreeCall(
 	const row = { id, team: `:${counter}:${team.id}` };
 	const usual = parts.work.usual.of(team.id, target.model);
 	try {
-		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, scope.record, parts);
+		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, scope.recorder, parts);
 	} finally {
 		// The response reports the team's own limits.
-		scope.record.limitHeaders = undefined;
+		scope.recorder.limitHeaders = undefined;
 	}
 	const permit = new FreePermit({ id, team: team.id, counter: row.team }, scope, parts);
-	await noteLimits(scope.record, parts);
+	await noteLimits(scope.recorder, parts);
 	return permit;
 }

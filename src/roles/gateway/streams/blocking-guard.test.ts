@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chatBody, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
 import { until } from '../../../../test/support/until.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 
@@ -411,7 +411,7 @@ describe('a stream under enforcement', () => {
 			const { flow } = readStream(await bench.ask('/v1/chat/completions', body));
 			for (const event of eventsOf('chat text', ['a dark', 'fish']).slice(0, 3)) upstream.write(event);
 			if (leave === 'cancel') flow.cancel();
-			else if (leave === 'fail') upstream.sink?.fail(new Fault('provider_disconnected'));
+			else if (leave === 'fail') upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 			else upstream.sink?.end();
 			for (let round = 0; round < 20; round++) {
 				bench.clock.advance(5);

@@ -10,7 +10,7 @@ import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { EventView, StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding, maskEdits } from '../guardrail-runner.ts';
-import type { RequestRecord } from '../request-scope/request-recorder.ts';
+import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { type EventSink, type EventSource, errorEvent } from './event-source.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { ambiguous, unparsed, viewEvent, viewOtherFields } from './view-event.ts';
@@ -42,7 +42,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	readonly #call: GuardedCall;
 	readonly #guarding: GuardingOfStream;
 	readonly #guardrails: Guardrails;
-	readonly #record: Pick<RequestRecord, 'report'>;
+	readonly #recorder: Pick<RequestRecorder, 'report'>;
 	/** Joined texts by thread name, or by block for a text without one. */
 	readonly #threads = new Map<string, HeldThread>();
 	/** Findings of ended texts. */
@@ -60,14 +60,14 @@ export class BlockingGuard implements EventSource, EventSink {
 		call: GuardedCall,
 		guarding: GuardingOfStream,
 		guardrails: Guardrails,
-		record: Pick<RequestRecord, 'report'>,
+		recorder: Pick<RequestRecorder, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
 		this.#call = call;
 		this.#guarding = guarding;
 		this.#guardrails = guardrails;
-		this.#record = record;
+		this.#recorder = recorder;
 	}
 
 	start(sink: EventSink): ByteFlow {
@@ -125,7 +125,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	/** Reads fields next to the data. They cannot be masked, so that a match blocks. */
 	#readOtherFields(event: StreamEvent): void {
 		const { texts, hasUnknown } = viewOtherFields(event);
-		if (hasUnknown) this.#refuse([unparsed]);
+		if (hasUnknown) this.#reject([unparsed]);
 		for (const text of texts) {
 			const thread = this.#guardrails.holdThread(false, this.#call.team);
 			thread.push('', text);
@@ -153,11 +153,11 @@ export class BlockingGuard implements EventSource, EventSink {
 				if (key.startsWith(begin)) this.#endThread(key, thread);
 			}
 		}
-		if (unreadable.length > 0) this.#refuse(unreadable);
+		if (unreadable.length > 0) this.#reject(unreadable);
 	}
 
 	/** Blocks unreadable content. Known kinds of content other than text pass if the configuration allows it; unparsable bytes never do. */
-	#refuse(unreadable: readonly Unreadable[]): void {
+	#reject(unreadable: readonly Unreadable[]): void {
 		if (this.#isOver) return;
 		this.#unreadable.push(...unreadable);
 		const { type } = unreadable[0] ?? unparsed;
@@ -207,12 +207,12 @@ export class BlockingGuard implements EventSource, EventSink {
 		if (this.#isOver) return;
 		this.#finish();
 		this.#held.length = 0;
-		const refusal = blocked('output', finding);
+		const rejection = blocked('output', finding);
 		const sink = this.#sink;
-		sink?.write(errorEvent(this.#format, describeFailure(refusal, this.#call.requestId)));
+		sink?.write(errorEvent(this.#format, describeFailure(rejection, this.#call.requestId)));
 		// Later events of the relay are discarded.
-		this.#relay.fail(refusal);
-		this.#record.report(refusal.code);
+		this.#relay.fail(rejection);
+		this.#recorder.report(rejection.code);
 		sink?.end();
 	}
 

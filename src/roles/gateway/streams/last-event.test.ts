@@ -5,7 +5,7 @@ import { chatPath, GatewayBench, HandStream, messagesPath, readStream, settle, s
 import { contentAt, engineWith, guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { streamOf } from '../../../core/byte-stream.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
 
 const callers = { chat: chatPath, messages: messagesPath } as const;
@@ -121,7 +121,7 @@ describe.each([
 			const { reader, flow } = readStream(await bench.ask(callers[caller], bodyOf(models[kind], caller === 'chat')));
 			upstream.write(beginnings[kind] + last + ending);
 			if (way === 'end') upstream.sink?.end();
-			else if (way === 'fail') upstream.sink?.fail(new Fault('provider_disconnected'));
+			else if (way === 'fail') upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 			else flow.cancel();
 			await bench.gateway.settled();
 			const [row] = (await bench.ledger.list({ limit: 1 })).rows;

@@ -7,7 +7,7 @@ import type { TextView } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guardrail-runner.ts';
 import type { Trip } from '../moderation/moderation-dispatcher.ts';
-import type { RequestRecord } from '../request-scope/request-recorder.ts';
+import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { BlockingGuard } from './blocking-guard.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 import type { StreamRelay } from './stream-relay.ts';
@@ -42,7 +42,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #format: ClientDialect;
 	readonly #call: GuardedCall;
 	readonly #guarding: Guarding;
-	readonly #record: Pick<RequestRecord, 'report'>;
+	readonly #recorder: Pick<RequestRecorder, 'report'>;
 	readonly #blocks = new Map<string, Block>();
 	readonly #trips: Trip[] = [];
 	readonly #goneListeners: (() => void)[] = [];
@@ -68,13 +68,13 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		call: GuardedCall,
 		guarding: Guarding,
 		guardrails: ConstructorParameters<typeof BlockingGuard>[4],
-		record: Pick<RequestRecord, 'report'>,
+		recorder: Pick<RequestRecorder, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
 		this.#call = call;
 		this.#guarding = guarding;
-		this.#record = record;
+		this.#recorder = recorder;
 		this.#screened = new BlockingGuard(
 			relay,
 			format,
@@ -87,7 +87,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 				},
 			},
 			guardrails,
-			record,
+			recorder,
 		);
 	}
 
@@ -235,7 +235,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		// Later events of the relay and the built-in guardrails are discarded.
 		this.#relay.fail(cause);
 		const error = describeFailure(cause, this.#call.requestId);
-		this.#record.report(error.code);
+		this.#recorder.report(error.code);
 		this.#sink?.write(errorEvent(this.#format, error));
 		this.#sink?.end();
 	}

@@ -13,7 +13,7 @@ import {
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { streamOf } from '../../../core/byte-stream.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 
 // Requests usage, so that the gateway adds nothing to the stream.
 const streamed = (body: string) => body.replace('{', '{"stream":true,"stream_options":{"include_usage":true},');
@@ -123,7 +123,7 @@ describe('StreamRelay', () => {
 			const { upstream, reader, response, bench } = await begin({ path, body });
 			upstream.write(event);
 			upstream.write(event.slice(0, cut));
-			upstream.sink?.fail(new Fault('provider_idle_timeout'));
+			upstream.sink?.fail(new UpstreamError('provider_idle_timeout'));
 			expect(reader.text.startsWith(event + broken)).toBe(true);
 			expect(reader.text).toMatch(/"code":"provider_idle_timeout".*\n\n$/);
 			expect([reader.ending, response.facts?.code, bench.clock.pending, bench.gateway.openCalls()]).toEqual([
@@ -148,7 +148,7 @@ describe('StreamRelay', () => {
 	it.each(formats)('ignores everything after the last event: $path', async ({ path, body, event, last }) => {
 		const { upstream, reader, response } = await begin({ path, body });
 		upstream.write(event + last);
-		upstream.sink?.fail(new Fault('provider_disconnected'));
+		upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 		expect([reader.text, reader.ending, response.facts?.code]).toEqual([event + last, 'ended', undefined]);
 	});
 
@@ -260,7 +260,7 @@ describe('StreamRelay', () => {
 		upstream.write('\u001f\u008b');
 		bench.clock.advance(60_000);
 		expect([reader.text.length, response.headers['content-encoding']]).toEqual([3, 'gzip']);
-		upstream.sink?.fail(new Fault('provider_disconnected'));
+		upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 		expect([reader.ending, response.facts?.code, bench.gateway.openCalls()]).toEqual(['failed', 'provider_disconnected', 0]);
 	});
 
@@ -268,7 +268,7 @@ describe('StreamRelay', () => {
 		const { upstream, reader } = await begin(calls.chat);
 		upstream.write(`data: ${'x'.repeat(5_000_000)}`);
 		expect(reader.text.length).toBeGreaterThan(5_000_000);
-		upstream.sink?.fail(new Fault('provider_disconnected'));
+		upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 		expect(reader.ending).toBe('failed');
 	});
 

@@ -2,8 +2,8 @@ import { discardStream } from '../../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../../core/clock.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
-import { Refusal } from '../../../core/rejection.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { Rejection } from '../../../core/rejection.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { StreamTranslation } from '../../../wire/conversation/translation.ts';
 import type { CapEnding, ClientDialect, Dialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch, noEvents } from '../../../wire/events/event-batch.ts';
@@ -14,7 +14,7 @@ import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { BilledPermit } from '../request-scope/billed-permit.ts';
-import { type AbortReason, type CallScope, completed, failed, type Held, type RequestOutcome } from '../request-scope/request-scope.ts';
+import { type AbortReason, type CallScope, completed, failed, type Held, type ScopeOutcome } from '../request-scope/request-scope.ts';
 import type { PreparedCall } from '../stages/prepare-request.ts';
 import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
@@ -145,7 +145,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 			return;
 		}
 		if (!this.#mayEnd() && !this.#isComplete(droppedBytes)) {
-			this.fail(new Fault('provider_disconnected', { message: 'The provider ended the stream before its last event: retry' }));
+			this.fail(new UpstreamError('provider_disconnected', { message: 'The provider ended the stream before its last event: retry' }));
 			return;
 		}
 		const owed = this.#owed();
@@ -179,7 +179,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	/** Ends the client's stream with an error. */
 	#tell(cause: unknown): void {
 		const error = describeFailure(cause, this.#parts.requestId);
-		reportFailure(cause, this.#parts.requestId, this.#scope.record.facts, this.#parts.log);
+		reportFailure(cause, this.#parts.requestId, this.#scope.recorder.facts, this.#parts.log);
 		if (this.#framer === undefined) {
 			this.#sink.fail(cause);
 			return;
@@ -219,7 +219,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		if (this.#isDone) return;
 		const hasAll = !this.#isLeft && this.#mayEnd();
 		this.#flow?.cancel();
-		this.#finish(hasAll ? completed(200) : failed(new Refusal('client_closed')));
+		this.#finish(hasAll ? completed(200) : failed(new Rejection('client_closed')));
 		// Also when the sink cancels in the middle of a write.
 		this.#sink = emptySink;
 	}
@@ -310,7 +310,9 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 
 	#releaseHeld(framer: EventFramer): void {
 		if (this.#translation !== undefined) {
-			this.fail(new Fault('provider_response_invalid', { message: `The provider sent an event of more than ${maxHeldBytes} bytes` }));
+			this.fail(
+				new UpstreamError('provider_response_invalid', { message: `The provider sent an event of more than ${maxHeldBytes} bytes` }),
+			);
 			return;
 		}
 		const bytes = framer.takeHeld();
@@ -327,7 +329,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};
 
-	#finish(outcome: RequestOutcome): void {
+	#finish(outcome: ScopeOutcome): void {
 		this.#isDone = true;
 		this.#timer?.cancel();
 		this.#meterLast();

@@ -10,7 +10,7 @@ function setUp() {
 	const log = createRememberedLog();
 	const entries: number[] = [];
 	let last = 0;
-	const state = { isSentByAnother: false, refused: [] as { id: string; why: string }[] };
+	const state = { isSentByAnother: false, rejected: [] as { id: string; why: string }[] };
 	const limits: number[] = [];
 	const sent: number[][] = [];
 	let underWay: PromiseWithResolvers<void> | undefined;
@@ -40,7 +40,7 @@ function setUp() {
 		underWay = Promise.withResolvers();
 		await underWay.promise;
 		sent.push(JSON.parse(rows) as number[]);
-		return state.refused;
+		return state.rejected;
 	};
 	const shipper = new LedgerShipper({ spool, send, clock, log, address: 'postgres://host' });
 	const answer = async (cause?: Error): Promise<void> => {
@@ -133,7 +133,7 @@ test('a failure is logged once, retried every second in small parts, and rejects
 	expect(sent).toEqual([[1, 2, 3]]);
 	expect(limits).toEqual([10_000, 500, 500, 500]);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
-	expect(shipper.health()).toEqual({ isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null, refusedRows: 0 });
+	expect(shipper.health()).toEqual({ isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null, unstorableEntries: 0 });
 	note();
 	clock.advance(1000);
 	await settled();
@@ -172,11 +172,11 @@ test('what another process sends is waited for, and sent when it dies', async ()
 
 test('rows that can never be stored are named and counted', async () => {
 	const { shipper, clock, log, state, note, answer } = setUp();
-	state.refused = [{ id: 'one', why: 'too long' }];
+	state.rejected = [{ id: 'one', why: 'too long' }];
 	note();
 	clock.advance(1000);
 	await answer();
-	expect(shipper.health()).toMatchObject({ refusedRows: 1, isShipping: true });
+	expect(shipper.health()).toMatchObject({ unstorableEntries: 1, isShipping: true });
 	expect(log.lines).toEqual([
 		{ level: 'error', event: 'PostgreSQL cannot store a ledger entry', fields: { id: 'one', cause: 'too long' } },
 	]);

@@ -25,7 +25,7 @@ export interface ShippingHealth {
 	/** Null when there is none. */
 	readonly oldestSpooledAgeMs: number | null;
 	/** Since the start: rows that PostgreSQL can never store. They stay in the local file only. */
-	readonly refusedRows: number;
+	readonly unstorableEntries: number;
 }
 
 /** A request that ends within this time is sent as one row instead of two. */
@@ -52,7 +52,7 @@ export class LedgerShipper {
 	private hasEnded = false;
 	private failingSinceMs: number | undefined;
 	private spooled = { rows: 0, oldestMs: null as number | null };
-	private refusedRows = 0;
+	private unstorableEntries = 0;
 	private entriesPerPart = mostRowsPerBatch;
 
 	constructor(deps: LedgerShipperDeps) {
@@ -89,7 +89,7 @@ export class LedgerShipper {
 			isShipping: this.failingSinceMs === undefined,
 			spooledRows: rows,
 			oldestSpooledAgeMs: oldestMs === null ? null : Math.max(0, this.deps.clock.nowMs() - oldestMs),
-			refusedRows: this.refusedRows,
+			unstorableEntries: this.unstorableEntries,
 		};
 	}
 
@@ -127,12 +127,12 @@ export class LedgerShipper {
 			part = await spool.read(this.entriesPerPart);
 			this.look(part);
 			for (const waiter of asked) waiter.target ??= part.last;
-			const refused = part.count > 0 || mustAsk ? await send(part.rows) : [];
+			const rejected = part.count > 0 || mustAsk ? await send(part.rows) : [];
 			if (part.through >= part.first) {
-				await spool.forget({ through: part.through, refusedIds: refused.map(({ id }) => id) });
+				await spool.forget({ through: part.through, rejectedIds: rejected.map(({ id }) => id) });
 				this.entriesPerPart = Math.min(this.entriesPerPart * 2, mostRowsPerBatch);
 			}
-			this.noteRefused(refused);
+			this.recordRejected(rejected);
 			this.recovered(part.last - part.through);
 			this.settle(part);
 		} catch (cause) {
@@ -166,9 +166,9 @@ export class LedgerShipper {
 		return this.isStale ? pauseMs : undefined;
 	}
 
-	private noteRefused(refused: readonly { id: string; why: string }[]): void {
-		this.refusedRows += refused.length;
-		for (const { id, why } of refused) this.deps.log.error('PostgreSQL cannot store a ledger entry', { id, cause: why });
+	private recordRejected(rejected: readonly { id: string; why: string }[]): void {
+		this.unstorableEntries += rejected.length;
+		for (const { id, why } of rejected) this.deps.log.error('PostgreSQL cannot store a ledger entry', { id, cause: why });
 	}
 
 	private failed(cause: unknown): void {

@@ -70,12 +70,12 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 		open: () => connect(reportDeadlineMs).address,
 		async send(text) {
 			const rows = decodeJson(text, listOf(spooledRowFrom));
-			const refused = await run(sendingDeadlineMs, async (db) => {
+			const rejected = await run(sendingDeadlineMs, async (db) => {
 				if (rows.length > 0) return sendRows(db, rows);
 				await sql`SELECT 1`.execute(db);
 				return [];
 			});
-			return refused.map(({ id, cause }) => ({ id, why: connect(sendingDeadlineMs).describe(cause).message }));
+			return rejected.map(({ id, cause }) => ({ id, why: connect(sendingDeadlineMs).describe(cause).message }));
 		},
 		async sendAssessments(text) {
 			await run(sendingDeadlineMs, (db) => sendAssessments(db, decodeJson(text, listOf(assessmentFrom))));

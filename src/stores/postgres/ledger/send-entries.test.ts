@@ -56,7 +56,7 @@ test('batches that are sent again, out of turn, in parts and at once count every
 			const opened = new Set<number>();
 			const closed = new Set<number>();
 			for (const { batches } of steps) {
-				const refused = await Promise.all(
+				const rejected = await Promise.all(
 					batches.map((batch) =>
 						connection.run((db) =>
 							sendRows(
@@ -66,7 +66,7 @@ test('batches that are sent again, out of turn, in parts and at once count every
 						),
 					),
 				);
-				expect(refused.flat()).toEqual([]);
+				expect(rejected.flat()).toEqual([]);
 				for (const { call, isClosed } of batches.flat()) {
 					opened.add(call);
 					if (isClosed) closed.add(call);

@@ -12,18 +12,18 @@ interface NumberedRow {
 	readonly number: number;
 }
 
-export interface RefusedRow {
+export interface RejectedEntry {
 	readonly id: string;
 	readonly cause: unknown;
 }
 
 /** @param rows at most `mostRowsPerBatch`. */
-type SendRows = (db: Database, rows: readonly SpooledRow[]) => Promise<readonly RefusedRow[]>;
+type SendRows = (db: Database, rows: readonly SpooledRow[]) => Promise<readonly RejectedEntry[]>;
 
 /** @returns rows that can never be stored; the others are committed. */
 export function createSendRows(): SendRows {
 	const knownDays = new Set<number>();
-	const sendOnce = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RefusedRow[]> => {
+	const sendOnce = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RejectedEntry[]> => {
 		for (const day of new Set(rows.map((row) => dayNumberOf(row[1])))) {
 			if (knownDays.has(day)) continue;
 			// Dropped days are not created again.
@@ -40,7 +40,7 @@ export function createSendRows(): SendRows {
 			}));
 		});
 	};
-	const sendPatiently = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RefusedRow[]> => {
+	const sendPatiently = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RejectedEntry[]> => {
 		for (let triesLeft = 3; ; triesLeft--) {
 			try {
 				return await sendOnce(db, rows);
@@ -56,17 +56,17 @@ export function createSendRows(): SendRows {
 		try {
 			return await sendPatiently(db, rows);
 		} catch (cause) {
-			if (!rowsAtFault.test(sqlState(cause))) throw cause;
+			if (!failingEntries.test(sqlState(cause))) throw cause;
 			if (rows.length === 1) return rows.map(([id]) => ({ id, cause }));
 			const half = rows.length >> 1;
 			return [...(await send(db, rows.slice(0, half))), ...(await send(db, rows.slice(half)))];
 		}
 	};
 	return async (db, rows) => {
-		const refused = await send(db, rows);
+		const rejected = await send(db, rows);
 		// An error that rejects all rows is not caused by the rows; an example is a constraint that somebody else added.
-		if (refused.length === rows.length && rows.length > 1 && sqlState(refused[0]?.cause) !== '') throw refused[0]?.cause;
-		return refused;
+		if (rejected.length === rows.length && rows.length > 1 && sqlState(rejected[0]?.cause) !== '') throw rejected[0]?.cause;
+		return rejected;
 	};
 }
 
@@ -95,7 +95,7 @@ const deadlockDetected = '40P01';
 const serializationFailure = '40001';
 const worthAnotherTry = new Set([undefinedTable, deadlockDetected, serializationFailure]);
 /** Data exceptions, constraint violations, and limits such as that of an index entry. */
-const rowsAtFault = /^(22|23|54)/;
+const failingEntries = /^(22|23|54)/;
 
 function sqlState(cause: unknown): string {
 	return cause instanceof Error && 'code' in cause ? String(cause.code) : '';

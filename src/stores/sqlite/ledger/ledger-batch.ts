@@ -1,4 +1,4 @@
-import type { Fault } from '../../../core/upstream-error.ts';
+import type { UpstreamError } from '../../../core/upstream-error.ts';
 import type { CloseListener } from '../../contracts/ledger.ts';
 import { readLine } from './compact-entries.ts';
 import type { CompactClose, RowException } from './ledger-operations.ts';
@@ -6,7 +6,7 @@ import type { CompactClose, RowException } from './ledger-operations.ts';
 export interface PendingClose {
 	readonly row: CompactClose;
 	/** Result of writing its line to the journal. */
-	readonly line: { readonly failure: Fault | undefined };
+	readonly line: { readonly failure: UpstreamError | undefined };
 	/** Undefined once the caller got an error. */
 	readonly told: CloseListener | undefined;
 }
@@ -33,13 +33,13 @@ export interface BatchOutcome {
 
 export interface SettlePorts {
 	/** Creates the error for a row that cannot be stored. */
-	refusal(id: string): Fault;
+	rejection(id: string): UpstreamError;
 	/** Must not throw, because the queue continues afterwards. */
 	tell: (listener: CloseListener, outcome: Parameters<CloseListener>[0]) => void;
 }
 
 /** Reports the result of each row of a committed batch to its listener. */
-export function settleBatch(batch: Batch, exceptions: readonly RowException[], { refusal, tell }: SettlePorts): BatchOutcome {
+export function settleBatch(batch: Batch, exceptions: readonly RowException[], { rejection, tell }: SettlePorts): BatchOutcome {
 	const outcome: BatchOutcome = { unknownCloses: 0, repeatedCloses: 0, failedIds: [], failedCloses: 0 };
 	const oddCloses = new Map<number, RowException['what']>();
 	for (const { of, index, what } of exceptions) {
@@ -51,7 +51,7 @@ export function settleBatch(batch: Batch, exceptions: readonly RowException[], {
 		if (what === 'failed') {
 			outcome.failedIds.push(row[0]);
 			outcome.failedCloses += 1;
-			if (told !== undefined) tell(told, refusal(row[0]));
+			if (told !== undefined) tell(told, rejection(row[0]));
 			continue;
 		}
 		// A repeated batch may have closed the row in its first attempt.

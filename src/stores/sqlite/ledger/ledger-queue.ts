@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import { type TurnListener, tellTurnEnd } from '../../../core/tick-flush.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { ClosedRow, CloseListener, LedgerHealth, OpenedRow, OpenRow } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
 import { compactClose, lineOf, lineOfClose, takenBack } from './compact-entries.ts';
@@ -46,7 +46,7 @@ interface Gathered extends OpenedRow {
 	lines: string;
 	opens: number;
 	closes: number;
-	failure: Fault | undefined;
+	failure: UpstreamError | undefined;
 }
 
 interface Flush {
@@ -81,7 +81,7 @@ export class LedgerQueue implements TurnListener {
 			// Rows that cannot be stored are rejected before any other check.
 			const line = lineOf(row);
 			const why = this.whyNoOpen();
-			if (why !== undefined) throw this.refusal(why);
+			if (why !== undefined) throw this.rejection(why);
 			this.rows.push(line);
 			gathered = this.gatherLine(line);
 			gathered.opens += 1;
@@ -100,7 +100,7 @@ export class LedgerQueue implements TurnListener {
 			this.deps.journal.append(gathered.lines, gathered.opens + gathered.closes);
 		} catch (cause) {
 			// Set first: requests whose lines are not in the journal must not be sent, whatever the listeners do.
-			gathered.failure = this.refusal(messageOf(cause), gathered.opens);
+			gathered.failure = this.rejection(messageOf(cause), gathered.opens);
 			// Closes also arrive during a failure, and must not delay the next attempt.
 			if (this.failingSinceMs === undefined) this.fail(cause);
 		}
@@ -113,12 +113,12 @@ export class LedgerQueue implements TurnListener {
 		// The queue needs no limit for closes: there are never more of them than accepted opens.
 		if (this.isEnding) {
 			this.counts.lostCloses += 1;
-			this.tell(told, this.refusal(isStopping));
+			this.tell(told, this.rejection(isStopping));
 		} else if (this.failingSinceMs === undefined) {
 			this.addClose(compact, told);
 		} else {
 			this.addClose(compact, undefined);
-			this.tell(told, this.refusal('the disk cannot be written; the entry is kept'));
+			this.tell(told, this.rejection('the disk cannot be written; the entry is kept'));
 		}
 	}
 
@@ -171,9 +171,9 @@ export class LedgerQueue implements TurnListener {
 		return this.countQueued() < mostQueuedRows ? undefined : 'the write queue is full';
 	}
 
-	private refusal(why: string, rows = 1): Fault {
+	private rejection(why: string, rows = 1): UpstreamError {
 		this.counts.rejectedRows += rows;
-		return new Fault('records_unavailable', { message: `The ledger ${this.deps.path} cannot accept the entry: ${why}` });
+		return new UpstreamError('records_unavailable', { message: `The ledger ${this.deps.path} cannot accept the entry: ${why}` });
 	}
 
 	private addClose(row: CompactClose, told: CloseListener | undefined): void {
@@ -199,7 +199,7 @@ export class LedgerQueue implements TurnListener {
 			await this.deps.journal.whenSafe();
 		} catch (cause) {
 			this.fail(cause);
-			gathered.failure ??= this.refusal(messageOf(cause));
+			gathered.failure ??= this.rejection(messageOf(cause));
 		}
 		if (gathered.failure === undefined) return gathered;
 		// Voids the entry, so that a rejected request is not charged.
@@ -274,7 +274,7 @@ export class LedgerQueue implements TurnListener {
 		if (batch.isProbe) this.recover();
 		journal.forget(sizeOf(batch));
 		const { unknownCloses, repeatedCloses, failedIds, failedCloses } = settleBatch(batch, exceptions, {
-			refusal: (id) => this.refusal(`the entry of ${id} cannot be stored`),
+			rejection: (id) => this.rejection(`the entry of ${id} cannot be stored`),
 			tell: this.tell,
 		});
 		this.counts.unknownCloses += unknownCloses;
@@ -319,12 +319,12 @@ export class LedgerQueue implements TurnListener {
 		this.failingSinceMs = clock.monotonicMs();
 		log.error('the ledger cannot be written', { path, cause });
 		const why = messageOf(cause);
-		const refuse = ({ told, ...close }: PendingClose): PendingClose => {
-			if (told !== undefined) this.tell(told, this.refusal(why));
+		const reject = ({ told, ...close }: PendingClose): PendingClose => {
+			if (told !== undefined) this.tell(told, this.rejection(why));
 			return { ...close, told: undefined };
 		};
-		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(refuse) };
-		this.rows = this.rows.map((row) => (typeof row === 'string' ? row : refuse(row)));
+		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(reject) };
+		this.rows = this.rows.map((row) => (typeof row === 'string' ? row : reject(row)));
 		this.endFlushes();
 	}
 

@@ -253,8 +253,8 @@ describe('a disk that', () => {
 				print({ taken, refused: cause.message });
 			}`;
 		const printed = await inAnotherProcess(dataDir, body, 'ulimit -f 8; exec "$0" "$@"');
-		const { taken, refused } = JSON.parse(printed) as { taken: string[]; refused: string };
-		expect([taken.length > 10, refused]).toEqual([true, 'the disk wrote an incomplete line']);
+		const { taken, refused: rejected } = JSON.parse(printed) as { taken: string[]; refused: string };
+		expect([taken.length > 10, rejected]).toEqual([true, 'the disk wrote an incomplete line']);
 		const ids = idsIn(dataDir);
 		expect(ids).toEqual(ids.map((_, index) => `r${index}`));
 		expect(ids.length - taken.length).toBeLessThan(7);
@@ -278,10 +278,10 @@ describe('a disk that', () => {
 			try { journal.test(); } catch (cause) { tests.push(cause.message); }
 			print({ ids, refused, tests });`;
 		const printed = await inAnotherProcess(dataDir, body, 'ulimit -f 8; exec "$0" "$@"');
-		const { ids, refused, tests } = JSON.parse(printed) as { ids: string[]; refused: string[]; tests: string[] };
+		const { ids, refused: rejected, tests } = JSON.parse(printed) as { ids: string[]; refused: string[]; tests: string[] };
 		expect(ids.length).toBeGreaterThan(10);
-		expect([refused[0], tests.length]).toEqual(['the disk wrote an incomplete line', 1]);
-		expect(refused.slice(1).every((message) => message.includes('EFBIG'))).toBe(true);
+		expect([rejected[0], tests.length]).toEqual(['the disk wrote an incomplete line', 1]);
+		expect(rejected.slice(1).every((message) => message.includes('EFBIG'))).toBe(true);
 		expect(idsIn(dataDir)).toEqual(ids);
 	});
 

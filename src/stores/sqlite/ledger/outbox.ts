@@ -20,8 +20,8 @@ export function createOutboxWriting(database: DatabaseSync): OutboxWriting {
 	const keep = database.prepare('UPDATE calls SET is_spooled = NULL WHERE id = ?');
 	const measure = database.prepare('SELECT coalesce(max(position) - min(position), 0) AS length FROM outbox');
 	return {
-		forget({ through, refusedIds }) {
-			for (const id of refusedIds) keep.run(packCallId(id));
+		forget({ through, rejectedIds }) {
+			for (const id of rejectedIds) keep.run(packCallId(id));
 			deleteThrough.run(through);
 		},
 		isShort: () => integerOf(measure.get() ?? {}, 'length') < longestForComparing,

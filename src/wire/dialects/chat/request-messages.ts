@@ -30,7 +30,7 @@ export class MessageList {
 		this.#warnings = warnings;
 	}
 
-	/** @throws `Refusal` `field_invalid` for content without an equivalent. */
+	/** @throws `Rejection` `field_invalid` for content without an equivalent. */
 	add(turn: Turn): void {
 		if (turn.role !== 'assistant') this.#endAssistant();
 		this.#isAssistantLast = turn.role === 'assistant';

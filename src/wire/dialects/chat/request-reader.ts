@@ -183,7 +183,7 @@ const rejected: ReadonlyMap<string, string> = new Map([
 
 /**
  * Judges the fields without an equivalent. Hints and unknown fields are ignored with a warning, because new ones appear every month.
- * @throws `Refusal` `field_invalid`.
+ * @throws `Rejection` `field_invalid`.
  */
 function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
 	for (const name of request.names()) {

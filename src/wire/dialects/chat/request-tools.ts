@@ -7,7 +7,7 @@ export function usesFunctions(request: JsonView): boolean {
 	return request.member('tools').items().length === 0 && request.member('functions').items().length > 0;
 }
 
-/** @throws `Refusal` `field_invalid`. */
+/** @throws `Rejection` `field_invalid`. */
 export function readTools(request: JsonView): readonly Tool[] {
 	if (usesFunctions(request)) {
 		const functions = request.member('functions').items();
@@ -39,7 +39,7 @@ function functionTool(definition: JsonView, tool: JsonView): Tool {
 	};
 }
 
-/** @param tools those of the request. @throws `Refusal` `field_invalid`. */
+/** @param tools those of the request. @throws `Rejection` `field_invalid`. */
 export function readToolChoice(request: JsonView, tools: readonly Tool[]): ToolChoice {
 	const isLegacy = usesFunctions(request);
 	const choice = isLegacy ? legacyChoice(request.member('function_call')) : readChoice(request.member('tool_choice'));

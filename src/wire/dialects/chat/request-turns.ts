@@ -26,7 +26,7 @@ const pairingWords: PairingWords = {
 	repeatedCall: 'is the id of another call of the message: give each call its own',
 };
 
-/** Emits a turn for each message, and one for adjacent results. @throws `Refusal` `field_invalid`. */
+/** Emits a turn for each message, and one for adjacent results. @throws `Rejection` `field_invalid`. */
 export function readTurns(messages: JsonView, takes: ReadonlySet<Capability>, take: (turn: Turn) => void): void {
 	if (messages.kind !== 'array') rejectField(messages.path, 'must be an array');
 	const pairing = new ToolPairing(pairingWords);
@@ -70,7 +70,7 @@ function readTurn(message: JsonView, index: number, takes: ReadonlySet<Capabilit
 	}
 }
 
-/** Returns the results before a turn; an empty turn takes none. @throws `Refusal` `field_invalid` for a call without a result. */
+/** Returns the results before a turn; an empty turn takes none. @throws `Rejection` `field_invalid` for a call without a result. */
 function resultsBefore(turn: Turn, takes: ReadonlySet<Capability>, pairing: ToolPairing): ResultsTurn | undefined {
 	if (turn.role === 'results' || turn.parts.length === 0) return undefined;
 	return turn.role === 'system' ? pairing.closeForInstructions(takes) : pairing.close();
@@ -144,7 +144,7 @@ class TextualArguments implements ToolArguments {
 
 const nothing: readonly never[] = [];
 
-/** Reads the content of a message; texts without visible characters are omitted. @throws `Refusal` `field_invalid`. */
+/** Reads the content of a message; texts without visible characters are omitted. @throws `Rejection` `field_invalid`. */
 function readContent(content: JsonView, takes: ReadonlySet<Capability>): readonly ContentPart[] {
 	if (!content.isGiven) return nothing;
 	if (content.kind === 'string') return textParts(content, content);
@@ -152,7 +152,7 @@ function readContent(content: JsonView, takes: ReadonlySet<Capability>): readonl
 	return content.items().flatMap((part) => readPart(requireObject(part), takes));
 }
 
-/** Reads content that must be text, such as that of a system message. @throws `Refusal` `field_invalid`. */
+/** Reads content that must be text, such as that of a system message. @throws `Rejection` `field_invalid`. */
 function readTexts(content: JsonView, takes: ReadonlySet<Capability>): readonly TextPart[] {
 	if (content.kind === 'string') return textParts(content, content);
 	const parts = readContent(content, takes);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { messagesToChat } from '../../../../test/support/translations.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { fitName } from '../../conversation/fit-name.ts';
 import type { TranslatedRequest } from '../../conversation/request-translation.ts';
 import { sha256Hex } from '../../conversation/sha256.ts';
@@ -68,7 +68,7 @@ describe('models', () => {
 
 test.each([[['a', '']], [[' ']], [[5]]])('blank stop sequences are rejected: %j', (stop_sequences) => {
 	const at = `stop_sequences[${stop_sequences.length - 1}]`;
-	expect(() => translate({ stop_sequences })).toThrow(expect.objectContaining({ code: 'field_invalid', param: at }) as Refusal);
+	expect(() => translate({ stop_sequences })).toThrow(expect.objectContaining({ code: 'field_invalid', param: at }) as Rejection);
 });
 
 describe('thinking becomes reasoning effort', () => {
@@ -116,7 +116,7 @@ test('an orphaned, repeated or missing result is rejected with its path, however
 			translate({ messages });
 			return undefined;
 		} catch (cause) {
-			return (cause as Refusal).param;
+			return (cause as Rejection).param;
 		}
 	};
 	const assistant = (...content: JsonObject[]): JsonObject => ({ role: 'assistant', content });
@@ -215,8 +215,8 @@ test('only known fields are sent, and every tool message follows its call, or th
 				try {
 					body = translate({ ...more, messages: turns, stream, tools: [{ ...more, name: 'a', input_schema: {} }] }, model).body;
 				} catch (cause) {
-					expect(cause).toBeInstanceOf(Refusal);
-					expect((cause as Refusal).param).toMatch(/^messages\[\d+\]/);
+					expect(cause).toBeInstanceOf(Rejection);
+					expect((cause as Rejection).param).toMatch(/^messages\[\d+\]/);
 					return;
 				}
 				sent++;
@@ -266,7 +266,7 @@ test('values of wrong types are rejected, never an internal error', () => {
 			try {
 				translate({ tools: [{ name: 'a', input_schema: {} }], [name]: value });
 			} catch (cause) {
-				expect(cause).toBeInstanceOf(Refusal);
+				expect(cause).toBeInstanceOf(Rejection);
 			}
 		}),
 		{ numRuns: 1000 },

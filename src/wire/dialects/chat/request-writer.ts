@@ -24,7 +24,7 @@ export const chatRequestWriter: RequestWriter = {
 	write: (conversation, target, warnings) => ({ body: chatRequest(conversation, target, chatModelOf(target), warnings) }),
 };
 
-/** @throws `Refusal` `field_invalid`. */
+/** @throws `Rejection` `field_invalid`. */
 export function chatRequest(
 	conversation: Conversation,
 	target: TranslationTarget,

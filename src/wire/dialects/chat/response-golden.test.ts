@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
@@ -30,7 +30,7 @@ interface RequestCase {
 	readonly expected: unknown;
 }
 
-interface RefusedCases {
+interface RejectedCases {
 	readonly target: { readonly model: string };
 	readonly request: JsonObject;
 	readonly changes: readonly { readonly why: string; readonly change: JsonObject; readonly expected: JsonObject }[];
@@ -66,17 +66,17 @@ test.each<[string, RequestCase]>(filesOf('request-'))('%s', (_name, { target, re
 	expect(JSON.stringify(request)).toBe(before);
 });
 
-describe.each<[string, RefusedCases]>(filesOf('refused-'))('%s', (_name, { target, request, changes }) => {
+describe.each<[string, RejectedCases]>(filesOf('refused-'))('%s', (_name, { target, request, changes }) => {
 	test.each(changes.map((one) => [one.why, one] as const))('%s', (_why, { change, expected }) => {
 		try {
 			translateRequest('messages', 'chat', { ...request, ...change }, { maxOutputTokens: undefined, ...target });
 			expect.unreachable();
 		} catch (cause) {
-			expect(cause).toBeInstanceOf(Refusal);
+			expect(cause).toBeInstanceOf(Rejection);
 			expect({ ...expected }).toEqual({
-				code: (cause as Refusal).code,
-				param: (cause as Refusal).param,
-				message: (cause as Refusal).message,
+				code: (cause as Rejection).code,
+				param: (cause as Rejection).param,
+				message: (cause as Rejection).message,
 			});
 		}
 	});

@@ -1,10 +1,10 @@
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import { signatureOf } from '../../conversation/extensions.ts';
 import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import {
+	type ConversationUsage,
 	type Finish,
-	type ReportedUsage,
 	type ResponseReading,
 	type ResponseSink,
 	responseInvalid,
@@ -19,7 +19,7 @@ import { SequentialCalls } from './sequential-calls.ts';
 /** Translated requests ask for one choice. */
 const choice = 0;
 
-/** Reads the first choice as the response. @throws `Fault` `provider_response_invalid`. */
+/** Reads the first choice as the response. @throws `UpstreamError` `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const first: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined;
 	if (!isJsonObject(first)) throw responseInvalid('without a choice');
@@ -29,7 +29,7 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 	sink.start({ id: body.id, model: body.model });
 	if (sink.wantsReasoning) sink.addReasoning(reasoningText(message), choice);
 	sink.addText(contentText(message.content), choice);
-	sink.addRefusal(refusal, choice);
+	sink.addModelRefusal(refusal, choice);
 	const calls = callsOf(message);
 	for (const call of calls) readCall(call, first.finish_reason, sink);
 	sink.finish(finishOf(first.finish_reason, calls.length > 0, refusal), choice);
@@ -95,7 +95,7 @@ class ChatStreamReader implements StreamReader {
 	}
 
 	end(): void {
-		if (this.#finishReason === undefined) throw new Fault('provider_disconnected');
+		if (this.#finishReason === undefined) throw new UpstreamError('provider_disconnected');
 		this.#finish();
 	}
 
@@ -108,7 +108,7 @@ class ChatStreamReader implements StreamReader {
 		if (text !== '') this.#sink.addText(text, choice);
 		if (refusal !== '') {
 			this.#refusal += refusal;
-			this.#sink.addRefusal(refusal, choice);
+			this.#sink.addModelRefusal(refusal, choice);
 		}
 		if (Array.isArray(delta.tool_calls)) this.#calls.add(delta.tool_calls);
 		else if (isJsonObject(delta.function_call)) this.#calls.add([{ index: 0, function: delta.function_call }]);
@@ -151,7 +151,7 @@ function contentText(content: unknown): string {
 	return content.map((part: unknown) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
-function reportedUsage(reported: unknown): ReportedUsage {
+function reportedUsage(reported: unknown): ConversationUsage {
 	return { usage: usageOfChat(reported), reportsCacheWrites: false, reportsReasoning: true };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type ByteTranslation, translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings } from '../../../../test/support/recordings.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
@@ -71,7 +71,7 @@ describe('the end', () => {
 
 	test('a stream that was cut is never reported as complete', () => {
 		const stream = push(chunk({ content: 'Hi' }));
-		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_disconnected' }) as Fault);
+		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_disconnected' }) as UpstreamError);
 		expect(stream.isTerminated).toBe(false);
 	});
 
@@ -110,15 +110,15 @@ describe('an invalid response', () => {
 			fragment(opened(0, 'call_1', 'a', '{"x"')) + chunk({ content: 'Hm' }) + fragment(piece(0, ':1}')) + done,
 		],
 	])('%s', (_what, events) => {
-		expect(() => translate([events])).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Fault);
-		expect(() => translate([events])).toThrow(Fault);
+		expect(() => translate([events])).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as UpstreamError);
+		expect(() => translate([events])).toThrow(UpstreamError);
 	});
 
 	test('earlier events are sent first, although they arrived in the same piece', () => {
 		const stream = translateBytes(messagesToChat, call);
 		expect(stream.push(Buffer.from(`${chunk({ content: 'Hi' })}data: {oops\n\n`)).toString()).toContain('"text":"Hi"');
-		expect(() => stream.push(Buffer.from(chunk({ content: 'more' })))).toThrow(Fault);
-		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Fault);
+		expect(() => stream.push(Buffer.from(chunk({ content: 'more' })))).toThrow(UpstreamError);
+		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as UpstreamError);
 	});
 });
 

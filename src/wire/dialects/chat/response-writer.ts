@@ -3,10 +3,10 @@ import { withSignature } from '../../conversation/extensions.ts';
 import { viewOf } from '../../conversation/json-view.ts';
 import {
 	type BodyWriter,
+	type ConversationUsage,
 	type Finish,
 	type FinishReason,
 	type ProviderError,
-	type ReportedUsage,
 	type ResponseSink,
 	type ResponseStart,
 	type ResponseWriting,
@@ -61,7 +61,7 @@ abstract class CompletionWriter {
 	}
 
 	/** @returns undefined if no usage is known. */
-	protected usageOf({ usage: reported, reportsCacheWrites, reportsReasoning }: ReportedUsage): JsonObject | undefined {
+	protected usageOf({ usage: reported, reportsCacheWrites, reportsReasoning }: ConversationUsage): JsonObject | undefined {
 		const usage = toldToCaller(reported, this.call);
 		return usage && writeUsage(usage, reportsCacheWrites, reportsReasoning);
 	}
@@ -112,7 +112,7 @@ class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
 		one.text = (one.text ?? '') + text;
 	}
 
-	addRefusal(text: string, choice: number): void {
+	addModelRefusal(text: string, choice: number): void {
 		const one = this.#choice(choice);
 		one.refusal = (one.refusal ?? '') + text;
 	}
@@ -144,7 +144,7 @@ class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
 		if (finish.reason === 'refused') one.refusal ??= finish.explanation ?? '';
 	}
 
-	end(usage: ReportedUsage): void {
+	end(usage: ConversationUsage): void {
 		this.#usage = this.usageOf(usage);
 	}
 
@@ -253,7 +253,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 		this.#write(`{"content":${JSON.stringify(text)}}`, choice);
 	}
 
-	addRefusal(text: string, choice: number): void {
+	addModelRefusal(text: string, choice: number): void {
 		this.#begin(choice, false);
 		this.#write(`{"refusal":${JSON.stringify(text)}}`, choice);
 	}
@@ -300,7 +300,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 		this.#write('{}', choice, `"${this.finishReason(finish)}"`);
 	}
 
-	end(reported: ReportedUsage): void {
+	end(reported: ConversationUsage): void {
 		const usage = this.usageOf(reported);
 		if (this.#wantsUsage && usage !== undefined) this.#events.push(`${this.#head}],"usage":${JSON.stringify(usage)}}\n\n`);
 		this.#events.push('data: [DONE]\n\n');

@@ -39,7 +39,7 @@ export class SequentialCalls {
 
 	/**
 	 * @param fragments the `tool_calls` of one delta.
-	 * @throws `Fault` `provider_response_invalid` for a fragment of a call that can no longer be written.
+	 * @throws `UpstreamError` `provider_response_invalid` for a fragment of a call that can no longer be written.
 	 */
 	add(fragments: readonly unknown[]): void {
 		for (const [at, fragment] of fragments.entries()) {
@@ -58,7 +58,7 @@ export class SequentialCalls {
 		this.#open = undefined;
 	}
 
-	/** @throws `Fault` `provider_response_invalid` for a call whose arguments are not a JSON object. */
+	/** @throws `UpstreamError` `provider_response_invalid` for a call whose arguments are not a JSON object. */
 	requireWhole(): void {
 		for (const { input } of this.#calls) if (parseArguments(input) === undefined) throw argumentsInvalid();
 	}

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { chatToGeminiOpenai, messagesToGeminiOpenai } from '../../../../test/support/translations.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
@@ -26,7 +26,7 @@ function streamed(chunks: readonly unknown[], translation = chatToGeminiOpenai):
 	try {
 		text += stream.end().toString();
 	} catch (cause) {
-		if (!(cause instanceof Fault)) throw cause;
+		if (!(cause instanceof UpstreamError)) throw cause;
 		return { data: [], text, ending: cause.code };
 	}
 	const data = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as JsonObject);
@@ -65,7 +65,7 @@ test('a non-streaming response: ids, content, reason, and thoughts that only the
 		],
 		usage: { ...usage, completion_tokens: 74, completion_tokens_details: { reasoning_tokens: 62 } },
 	});
-	expect(() => chatToGeminiOpenai.translateAnswer({ choices: [] }, call)).toThrow(Fault);
+	expect(() => chatToGeminiOpenai.translateAnswer({ choices: [] }, call)).toThrow(UpstreamError);
 });
 
 describe('a stream', () => {
@@ -108,7 +108,7 @@ describe('a stream', () => {
 		const stream = translateBytes(chatToGeminiOpenai, call);
 		const bytes = `data: ${JSON.stringify(chunk({ content: 'Hi' }))}\n\ndata: {oops\n\n`;
 		expect(stream.push(Buffer.from(bytes)).toString()).toContain('"content":"Hi"');
-		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Fault);
+		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as UpstreamError);
 	});
 
 	test.each([

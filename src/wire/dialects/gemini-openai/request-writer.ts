@@ -20,7 +20,7 @@ export const geminiOpenaiRequestWriter: RequestWriter = {
 /**
  * Adapts a chat completions request to Gemini: unchanged except for fields that the model is known to reject. Other fields are left for the
  * server to judge.
- * @throws `Refusal` `field_invalid`.
+ * @throws `Rejection` `field_invalid`.
  */
 function adaptChatRequest(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
 	const fitted = fitSettings(request, target, warnings);

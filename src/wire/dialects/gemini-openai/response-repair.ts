@@ -1,4 +1,4 @@
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import { responseInvalid, type StreamReader, type TranslatedCall, type WrittenStream } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
@@ -29,7 +29,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	}
 
 	end(): void {
-		if (!this.#isFinished) throw new Fault('provider_disconnected');
+		if (!this.#isFinished) throw new UpstreamError('provider_disconnected');
 		this.#terminate();
 	}
 
@@ -111,7 +111,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	}
 }
 
-/** @throws `Fault` `provider_response_invalid`. */
+/** @throws `UpstreamError` `provider_response_invalid`. */
 export function repairBody(body: JsonObject, call: TranslatedCall): JsonObject {
 	const { choices } = body;
 	if (!Array.isArray(choices) || choices.length === 0) throw responseInvalid('without a choice');

@@ -16,7 +16,7 @@ export class CandidateReader {
 		this.#choice = choice;
 	}
 
-	/** @throws `Fault` `provider_response_invalid`. */
+	/** @throws `UpstreamError` `provider_response_invalid`. */
 	read(candidate: JsonObject): void {
 		const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined;
 		for (const part of Array.isArray(parts) ? (parts as readonly unknown[]) : []) if (isJsonObject(part)) this.#readPart(part);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unknownGeminiFields } from '../../../../test/support/gemini-wire-fields.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import type { ClientDialectName } from '../../../core/dialect-name.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
 
@@ -154,16 +154,16 @@ describe.each<[string, ClientDialectName, fc.Arbitrary<JsonObject>]>([
 ])('%s', (_name, client, requests) => {
 	test('the provider takes every request that is not rejected here', async () => {
 		let taken = 0;
-		let refused = 0;
+		let rejected = 0;
 		await fc.assert(
 			fc.asyncProperty(model, fc.constantFrom(undefined, 8192), requests, async (name, maxOutputTokens, request) => {
 				let body: JsonObject;
 				try {
 					({ body } = translateRequest(client, 'gemini', request, { model: name, maxOutputTokens }));
 				} catch (cause) {
-					expect(cause).toBeInstanceOf(Refusal);
+					expect(cause).toBeInstanceOf(Rejection);
 					expect(cause).toMatchObject({ code: 'field_invalid', param: expect.stringMatching(/^[a-z_]+/) as unknown });
-					refused++;
+					rejected++;
 					return;
 				}
 				taken++;
@@ -179,6 +179,6 @@ describe.each<[string, ClientDialectName, fc.Arbitrary<JsonObject>]>([
 			{ numRuns: 400 },
 		);
 		expect(taken).toBeGreaterThan(100);
-		expect(refused).toBeGreaterThan(10);
+		expect(rejected).toBeGreaterThan(10);
 	});
 });

@@ -38,7 +38,7 @@ export class Contents {
 		this.#warnings = warnings;
 	}
 
-	/** @throws `Refusal` `field_invalid` for content without an equivalent. */
+	/** @throws `Rejection` `field_invalid` for content without an equivalent. */
 	add(turn: Turn): void {
 		switch (turn.role) {
 			case 'system':
@@ -55,7 +55,7 @@ export class Contents {
 		}
 	}
 
-	/** @throws `Refusal` `field_invalid` for a conversation that the model cannot continue. */
+	/** @throws `Rejection` `field_invalid` for a conversation that the model cannot continue. */
 	finish(): readonly Content[] {
 		const contents = this.#contents;
 		if (!contents.some(({ role }) => role === 'user')) rejectField('messages', 'must contain a user message with content');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientDialectName } from '../../../core/dialect-name.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { ModelFacts } from '../../conversation/model-capabilities.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -10,11 +10,11 @@ import { geminiModel } from './model.ts';
 const target: TranslationTarget = { model: 'gemini-3-pro-preview', maxOutputTokens: 1000 };
 const user = { role: 'user', content: 'Hi' };
 
-function refusalOf(client: ClientDialectName, request: JsonObject): unknown {
+function rejectionOf(client: ClientDialectName, request: JsonObject): unknown {
 	try {
 		translateRequest(client, 'gemini', { messages: [user], max_tokens: 9, ...request }, target);
 	} catch (cause) {
-		if (cause instanceof Refusal) return [cause.code, cause.param];
+		if (cause instanceof Rejection) return [cause.code, cause.param];
 		throw cause;
 	}
 	return 'taken';
@@ -64,7 +64,7 @@ test.each<[param: string, request: JsonObject]>([
 	],
 	['messages[1].tool_calls[1].id', { messages: [user, { role: 'assistant', tool_calls: [call.tool_calls[0], call.tool_calls[0]] }] }],
 ])('chat completions: %s', (param, request) => {
-	expect(refusalOf('chat', request)).toEqual(['field_invalid', param]);
+	expect(rejectionOf('chat', request)).toEqual(['field_invalid', param]);
 });
 
 const block = (one: JsonObject): JsonObject => ({ messages: [{ role: 'user', content: [one] }] });
@@ -97,7 +97,7 @@ test.each<[param: string, request: JsonObject]>([
 	],
 	['messages[1].content[1].id', { messages: [user, { role: 'assistant', content: [...use.content, ...use.content] }] }],
 ])('messages: %s', (param, request) => {
-	expect(refusalOf('messages', request)).toEqual(['field_invalid', param]);
+	expect(rejectionOf('messages', request)).toEqual(['field_invalid', param]);
 });
 
 test.each([

@@ -1,8 +1,8 @@
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { Usage } from '../../../core/usage.ts';
 import {
+	type ConversationUsage,
 	type FinishReason,
-	type ReportedUsage,
 	type ResponseReading,
 	type ResponseSink,
 	responseInvalid,
@@ -15,7 +15,7 @@ import { CandidateReader } from './candidate-reader.ts';
 import { readError } from './errors.ts';
 import { geminiToolName } from './model.ts';
 
-/** @throws `Fault` `provider_response_invalid`. */
+/** @throws `UpstreamError` `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const candidates = sink.takesChoices ? candidatesOf(body) : candidatesOf(body).slice(0, 1);
 	const blockReason = blockReasonOf(body);
@@ -71,7 +71,9 @@ class GeminiStreamReader implements StreamReader {
 
 	#finish(): void {
 		if (this.#candidates.size === 0) throw responseInvalid('with a stream without a candidate');
-		for (const { finishReason } of this.#candidates.values()) if (finishReason === undefined) throw new Fault('provider_disconnected');
+		for (const { finishReason } of this.#candidates.values()) {
+			if (finishReason === undefined) throw new UpstreamError('provider_disconnected');
+		}
 		for (const [choice, reader] of this.#candidates) this.#sink.finish({ reason: finishOf(reader) }, choice);
 	}
 
@@ -108,7 +110,7 @@ function inputUsage(reported: unknown): Usage | undefined {
 	return usage && { ...usage, outputTokens: 0, reasoningTokens: 0 };
 }
 
-function reportedUsage(reported: unknown): ReportedUsage {
+function reportedUsage(reported: unknown): ConversationUsage {
 	return { usage: usageOfGemini(reported), reportsCacheWrites: false, reportsReasoning: true };
 }
 
@@ -138,7 +140,7 @@ const failed: ReadonlySet<unknown> = new Set([
 	'OTHER',
 ]);
 
-/** @throws `Fault` `provider_response_invalid` for a response without content. */
+/** @throws `UpstreamError` `provider_response_invalid` for a response without content. */
 export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): FinishReason {
 	if (finishReason === 'MAX_TOKENS') return 'length';
 	if (filtered.has(finishReason)) return 'filtered';

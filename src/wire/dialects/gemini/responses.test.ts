@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { chatToGemini, messagesToGemini } from '../../../../test/support/translations.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import { parseExactly } from '../../json/exact-json.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -75,7 +75,7 @@ function streamed(list: readonly unknown[]): { chat: string; messages: string } 
 			text += stream.push(eventsOf(list)).toString();
 			text += stream.end().toString();
 		} catch (cause) {
-			if (!(cause instanceof Fault)) throw cause;
+			if (!(cause instanceof UpstreamError)) throw cause;
 			text += cause.code;
 		}
 		expect(stream.isTerminated && stream.hasFailed).toBe(false);
@@ -156,7 +156,7 @@ describe('streams', () => {
 		const stream = translateBytes(chatToGemini, callOf());
 		const bytes = Buffer.concat([eventsOf([answer([{ text: 'So' }])]), Buffer.from('data: {oops\n\n')]);
 		expect(stream.push(bytes).toString()).toContain('"content":"So"');
-		expect(() => stream.end()).toThrow(Fault);
+		expect(() => stream.end()).toThrow(UpstreamError);
 	});
 
 	test('arguments in pieces are joined, nested and in sequence', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unknownWireFields } from '../../../../test/support/messages-wire-fields.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
 
@@ -34,8 +34,8 @@ const thinking = fc.constantFrom<JsonObject>(
 
 const said = fc
 	.tuple(textContent, thinking, fc.boolean())
-	.map(([words, thoughts, isRefusal]) => [
-		{ role: 'assistant', ...thoughts, ...(isRefusal ? { content: null, refusal: 'No.' } : { content: words }) },
+	.map(([words, thoughts, isModelRefusal]) => [
+		{ role: 'assistant', ...thoughts, ...(isModelRefusal ? { content: null, refusal: 'No.' } : { content: words }) },
 	]);
 /** A turn with calls and its results, in any order. */
 const called = fc
@@ -113,7 +113,7 @@ const model = fc.constantFrom(
 
 test('the provider takes every request that is not rejected here', async () => {
 	let taken = 0;
-	let refused = 0;
+	let rejected = 0;
 	await fc.assert(
 		fc.asyncProperty(
 			model,
@@ -125,9 +125,9 @@ test('the provider takes every request that is not rejected here', async () => {
 				try {
 					({ body } = translateRequest('chat', 'messages', { model: 'alias', ...more, messages }, { model: name, maxOutputTokens }));
 				} catch (cause) {
-					expect(cause).toBeInstanceOf(Refusal);
+					expect(cause).toBeInstanceOf(Rejection);
 					expect(cause).toMatchObject({ code: 'field_invalid', param: expect.stringMatching(/^[a-z_]+/) as unknown });
-					refused++;
+					rejected++;
 					return;
 				}
 				taken++;
@@ -144,5 +144,5 @@ test('the provider takes every request that is not rejected here', async () => {
 		{ numRuns: 600 },
 	);
 	expect(taken).toBeGreaterThan(100);
-	expect(refused).toBeGreaterThan(10);
+	expect(rejected).toBeGreaterThan(10);
 });

@@ -8,7 +8,7 @@ import { unknownWireFields } from '../../../../test/support/messages-wire-fields
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import type { StreamTranslation } from '../../conversation/translation.ts';
 import { EventFramer } from '../../events/event-framer.ts';
@@ -53,7 +53,7 @@ function gatewayTo(origin: string): Fetch {
 		try {
 			({ body } = translateRequest('chat', 'messages', request, { model: String(request.model), maxOutputTokens: 32_000 }));
 		} catch (cause) {
-			if (!(cause instanceof Refusal)) throw cause;
+			if (!(cause instanceof Rejection)) throw cause;
 			return json(400, { error: { message: cause.message, type: 'invalid_request_error', code: cause.code, param: cause.param } });
 		}
 		expect(unknownWireFields(body)).toEqual([]);
@@ -114,7 +114,7 @@ describe.each(lines)('%s', (_name, Client) => {
 		const texts = [...events.matchAll(/"text":("(?:[^"\\]|\\.)*")[^{]*"text_delta"|"text_delta","text":("(?:[^"\\]|\\.)*")/g)].map(
 			([, first, second]) => JSON.parse(first ?? second ?? '') as string,
 		);
-		const isRefusal = events.includes('"stop_reason":"refusal"');
+		const isModelRefusal = events.includes('"stop_reason":"refusal"');
 
 		let streamed = '';
 		let reason: string | undefined;
@@ -129,7 +129,7 @@ describe.each(lines)('%s', (_name, Client) => {
 		const helper = client.chat.completions.stream(request);
 		const final = await helper.finalChatCompletion();
 		expect(final.choices[0]?.message.content ?? '').toBe(texts.join(''));
-		expect(final.choices[0]?.message.refusal ?? '').toMatch(isRefusal ? /restrictions/ : /^$/);
+		expect(final.choices[0]?.message.refusal ?? '').toMatch(isModelRefusal ? /restrictions/ : /^$/);
 		for (const call of final.choices[0]?.message.tool_calls ?? []) {
 			expect(JSON.parse(call.type === 'function' ? call.function.arguments : '')).toBeTypeOf('object');
 		}

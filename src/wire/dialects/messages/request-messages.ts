@@ -35,7 +35,7 @@ export class TurnList {
 		this.#warnings = warnings;
 	}
 
-	/** @throws `Refusal` `field_invalid` for content without an equivalent. */
+	/** @throws `Rejection` `field_invalid` for content without an equivalent. */
 	add(turn: Turn): void {
 		switch (turn.role) {
 			case 'system':
@@ -111,7 +111,7 @@ export class TurnList {
 		return [...names];
 	}
 
-	/** @throws `Refusal` `field_invalid` for a conversation that the model cannot continue. */
+	/** @throws `Rejection` `field_invalid` for a conversation that the model cannot continue. */
 	finish(): readonly MessageTurn[] {
 		const last = this.#turns.at(-1);
 		if (!this.#turns.some((turn) => turn.role === 'user')) rejectField('messages', 'must contain a user message with content');
@@ -133,7 +133,7 @@ function textBlock({ text, cacheMark }: TextPart): JsonObject {
 	return { type: 'text', text, cache_control: writeCacheMark(cacheMark) };
 }
 
-/** @throws `Refusal` `field_invalid` for a part without an equivalent. */
+/** @throws `Rejection` `field_invalid` for a part without an equivalent. */
 function contentBlock(part: ContentPart): JsonObject {
 	switch (part.type) {
 		case 'text':
@@ -175,7 +175,7 @@ const maxUseIdLength = 128;
 /** Far longer than any vendor's ids; each has to be hashed. */
 const maxIdLength = 1024;
 
-/** Converts a tool call's id for the provider, equally for the call and its result. @throws `Refusal` `field_invalid`. */
+/** Converts a tool call's id for the provider, equally for the call and its result. @throws `Rejection` `field_invalid`. */
 function toolUseId({ id, at }: ToolCall): string {
 	if (id.length > maxIdLength) rejectField(`${at.path}.id`, `must be a string of at most ${maxIdLength} characters`);
 	return fitName(id, maxUseIdLength);

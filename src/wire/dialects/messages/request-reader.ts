@@ -153,7 +153,7 @@ const handledElsewhere: ReadonlySet<string> = new Set([
 
 /**
  * Judges the fields without an equivalent: all but one are hints.
- * @throws `Refusal` `field_invalid`.
+ * @throws `Rejection` `field_invalid`.
  */
 function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
 	for (const name of request.names()) {

@@ -2,7 +2,7 @@ import type { Tool, ToolChoice } from '../../conversation/conversation.ts';
 import { cacheMarkOf } from '../../conversation/extensions.ts';
 import { isTrue, type JsonView, objectIn, rejectField, requireObject, requireTextOf } from '../../conversation/json-view.ts';
 
-/** Rejects tools that the vendor runs itself or trained its own models for: they exist only there. @throws `Refusal` `field_invalid`. */
+/** Rejects tools that the vendor runs itself or trained its own models for: they exist only there. @throws `Rejection` `field_invalid`. */
 export function readTools(tools: JsonView): readonly Tool[] {
 	return tools.items().map((tool) => {
 		const type = requireObject(tool).member('type');
@@ -25,7 +25,7 @@ function functionTool(tool: JsonView): Tool {
 	};
 }
 
-/** @throws `Refusal` `field_invalid`. */
+/** @throws `Rejection` `field_invalid`. */
 export function readToolChoice(choice: JsonView): ToolChoice {
 	const disable = choice.member('disable_parallel_tool_use');
 	const common = { named: undefined, allowed: undefined, isSingle: isTrue(disable), singleField: disable.path };

@@ -35,7 +35,7 @@ const pairingWords: PairingWords = {
 	repeatedCall: 'must differ from the ids of the other calls',
 };
 
-/** Emits the turns of a request. Consecutive messages of one role form one turn. @throws `Refusal` `field_invalid`. */
+/** Emits the turns of a request. Consecutive messages of one role form one turn. @throws `Rejection` `field_invalid`. */
 export function readTurns(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings, take: (turn: Turn) => void): void {
 	const reader = new TurnReader(takes, warnings, take);
 	const system = request.member('system');
@@ -197,7 +197,7 @@ class TurnReader {
 
 const noEquivalent = 'has no equivalent at the model’s provider: omit it';
 
-/** Returns the blocks of a list; a string is one text block. @throws `Refusal` `field_invalid`. */
+/** Returns the blocks of a list; a string is one text block. @throws `Rejection` `field_invalid`. */
 function blocksOf(content: JsonView): readonly JsonView[] {
 	if (content.kind === 'string') return [content];
 	if (content.kind !== 'array') return rejectField(content.path, 'must be a string or an array');
@@ -206,7 +206,7 @@ function blocksOf(content: JsonView): readonly JsonView[] {
 	return blocks;
 }
 
-/** Reads instructions, which must be text. @throws `Refusal` `field_invalid`. */
+/** Reads instructions, which must be text. @throws `Rejection` `field_invalid`. */
 function readTexts(content: JsonView): readonly TextPart[] {
 	const texts: TextPart[] = [];
 	for (const block of blocksOf(content)) {

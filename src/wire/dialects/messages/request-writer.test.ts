@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { workedMs } from '../../../../test/support/cpu-ms.ts';
 import { unknownWireFields } from '../../../../test/support/messages-wire-fields.ts';
-import { Refusal } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
@@ -37,7 +37,7 @@ const result = (id: string): JsonObject => ({ role: 'tool', tool_call_id: id, co
 const parts = (...list: JsonObject[]): JsonObject => ({ messages: [{ role: 'user', content: list }] });
 const image = (url: unknown): JsonObject => parts({ type: 'image_url', image_url: { url } });
 
-const refusals: readonly (readonly [param: string, request: JsonObject])[] = [
+const rejections: readonly (readonly [param: string, request: JsonObject])[] = [
 	['n', { n: 2 }],
 	['logprobs', { logprobs: true }],
 	['top_logprobs', { top_logprobs: 3 }],
@@ -112,16 +112,16 @@ test.each<[asked: JsonObject, temperature: number | undefined, warnings: readonl
 	expect([translated.body.temperature, translated.warnings]).toEqual([temperature, warnings]);
 });
 
-test.each(refusals)('rejected at %s: %j', (param, request) => {
+test.each(rejections)('rejected at %s: %j', (param, request) => {
 	let thrown: unknown;
 	try {
 		translateRequest('chat', 'messages', { model: 'x', messages: [user], ...request }, target);
 	} catch (cause) {
 		thrown = cause;
 	}
-	expect(thrown).toBeInstanceOf(Refusal);
+	expect(thrown).toBeInstanceOf(Rejection);
 	expect(thrown).toMatchObject({ code: 'field_invalid', param });
-	expect((thrown as Refusal).message).toContain(`\`${param}\``);
+	expect((thrown as Rejection).message).toContain(`\`${param}\``);
 });
 
 const fields =
@@ -166,7 +166,7 @@ test('all values are accepted or rejected, without an internal error', () => {
 				const { body } = translateRequest('chat', 'messages', { model: 'x', ...more, messages: isPlain ? [user] : list }, target);
 				expect(unknownWireFields(body)).toEqual([]);
 			} catch (cause) {
-				expect(cause).toBeInstanceOf(Refusal);
+				expect(cause).toBeInstanceOf(Rejection);
 				expect(cause).toMatchObject({ code: 'field_invalid', param: expect.any(String) as unknown });
 			}
 		}),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
@@ -111,7 +111,7 @@ test('without usage none is reported', () => {
 test.each([{}, { type: 'error', error: {} }, { ...message, content: 'x' }, { ...message, content: [{ type: 'tool_use', id: 'a' }] }])(
 	'not a message: %j',
 	(body) => {
-		expect(() => chatToMessages.translateAnswer(body, call)).toThrow(Fault);
+		expect(() => chatToMessages.translateAnswer(body, call)).toThrow(UpstreamError);
 	},
 );
 

@@ -1,7 +1,7 @@
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import { signedThinkingOf } from '../../conversation/extensions.ts';
 import { viewOf } from '../../conversation/json-view.ts';
-import type { Finish, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import type { ConversationUsage, Finish, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { messagesUsage, usageOfMessages } from '../../usage/usage-reader.ts';
@@ -10,11 +10,11 @@ import { readError, readEventError } from './errors.ts';
 /** The dialect has one choice. */
 const choice = 0;
 
-/** @throws `Fault` `provider_response_invalid`. */
+/** @throws `UpstreamError` `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const { content } = body;
 	if (body.type !== 'message' || !Array.isArray(content)) {
-		throw new Fault('provider_response_invalid', { message: 'The provider returned JSON that is not a message: retry later' });
+		throw new UpstreamError('provider_response_invalid', { message: 'The provider returned JSON that is not a message: retry later' });
 	}
 	sink.start({ id: body.id, model: body.model });
 	let hasCalls = false;
@@ -85,7 +85,7 @@ class MessagesStreamReader implements StreamReader {
 
 	/** Always an error, because the dialect has a terminal event. */
 	end(): never {
-		throw new Fault('provider_disconnected');
+		throw new UpstreamError('provider_disconnected');
 	}
 
 	#start(message: unknown): void {
@@ -207,13 +207,13 @@ function refusalText(stopDetails: unknown): string {
 	return typeof explanation === 'string' && explanation !== '' ? explanation : 'The model declined to answer.';
 }
 
-function reportedUsage(reported: unknown): ReportedUsage {
+function reportedUsage(reported: unknown): ConversationUsage {
 	const details = isJsonObject(reported) && isJsonObject(reported.output_tokens_details) ? reported.output_tokens_details : {};
 	return { usage: usageOfMessages(reported), reportsCacheWrites: true, reportsReasoning: typeof details.thinking_tokens === 'number' };
 }
 
-function invalid(what: string): Fault {
-	return new Fault('provider_response_invalid', { message: `The provider’s response contains ${what}: retry later` });
+function invalid(what: string): UpstreamError {
+	return new UpstreamError('provider_response_invalid', { message: `The provider’s response contains ${what}: retry later` });
 }
 
 /** True for a block that the provider accepts back: one that it signed or encrypted itself. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
-import { Fault } from '../../../core/upstream-error.ts';
+import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
@@ -321,7 +321,7 @@ test('any stream of a provider is translated or reported as an error, without an
 				for (const [type, more] of events) dataOf(translation.push(Buffer.from(event(type, { ...more, type }))));
 				translation.end();
 			} catch (cause) {
-				expect(cause).toBeInstanceOf(Fault);
+				expect(cause).toBeInstanceOf(UpstreamError);
 			}
 		}),
 		{ numRuns: 1000 },
@@ -339,16 +339,16 @@ describe('an invalid stream', () => {
 	])('%s', (_name, bad) => {
 		const alone = translateBytes(chatToMessages, callOf({}));
 		const before = alone.push(Buffer.from(start + text('x')));
-		expect(() => alone.push(Buffer.from(bad))).toThrow(Fault);
+		expect(() => alone.push(Buffer.from(bad))).toThrow(UpstreamError);
 
 		const together = translateBytes(chatToMessages, callOf({}));
 		expect(together.push(Buffer.from(start + text('x') + bad + text('y')))).toEqual(before);
 		expect(() => together.push(Buffer.from(text('y')))).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Error);
-		expect(() => together.end()).toThrow(Fault);
+		expect(() => together.end()).toThrow(UpstreamError);
 	});
 
 	test('content before the message', () => {
-		expect(() => translate(text('x'))).toThrow(Fault);
-		expect(() => translate(stop)).toThrow(Fault);
+		expect(() => translate(text('x'))).toThrow(UpstreamError);
+		expect(() => translate(stop)).toThrow(UpstreamError);
 	});
 });

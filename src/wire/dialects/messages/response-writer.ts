@@ -4,10 +4,10 @@ import { fitName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
+	type ConversationUsage,
 	type Finish,
 	type FinishReason,
 	type ProviderError,
-	type ReportedUsage,
 	type ResponseSink,
 	type ResponseStart,
 	type ResponseWriting,
@@ -51,7 +51,7 @@ abstract class MessageWriter {
 	startChoice(): void {}
 
 	/** A `refusal` of another vendor's model becomes text of the message. */
-	addRefusal(text: string): void {
+	addModelRefusal(text: string): void {
 		this.addText(text);
 	}
 
@@ -105,7 +105,7 @@ abstract class MessageWriter {
 		};
 	}
 
-	protected finalUsage({ usage }: ReportedUsage): JsonObject {
+	protected finalUsage({ usage }: ConversationUsage): JsonObject {
 		return this.usageOf(toldToCaller(usage, this.call));
 	}
 }
@@ -140,7 +140,7 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 		this.#arguments += fragment;
 	}
 
-	end(usage: ReportedUsage): void {
+	end(usage: ConversationUsage): void {
 		this.#endCall();
 		this.#usage = this.finalUsage(usage);
 	}
@@ -228,7 +228,7 @@ class MessageStreamWriter extends MessageWriter implements ResponseSink, Written
 		this.#delta(`"input_json_delta","partial_json":${JSON.stringify(fragment)}`);
 	}
 
-	end(usage: ReportedUsage): void {
+	end(usage: ConversationUsage): void {
 		this.#closeBlock();
 		this.#write('message_delta', { type: 'message_delta', delta: this.stop, usage: this.finalUsage(usage) });
 		this.#write('message_stop', { type: 'message_stop' });

@@ -106,7 +106,7 @@ const nonStreamingDefault = 16_384;
 /** The cap, which this provider requires: the client's, otherwise the default, which has no field. */
 export type GivenCap = Omit<OutputCap, 'field'> & Partial<Pick<OutputCap, 'field'>>;
 
-/** @throws `Refusal` `field_invalid`. */
+/** @throws `Rejection` `field_invalid`. */
 export function outputCapOf(conversation: Conversation, target: TranslationTarget): GivenCap {
 	const { maxOutputTokens: max, defaultMaxTokens } = target;
 	const cap = conversation.outputCap(max);
