@@ -20,19 +20,19 @@ import { restoreMissing } from '../src/stores/restoring-admission.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
 import { chat } from '../src/wire/dialects/chat/chat.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
-import { meterAnswer, readTold } from '../src/wire/usage/usage-meter.ts';
+import { meterResponse, readTold } from '../src/wire/usage/usage-meter.ts';
 import { chatUsage } from '../src/wire/usage/usage-reader.ts';
 import { callerOf, testSettings } from '../test/support/gateway-bench.ts';
-import { chatAnswer, chatRequest } from './workloads.ts';
+import { chatRequest, chatResponse } from './workloads.ts';
 
 const rounds = 25;
-const callsARound = 20_000;
+const requestsPerRound = 20_000;
 const callers = 64;
 
 const log = { debug() {}, info() {}, warn: console.log, error: console.log };
 const newId = createRequestIds(systemClock);
 const body = Buffer.from(chatRequest(1024));
-const answer = Buffer.from(chatAnswer);
+const httpResponse = Buffer.from(chatResponse);
 
 /** Microseconds of CPU per request: of the thread that serves requests, and of all others. */
 interface Cost {
@@ -46,10 +46,10 @@ const directory = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 const ledger = await openSqliteLedger({ dataDir: directory, durability: 'process', retainDays: null }, { clock: systemClock, log });
 const admission = restoreMissing(createMemoryAdmission({ clock: systemClock }), {
 	clock: systemClock,
-	sumUp: async (team, asked) => ({
+	sumUp: async (team, requested) => ({
 		team,
 		tokensToday: 0,
-		budgets: asked.map((budget) => ({ ...budget, settledNanoUsd: 0n })),
+		budgets: requested.map((budget) => ({ ...budget, settledNanoUsd: 0n })),
 		endedIds: [],
 	}),
 	endedSinceMs: () => systemClock.nowMs(),
@@ -91,7 +91,7 @@ function open(stores: Stores): Gateway {
 		{ ...testSettings, tiers: { sandbox: tier, standard: tier } },
 		{
 			...stores,
-			upstream: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([answer]) }),
+			upstream: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([httpResponse]) }),
 			verifier: { verify: () => callerOf('client') },
 			teams: {
 				teamOf: () => team,
@@ -117,7 +117,7 @@ function least(costs: readonly Cost[], thread: keyof Cost): number {
 }
 
 async function run(gateway: Gateway): Promise<Cost> {
-	let left = callsARound;
+	let left = requestsPerRound;
 	const before = { serving: process.threadCpuUsage(), all: process.cpuUsage() };
 	await Promise.all(
 		Array.from({ length: callers }, async () => {
@@ -128,8 +128,8 @@ async function run(gateway: Gateway): Promise<Cost> {
 		}),
 	);
 	await gateway.settled();
-	const serving = microseconds(process.threadCpuUsage(before.serving)) / callsARound;
-	return { serving, others: microseconds(process.cpuUsage(before.all)) / callsARound - serving };
+	const serving = microseconds(process.threadCpuUsage(before.serving)) / requestsPerRound;
+	return { serving, others: microseconds(process.cpuUsage(before.all)) / requestsPerRound - serving };
 }
 
 function microseconds({ user, system }: NodeJS.CpuUsage): number {
@@ -156,7 +156,7 @@ function readingUs(): number {
 	const times = 50_000;
 	const once = (): void => {
 		measureInput(parsed, chat.inputContent(parsed.members), 'gpt-4o');
-		meterAnswer(answer, readTold(answer, chatUsage).usage, chatUsage, 1);
+		meterResponse(httpResponse, readTold(httpResponse, chatUsage).usage, chatUsage, 1);
 	};
 	for (let warm = 0; warm < times; warm++) once();
 	const before = process.threadCpuUsage();

@@ -45,13 +45,13 @@ interface Job {
 	readonly paths: readonly string[];
 }
 
-interface Answers {
+interface ResponseTotals {
 	readonly timings: readonly (readonly [path: string, ms: number])[];
 	/** CPU time of the thread that sends the requests. */
 	readonly cpuUs: number;
 }
 
-interface Outcome extends Pick<Answers, 'timings'> {
+interface Outcome extends Pick<ResponseTotals, 'timings'> {
 	readonly tookMs: number;
 	/** CPU time of the thread that serves requests. */
 	readonly mainUs: number;
@@ -60,7 +60,7 @@ interface Outcome extends Pick<Answers, 'timings'> {
 }
 
 if (isMainThread) await measureAll();
-else parentPort?.on('message', (job: Job) => void read(job).then((answers) => parentPort?.postMessage(answers, [])));
+else parentPort?.on('message', (job: Job) => void read(job).then((responses) => parentPort?.postMessage(responses, [])));
 
 async function measureAll(): Promise<void> {
 	const { values } = parseArgs({
@@ -97,11 +97,11 @@ async function measureAll(): Promise<void> {
 }
 
 async function measureReads(job: Pick<Job, 'baseUrl' | 'accessToken'>, forMs: number): Promise<void> {
-	const asker = new Worker(new URL(import.meta.url));
+	const requester = new Worker(new URL(import.meta.url));
 	const run = async (clients: number, runMs: number, paths: readonly string[]): Promise<Outcome> => {
 		const [whole, main, startMs] = [process.cpuUsage(), process.threadCpuUsage(), performance.now()];
-		asker.postMessage({ ...job, clients, forMs: runMs, paths } satisfies Job, []);
-		const [{ timings, cpuUs }] = (await once(asker, 'message')) as [Answers];
+		requester.postMessage({ ...job, clients, forMs: runMs, paths } satisfies Job, []);
+		const [{ timings, cpuUs }] = (await once(requester, 'message')) as [ResponseTotals];
 		const mainUs = sumOf(process.threadCpuUsage(main));
 		return { timings, mainUs, otherUs: sumOf(process.cpuUsage(whole)) - mainUs - cpuUs, tookMs: performance.now() - startMs };
 	};
@@ -133,7 +133,7 @@ async function measureReads(job: Pick<Job, 'baseUrl' | 'accessToken'>, forMs: nu
 	console.log(rowText('all', crowd, idleShare));
 	console.log(`event loop delay ${delayText(delay)}`);
 	delay.disable();
-	await asker.terminate();
+	await requester.terminate();
 }
 
 function together(outcomes: readonly Outcome[]): Outcome {
@@ -159,7 +159,7 @@ function rowText(title: string, { timings, mainUs, otherUs, tookMs }: Outcome, i
 	return `${timesText(title, timings)}      ${perRead(mainUs - idleShare * tookMs)} ${perRead(otherUs)}`;
 }
 
-function timesText(title: string, timings: Answers['timings']): string {
+function timesText(title: string, timings: ResponseTotals['timings']): string {
 	const ms = timings.map(([, one]) => one);
 	const shown = [0.5, 0.99, 1].map((share) => quantile(ms, share).toFixed(1).padStart(6));
 	return `${title.padEnd(34)} ${String(ms.length).padStart(6)} ${shown.join(' ')}`;
@@ -209,7 +209,7 @@ async function fill(dataDir: string, rows: number, teams: number): Promise<void>
 					provider: 'provider_b',
 					model,
 					dialect: 'chat',
-					isStreamed: false,
+					isStreaming: false,
 					priceVersion: 'default:2026-11-21',
 					holdNanoUsd: 1_000_000n,
 					budgets: ['all'],
@@ -237,7 +237,7 @@ async function fetchToken(endpoint: string): Promise<string> {
 }
 
 /** Sends requests from a worker thread, so that its own work delays no response. */
-async function read({ baseUrl, accessToken, clients, forMs, paths }: Job): Promise<Answers> {
+async function read({ baseUrl, accessToken, clients, forMs, paths }: Job): Promise<ResponseTotals> {
 	const cpu = process.threadCpuUsage();
 	const timings: (readonly [string, number])[] = [];
 	const endMs = performance.now() + forMs;

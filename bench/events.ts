@@ -10,7 +10,7 @@ import {
 	messagesBody,
 	messagesPath,
 	readStream,
-	sseAnswer,
+	sseResponse,
 } from '../test/support/gateway-bench.ts';
 import { guardrailsWith } from '../test/support/guarded-gateway.ts';
 
@@ -66,10 +66,10 @@ async function run(bench: GatewayBench, path: string, body: string, stream: read
 	const upstream = new HandStream();
 	bench.respond = ({ onSent }) => {
 		onSent?.();
-		return sseAnswer(upstream);
+		return sseResponse(upstream);
 	};
-	const asked = body.replace(/"model":"[^"]*"/, `"model":"${model}"`).replace('{', '{"stream":true,');
-	const { reader } = readStream(await bench.ask(path, asked));
+	const requested = body.replace(/"model":"[^"]*"/, `"model":"${model}"`).replace('{', '{"stream":true,');
+	const { reader } = readStream(await bench.ask(path, requested));
 	for (const bytes of stream) upstream.write(bytes);
 	upstream.sink?.end();
 	await bench.gateway.settled();

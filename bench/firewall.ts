@@ -47,7 +47,7 @@ const edgeBench = await startEdgeBench();
 await edgeBench.keySet.start();
 const accessToken = edgeBench.issuer.accessToken();
 const verifier: AccessTokenVerifier = { verify: await warmVerifier(accessToken) };
-const answer = { status: 200, headers: {}, body: null };
+const response = { status: 200, headers: {}, body: null };
 const handle = edgeLayer(
 	{ scopeBase: edgeBench.issuer.scopeBase, tokenHeaders: ['authorization'] },
 	{
@@ -60,7 +60,7 @@ const handle = edgeLayer(
 		isLeaving: () => false,
 		overload: () => undefined,
 	},
-)(() => Promise.resolve(answer));
+)(() => Promise.resolve(response));
 rows.push([
 	'whole edge, token check included',
 	await measure(async (request) => {

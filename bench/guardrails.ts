@@ -41,7 +41,7 @@ console.log('guardrails, CPU time\n');
 console.log('| policies | 1 KB call, us | its text in two parts, us | long text, MB/s | held-back stream, us an event of 4 characters |');
 console.log('|---|---|---|---|---|');
 for (const [name, guardrails] of cases) {
-	const [callUs = 0, partsUs = 0] = [whole, inTwoParts].map((members) =>
+	const [requestUs = 0, partsUs = 0] = [whole, inTwoParts].map((members) =>
 		timeOf(2000, () => void guardrails.screen(chat.textViews.request(members).texts, 'input', 'team').run(1e9)),
 	);
 	const longUs = timeOf(5, () => void guardrails.screen([{ text: long, isJson: false }], 'input', 'team').run(1e9));
@@ -51,7 +51,7 @@ for (const [name, guardrails] of cases) {
 		for (const event of events) held.push(event);
 		held.end();
 	});
-	const figures = [callUs.toFixed(1), partsUs.toFixed(1), (long.length / longUs).toFixed(1), (streamUs / events.length).toFixed(2)];
+	const figures = [requestUs.toFixed(1), partsUs.toFixed(1), (long.length / longUs).toFixed(1), (streamUs / events.length).toFixed(2)];
 	console.log(`| ${name} | ${figures.join(' | ')} |`);
 }
 

@@ -316,7 +316,7 @@ function openRow(id: string, startedMs: number, index: number): OpenRow {
 		provider: `provider_${index % 3}`,
 		model: models[index % models.length] ?? '',
 		dialect: index % 2 === 0 ? 'chat' : 'messages',
-		isStreamed: true,
+		isStreaming: true,
 		priceVersion: 'default:2026-11-01',
 		holdNanoUsd: 12_345_678n,
 		budgets: [`team-${team}`],

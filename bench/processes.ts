@@ -35,7 +35,7 @@ export async function startProcess(options: {
 	if (pid === undefined) throw new Error(`${command} did not start`);
 	const complaints: string[] = [];
 	child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk.toString()));
-	while (!(await answers(options.readyUrl))) {
+	while (!(await responses(options.readyUrl))) {
 		if (child.exitCode !== null || performance.now() - startedMs > 20_000) {
 			throw new Error(`${options.command} ${options.args.join(' ')} is not ready: ${complaints.join('').slice(-2000)}`);
 		}
@@ -64,7 +64,7 @@ export async function freePort(): Promise<number> {
 	return address.port;
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responses(url: string): Promise<boolean> {
 	try {
 		const response = await fetch(url, { signal: AbortSignal.timeout(1000) });
 		await response.arrayBuffer();

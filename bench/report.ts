@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 import type { Latency } from './latency.ts';
 import { cores } from './processes.ts';
-import type { Measurement, WholeAnswers } from './run.ts';
+import type { Measurement, NonStreamingResponses } from './run.ts';
 import type { Saturation } from './saturation.ts';
 import type { StreamPair } from './streams.ts';
 
@@ -49,7 +49,7 @@ With edge and gateway in processes of their own a request of 1 KB costs both tog
 `;
 }
 
-function rowsOf(size: string, read: (one: Measurement) => WholeAnswers): Row[] {
+function rowsOf(size: string, read: (one: Measurement) => NonStreamingResponses): Row[] {
 	const addedLatency = (one: Measurement, figure: keyof Latency): number =>
 		read(one).latency.through[figure] - read(one).latency.direct[figure];
 	return [

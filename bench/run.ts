@@ -16,12 +16,12 @@ import {
 	type StartTarget,
 	startBareProxy,
 	startNginxProxy,
+	startNonStreamingUpstream,
 	startPortkey,
 	startStreamUpstream,
 	startTollgate,
 	startTollgateApart,
 	startTollgateWithoutLedger,
-	startWholeUpstream,
 	type Target,
 } from './targets.ts';
 import { chatRequest } from './workloads.ts';
@@ -29,15 +29,15 @@ import { chatRequest } from './workloads.ts';
 export interface Measurement {
 	readonly name: string;
 	readonly readyMs: number;
-	readonly small: WholeAnswers;
-	readonly large: WholeAnswers;
+	readonly small: NonStreamingResponses;
+	readonly large: NonStreamingResponses;
 	/** Undefined for a target that fails to relay this load. */
 	readonly stream: StreamPair | undefined;
 	readonly streamMemoryBytes: number | undefined;
 }
 
 /** Results for requests of one size. */
-export interface WholeAnswers {
+export interface NonStreamingResponses {
 	readonly saturation: Saturation;
 	/** Latency at a quarter of the target's own saturation, and at the same rate straight to the provider. */
 	readonly latency: LatencyPair;
@@ -72,12 +72,12 @@ const starters: Record<string, StartTarget> = {
 
 try {
 	preparePeers();
-	const whole = await startWholeUpstream(directory);
+	const whole = await startNonStreamingUpstream(directory);
 	const streaming = await startStreamUpstream();
 	try {
 		const names = Object.keys(starters).filter((name) => values.only === undefined || values.only === name);
-		const { answers, apart } = await measureAnswers(names, whole);
-		const measurements = await addStreams(names, answers, streaming);
+		const { responses, apart } = await measureResponses(names, whole);
+		const measurements = await addStreams(names, responses, streaming);
 		const report = renderReport(measurements, apart, values.quick) + renderSections();
 		console.log(report);
 		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
@@ -103,16 +103,16 @@ function renderSections(): string {
 		.join('');
 }
 
-type Answers = Omit<Measurement, 'stream' | 'streamMemoryBytes'>;
+type ResponseTotals = Omit<Measurement, 'stream' | 'streamMemoryBytes'>;
 
 /**
  * Starts all targets and loads one at a time.
  * @returns with them the saturation of Tollgate in two processes.
  */
-async function measureAnswers(
+async function measureResponses(
 	names: readonly string[],
 	whole: Target,
-): Promise<{ answers: readonly Answers[]; apart: Saturation | undefined }> {
+): Promise<{ responses: readonly ResponseTotals[]; apart: Saturation | undefined }> {
 	const targets: Target[] = [];
 	try {
 		for (const name of names) targets.push(await (starters[name] ?? startTollgate)(whole.url, directory));
@@ -123,14 +123,14 @@ async function measureAnswers(
 		console.log('measuring requests of 100 KB');
 		const largeLoads = await saturateInTurn(targets, large, seconds, directory);
 		console.log('measuring latency of 1 KB');
-		const smallAnswers = await addLatencies(targets, smallLoads, whole, small);
+		const smallResponses = await addLatencies(targets, smallLoads, whole, small);
 		console.log('measuring latency of 100 KB');
-		const largeAnswers = await addLatencies(targets, largeLoads, whole, large);
-		const answers = targets.flatMap(({ name, readyMs }, index): Answers[] => {
-			const [ofSmall, ofLarge] = [smallAnswers[index], largeAnswers[index]];
+		const largeResponses = await addLatencies(targets, largeLoads, whole, large);
+		const responses = targets.flatMap(({ name, readyMs }, index): ResponseTotals[] => {
+			const [ofSmall, ofLarge] = [smallResponses[index], largeResponses[index]];
 			return ofSmall === undefined || ofLarge === undefined ? [] : [{ name, readyMs, small: ofSmall, large: ofLarge }];
 		});
-		return { answers, apart: smallLoads[names.length] };
+		return { responses, apart: smallLoads[names.length] };
 	} finally {
 		for (const target of targets) await target.stop();
 	}
@@ -141,7 +141,7 @@ async function addLatencies(
 	saturations: readonly Saturation[],
 	whole: Target,
 	body: string,
-): Promise<WholeAnswers[]> {
+): Promise<NonStreamingResponses[]> {
 	const loads = targets.flatMap((target, index) => {
 		const saturation = saturations[index];
 		if (saturation === undefined) return [];
@@ -155,7 +155,7 @@ async function addLatencies(
 }
 
 /** Starts all targets again, before a provider that streams. */
-async function addStreams(names: readonly string[], answers: readonly Answers[], streaming: Target): Promise<Measurement[]> {
+async function addStreams(names: readonly string[], responses: readonly ResponseTotals[], streaming: Target): Promise<Measurement[]> {
 	const relays: Target[] = [];
 	try {
 		for (const name of names) relays.push(await (starters[name] ?? startTollgate)(streaming.url, directory));
@@ -163,7 +163,7 @@ async function addStreams(names: readonly string[], answers: readonly Answers[],
 		const load = { streams: 100, events: values.quick ? 50 : 200, intervalMs: 20, rounds: values.quick ? 1 : 5 };
 		const streams = await compareStreams(streaming, relays, load);
 		const measurements: Measurement[] = [];
-		for (const [index, measured] of answers.entries()) {
+		for (const [index, measured] of responses.entries()) {
 			const [relay, stream] = [relays[index], streams[index]];
 			if (relay === undefined) continue;
 			const readyMs = Math.min(measured.readyMs, relay.readyMs);

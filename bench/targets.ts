@@ -4,7 +4,7 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPackages } from '../test/support/system-programs.ts';
 import { cores, freePort, type Running, startProcess } from './processes.ts';
-import { chatAnswer } from './workloads.ts';
+import { chatResponse } from './workloads.ts';
 
 export interface Target extends Running {
 	readonly name: string;
@@ -17,13 +17,13 @@ const node = process.execPath;
 const here = import.meta.dirname;
 
 /** Fake provider of non-streaming responses: nginx, because its own cost is negligible. */
-export async function startWholeUpstream(directory: string): Promise<Target> {
+export async function startNonStreamingUpstream(directory: string): Promise<Target> {
 	const port = await freePort();
 	const running = await startNginx(
 		directory,
 		'upstream',
 		port,
-		`location / { default_type application/json; return 200 '${chatAnswer}'; }`,
+		`location / { default_type application/json; return 200 '${chatResponse}'; }`,
 		cores?.load,
 	);
 	return { ...running, name: 'direct', url: `http://127.0.0.1:${port}`, headers: {} };
@@ -155,9 +155,9 @@ async function fetchAccessToken(identityPort: number): Promise<string> {
 		method: 'POST',
 		body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'bench', client_secret: 'bench-secret-of-the-benchmark' }),
 	});
-	const answer = (await response.json()) as { access_token?: string };
-	if (answer.access_token === undefined) throw new Error(`no access token: ${response.status}`);
-	return answer.access_token;
+	const httpResponse = (await response.json()) as { access_token?: string };
+	if (httpResponse.access_token === undefined) throw new Error(`no access token: ${response.status}`);
+	return httpResponse.access_token;
 }
 
 async function startNginx(

@@ -8,7 +8,7 @@
 
 import { atOnce, type Steps } from '../src/core/cooperative-task.ts';
 import type { ClientDialectName } from '../src/core/dialect-name.ts';
-import type { TranslatedCall } from '../src/wire/conversation/response.ts';
+import type { ResponseContext } from '../src/wire/conversation/response.ts';
 import { clientDialects } from '../src/wire/dialects/dialects.ts';
 import { type JsonBody, type JsonObject, parsingSteps, WrittenBody } from '../src/wire/json/parse-body.ts';
 import { isSameDialect, translateRequest } from '../src/wire/translate.ts';
@@ -23,7 +23,7 @@ const placed = new Set(['model', 'stream_options', 'max_tokens', 'max_completion
 
 console.log('pair                         call of 1 KB     event   1 MB: in all, longest step');
 for (const translation of translations) {
-	const call = timeCalls(translation);
+	const call = timeRequests(translation);
 	const event = timeEvents(translation);
 	const [allMs, longestMs] = timeLarge(translation);
 	console.log(
@@ -45,7 +45,7 @@ function cpuOf(work: () => void, times: number, rounds = 7): number {
 	return best;
 }
 
-function callOf(request: JsonObject): TranslatedCall {
+function callOf(request: JsonObject): ResponseContext {
 	return { request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000, estimatedInputTokens: 250 };
 }
 
@@ -54,13 +54,13 @@ function translateBody({ caller, provider }: Translation, members: JsonObject): 
 	return new WrittenBody(body, placed).bytes;
 }
 
-function timeCalls(translation: Translation): number {
+function timeRequests(translation: Translation): number {
 	const members = conversation(translation.caller, 1024);
 	const call = callOf(members);
-	const answer = Buffer.from(JSON.stringify(answerOf(translation.provider)));
+	const response = Buffer.from(JSON.stringify(responseOf(translation.provider)));
 	return cpuOf(() => {
 		translateBody(translation, members);
-		JSON.stringify(translation.translateAnswer(JSON.parse(answer.toString()) as JsonObject, call));
+		JSON.stringify(translation.translateResponse(JSON.parse(response.toString()) as JsonObject, call));
 	}, 4000);
 }
 
@@ -179,7 +179,7 @@ function spoken(caller: ClientDialectName, request: JsonObject): JsonObject {
 	return translateRequest('chat', caller, request, { model: samples[caller].models[1], maxOutputTokens: 64_000 }).body;
 }
 
-function answerOf(provider: Translation['provider']): JsonObject {
+function responseOf(provider: Translation['provider']): JsonObject {
 	const { recordings: vendor } = samples[provider];
 	const recording = readRecordings(vendor).find((one) => one.name === `${vendor}/text.json`);
 	if (recording === undefined) throw new Error(`no recording ${vendor}/text`);

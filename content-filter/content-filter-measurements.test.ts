@@ -31,7 +31,7 @@ describe('the published figures of the content filter', () => {
 		expect(weights.length).toBeLessThan(1.85 * 2 ** 20);
 	});
 
-	const asked = tableOf('Requirements');
+	const requested = tableOf('Requirements');
 	it.each([
 		['known jailbreak prompts, caught at 0.5', 'at least 90.0 %'],
 		['harmful human prompts, F1 at 0.5', 'at least 75.0 %'],
@@ -40,7 +40,7 @@ describe('the published figures of the content filter', () => {
 		['safe prompts that sound unsafe, blocked at 0.8', 'at most 10.0 %'],
 		['all labelled rows, harmful in any category, F1 at 0.5', 'at least 65.0 %'],
 	])('keep what was asked, both ways of measuring: %s, %s', (what, bound) => {
-		const [, crossValidated, heldOut, told] = asked.find(([name]) => name === what) ?? [];
+		const [, crossValidated, heldOut, told] = requested.find(([name]) => name === what) ?? [];
 		expect(told).toBe(bound);
 		for (const measured of [crossValidated, heldOut]) {
 			expect(measured).toMatch(/^[\d.]+ % of \d+$/);

@@ -43,10 +43,10 @@ async function countBlocked(): Promise<number> {
 	for (const content of harmlessPrompts(prompts, 7)) {
 		const [path, model] = index++ % 2 === 0 ? ['/v1/chat/completions', 'gpt-sim-text'] : ['/v1/messages', 'claude-sim-text'];
 		const body = JSON.stringify({ model, max_tokens: 50, messages: [{ role: 'user', content }] });
-		const answer = await fetch(`${product.gatewayUrl}${path}`, { method: 'POST', headers, body });
-		await answer.arrayBuffer();
-		if (answer.headers.has('x-amzn-waf-action')) blocked++;
-		else if (answer.status !== 200) throw new Error(`a prompt returned ${answer.status}`);
+		const response = await fetch(`${product.gatewayUrl}${path}`, { method: 'POST', headers, body });
+		await response.arrayBuffer();
+		if (response.headers.has('x-amzn-waf-action')) blocked++;
+		else if (response.status !== 200) throw new Error(`a prompt returned ${response.status}`);
 	}
 	return blocked;
 }

@@ -143,9 +143,9 @@ class Engine {
 	async run(order: Order, withinMs = limitMs): Promise<Result | undefined> {
 		if (this.#child === undefined) await this.start();
 		this.#child?.send(order);
-		const answer: Promise<unknown[]> =
+		const response: Promise<unknown[]> =
 			this.#child === undefined ? Promise.resolve([]) : once(this.#child, 'message', { signal: AbortSignal.timeout(withinMs) });
-		const result = (await answer.catch(() => [])) as Result[];
+		const result = (await response.catch(() => [])) as Result[];
 		if (result.length === 0) this.stop();
 		return result[0];
 	}

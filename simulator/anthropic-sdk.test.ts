@@ -54,26 +54,26 @@ describe.each(lines)('%s', (_name, Client, version) => {
 	});
 
 	test('tools: two calls, their results, a response', async () => {
-		const asked = {
+		const requested = {
 			...hello,
 			tools: [weather],
 			messages: [{ role: 'user' as const, content: 'The weather in San Francisco and Boston?' }],
 		};
-		for (const message of [await clientOf().messages.create(asked), await clientOf().messages.stream(asked).finalMessage()]) {
+		for (const message of [await clientOf().messages.create(requested), await clientOf().messages.stream(requested).finalMessage()]) {
 			expect(message.stop_reason).toBe('tool_use');
 			expect(message.content.map((block) => block.type)).toEqual(['text', 'tool_use', 'tool_use']);
 			const uses = message.content.filter((block) => block.type === 'tool_use');
 			expect(uses.map((use) => use.input)).toEqual([{ city: 'San Francisco' }, { city: 'Boston' }]);
 			const results = uses.map((use) => ({ type: 'tool_result' as const, tool_use_id: use.id, content: 'rain' }));
 			const messages = [
-				...asked.messages,
+				...requested.messages,
 				{ role: 'assistant' as const, content: message.content },
 				{ role: 'user' as const, content: results },
 			];
-			const answer = await clientOf().messages.create({ ...asked, messages });
-			expect(answer.content[0]).toMatchObject({ type: 'text', text: containing('rain') });
+			const response = await clientOf().messages.create({ ...requested, messages });
+			expect(response.content[0]).toMatchObject({ type: 'text', text: containing('rain') });
 			await expect(
-				clientOf().messages.create({ ...asked, messages: [...messages.slice(0, 2), { role: 'user', content: results.slice(1) }] }),
+				clientOf().messages.create({ ...requested, messages: [...messages.slice(0, 2), { role: 'user', content: results.slice(1) }] }),
 			).rejects.toThrow(/without `tool_result` blocks/);
 		}
 	});
@@ -90,20 +90,20 @@ describe.each(lines)('%s', (_name, Client, version) => {
 	});
 
 	test('thinking is signed, accepted unchanged, and rejected when changed', async () => {
-		const asked = {
+		const requested = {
 			...hello,
 			thinking: { type: 'adaptive' as const },
 			tools: [weather],
 			messages: [{ role: 'user' as const, content: 'The weather in Oslo?' }],
 		};
-		const message = await clientOf().messages.stream(asked).finalMessage();
+		const message = await clientOf().messages.stream(requested).finalMessage();
 		expect(message.content.map((block) => block.type)).toEqual(['thinking', 'text', 'tool_use']);
 		expect(message.usage.output_tokens_details).toEqual({ thinking_tokens: 32 });
 		const use = message.content[2];
 		if (use?.type !== 'tool_use' || message.content[0]?.type !== 'thinking') throw new Error('no tool use');
 		const result = { role: 'user' as const, content: [{ type: 'tool_result' as const, tool_use_id: use.id, content: 'rain' }] };
 		const replay = (content: Anthropic.ContentBlockParam[]): Promise<Anthropic.Message> =>
-			clientOf().messages.create({ ...asked, messages: [...asked.messages, { role: 'assistant', content }, result] });
+			clientOf().messages.create({ ...requested, messages: [...requested.messages, { role: 'assistant', content }, result] });
 		expect((await replay(message.content)).stop_reason).toBe('end_turn');
 		await expect(replay([{ ...message.content[0], thinking: 'changed' }, ...message.content.slice(1)])).rejects.toThrow(
 			/Invalid `signature`/,
@@ -192,9 +192,9 @@ describe.each(lines)('%s', (_name, Client, version) => {
 
 	test('sampling by version and model', async () => {
 		const sampled = { ...hello, model: 'claude-opus-4-6', temperature: 0.2 };
-		const asked = clientOf().messages.create(sampled);
-		if (version === '2026-10-21') await expect(asked).rejects.toThrow(/2026-10-21/);
-		else expect((await asked).stop_reason).toBe('end_turn');
+		const requested = clientOf().messages.create(sampled);
+		if (version === '2026-10-21') await expect(requested).rejects.toThrow(/2026-10-21/);
+		else expect((await requested).stop_reason).toBe('end_turn');
 	});
 
 	test('models', async () => {

@@ -44,7 +44,7 @@ const prompts: Readonly<Record<string, { readonly system: string; readonly user:
 	},
 };
 
-interface Asked {
+interface ModerationContext {
 	readonly system: string;
 	readonly user: string;
 	readonly demandsJson?: boolean;
@@ -53,7 +53,7 @@ interface Asked {
 
 const tool = { name: 'look_up', parameters: { type: 'object', properties: {} } };
 
-const wires: Readonly<Record<string, (asked: Asked) => Promise<string>>> = {
+const wires: Readonly<Record<string, (requested: ModerationContext) => Promise<string>>> = {
 	OpenAI: ({ system, user, demandsJson, tools }) =>
 		ask('/openai/v1/chat/completions', {
 			model: 'gpt-4o',
@@ -93,9 +93,9 @@ test.each(cases)('$wire follows the schema of $client, JSON mode: $demandsJson',
 });
 
 test.each(Object.keys(wires))('%s: a prompt that only holds a schema is a question, and so is one with tools', async (wire) => {
-	const answer = wires[wire] ?? (() => Promise.resolve(''));
-	expect(await answer({ system: 'Be brief.', user: `What does this do? ${written}` })).toContain('You wrote: ');
-	expect(await answer({ system: `${prompts['AI SDK']?.system}`, user: question, tools: true })).toContain('You wrote: ');
+	const response = wires[wire] ?? (() => Promise.resolve(''));
+	expect(await response({ system: 'Be brief.', user: `What does this do? ${written}` })).toContain('You wrote: ');
+	expect(await response({ system: `${prompts['AI SDK']?.system}`, user: question, tools: true })).toContain('You wrote: ');
 });
 
 test('JSON mode without a usable schema gets JSON, also for a prompt full of braces', async () => {

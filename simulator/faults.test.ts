@@ -196,11 +196,11 @@ describe('contents', () => {
 	});
 
 	test('missing-index and empty-ids', async () => {
-		const asked = { ...stream, tools: [tool], tool_choice: 'required' };
-		const indexless = await (await chat('sim-missing-index', asked)).text();
+		const requested = { ...stream, tools: [tool], tool_choice: 'required' };
+		const indexless = await (await chat('sim-missing-index', requested)).text();
 		expect(indexless).not.toContain('"tool_calls":[{"index"');
 		expect(indexless).toContain('"tool_calls":[{"id":"call_');
-		expect(await (await chat('sim-empty-ids', asked)).text()).toContain('"id":"","type":"function"');
+		expect(await (await chat('sim-empty-ids', requested)).text()).toContain('"id":"","type":"function"');
 		expect(await (await message('sim-missing-index', stream)).text()).not.toContain('"index"');
 	});
 

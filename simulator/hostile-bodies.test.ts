@@ -1,7 +1,7 @@
 /** Tests that no body makes the simulator fail: it responds, or rejects the request in the vendor's words. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isByteStream, readWhole, streamOf } from '../src/core/byte-stream.ts';
+import { isByteStream, readAll, streamOf } from '../src/core/byte-stream.ts';
 import type { HttpRequest } from '../src/core/handler.ts';
 import { createTestClock } from '../test/support/start-simulator.ts';
 import { createSimulator } from './simulator.ts';
@@ -121,7 +121,7 @@ test.each([
 				expect([200, 400, 404]).toContain(response.status);
 				const whole =
 					response.body !== null && isByteStream(response.body)
-						? await readWhole(response.body, 10_000_000)
+						? await readAll(response.body, 10_000_000)
 						: Buffer.from(response.body ?? '');
 				expect(whole.length).toBeGreaterThan(0);
 			},

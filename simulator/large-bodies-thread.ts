@@ -11,9 +11,9 @@ export interface BodyQuestion {
 	readonly bytes: Uint8Array;
 }
 
-export type BodyAnswer = readonly [number: number, read: ReadRequest];
+export type BodyResponse = readonly [number: number, read: ReadRequest];
 
 parentPort?.on('message', ({ number, wire, target, bytes }: BodyQuestion) => {
 	const read = readRequest(bytes, wireNamed(wire), { ...target, query: new URLSearchParams(target.query) });
-	parentPort?.postMessage([number, read] satisfies BodyAnswer, []);
+	parentPort?.postMessage([number, read] satisfies BodyResponse, []);
 });

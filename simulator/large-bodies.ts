@@ -4,7 +4,7 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { BodyAnswer, BodyQuestion } from './large-bodies-thread.ts';
+import type { BodyQuestion, BodyResponse } from './large-bodies-thread.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import type { Wire, WireTarget } from './wires/wire.ts';
 
@@ -33,7 +33,7 @@ export function createBodyReader(): BodyReader {
 		const worker = new Worker(file, { execArgv: [], name: threadName });
 		const waiting = new Map<number, Waiter>();
 		worker.unref();
-		worker.on('message', ([number, read]: BodyAnswer) => {
+		worker.on('message', ([number, read]: BodyResponse) => {
 			waiting.get(number)?.resolve(read);
 			waiting.delete(number);
 			if (waiting.size === 0) worker.unref();

@@ -5,30 +5,30 @@ import type { HttpRequest } from '../src/core/handler.ts';
 import type { Usage } from './plan/response-plan.ts';
 import type { EngineWireName } from './wires/moderation-wire.ts';
 import type { WireName } from './wires/wire.ts';
-import { type Bill, type CallOutcome, nothingBilled } from './witness/bill.ts';
+import { type Bill, nothingBilled, type RequestOutcome } from './witness/bill.ts';
 import { lastFour, type RequestLog, type RequestRow } from './witness/received-requests.ts';
 
-export interface OpenCall {
+export interface OpenRequest {
 	readonly row: RequestRow;
 	identify(key: string, model: string): void;
 	/** Marks the request as accepted: its input is billed from now on, whatever happens. */
 	accept(usage: Usage): void;
 	generated(outputTokens: number): void;
-	settle(outcome: CallOutcome): void;
+	settle(outcome: RequestOutcome): void;
 }
 
-export interface CallWitness {
+export interface RequestWitness {
 	readonly bill: Bill;
 	readonly requestLog: RequestLog;
 	readonly clock: Clock;
 }
 
-export function openCall(
+export function openRequest(
 	request: HttpRequest,
 	id: string,
 	wire: WireName | EngineWireName,
-	{ bill, requestLog, clock }: CallWitness,
-): OpenCall {
+	{ bill, requestLog, clock }: RequestWitness,
+): OpenRequest {
 	const period = bill.period();
 	const startedMs = clock.monotonicMs();
 	const row = requestLog.open({

@@ -62,16 +62,16 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 	});
 
 	test('tools: a call, its result, a response', async () => {
-		const asked = { model: 'gpt-4o', tools: [weather], messages: [{ role: 'user' as const, content: 'What is the weather in Oslo?' }] };
-		const first = await clientOf().chat.completions.create(asked);
+		const requested = { model: 'gpt-4o', tools: [weather], messages: [{ role: 'user' as const, content: 'What is the weather in Oslo?' }] };
+		const first = await clientOf().chat.completions.create(requested);
 		const [call] = first.choices[0]?.message.tool_calls ?? [];
 		expect(first.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
 		expect(call).toMatchObject({ type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } });
 		const reply = first.choices[0]?.message;
 		if (reply === undefined || call === undefined) throw new Error('no call');
 		const second = await clientOf().chat.completions.create({
-			...asked,
-			messages: [...asked.messages, reply, { role: 'tool', tool_call_id: call.id, content: '3 degrees' }],
+			...requested,
+			messages: [...requested.messages, reply, { role: 'tool', tool_call_id: call.id, content: '3 degrees' }],
 		});
 		expect(second.choices[0]?.message.content).toContain('3 degrees');
 	});
@@ -171,8 +171,8 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 	});
 
 	test('gpt-5.6 accepts tools with effort none and reports cache writes', async () => {
-		const answer = await clientOf().chat.completions.create({ ...hello, model: 'gpt-5.6', tools: [weather], reasoning_effort: 'none' });
-		expect(answer.usage?.prompt_tokens_details).toHaveProperty('cache_write_tokens', 0);
+		const response = await clientOf().chat.completions.create({ ...hello, model: 'gpt-5.6', tools: [weather], reasoning_effort: 'none' });
+		expect(response.usage?.prompt_tokens_details).toHaveProperty('cache_write_tokens', 0);
 	});
 
 	test('Azure by deployment, whole and streamed, and its errors', async () => {
@@ -202,13 +202,17 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 
 	test('Gemini’s compatible address, with its deviations', async () => {
 		const gemini = new Client({ apiKey: 'gemini-key', baseURL: `${simulator.origin}/gemini/v1beta/openai`, maxRetries: 0 });
-		const asked = { model: 'gemini-2.5-flash', tools: [weather], messages: [{ role: 'user' as const, content: 'The weather in Turin?' }] };
-		const whole = await gemini.chat.completions.create(asked);
+		const requested = {
+			model: 'gemini-2.5-flash',
+			tools: [weather],
+			messages: [{ role: 'user' as const, content: 'The weather in Turin?' }],
+		};
+		const whole = await gemini.chat.completions.create(requested);
 		expect(whole.choices[0]?.message).not.toHaveProperty('content');
 		expect(whole.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{ id: '' }] } });
 		expect(whole.usage?.total_tokens).toBeGreaterThan((whole.usage?.prompt_tokens ?? 0) + (whole.usage?.completion_tokens ?? 0));
 		const reasons: (string | null)[] = [];
-		for await (const chunk of await gemini.chat.completions.create({ ...asked, stream: true })) {
+		for await (const chunk of await gemini.chat.completions.create({ ...requested, stream: true })) {
 			for (const call of chunk.choices[0]?.delta.tool_calls ?? []) expect(call).not.toHaveProperty('index');
 			reasons.push(chunk.choices[0]?.finish_reason ?? null);
 		}
@@ -220,7 +224,11 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 			},
 			{ role: 'tool' as const, tool_call_id: 'a', content: 'x' },
 		];
-		const unsigned = gemini.chat.completions.create({ ...asked, model: 'gemini-3-pro-preview', messages: [...asked.messages, ...history] });
+		const unsigned = gemini.chat.completions.create({
+			...requested,
+			model: 'gemini-3-pro-preview',
+			messages: [...requested.messages, ...history],
+		});
 		// The older line cannot parse an error inside a list.
 		await expect(unsigned).rejects.toThrow(Client === OpenAI ? /thought_signature/ : /400 status code/);
 	});

@@ -1,14 +1,14 @@
 /** Renders bodies independent of the wire dialect: recordings, and deliberately malformed events. */
 import type { Clock } from '../src/core/clock.ts';
 import type { HttpRequest, HttpResponse } from '../src/core/handler.ts';
-import type { OpenCall } from './open-request.ts';
+import type { OpenRequest } from './open-request.ts';
 import { pacedStream } from './paced-stream.ts';
 import type { Recording } from './replay/scripted-responses.ts';
 import { cutBody } from './replay/split-body.ts';
 import type { WireEvent } from './wires/wire.ts';
 
 /** Replays a recording's bytes in its own chunks, without billing. */
-export function renderRecording(recording: Recording, call: OpenCall, clock: Clock, request: HttpRequest): HttpResponse {
+export function renderRecording(recording: Recording, call: OpenRequest, clock: Clock, request: HttpRequest): HttpResponse {
 	const { status, headers, body, cut, intervalMs } = recording;
 	call.row.status = status;
 	const pace = { firstEventMs: 0, intervalMs, breakOff: undefined };

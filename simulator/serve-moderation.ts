@@ -1,14 +1,14 @@
 /** Serves one moderation request: its faults, its verdict, its log entry. */
 import { createHash } from 'node:crypto';
-import { readWhole } from '../src/core/byte-stream.ts';
+import { readAll } from '../src/core/byte-stream.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { ConnectionReset, type HttpRequest, type HttpResponse } from '../src/core/handler.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import { isObject, type JsonObject } from './json-value.ts';
-import { type OpenCall, openCall } from './open-request.ts';
+import { type OpenRequest, openRequest } from './open-request.ts';
 import { longestStallMs, pacedStream } from './paced-stream.ts';
-import type { CallServer } from './serve-request.ts';
+import type { RequestServer } from './serve-request.ts';
 import { bedrockGuardrailWire } from './wires/bedrock-guardrail/bedrock-guardrail-wire.ts';
 import { contentSafetyWire } from './wires/content-safety/content-safety.ts';
 import { judgeWire } from './wires/judge/chat-judge-wire.ts';
@@ -24,10 +24,10 @@ export function findEngine(path: string): EngineWire | undefined {
 	return /^\/bedrock\/guardrail\/[^/]+\/version\/[^/]+\/apply$/.test(path) ? bedrockGuardrailWire : undefined;
 }
 
-export async function serveEngine(request: HttpRequest, wire: EngineWire, server: CallServer): Promise<HttpResponse> {
-	const call = openCall(request, `${wire.name}-${server.nextNumber(wire.name)}`, wire.name, server);
+export async function serveEngine(request: HttpRequest, wire: EngineWire, server: RequestServer): Promise<HttpResponse> {
+	const call = openRequest(request, `${wire.name}-${server.nextNumber(wire.name)}`, wire.name, server);
 	request.onClientGone(() => call.settle('aborted'));
-	const bytes = await readWhole(request.body, server.settings().maxBodyBytes);
+	const bytes = await readAll(request.body, server.settings().maxBodyBytes);
 	call.row.bodyBytes = bytes.length;
 	server.requestLog.keepReceived(call.row, request, sha256Of(bytes), server.settings().recordBodies ? bytes : undefined);
 	const body = parseBody(bytes);
@@ -41,23 +41,23 @@ export async function serveEngine(request: HttpRequest, wire: EngineWire, server
 	};
 	call.row.faults = Object.keys(faults);
 	await suffer(request, faults, server.clock);
-	const answer = (status: number, text: string, type = 'application/json'): HttpResponse => {
+	const response = (status: number, text: string, type = 'application/json'): HttpResponse => {
 		call.row.status = status;
 		call.settle(status === 200 ? 'complete' : 'rejected');
 		return { status, headers: { 'content-type': type }, body: text };
 	};
-	const reject = (status: number): HttpResponse => answer(status, JSON.stringify(wire.renderError(status)));
+	const reject = (status: number): HttpResponse => response(status, JSON.stringify(wire.renderError(status)));
 	if (faults.status !== undefined) return reject(faults.status);
 	if (key === '' || key.includes('bad-key')) return reject(401);
 	if (request.method !== 'POST') return reject(405);
 	if (faults.replacement !== undefined) {
-		return answer(200, faults.replacement === 'html' ? '<!doctype html><title>Maintenance</title>' : '', 'text/html');
+		return response(200, faults.replacement === 'html' ? '<!doctype html><title>Maintenance</title>' : '', 'text/html');
 	}
 	const verdict = body === undefined ? undefined : wire.judge(body, model);
 	if (verdict === undefined) return reject(400);
 	const text = JSON.stringify(verdict);
 	if (faults.breakOff !== undefined) return breakOff(request, text, faults.breakOff, call, server.clock);
-	return answer(200, faults.isMalformed === true ? text.slice(0, text.length * 0.6) : text);
+	return response(200, faults.isMalformed === true ? text.slice(0, text.length * 0.6) : text);
 }
 
 function sha256Of(bytes: Buffer): string {
@@ -88,7 +88,13 @@ async function suffer(request: HttpRequest, { silence, firstByteMs = 0 }: FaultP
 }
 
 /** Sends half of the response, then applies the fault. */
-function breakOff(request: HttpRequest, text: string, how: NonNullable<FaultPlan['breakOff']>, call: OpenCall, clock: Clock): HttpResponse {
+function breakOff(
+	request: HttpRequest,
+	text: string,
+	how: NonNullable<FaultPlan['breakOff']>,
+	call: OpenRequest,
+	clock: Clock,
+): HttpResponse {
 	const half = { bytes: text.slice(0, text.length / 2), outputTokens: 0 };
 	const pace = { firstEventMs: 0, intervalMs: 0, breakOff: { ...how, afterEvents: 1 } };
 	const stream = pacedStream([half].values(), pace, clock, () => '', { onSent: () => {}, onOver: (outcome) => call.settle(outcome) });

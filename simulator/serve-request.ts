@@ -1,5 +1,5 @@
 /** Serves one inference request: access, faults, recordings, planning, rendering, the bill. */
-import { readWhole } from '../src/core/byte-stream.ts';
+import { readAll } from '../src/core/byte-stream.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { ConnectionReset, type HttpRequest, type HttpResponse } from '../src/core/handler.ts';
 import { Rejection } from '../src/core/rejection.ts';
@@ -8,9 +8,9 @@ import type { FaultPlan } from './faults/fault-plan.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
 import { textOf } from './json-value.ts';
 import type { BodyReader } from './large-bodies.ts';
-import { type CallWitness, type OpenCall, openCall } from './open-request.ts';
+import { type OpenRequest, openRequest, type RequestWitness } from './open-request.ts';
 import { longestStallMs, pacedStream } from './paced-stream.ts';
-import { type AnswerScript, planAnswer } from './plan/plan-response.ts';
+import { planResponse, type ResponseScript } from './plan/plan-response.ts';
 import type { PromptCache } from './plan/prompt-cache.ts';
 import type { PromptDigest } from './plan/prompt-digest.ts';
 import { type PromptReading, readPrompt } from './read-request.ts';
@@ -21,9 +21,17 @@ import type { SimulatorSettings } from './simulator-settings.ts';
 import type { Threads, ThreadTurn } from './threads.ts';
 import { errorOfStatus, VendorError } from './vendor-error.ts';
 import type { EngineWireName } from './wires/moderation-wire.ts';
-import { type Answer, headerText, type ModelCall, type Wire, type WireEvent, type WireName, type WireTarget } from './wires/wire.ts';
+import {
+	headerText,
+	type ModelRequest,
+	type Wire,
+	type WireEvent,
+	type WireName,
+	type WireResponse,
+	type WireTarget,
+} from './wires/wire.ts';
 
-export interface CallServer extends CallWitness {
+export interface RequestServer extends RequestWitness {
 	readonly settings: () => SimulatorSettings;
 	readonly clock: Clock;
 	readonly rules: FaultRules;
@@ -42,8 +50,8 @@ interface Serving {
 	readonly request: HttpRequest;
 	readonly wire: Wire;
 	readonly target: WireTarget;
-	readonly server: CallServer;
-	readonly call: OpenCall;
+	readonly server: RequestServer;
+	readonly call: OpenRequest;
 	readonly requestId: string;
 	readonly number: number;
 	readonly key: string;
@@ -54,11 +62,11 @@ interface Serving {
 	turn?: ThreadTurn;
 }
 
-export async function serveCall(request: HttpRequest, wire: Wire, target: WireTarget, server: CallServer): Promise<HttpResponse> {
+export async function serveRequest(request: HttpRequest, wire: Wire, target: WireTarget, server: RequestServer): Promise<HttpResponse> {
 	const number = server.nextNumber(wire.name);
 	const requestId = wire.newRequestId(createSeededRandom(seedOf(wire.name, number)));
-	const opened = openCall(request, requestId, wire.name, server);
-	const call: OpenCall = {
+	const opened = openRequest(request, requestId, wire.name, server);
+	const call: OpenRequest = {
 		...opened,
 		settle(outcome) {
 			serving.turn?.end();
@@ -82,19 +90,19 @@ export async function serveCall(request: HttpRequest, wire: Wire, target: WireTa
 	call.identify(key, serving.model);
 	request.onClientGone(() => call.settle('aborted'));
 	try {
-		return await answerCall(serving);
+		return await respondToRequest(serving);
 	} catch (cause) {
-		if (cause instanceof VendorError) return answerError(serving, cause);
-		if (cause instanceof Rejection) return answerError(serving, new VendorError('too-large', 'Request exceeds the maximum size'));
+		if (cause instanceof VendorError) return renderError(serving, cause);
+		if (cause instanceof Rejection) return renderError(serving, new VendorError('too-large', 'Request exceeds the maximum size'));
 		call.settle('broken');
 		throw cause;
 	}
 }
 
-async function answerCall(serving: Serving): Promise<HttpResponse> {
+async function respondToRequest(serving: Serving): Promise<HttpResponse> {
 	const { request, wire, target, server, call, key } = serving;
 	const settings = server.settings();
-	const bytes = await readWhole(request.body, settings.maxBodyBytes, request.announcedLength);
+	const bytes = await readAll(request.body, settings.maxBodyBytes, request.announcedLength);
 	call.row.bodyBytes = bytes.length;
 	const read = await server.bodies.read(bytes, wire, target, settings.recordBodies);
 	server.requestLog.keepReceived(call.row, request, read.sha256, settings.recordBodies ? bytes : undefined);
@@ -120,7 +128,7 @@ async function answerCall(serving: Serving): Promise<HttpResponse> {
 	const reading = serving.turn === undefined ? read.reading : readPrompt(serving.turn.body, serving.model, wire, target);
 	if (outline === undefined || reading === undefined) throw new VendorError('invalid', wire.notJsonMessage);
 	if ('rejection' in reading) throw VendorError.from(reading.rejection);
-	return answerModelCall(serving, wire.openCall(outline, serving.model, target), reading, queued?.script);
+	return respondToModelRequest(serving, wire.openRequest(outline, serving.model, target), reading, queued?.script);
 }
 
 /** Returns a seed that differs for each response and is the same in each run. */
@@ -143,24 +151,24 @@ async function waitForHead({ request, server, faults }: Serving, delayMs: number
 	if (faults.silence === 'hang') throw new ConnectionReset();
 }
 
-function answerModelCall(
+function respondToModelRequest(
 	serving: Serving,
-	model: ModelCall,
+	model: ModelRequest,
 	{ plan: prompt, digest }: ReadPrompt,
-	script: AnswerScript | undefined,
+	script: ResponseScript | undefined,
 ): HttpResponse {
 	const { server, call, faults, key } = serving;
-	if (model.countAnswer !== undefined) {
+	if (model.countResponse !== undefined) {
 		call.settle('complete');
-		return respond(serving, 200, 'application/json', JSON.stringify(model.countAnswer(digest.tokens)));
+		return respond(serving, 200, 'application/json', JSON.stringify(model.countResponse(digest.tokens)));
 	}
 	call.row.isStream = model.isStream;
-	if (faults.replacement !== undefined) return answerReplacement(serving, faults.replacement);
+	if (faults.replacement !== undefined) return responseReplacement(serving, faults.replacement);
 	if (!model.isStream && faults.breakOff?.manner === 'error-event') throw errorOfStatus(500, false, serving.model, undefined);
 	const input = useCache(server, `${key} ${serving.model}`, model, digest);
 	serving.inputTokens = input.input + input.cacheWrite + input.cacheRead;
 	const random = createSeededRandom(seedOf(`${serving.wire.name} answer`, serving.number));
-	const plan = planAnswer(
+	const plan = planResponse(
 		prompt,
 		input,
 		{
@@ -172,7 +180,7 @@ function answerModelCall(
 		random,
 	);
 	call.accept(plan.usage);
-	const answer: Answer = {
+	const response: WireResponse = {
 		plan,
 		random,
 		createdSeconds: Math.floor(server.clock.nowMs() / 1000),
@@ -184,18 +192,23 @@ function answerModelCall(
 			tokensPerEvent: faults.tokensPerEvent,
 		},
 	};
-	return model.isStream ? answerStream(serving, model, answer) : answerWhole(serving, model, answer);
+	return model.isStream ? respondWithStream(serving, model, response) : respondAtOnce(serving, model, response);
 }
 
-function useCache(server: CallServer, account: string, { caching }: ModelCall, digest: PromptDigest): ReturnType<PromptCache['useMarked']> {
+function useCache(
+	server: RequestServer,
+	account: string,
+	{ caching }: ModelRequest,
+	digest: PromptDigest,
+): ReturnType<PromptCache['useMarked']> {
 	const nowMs = server.clock.nowMs();
 	if (caching === 'marked') return server.cache.useMarked(account, digest, nowMs);
 	return server.cache.useImplicit(account, digest, nowMs, caching === 'implicit-counted');
 }
 
-function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
+function respondWithStream(serving: Serving, model: ModelRequest, response: WireResponse): HttpResponse {
 	const { server, call, faults, request } = serving;
-	const rendered = noteReply(serving, model, answer, model.renderEvents(answer));
+	const rendered = noteResponse(serving, model, response, model.renderEvents(response));
 	const events = faults.isMalformed === true ? withMalformedEvent(rendered) : rendered;
 	const pace = {
 		firstEventMs: faults.firstEventMs ?? 0,
@@ -211,29 +224,29 @@ function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpR
 }
 
 /** Passes events through. With the last one it stores the conversation under the id of the first. */
-function* noteReply(serving: Serving, model: ModelCall, answer: Answer, events: Iterable<WireEvent>): Generator<WireEvent> {
+function* noteResponse(serving: Serving, model: ModelRequest, response: WireResponse, events: Iterable<WireEvent>): Generator<WireEvent> {
 	let id = '';
 	for (const event of events) {
 		if (id === '') id = /"id":"(msg_\w+)"/.exec(event.bytes.toString())?.[1] ?? '';
-		if (event.bytes.toString().startsWith('event: message_stop')) keepReply(serving, model, answer, id);
+		if (event.bytes.toString().startsWith('event: message_stop')) keepResponse(serving, model, response, id);
 		yield event;
 	}
 }
 
 /** Skips a `refusal` of the model, which is no turn of the conversation. */
-function keepReply({ turn }: Serving, model: ModelCall, answer: Answer, id: string): void {
-	const stop = answer.plan.choices[0]?.stop;
+function keepResponse({ turn }: Serving, model: ModelRequest, response: WireResponse, id: string): void {
+	const stop = response.plan.choices[0]?.stop;
 	if (turn === undefined || id === '' || stop === 'refusal' || stop === 'filter') return;
-	turn.keep(id, model.replyContent?.(answer) ?? []);
+	turn.keep(id, model.responseContent?.(response) ?? []);
 }
 
-function answerWhole(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
+function respondAtOnce(serving: Serving, model: ModelRequest, response: WireResponse): HttpResponse {
 	const { server, call, faults, request } = serving;
-	const whole = model.renderWhole(answer);
-	keepReply(serving, model, answer, textOf(whole['id']));
+	const whole = model.renderNonStreaming(response);
+	keepResponse(serving, model, response, textOf(whole['id']));
 	const text = JSON.stringify(whole);
 	const type = faults.hasWrongContentType === true ? 'text/plain' : 'application/json';
-	call.generated(answer.plan.usage.output);
+	call.generated(response.plan.usage.output);
 	if (faults.breakOff !== undefined) {
 		const half = { bytes: text.slice(0, text.length / 2), outputTokens: 0 };
 		const pace = { firstEventMs: 0, intervalMs: server.settings().intervalMs, breakOff: { ...faults.breakOff, afterEvents: 1 } };
@@ -248,7 +261,7 @@ function answerWhole(serving: Serving, model: ModelCall, answer: Answer): HttpRe
 	return respond(serving, 200, type, faults.isMalformed === true ? text.slice(0, text.length * 0.6) : text);
 }
 
-function answerReplacement(serving: Serving, replacement: 'html' | 'empty' | 'redirect'): HttpResponse {
+function responseReplacement(serving: Serving, replacement: 'html' | 'empty' | 'redirect'): HttpResponse {
 	serving.call.settle('broken');
 	if (replacement === 'redirect') {
 		const response = respond(serving, 307, 'text/plain', '');
@@ -263,7 +276,7 @@ function answerReplacement(serving: Serving, replacement: 'html' | 'empty' | 're
 	);
 }
 
-function answerError(serving: Serving, error: VendorError): HttpResponse {
+function renderError(serving: Serving, error: VendorError): HttpResponse {
 	const { wire, requestId, key, model, call } = serving;
 	call.settle('rejected');
 	return respond(serving, error.status, 'application/json', JSON.stringify(wire.renderError(error, { requestId, key, model })), error);
@@ -277,7 +290,7 @@ function respond(serving: Serving, status: number, contentType: string, body: Ht
 		status,
 		random: createSeededRandom(number),
 		nowMs: server.clock.nowMs(),
-		answerNumber: number,
+		responseNumber: number,
 		retryAfterEvery: server.settings().retryAfterEvery,
 		inputTokens,
 		model,

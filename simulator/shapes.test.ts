@@ -69,13 +69,13 @@ describe('OpenAI and Azure streams, the recorded requests sent again', () => {
 		['azure/text-stream', '/azure/openai/deployments/gpt-4.1-mini/chat/completions?api-version=2024-02-01', azureKey, {}],
 	])('%s', async (name, path, headers, changes) => {
 		const { request, response } = readRecorded(name);
-		const answer = await call(path, headers, { ...request?.body, ...changes });
-		const simulated = sequenceOf(await answer.text());
+		const httpResponse = await call(path, headers, { ...request?.body, ...changes });
+		const simulated = sequenceOf(await httpResponse.text());
 		// The vendor decides at random which model has a fingerprint.
 		const settle = (sequence: string[]): string[] =>
 			sequence.map((shape) => shape.replace('["system_fingerprint","null"]', '["system_fingerprint","string"]'));
 		expect(settle(simulated)).toEqual(settle(sequenceOf(response.sse ?? '')));
-		expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+		expect(httpResponse.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
 	});
 });
 
@@ -102,18 +102,20 @@ describe('OpenAI and Azure responses', () => {
 		['azure/error-404-deployment', '/azure/openai/deployments/no-such/chat/completions?api-version=2024-02-01', azureKey, {}],
 	])('%s', async (name, path, headers, changes) => {
 		const { request, response } = readRecorded(name);
-		const answer = await call(path, headers, { ...request?.body, ...changes });
-		expect(answer.status).toBe(response.status);
+		const httpResponse = await call(path, headers, { ...request?.body, ...changes });
+		expect(httpResponse.status).toBe(response.status);
 		const settle = (shape: unknown): string =>
 			JSON.stringify(shape)
 				.replace('["system_fingerprint","null"]', '["system_fingerprint","string"]')
 				.replaceAll('["filtered","boolean"],["detected","boolean"]', '["detected","boolean"],["filtered","boolean"]');
-		const simulated = settle(shapeOf(await answer.json()));
+		const simulated = settle(shapeOf(await httpResponse.json()));
 		const recorded = settle(shapeOf(response.json));
 		if (name === 'azure/content-filter') expect(simulated).not.toContain('"message"');
 		else expect(simulated).toBe(recorded);
 		for (const header of Object.keys(response.headers)) {
-			if (!/input-images|abusepenalty|renewalperiod-tokens|retry-after/.test(header)) expect([...answer.headers.keys()]).toContain(header);
+			if (!/input-images|abusepenalty|renewalperiod-tokens|retry-after/.test(header)) {
+				expect([...httpResponse.headers.keys()]).toContain(header);
+			}
 		}
 	});
 });
@@ -135,24 +137,24 @@ describe('Anthropic', () => {
 		['anthropic/cache-read-stream', {}],
 	])('%s', async (name, changes) => {
 		const { request, response } = readRecorded(name);
-		const answer = await call('/anthropic/v1/messages', anthropicKey, { ...request?.body, ...changes });
-		const sse = await answer.text();
+		const httpResponse = await call('/anthropic/v1/messages', anthropicKey, { ...request?.body, ...changes });
+		const sse = await httpResponse.text();
 		expect(sequenceOf(sse).map(settle)).toEqual(sequenceOf(response.sse ?? '').map(settle));
 		expect(sse).toContain('event: ping\ndata: {"type": "ping"}\n\n');
 		expect(sse).toMatch(/ {2,}\}\n\n/);
-		for (const header of Object.keys(response.headers)) expect([...answer.headers.keys()]).toContain(header);
-		expect(answer.headers.get('retry-after')).toBe('59');
+		for (const header of Object.keys(response.headers)) expect([...httpResponse.headers.keys()]).toContain(header);
+		expect(httpResponse.headers.get('retry-after')).toBe('59');
 	});
 
 	test('a newer response has each of its fields in the vendor’s order', async () => {
 		const { response } = readRecorded('anthropic/v-thinking-opus5');
-		const answer = await call('/anthropic/v1/messages', anthropicKey, {
+		const httpResponse = await call('/anthropic/v1/messages', anthropicKey, {
 			model: 'claude-opus-5',
 			max_tokens: 500,
 			thinking: { type: 'adaptive' },
 			messages: [{ role: 'user', content: 'Hi' }],
 		});
-		expect(shapeOf(await answer.json())).toEqual(shapeOf(response.json));
+		expect(shapeOf(await httpResponse.json())).toEqual(shapeOf(response.json));
 	});
 
 	test.each(['v-refusal', 'v-refusal-stream'])('%s', async (name) => {
@@ -174,22 +176,22 @@ describe('Gemini', () => {
 	const declared = [
 		{ functionDeclarations: [{ name: 'weather', parameters: { type: 'OBJECT', properties: { location: { type: 'STRING' } } } }] },
 	];
-	const asked = { contents: [{ role: 'user', parts: [{ text: 'What is the weather in San Francisco?' }] }] };
+	const requested = { contents: [{ role: 'user', parts: [{ text: 'What is the weather in San Francisco?' }] }] };
 	const path = (method: string): string => `/gemini/v1beta/models/gemini-3-pro-preview:${method}`;
 
 	test.each([
-		['gemini/text', 'generateContent', asked],
-		['gemini/thinking', 'generateContent', asked],
-		['gemini/tool-call', 'generateContent', { ...asked, tools: declared }],
+		['gemini/text', 'generateContent', requested],
+		['gemini/thinking', 'generateContent', requested],
+		['gemini/tool-call', 'generateContent', { ...requested, tools: declared }],
 	])('%s', async (name, method, body) => {
-		const answer = await call(path(method), geminiKey, body);
-		expect(shapeOf(await answer.json())).toEqual(shapeOf(readRecorded(name).response.json));
+		const response = await call(path(method), geminiKey, body);
+		expect(shapeOf(await response.json())).toEqual(shapeOf(readRecorded(name).response.json));
 	});
 
 	test.each([
-		['gemini/text-stream', asked],
-		['gemini/thinking-stream', asked],
-		['gemini/tool-call-stream', { ...asked, tools: declared }],
+		['gemini/text-stream', requested],
+		['gemini/thinking-stream', requested],
+		['gemini/tool-call-stream', { ...requested, tools: declared }],
 	])('%s', async (name, body) => {
 		const sse = await (await call(path('streamGenerateContent?alt=sse'), geminiKey, body)).text();
 		expect(sequenceOf(sse)).toEqual(sequenceOf(readRecorded(name).response.sse ?? ''));
@@ -198,8 +200,8 @@ describe('Gemini', () => {
 	});
 
 	test('without alt=sse the stream is one JSON array of the same responses', async () => {
-		const sse = await (await call(path('streamGenerateContent?alt=sse'), geminiKey, asked)).text();
-		const list = (await (await call(path('streamGenerateContent'), geminiKey, asked)).json()) as object[];
+		const sse = await (await call(path('streamGenerateContent?alt=sse'), geminiKey, requested)).text();
+		const list = (await (await call(path('streamGenerateContent'), geminiKey, requested)).json()) as object[];
 		expect(list.map(shapeOf)).toEqual(eventsOf(sse).map((event) => shapeOf(JSON.parse(event.data))));
 	});
 
@@ -214,16 +216,16 @@ describe('Gemini', () => {
 
 	test('a stream that breaks ends with the error of an overloaded model', async () => {
 		const sse = await (
-			await call(path('streamGenerateContent?alt=sse').replace('gemini-3', 'gemini-3-sim-error-mid-stream-1'), geminiKey, asked)
+			await call(path('streamGenerateContent?alt=sse').replace('gemini-3', 'gemini-3-sim-error-mid-stream-1'), geminiKey, requested)
 		).text();
 		expect(JSON.parse(eventsOf(sse).at(-1)?.data ?? '')).toMatchObject({ error: { code: 503, status: 'UNAVAILABLE' } });
 	});
 
 	test('gemini/error-429', async () => {
-		const answer = await call('/gemini/v1beta/models/gemini-sim-429-retry-after-35:generateContent', geminiKey, asked);
-		expect(answer.status).toBe(429);
-		expect(answer.headers.get('retry-after')).toBeNull();
-		const body = (await answer.json()) as { error: { details: unknown[] } };
+		const response = await call('/gemini/v1beta/models/gemini-sim-429-retry-after-35:generateContent', geminiKey, requested);
+		expect(response.status).toBe(429);
+		expect(response.headers.get('retry-after')).toBeNull();
+		const body = (await response.json()) as { error: { details: unknown[] } };
 		const recorded = readRecorded('gemini/error-429').response.json as typeof body;
 		expect(body).toMatchObject({ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } });
 		expect(body.error.details[1]).toEqual(recorded.error.details[1]);

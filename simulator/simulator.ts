@@ -11,7 +11,7 @@ import { createReplayQueue } from './replay/scripted-responses.ts';
 import { findRoute, type Route } from './routes.ts';
 import { createSeededRandom } from './seeded-random.ts';
 import { findEngine, serveEngine } from './serve-moderation.ts';
-import { type CallServer, serveCall } from './serve-request.ts';
+import { type RequestServer, serveRequest } from './serve-request.ts';
 import { defaultSimulatorSettings, type SimulatorSettings } from './simulator-settings.ts';
 import { createThreads } from './threads.ts';
 import { VendorError } from './vendor-error.ts';
@@ -34,7 +34,7 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 	const initial = { ...defaultSimulatorSettings, ...settings };
 	let current: SimulatorSettings = initial;
 	const numbers = new Map<string, number>();
-	const server: CallServer = {
+	const server: RequestServer = {
 		settings: () => current,
 		clock: ports.clock,
 		bill: createBill(),
@@ -86,7 +86,7 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 
 const jsonHeaders = { 'content-type': 'application/json' };
 
-async function serveRoute(request: HttpRequest, route: Route, server: CallServer): Promise<HttpResponse> {
+async function serveRoute(request: HttpRequest, route: Route, server: RequestServer): Promise<HttpResponse> {
 	const target: WireTarget = {
 		headers: request.headers,
 		query: new URLSearchParams(request.query),
@@ -94,12 +94,18 @@ async function serveRoute(request: HttpRequest, route: Route, server: CallServer
 		action: route.action === 'count' ? 'count' : 'generate',
 		isStream: route.isStream === true,
 	};
-	if (route.action === 'generate' || route.action === 'count') return serveCall(request, route.wire, target, server);
+	if (route.action === 'generate' || route.action === 'count') return serveRequest(request, route.wire, target, server);
 	return serveRest(request, route.wire, route.action, target, server);
 }
 
 /** Serves model lists, and the vendor's own error for unknown paths. */
-function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown', target: WireTarget, server: CallServer): HttpResponse {
+function serveRest(
+	request: HttpRequest,
+	wire: Wire,
+	action: 'models' | 'unknown',
+	target: WireTarget,
+	server: RequestServer,
+): HttpResponse {
 	const key = wire.readKey(target);
 	const random = createSeededRandom(server.nextNumber(wire.name));
 	const requestId = wire.newRequestId(random);
@@ -107,7 +113,7 @@ function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown
 		requestId,
 		random,
 		nowMs: server.clock.nowMs(),
-		answerNumber: 1,
+		responseNumber: 1,
 		retryAfterEvery: 0,
 		inputTokens: 0,
 		model: target.model ?? '',
@@ -118,8 +124,8 @@ function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown
 		if (action === 'unknown') throw new VendorError('path-unknown', `${request.method} ${request.path}`);
 		if (request.method !== 'GET') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
 		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: 200, error: undefined }) };
-		const answer = target.model === undefined ? listModels(wire.name) : describeModel(wire.name, target.model);
-		return { status: 200, headers, body: JSON.stringify(answer) };
+		const response = target.model === undefined ? listModels(wire.name) : describeModel(wire.name, target.model);
+		return { status: 200, headers, body: JSON.stringify(response) };
 	} catch (cause) {
 		if (!(cause instanceof VendorError)) throw cause;
 		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: cause.status, error: cause }) };

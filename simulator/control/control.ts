@@ -1,12 +1,12 @@
 /** Serves the paths under `/_simulator`: faults, outage, recordings, scripts, settings, the bill and the received requests. */
 
 import { z } from 'zod';
-import { readWhole } from '../../src/core/byte-stream.ts';
+import { readAll } from '../../src/core/byte-stream.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
 import { Rejection } from '../../src/core/rejection.ts';
 import { faultNames, readFaultNames } from '../faults/fault-names.ts';
 import { maxFaultRules } from '../faults/fault-rules.ts';
-import type { CallServer } from '../serve-request.ts';
+import type { RequestServer } from '../serve-request.ts';
 import type { SimulatorSettings } from '../simulator-settings.ts';
 import { faultBody, outageBody, replayBody, scriptBody, settingsBody } from './control-schema.ts';
 
@@ -17,12 +17,12 @@ export interface ControlPorts {
 	setOutage(seconds: number): void;
 }
 
-type Answer = { readonly status: number; readonly body: object | null };
-type Action = (request: HttpRequest) => Answer | Promise<Answer>;
+type ControlResponse = { readonly status: number; readonly body: object | null };
+type Action = (request: HttpRequest) => ControlResponse | Promise<ControlResponse>;
 
 const mostControlBytes = 33_554_432;
 
-export function createControl(server: CallServer, ports: ControlPorts): Handler {
+export function createControl(server: RequestServer, ports: ControlPorts): Handler {
 	const actions = { ...readingActions(server), ...changingActions(server, ports) };
 	return async (request) => {
 		const path = request.path.replace(/\/$/, '');
@@ -34,7 +34,7 @@ export function createControl(server: CallServer, ports: ControlPorts): Handler 
 	};
 }
 
-async function runAction(action: Action, request: HttpRequest): Promise<Answer> {
+async function runAction(action: Action, request: HttpRequest): Promise<ControlResponse> {
 	try {
 		return await action(request);
 	} catch (cause) {
@@ -45,7 +45,7 @@ async function runAction(action: Action, request: HttpRequest): Promise<Answer> 
 	}
 }
 
-function respond({ status, body }: Answer): HttpResponse {
+function respond({ status, body }: ControlResponse): HttpResponse {
 	return {
 		status,
 		headers: body === null ? {} : { 'content-type': 'application/json' },
@@ -53,26 +53,26 @@ function respond({ status, body }: Answer): HttpResponse {
 	};
 }
 
-const done: Answer = { status: 204, body: null };
+const done: ControlResponse = { status: 204, body: null };
 
 async function readBody<T>(request: HttpRequest, schema: z.ZodType<T>): Promise<T> {
-	const parsed: unknown = JSON.parse((await readWhole(request.body, mostControlBytes)).toString('utf8'));
+	const parsed: unknown = JSON.parse((await readAll(request.body, mostControlBytes)).toString('utf8'));
 	return schema.parse(parsed);
 }
 
-function readingActions(server: CallServer): Record<string, Action> {
+function readingActions(server: RequestServer): Record<string, Action> {
 	return {
 		'GET /_simulator/bill': () => ({ status: 200, body: server.bill.render() }),
 		'GET /_simulator/requests': ({ query }) => {
 			const filter = new URLSearchParams(query);
 			const limit = Math.min(Math.max(1, Number(filter.get('limit') ?? '100') || 100), 100_000);
-			const asked = {
+			const requested = {
 				key: filter.get('key') ?? undefined,
 				model: filter.get('model') ?? undefined,
 				dialect: filter.get('dialect') ?? undefined,
 				id: filter.get('id') ?? undefined,
 			};
-			return { status: 200, body: { data: server.requestLog.list({ limit, ...asked }) } };
+			return { status: 200, body: { data: server.requestLog.list({ limit, ...requested }) } };
 		},
 		'GET /_simulator/faults': () => ({
 			status: 200,
@@ -89,7 +89,7 @@ function readingActions(server: CallServer): Record<string, Action> {
 	};
 }
 
-function changingActions(server: CallServer, ports: ControlPorts): Record<string, Action> {
+function changingActions(server: RequestServer, ports: ControlPorts): Record<string, Action> {
 	return {
 		'DELETE /_simulator/bill': () => {
 			server.bill.clear();
@@ -127,12 +127,12 @@ function changingActions(server: CallServer, ports: ControlPorts): Record<string
 			return done;
 		},
 		'POST /_simulator/settings': async (request) => {
-			const asked = await readBody(request, settingsBody);
+			const requested = await readBody(request, settingsBody);
 			ports.change({
-				...(asked.interval_ms === undefined ? {} : { intervalMs: asked.interval_ms }),
-				...(asked.first_byte_ms === undefined ? {} : { firstByteMs: asked.first_byte_ms }),
-				...(asked.record_bodies === undefined ? {} : { recordBodies: asked.record_bodies }),
-				...(asked.retry_after_every === undefined ? {} : { retryAfterEvery: asked.retry_after_every }),
+				...(requested.interval_ms === undefined ? {} : { intervalMs: requested.interval_ms }),
+				...(requested.first_byte_ms === undefined ? {} : { firstByteMs: requested.first_byte_ms }),
+				...(requested.record_bodies === undefined ? {} : { recordBodies: requested.record_bodies }),
+				...(requested.retry_after_every === undefined ? {} : { retryAfterEvery: requested.retry_after_every }),
 			});
 			return { status: 200, body: renderSettings(server.settings()) };
 		},
@@ -149,7 +149,7 @@ function changingActions(server: CallServer, ports: ControlPorts): Record<string
 	};
 }
 
-async function queueRecording(request: HttpRequest, server: CallServer): Promise<Answer> {
+async function queueRecording(request: HttpRequest, server: RequestServer): Promise<ControlResponse> {
 	const {
 		count,
 		status,
@@ -174,7 +174,7 @@ async function queueRecording(request: HttpRequest, server: CallServer): Promise
 	return queued(server, server.replays.add(match, { recording }, count));
 }
 
-function queued(server: CallServer, isQueued: boolean): Answer {
+function queued(server: RequestServer, isQueued: boolean): ControlResponse {
 	return isQueued ? { status: 201, body: { queued: server.replays.size() } } : { status: 409, body: { error: 'The queue is full' } };
 }
 

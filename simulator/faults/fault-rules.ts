@@ -3,26 +3,26 @@ import { readFaultNames } from './fault-names.ts';
 import type { FaultPlan } from './fault-plan.ts';
 
 /** Selects the requests for a rule or a recording; absent members match all. */
-export interface CallMatch {
+export interface RequestMatch {
 	readonly dialect?: string | undefined;
 	/** Suffix of the client's key. */
 	readonly key?: string | undefined;
 	readonly model?: string | undefined;
 }
 
-export interface MatchedCall {
+export interface MatchedRequest {
 	readonly wire: string;
 	readonly key: string;
 	readonly model: string;
 }
 
-export function matchesCall(match: CallMatch, call: MatchedCall): boolean {
+export function matchesRequest(match: RequestMatch, call: MatchedRequest): boolean {
 	if (match.dialect !== undefined && match.dialect !== call.wire) return false;
 	if (match.key !== undefined && !call.key.endsWith(match.key)) return false;
 	return match.model === undefined || match.model === call.model;
 }
 
-export interface FaultRule extends CallMatch {
+export interface FaultRule extends RequestMatch {
 	readonly fault: string;
 	/** Share of matching requests that get the fault, 0 to 1. */
 	readonly rate: number;
@@ -31,11 +31,11 @@ export interface FaultRule extends CallMatch {
 }
 
 export interface FaultRules {
-	add(rule: CallMatch & { fault: string; rate: number; count: number | null; seed: number }): void;
+	add(rule: RequestMatch & { fault: string; rate: number; count: number | null; seed: number }): void;
 	list(): FaultRule[];
 	clear(): void;
 	/** Merges the faults of all rules for this request; later rules override earlier ones. */
-	take(call: MatchedCall): FaultPlan;
+	take(call: MatchedRequest): FaultPlan;
 }
 
 export const maxFaultRules = 1000;
@@ -55,7 +55,7 @@ export function createFaultRules(): FaultRules {
 			const taken: FaultPlan = {};
 			for (const entry of rules) {
 				const { rule } = entry;
-				if (rule.remaining === 0 || !matchesCall(rule, call) || entry.random.next() >= rule.rate) continue;
+				if (rule.remaining === 0 || !matchesRequest(rule, call) || entry.random.next() >= rule.rate) continue;
 				if (rule.remaining !== null) entry.rule = { ...rule, remaining: rule.remaining - 1 };
 				Object.assign(taken, entry.plan);
 			}

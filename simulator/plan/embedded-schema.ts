@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from '../json-value.ts';
 const maxTextLength = 262_144;
 const maxUnclosed = 64;
 
-const asking = '(?:conform|match|follow|adher|accord|valid|fit|instance|output|respond|reply|answer|return|produce|format)';
-const asksForSchema = new RegExp(`${asking}[^.]{0,120}schema|schema[^.]{0,120}${asking}`, 'i');
+const requesting = '(?:conform|match|follow|adher|accord|valid|fit|instance|output|respond|reply|answer|return|produce|format)';
+const requestsSchema = new RegExp(`${requesting}[^.]{0,120}schema|schema[^.]{0,120}${requesting}`, 'i');
 
 /** Schema for prompts that request JSON without a schema. */
 export const anyJson: JsonObject = { type: 'object', properties: { answer: { type: 'string' } } };
@@ -20,7 +20,7 @@ export function embeddedSchema(texts: readonly string[], isJsonDemanded: boolean
 	let last: JsonObject | undefined;
 	for (const text of texts) {
 		if (text.length > maxTextLength || !/"(?:properties|\$ref|items)"/.test(text)) continue;
-		if (isJsonDemanded || (/json/i.test(text) && asksForSchema.test(text))) last = objectsIn(text).findLast(isSchema) ?? last;
+		if (isJsonDemanded || (/json/i.test(text) && requestsSchema.test(text))) last = objectsIn(text).findLast(isSchema) ?? last;
 	}
 	return last;
 }

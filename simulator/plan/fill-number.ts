@@ -4,8 +4,8 @@ import type { SeededRandom } from '../seeded-random.ts';
 /** Generates a number within a schema's bounds and of its `multipleOf`. If the bounds exclude each other, returns the lower one. */
 export function fillNumber(node: JsonObject, isInteger: boolean, random: SeededRandom): number {
 	const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = node;
-	const asked = numberOf(node['multipleOf']);
-	const step = stepOf(asked !== undefined && asked > 0 ? asked : undefined, isInteger);
+	const requested = numberOf(node['multipleOf']);
+	const step = stepOf(requested !== undefined && requested > 0 ? requested : undefined, isInteger);
 	// Older schema drafts use `true` to mark the bound itself as excluded.
 	const least = Math.max(numberOf(minimum) ?? -Infinity, numberOf(exclusiveMinimum) ?? -Infinity);
 	const most = Math.min(numberOf(maximum) ?? Infinity, numberOf(exclusiveMaximum) ?? Infinity);
@@ -18,7 +18,7 @@ export function fillNumber(node: JsonObject, isInteger: boolean, random: SeededR
 	if (isMostExcluded && times(last, step) >= most) last--;
 	if (last >= first) return times(random.integer(first, Math.min(last, first + 100)), step);
 	// No multiple of the default step is between the bounds.
-	if (asked !== undefined || isInteger) return times(first, step);
+	if (requested !== undefined || isInteger) return times(first, step);
 	if (!isLeastExcluded) return least;
 	return isMostExcluded ? least + (most - least) / 2 : most;
 }

@@ -71,7 +71,7 @@ class Unsupported extends Error {}
 
 function parse(pattern: string): Parsed | undefined {
 	try {
-		const [sequence = []] = new PatternReader(pattern).readWhole().options;
+		const [sequence = []] = new PatternReader(pattern).readAll().options;
 		const isAnchor = (repeated: Repeated | undefined, isStart: boolean): boolean =>
 			repeated?.piece.kind === 'anchor' && repeated.piece.isStart === isStart;
 		return { sequence, startsAtAnchor: isAnchor(sequence[0], true), endsAtAnchor: isAnchor(sequence.at(-1), false) };
@@ -90,7 +90,7 @@ class PatternReader {
 	}
 
 	/** @throws Unsupported. */
-	readWhole(): Choice {
+	readAll(): Choice {
 		const choice = this.#readChoice(0);
 		return this.#at < this.#pattern.length ? this.#fail() : choice;
 	}

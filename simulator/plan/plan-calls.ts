@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../seeded-random.ts';
 import { fillSchema } from './fill-schema.ts';
 import type { OfferedTool, PlannedPrompt } from './prompt.ts';
-import { askedTools } from './requested-tools.ts';
+import { requestedTools } from './requested-tools.ts';
 import type { PlannedCall } from './response-plan.ts';
 
 /**
@@ -15,9 +15,9 @@ export function planCalls(prompt: PlannedPrompt, random: SeededRandom, ids: Seed
 	const names = properNames(prompt.question);
 	const chosen = chooseTools(prompt);
 	const [only] = chosen;
-	const isRepeated = prompt.mayCallSeveral && chosen.length === 1 && names.length > 1 && /\band\b/.test(prompt.question);
+	const isRepeated = prompt.canCallSeveral && chosen.length === 1 && names.length > 1 && /\band\b/.test(prompt.question);
 	if (only !== undefined && isRepeated) return names.slice(0, 4).map((name) => planCall(only, [name], prompt, random, ids));
-	return (prompt.mayCallSeveral ? chosen : chosen.slice(0, 1)).map((tool) => planCall(tool, names, prompt, random, ids));
+	return (prompt.canCallSeveral ? chosen : chosen.slice(0, 1)).map((tool) => planCall(tool, names, prompt, random, ids));
 }
 
 function chooseTools(prompt: PlannedPrompt): readonly OfferedTool[] {
@@ -25,8 +25,8 @@ function chooseTools(prompt: PlannedPrompt): readonly OfferedTool[] {
 	if (choice === 'none') return [];
 	if (typeof choice === 'object') return prompt.tools.filter((tool) => tool.name === choice.name);
 	if (choice === 'auto' && prompt.toolResults.length > 0) return [];
-	const asked = askedTools(prompt);
-	return asked.length === 0 && choice === 'required' ? prompt.tools.slice(0, 1) : asked;
+	const requested = requestedTools(prompt);
+	return requested.length === 0 && choice === 'required' ? prompt.tools.slice(0, 1) : requested;
 }
 
 /** Returns runs of capitalized words, except the one that opens the sentence. */

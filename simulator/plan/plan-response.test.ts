@@ -3,7 +3,7 @@ import { readContentWeights } from '../../content-filter/read-weights.ts';
 import { createContentScorer } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { createSeededRandom } from '../seeded-random.ts';
 import { countTokens } from '../token-count.ts';
-import { type AnswerWishes, planAnswer } from './plan-response.ts';
+import { planResponse, type ResponsePreferences } from './plan-response.ts';
 import type { PlannedPrompt } from './prompt.ts';
 import { stepsOf } from './response-steps.ts';
 
@@ -17,7 +17,7 @@ function promptOf(changes: Partial<PlannedPrompt>): PlannedPrompt {
 		toolResults: [],
 		tools: [],
 		toolChoice: 'none',
-		mayCallSeveral: true,
+		canCallSeveral: true,
 		speaksBeforeCalls: false,
 		outputSchema: undefined,
 		maxOutputTokens: undefined,
@@ -28,8 +28,8 @@ function promptOf(changes: Partial<PlannedPrompt>): PlannedPrompt {
 	};
 }
 
-const plan = (changes: Partial<PlannedPrompt>, wishes: AnswerWishes = {}): ReturnType<typeof planAnswer> =>
-	planAnswer(promptOf(changes), input, wishes, createSeededRandom(7));
+const plan = (changes: Partial<PlannedPrompt>, wishes: ResponsePreferences = {}): ReturnType<typeof planResponse> =>
+	planResponse(promptOf(changes), input, wishes, createSeededRandom(7));
 
 const weather = { name: 'get_weather', schema: { properties: { city: { type: 'string' } } }, isFreeText: false };
 const clock = { name: 'get_time', schema: { properties: { zone: { enum: ['UTC'] } } }, isFreeText: false };
@@ -113,7 +113,7 @@ describe('which tools are called', () => {
 	test('several at once, unless parallel calls are off', () => {
 		const question = 'What are weather and time there?';
 		expect(plan({ tools, toolChoice: 'auto', question }).choices[0]?.calls.map((call) => call.name)).toEqual(['get_weather', 'get_time']);
-		expect(plan({ tools, toolChoice: 'auto', question, mayCallSeveral: false }).choices[0]?.calls).toHaveLength(1);
+		expect(plan({ tools, toolChoice: 'auto', question, canCallSeveral: false }).choices[0]?.calls).toHaveLength(1);
 	});
 
 	test('one tool once for each place that the question names', () => {
@@ -135,7 +135,7 @@ describe('which tools are called', () => {
 		'run_tests',
 		'str_replace_editor',
 	];
-	const asked = (names: readonly string[], question: string): string[] => {
+	const requested = (names: readonly string[], question: string): string[] => {
 		const offered = names.map((name) => ({ name, schema: {}, isFreeText: false }));
 		return plan({ tools: offered, toolChoice: 'auto', question }).choices[0]?.calls.map(({ name }) => name) ?? [];
 	};
@@ -149,7 +149,7 @@ describe('which tools are called', () => {
 		'What is the weather? Do not use any tools.',
 		'What is the forecast, without calling functions?',
 	])('none of an agent’s tools for %j, though it holds words of their names', (question) => {
-		expect(asked([...agent, 'get_weather', 'forecast'], question)).toEqual([]);
+		expect(requested([...agent, 'get_weather', 'forecast'], question)).toEqual([]);
 	});
 
 	test.each([
@@ -161,14 +161,14 @@ describe('which tools are called', () => {
 		['use the websearch tool', ['WebSearch']],
 		['unlist_files_2 is nothing', []],
 	])('of an agent’s tools those that %j names', (question, names) => {
-		expect(asked(agent, question)).toEqual(names);
+		expect(requested(agent, question)).toEqual(names);
 	});
 
 	test('a tool is meant by a telling word of its name, as a whole word', () => {
-		expect(asked(['get_current_weather'], 'What is the weather like in Boston?')).toEqual(['get_current_weather']);
-		expect(asked(['lookupInvoices'], 'Where is my invoice?')).toEqual(['lookupInvoices']);
-		expect(asked(['getHTTPHeaders'], 'Which header is it?')).toEqual(['getHTTPHeaders']);
-		expect(asked(['get_weather'], 'It is weathered.')).toEqual([]);
+		expect(requested(['get_current_weather'], 'What is the weather like in Boston?')).toEqual(['get_current_weather']);
+		expect(requested(['lookupInvoices'], 'Where is my invoice?')).toEqual(['lookupInvoices']);
+		expect(requested(['getHTTPHeaders'], 'Which header is it?')).toEqual(['getHTTPHeaders']);
+		expect(requested(['get_weather'], 'It is weathered.')).toEqual([]);
 	});
 
 	test('every result of parallel calls is quoted', () => {

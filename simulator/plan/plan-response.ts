@@ -4,19 +4,19 @@ import { composeText } from './compose-text.ts';
 import { fillSchema } from './fill-schema.ts';
 import { planCalls } from './plan-calls.ts';
 import type { PlannedPrompt } from './prompt.ts';
-import type { AnswerPlan, PlannedCall, PlannedChoice, StopReason, Usage } from './response-plan.ts';
+import type { PlannedCall, PlannedChoice, ResponsePlan, StopReason, Usage } from './response-plan.ts';
 
-export interface AnswerWishes {
+export interface ResponsePreferences {
 	/** Number of text tokens, whatever the request. */
 	readonly outputTokens?: number;
 	/** Number of reasoning tokens, whatever the request. */
 	readonly thinkingTokens?: number;
 	readonly declines?: 'refusal' | 'filter';
 	/** Text to return verbatim; stop sequences and the token limit still apply. */
-	readonly script?: AnswerScript;
+	readonly script?: ResponseScript;
 }
 
-export interface AnswerScript {
+export interface ResponseScript {
 	readonly pieces: readonly string[];
 	/** Lets the wire dialect cut the text into events; otherwise each piece is one event. */
 	readonly cutsFreely: boolean;
@@ -28,7 +28,7 @@ export interface AnswerScript {
 export type InputUsage = Omit<Usage, 'output' | 'reasoning'>;
 
 /** Plans the response. The same prompt gets the same response, except for the ids of tool calls. */
-export function planAnswer(prompt: PlannedPrompt, input: InputUsage, wishes: AnswerWishes, ids: SeededRandom): AnswerPlan {
+export function planResponse(prompt: PlannedPrompt, input: InputUsage, wishes: ResponsePreferences, ids: SeededRandom): ResponsePlan {
 	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResults.join('\n'), prompt.segmentCount)));
 	const limit = prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY;
 	const thinking = headOf(planThinking(prompt, wishes, random), limit);
@@ -44,12 +44,12 @@ export function planAnswer(prompt: PlannedPrompt, input: InputUsage, wishes: Ans
 	return { thinking, choices, usage: { ...input, output, reasoning } };
 }
 
-function planThinking(prompt: PlannedPrompt, wishes: AnswerWishes, random: SeededRandom): string {
+function planThinking(prompt: PlannedPrompt, wishes: ResponsePreferences, random: SeededRandom): string {
 	if (wishes.script !== undefined) return wishes.script.thinking;
 	return composeText(random, wishes.thinkingTokens ?? prompt.thinkingTokens);
 }
 
-function planChoice(prompt: PlannedPrompt, wishes: AnswerWishes, random: SeededRandom, ids: SeededRandom): PlannedChoice {
+function planChoice(prompt: PlannedPrompt, wishes: ResponsePreferences, random: SeededRandom, ids: SeededRandom): PlannedChoice {
 	if (wishes.declines === 'refusal') return { ...silence, refusal: 'I am sorry, but I cannot help with that.', stop: 'refusal' };
 	if (wishes.declines === 'filter') return { ...silence, stop: 'filter' };
 	const { script } = wishes;

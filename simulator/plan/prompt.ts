@@ -16,7 +16,7 @@ export interface PlannedPrompt {
 	readonly toolResults: readonly string[];
 	readonly tools: readonly OfferedTool[];
 	readonly toolChoice: ToolChoice;
-	readonly mayCallSeveral: boolean;
+	readonly canCallSeveral: boolean;
 	/** Adds a sentence before tool calls. */
 	readonly speaksBeforeCalls: boolean;
 	/** JSON schema that the response's text must fit. */

@@ -22,7 +22,7 @@ const isForbidding =
  * Selects the tools that the question requests, by name or by a word of the name that is not common. For example, "What is the weather?"
  * selects `get_weather`. A name of common words alone needs a phrase such as "use the Read tool".
  */
-export function askedTools({ question, tools }: Pick<PlannedPrompt, 'question' | 'tools'>): readonly OfferedTool[] {
+export function requestedTools({ question, tools }: Pick<PlannedPrompt, 'question' | 'tools'>): readonly OfferedTool[] {
 	if (tools.length === 0 || isForbidding.test(question)) return [];
 	const text = question.toLowerCase();
 	const words = new Set(text.match(/[\p{L}\p{N}]+/gu));

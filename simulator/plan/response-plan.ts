@@ -1,5 +1,5 @@
 /** Content of a response, decided once; each wire dialect renders it. */
-export interface AnswerPlan {
+export interface ResponsePlan {
 	/** Reasoning text; empty when there is none. */
 	readonly thinking: string;
 	readonly choices: readonly PlannedChoice[];

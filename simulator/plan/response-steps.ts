@@ -1,14 +1,14 @@
 /** Orders a planned response into generation steps, which renderers turn into the events of their wire dialect. */
 import { countTokens, piecesOf, unitsPerToken } from '../token-count.ts';
-import type { AnswerPlan, PlannedCall, PlannedChoice } from './response-plan.ts';
+import type { PlannedCall, PlannedChoice, ResponsePlan } from './response-plan.ts';
 
-export type AnswerPart =
+export type ResponsePart =
 	| { readonly kind: 'thinking' | 'text' | 'refusal' }
 	| { readonly kind: 'call'; readonly call: PlannedCall; readonly callIndex: number };
 
-export interface AnswerStep {
+export interface ResponseStep {
 	readonly choice: number;
-	readonly part: AnswerPart;
+	readonly part: ResponsePart;
 	readonly phase: 'open' | 'piece' | 'close';
 	readonly text: string;
 	/** Output tokens that this step adds to the bill. The name of a tool call is generated when it opens. */
@@ -19,11 +19,11 @@ export interface AnswerStep {
  * Steps of all choices, interleaved piece by piece when there are several. Reasoning comes once, before the first.
  * @param tokensPerPiece - evaluated before each piece of text and reasoning; tool call input comes token by token.
  */
-export function* stepsOf(plan: AnswerPlan, tokensPerPiece: () => number): Generator<AnswerStep> {
+export function* stepsOf(plan: ResponsePlan, tokensPerPiece: () => number): Generator<ResponseStep> {
 	if (plan.thinking !== '') yield* stepsOfPart(0, { kind: 'thinking' }, piecesOf(plan.thinking, tokensPerPiece));
 	let running = plan.choices.map((choice, index) => stepsOfChoice(choice, index, tokensPerPiece));
 	while (running.length > 0) {
-		const stillRunning: Generator<AnswerStep>[] = [];
+		const stillRunning: Generator<ResponseStep>[] = [];
 		for (const steps of running) {
 			const next = steps.next();
 			if (next.done === true) continue;
@@ -34,7 +34,7 @@ export function* stepsOf(plan: AnswerPlan, tokensPerPiece: () => number): Genera
 	}
 }
 
-function* stepsOfChoice(choice: PlannedChoice, index: number, tokensPerPiece: () => number): Generator<AnswerStep> {
+function* stepsOfChoice(choice: PlannedChoice, index: number, tokensPerPiece: () => number): Generator<ResponseStep> {
 	if (choice.text !== '') yield* stepsOfPart(index, { kind: 'text' }, choice.textPieces ?? piecesOf(choice.text, tokensPerPiece));
 	if (choice.refusal !== '') yield* stepsOfPart(index, { kind: 'refusal' }, piecesOf(choice.refusal, tokensPerPiece));
 	for (const [callIndex, call] of choice.calls.entries()) {
@@ -46,7 +46,7 @@ function* stepsOfChoice(choice: PlannedChoice, index: number, tokensPerPiece: ()
 	}
 }
 
-function* stepsOfPart(choice: number, part: AnswerPart, pieces: Iterable<string>): Generator<AnswerStep> {
+function* stepsOfPart(choice: number, part: ResponsePart, pieces: Iterable<string>): Generator<ResponseStep> {
 	yield { choice, part, phase: 'open', text: '', outputTokens: part.kind === 'call' ? countTokens(part.call.name) : 0 };
 	let counted = 0;
 	let length = 0;

@@ -1,6 +1,6 @@
 /** Queues recorded exchanges, which replace the responses to the next requests of a key, model or wire dialect. */
-import { type CallMatch, type MatchedCall, matchesCall } from '../faults/fault-rules.ts';
-import type { AnswerScript } from '../plan/plan-response.ts';
+import { type MatchedRequest, matchesRequest, type RequestMatch } from '../faults/fault-rules.ts';
+import type { ResponseScript } from '../plan/plan-response.ts';
 
 export interface Recording {
 	readonly status: number;
@@ -14,13 +14,13 @@ export interface Recording {
 /** `none`: one piece. `events`: after each blank line. `bytes`: random sizes between the two, inclusive. */
 export type ReplayCut = 'none' | 'events' | { readonly bytes: readonly [number, number]; readonly seed: number };
 
-export type QueuedAnswer = { readonly recording: Recording } | { readonly script: AnswerScript };
+export type QueuedResponse = { readonly recording: Recording } | { readonly script: ResponseScript };
 
 export interface ReplayQueue {
 	/** @returns false when the queue is full, without a change. */
-	add(match: CallMatch, answer: QueuedAnswer, count: number): boolean;
+	add(match: RequestMatch, response: QueuedResponse, count: number): boolean;
 	/** Takes the first recording that matches this request, and removes it after its last use. */
-	take(call: MatchedCall): QueuedAnswer | undefined;
+	take(call: MatchedRequest): QueuedResponse | undefined;
 	size(): number;
 	clear(): void;
 }
@@ -29,22 +29,22 @@ const mostQueued = 10_000;
 const mostQueuedBytes = 134_217_728;
 
 export function createReplayQueue(): ReplayQueue {
-	let queue: { readonly match: CallMatch; readonly answer: QueuedAnswer; remaining: number }[] = [];
-	const bytesOf = (answer: QueuedAnswer): number => ('recording' in answer ? answer.recording.body.length : 0);
+	let queue: { readonly match: RequestMatch; readonly response: QueuedResponse; remaining: number }[] = [];
+	const bytesOf = (response: QueuedResponse): number => ('recording' in response ? response.recording.body.length : 0);
 	return {
-		add(match, answer, count) {
-			const queuedBytes = queue.reduce((sum, entry) => sum + bytesOf(entry.answer), 0);
-			if (queue.length >= mostQueued || queuedBytes + bytesOf(answer) > mostQueuedBytes) return false;
-			queue.push({ match, answer, remaining: count });
+		add(match, response, count) {
+			const queuedBytes = queue.reduce((sum, entry) => sum + bytesOf(entry.response), 0);
+			if (queue.length >= mostQueued || queuedBytes + bytesOf(response) > mostQueuedBytes) return false;
+			queue.push({ match, response, remaining: count });
 			return true;
 		},
 		take(call) {
-			const index = queue.findIndex((entry) => matchesCall(entry.match, call));
+			const index = queue.findIndex((entry) => matchesRequest(entry.match, call));
 			const entry = queue[index];
 			if (entry === undefined) return undefined;
 			entry.remaining -= 1;
 			if (entry.remaining <= 0) queue.splice(index, 1);
-			return entry.answer;
+			return entry.response;
 		},
 		size: () => queue.length,
 		clear() {

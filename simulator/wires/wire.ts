@@ -2,7 +2,7 @@
 import type { HeaderFields } from '../../src/core/handler.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { Prompt } from '../plan/prompt.ts';
-import type { AnswerPlan } from '../plan/response-plan.ts';
+import type { ResponsePlan } from '../plan/response-plan.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { VendorError } from '../vendor-error.ts';
 
@@ -19,7 +19,7 @@ export interface Wire {
 	/** Parses the prompt. @throws VendorError when the vendor would reject the request. */
 	readPrompt(body: JsonObject, model: string, target: WireTarget): Prompt;
 	/** @param outline of a parsed request: see `outlineOf`. */
-	openCall(outline: JsonObject, model: string, target: WireTarget): ModelCall;
+	openRequest(outline: JsonObject, model: string, target: WireTarget): ModelRequest;
 	/** Vendor's error message for a body that is not a JSON object. */
 	readonly notJsonMessage: string;
 	/** Renders an error; `null` is a response without a body. */
@@ -39,22 +39,22 @@ export interface WireTarget {
 	readonly isStream: boolean;
 }
 
-export interface ModelCall {
+export interface ModelRequest {
 	readonly isStream: boolean;
 	readonly caching: 'marked' | 'implicit' | 'implicit-counted';
 	/** Renders the response of a request that only counts tokens. */
-	readonly countAnswer?: (inputTokens: number) => JsonObject;
+	readonly countResponse?: (inputTokens: number) => JsonObject;
 	readonly streamContentType: string;
-	renderWhole(answer: Answer): JsonObject;
+	renderNonStreaming(response: WireResponse): JsonObject;
 	/** Content of the model's turn in a stored conversation, in the dialect that has them. */
-	replyContent?(answer: Answer): readonly JsonObject[];
-	renderEvents(answer: Answer): Generator<WireEvent>;
+	responseContent?(response: WireResponse): readonly JsonObject[];
+	renderEvents(response: WireResponse): Generator<WireEvent>;
 	/** Renders an error in the middle of a stream, with its framing. */
 	renderErrorEvent(): string;
 }
 
-export interface Answer {
-	readonly plan: AnswerPlan;
+export interface WireResponse {
+	readonly plan: ResponsePlan;
 	readonly random: SeededRandom;
 	readonly createdSeconds: number;
 	readonly quirks: RenderQuirks;
@@ -89,7 +89,7 @@ export interface HeaderContext {
 	readonly random: SeededRandom;
 	readonly nowMs: number;
 	/** Number of the dialect's response, from 1. */
-	readonly answerNumber: number;
+	readonly responseNumber: number;
 	readonly retryAfterEvery: number;
 	readonly inputTokens: number;
 	readonly model: string;

@@ -17,13 +17,13 @@ export const nothingBilled: BilledTokens = { input: 0, cacheWrite: 0, cacheRead:
  * `complete`: sent completely. `aborted`: the client disconnected. `broken`: a fault ended it. `rejected`: an error status. `replayed`: a
  * recording, which is not billed.
  */
-export type CallOutcome = 'complete' | 'aborted' | 'broken' | 'rejected' | 'replayed';
+export type RequestOutcome = 'complete' | 'aborted' | 'broken' | 'rejected' | 'replayed';
 
 export interface BillEntry {
 	readonly key: string;
 	readonly wire: string;
 	readonly model: string;
-	readonly outcome: CallOutcome;
+	readonly outcome: RequestOutcome;
 	readonly tokens: BilledTokens;
 }
 

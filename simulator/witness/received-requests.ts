@@ -3,7 +3,7 @@
  * their last four characters.
  */
 import type { HeaderFields, HttpRequest } from '../../src/core/handler.ts';
-import type { BilledTokens, CallOutcome } from './bill.ts';
+import type { BilledTokens, RequestOutcome } from './bill.ts';
 import { nothingBilled } from './bill.ts';
 
 export interface RequestRow {
@@ -21,7 +21,7 @@ export interface RequestRow {
 	/** Faults of the request: field names of the fault plan. */
 	faults: readonly string[];
 	/** `pending` until the request ends. */
-	outcome: CallOutcome | 'pending';
+	outcome: RequestOutcome | 'pending';
 	tokens: BilledTokens;
 	events: number;
 	bodyBytes: number;

@@ -21,7 +21,7 @@ let tokenFailure: Respond | undefined;
 let calls: { headers: IncomingMessage['headers']; body: string; status: number }[];
 let clockMs: number;
 
-const chatAnswer = {
+const chatResponse = {
 	id: 'chatcmpl-1',
 	object: 'chat.completion',
 	created: 1,
@@ -29,7 +29,7 @@ const chatAnswer = {
 	choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
 	usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
-const messagesAnswer = {
+const messagesResponse = {
 	id: 'msg_1',
 	type: 'message',
 	role: 'assistant',
@@ -40,7 +40,7 @@ const messagesAnswer = {
 	usage: { input_tokens: 1, output_tokens: 1 },
 };
 
-function answerTokenRequest(response: ServerResponse): void {
+function respondToTokenRequest(response: ServerResponse): void {
 	issuedCount += 1;
 	if (tokenFailure !== undefined) {
 		tokenFailure(response);
@@ -58,7 +58,7 @@ function answerCall(request: IncomingMessage, body: string, response: ServerResp
 		response.writeHead(401, { 'content-type': 'text/html' }).end('<h1>401</h1>');
 		return;
 	}
-	const completion = request.url === '/v1/messages' ? messagesAnswer : chatAnswer;
+	const completion = request.url === '/v1/messages' ? messagesResponse : chatResponse;
 	response.setHeader('content-type', 'application/json').end(JSON.stringify(completion));
 }
 
@@ -66,7 +66,7 @@ beforeAll(async () => {
 	server = createServer((request, response) => {
 		let body = '';
 		request.setEncoding('utf8').on('data', (text: string) => (body += text));
-		request.on('end', () => (request.url === '/oauth2/token' ? answerTokenRequest(response) : answerCall(request, body, response)));
+		request.on('end', () => (request.url === '/oauth2/token' ? respondToTokenRequest(response) : answerCall(request, body, response)));
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -97,13 +97,13 @@ function createSource(more: Partial<AccessTokenSourceOptions> = {}): AccessToken
 
 type Respond = (response: ServerResponse) => void;
 
-function answer(body: string | Buffer, status = 200, headers: Record<string, string> = {}): Respond {
+function httpResponse(body: string | Buffer, status = 200, headers: Record<string, string> = {}): Respond {
 	return (response) => {
 		response.writeHead(status, headers).end(body);
 	};
 }
 
-const json = (value: unknown, status = 200): Respond => answer(JSON.stringify(value), status);
+const json = (value: unknown, status = 200): Respond => httpResponse(JSON.stringify(value), status);
 const hangUp: Respond = (response) => {
 	response.destroy();
 };
@@ -269,11 +269,11 @@ describe('errors', () => {
 		['invalid_client', 401, json({ error: 'invalid_client', error_description: secret }, 401)],
 		['invalid_scope', 400, json({ error: 'invalid_scope' }, 400)],
 		['rejected', 400, json({ error: secret }, 400)],
-		['rejected', 302, answer('', 302, { location: '/v1/messages' })],
-		['rejected', 503, answer(Buffer.alloc(2_000_000, 'x'), 503)],
-		['invalid_response', 200, answer('<html>')],
+		['rejected', 302, httpResponse('', 302, { location: '/v1/messages' })],
+		['rejected', 503, httpResponse(Buffer.alloc(2_000_000, 'x'), 503)],
+		['invalid_response', 200, httpResponse('<html>')],
 		['invalid_response', 200, json({ access_token: 'a\nb' })],
-		['invalid_response', 200, answer(Buffer.alloc(1_048_577, ' '))],
+		['invalid_response', 200, httpResponse(Buffer.alloc(1_048_577, ' '))],
 		['unreachable', undefined, hangUp],
 	])('%s with status %s, without secrets', async (code, status, failure) => {
 		tokenFailure = failure;
@@ -287,7 +287,7 @@ describe('errors', () => {
 	});
 
 	it('only the status, if the address is no token endpoint', async () => {
-		tokenFailure = answer('<!doctype html>', 404);
+		tokenFailure = httpResponse('<!doctype html>', 404);
 		await expect(createSource().accessToken()).rejects.toMatchObject({
 			code: 'rejected',
 			message: expect.stringContaining(`HTTP 404 at ${address}/oauth2/token: is this the token endpoint?`) as unknown,

@@ -66,14 +66,14 @@ export function createAccessTokenSource(options: AccessTokenSourceOptions): Acce
 	};
 
 	const refresh = async (): Promise<string> => {
-		const askedAtMs = nowMs();
+		const requestedAtMs = nowMs();
 		try {
-			const answer = await requestAccessToken(request);
-			const lifetimeMs = answer.expiresInSeconds === null ? null : answer.expiresInSeconds * 1000;
+			const response = await requestAccessToken(request);
+			const lifetimeMs = response.expiresInSeconds === null ? null : response.expiresInSeconds * 1000;
 			cached = {
-				accessToken: answer.accessToken,
-				expiresAtMs: lifetimeMs === null ? null : askedAtMs + lifetimeMs,
-				refreshAtMs: askedAtMs + Math.min(refreshAfterMs, lifetimeMs === null ? Infinity : lifetimeMs * refreshFraction),
+				accessToken: response.accessToken,
+				expiresAtMs: lifetimeMs === null ? null : requestedAtMs + lifetimeMs,
+				refreshAtMs: requestedAtMs + Math.min(refreshAfterMs, lifetimeMs === null ? Infinity : lifetimeMs * refreshFraction),
 			};
 			return cached.accessToken;
 		} catch (error) {

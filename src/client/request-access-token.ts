@@ -1,5 +1,5 @@
 import { AccessTokenError } from './access-token-error.ts';
-import { describeTokenError, maxTokenAnswerBytes, readTokenAnswer, readTokenErrorCode, type TokenAnswer } from './token-response.ts';
+import { describeTokenError, maxTokenResponseBytes, readTokenErrorCode, readTokenResponse, type TokenResponse } from './token-response.ts';
 
 export interface TokenRequest {
 	readonly tokenEndpoint: URL;
@@ -11,7 +11,7 @@ export interface TokenRequest {
 }
 
 /** Requests one access token (RFC 6749 section 4.4, `client_secret_post`). Follows no redirect. @throws AccessTokenError */
-export async function requestAccessToken(request: TokenRequest): Promise<TokenAnswer> {
+export async function requestAccessToken(request: TokenRequest): Promise<TokenResponse> {
 	const { status, text } = await exchange(request);
 	if (status !== 200) {
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
@@ -21,9 +21,9 @@ export async function requestAccessToken(request: TokenRequest): Promise<TokenAn
 			status,
 		);
 	}
-	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
-	if ('problem' in answer) throw new AccessTokenError('invalid_response', `The token endpoint's response ${answer.problem}`, status);
-	return answer;
+	const response = text === undefined ? { problem: `is larger than ${maxTokenResponseBytes} bytes` } : readTokenResponse(text);
+	if ('problem' in response) throw new AccessTokenError('invalid_response', `The token endpoint's response ${response.problem}`, status);
+	return response;
 }
 
 async function exchange(request: TokenRequest): Promise<{ status: number; text: string | undefined }> {
@@ -49,7 +49,7 @@ async function exchange(request: TokenRequest): Promise<{ status: number; text: 
 	}
 }
 
-/** @returns undefined if the body exceeds `maxTokenAnswerBytes`. */
+/** @returns undefined if the body exceeds `maxTokenResponseBytes`. */
 async function readText(response: Response): Promise<string | undefined> {
 	if (response.body === null) return '';
 	const decoder = new TextDecoder();
@@ -57,7 +57,7 @@ async function readText(response: Response): Promise<string | undefined> {
 	let byteCount = 0;
 	for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
 		byteCount += chunk.byteLength;
-		if (byteCount > maxTokenAnswerBytes) return undefined;
+		if (byteCount > maxTokenResponseBytes) return undefined;
 		text += decoder.decode(chunk, { stream: true });
 	}
 	return text + decoder.decode();

@@ -1,13 +1,13 @@
 /** Parsed response of a token endpoint (RFC 6749 sections 5.1 and 5.2). Its text is never repeated. */
 
-export interface TokenAnswer {
+export interface TokenResponse {
 	readonly accessToken: string;
 	/** Null if the response does not contain it. */
 	readonly expiresInSeconds: number | null;
 }
 
 /** Maximum size of a response; larger ones are rejected without parsing. */
-export const maxTokenAnswerBytes = 1_048_576;
+export const maxTokenResponseBytes = 1_048_576;
 
 /** Error codes of RFC 6749, with their usual cause. */
 const errorHints: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const errorHints: Readonly<Record<string, string>> = {
 };
 
 /** @returns the problem as the end of a sentence if the text holds no usable access token. */
-export function readTokenAnswer(text: string): TokenAnswer | { readonly problem: string } {
+export function readTokenResponse(text: string): TokenResponse | { readonly problem: string } {
 	const members = parseObject(text);
 	if (members === undefined) return { problem: 'is not a JSON object' };
 	const accessToken = members['access_token'];

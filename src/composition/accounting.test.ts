@@ -31,7 +31,7 @@ const row = {
 	clientId: 'client',
 	provider: 'b',
 	dialect: 'chat',
-	isStreamed: false,
+	isStreaming: false,
 	priceVersion: 'v',
 	holdNanoUsd: 0n,
 	budgets: [],
@@ -94,8 +94,8 @@ it('counters that are restored after a reload follow the running configuration, 
 	await closeRow(accounting.ledger, { id: 'ended', ...ended, costNanoUsd: 7n });
 	await accounting.ledger.open({ ...row, id: 'open', startedMs: startedMs - 350_000, model: 'ours' });
 	const restored = async () => {
-		const { budgets, openCalls } = await accounting.sumUp('red', [], startedMs - 1000);
-		return { spent: budgets.map(({ settledNanoUsd }) => settledNanoUsd), open: openCalls?.map(({ id }) => id) };
+		const { budgets, inFlightRequests } = await accounting.sumUp('red', [], startedMs - 1000);
+		return { spent: budgets.map(({ settledNanoUsd }) => settledNanoUsd), open: inFlightRequests?.map(({ id }) => id) };
 	};
 	expect(await restored()).toEqual({ spent: [0n], open: [] });
 	accounting.configure(configWith(600_000, '{ model: gpt-5 }'));

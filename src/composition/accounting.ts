@@ -11,7 +11,7 @@ import { periodOf } from '../policy/limits/utc-time.ts';
 import type { AdminPorts } from '../roles/admin/admin-settings.ts';
 import { TrafficBook } from '../roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
-import { type AdmissionStore, type BudgetTotal, type HeldCall, rememberEndedMs } from '../stores/contracts/admission.ts';
+import { type AdmissionStore, type BudgetTotal, type ReservedRequest, rememberEndedMs } from '../stores/contracts/admission.ts';
 import type { Ledger, LedgerReader, LedgerRow, OpenRequest, RowPage, SummaryRow } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { beginCounterRun, releaseDeadRuns } from '../stores/counter-instances.ts';
@@ -64,7 +64,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	ledger
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const terms = { ...world, listing: () => listModels(current), holdMs: (isStreamed: boolean) => longestHoldMs(current, isStreamed) };
+	const terms = { ...world, listing: () => listModels(current), holdMs: (isStreaming: boolean) => longestHoldMs(current, isStreaming) };
 	const sumUp = sumUpFrom(ledger, records, terms);
 	const { admission, countersAtHand, counterStore, abandon } = await openAdmission(world, sumUp);
 	opened.defer(() => admission.close());
@@ -140,8 +140,8 @@ async function openAdmission({ config, clock, log, opened }: World, sumUp: SumUp
 }
 
 /** Maximum duration of a request, plus the time to settle it. */
-function longestHoldMs({ gateway: { timeouts } }: Config, isStreamed: boolean): number {
-	return (isStreamed ? Math.max(timeouts.total_ms, timeouts.stream_total_ms) : timeouts.total_ms) + 30_000;
+function longestHoldMs({ gateway: { timeouts } }: Config, isStreaming: boolean): number {
+	return (isStreaming ? Math.max(timeouts.total_ms, timeouts.stream_total_ms) : timeouts.total_ms) + 30_000;
 }
 
 /** Maximum age of an ended request that is settled again. A restore treats requests that ended within this time as settled. */
@@ -158,7 +158,7 @@ export interface SumUpTerms {
 	/** Price list lookup of the current configuration. */
 	readonly listing: () => ListModel;
 	/** Maximum lifetime of a request's reservation. */
-	readonly holdMs?: (isStreamed: boolean) => number;
+	readonly holdMs?: (isStreaming: boolean) => number;
 }
 
 /** Computes a team's counters. A budget's name says what it covers, so each budget is a sum over the ledger. */
@@ -167,10 +167,10 @@ export function sumUpFrom(
 	records: Pick<RecordsSnapshot, 'budgetsOf' | 'budgetsFor'>,
 	{ clock, listing, holdMs = () => 0 }: SumUpTerms,
 ): SumUpTeam {
-	return async (team, asked, endedSinceMs) => {
+	return async (team, requested, endedSinceMs) => {
 		const nowMs = clock.nowMs();
 		const ofMonth = records.budgetsOf(team).map(({ model }) => ({ budget: counterName(model), period: periodOf(nowMs) }));
-		const byPeriod = [...Map.groupBy([...asked, ...ofMonth], (one) => one.period)];
+		const byPeriod = [...Map.groupBy([...requested, ...ofMonth], (one) => one.period)];
 		const dayMs = nowMs - (nowMs % msPerDay);
 		const spans = byPeriod.map(([period]) => ({ ...monthOf(period), period: 'month' as const }));
 		// Requests that ended before this process started are not settled any more.
@@ -187,7 +187,7 @@ export function sumUpFrom(
 			tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
 			budgets: byPeriod.flatMap(([period, wanted], index) => sumUpBudgets(team, period, wanted, months[index] ?? [])),
 			endedIds,
-			...(isLate && { openCalls: stillHeld(openRequests) }),
+			...(isLate && { inFlightRequests: stillHeld(openRequests) }),
 		};
 	};
 
@@ -203,22 +203,24 @@ export function sumUpFrom(
 		});
 	}
 
-	function stillHeld(requests: readonly OpenRequest[]): HeldCall[] {
+	function stillHeld(requests: readonly OpenRequest[]): ReservedRequest[] {
 		const nowMs = clock.nowMs();
 		return requests
-			.map(({ id, startedMs, isStreamed, budgets, holdNanoUsd }) => {
+			.map(({ id, startedMs, isStreaming, budgets, holdNanoUsd }) => {
 				const holds = budgets.map((budget) => ({ budget, period: periodOf(startedMs), amountNanoUsd: holdNanoUsd }));
-				return { id, admittedMs: startedMs, holdMs: startedMs + holdMs(isStreamed) - nowMs, holds };
+				return { id, admittedMs: startedMs, holdMs: startedMs + holdMs(isStreaming) - nowMs, holds };
 			})
-			.filter((call) => call.holdMs > 0);
+			.filter((request) => request.holdMs > 0);
 	}
 }
 
 /** Computes spend for reports, which need no search for requests that may still be settled. */
 export function spentBy(sumUp: SumUpTeam, clock: Clock): AdminPorts['sumUpSpent'] {
-	return async (team, asked) => {
-		const { budgets } = await sumUp(team, asked, clock.nowMs());
-		return asked.map(({ budget, period }) => budgets.find((one) => one.budget === budget && one.period === period)?.settledNanoUsd ?? 0n);
+	return async (team, requested) => {
+		const { budgets } = await sumUp(team, requested, clock.nowMs());
+		return requested.map(
+			({ budget, period }) => budgets.find((one) => one.budget === budget && one.period === period)?.settledNanoUsd ?? 0n,
+		);
 	};
 }
 

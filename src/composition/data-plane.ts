@@ -15,7 +15,7 @@ import { isPublicAddress } from '../policy/firewall/address-class.ts';
 import { edgeLayer } from '../roles/edge/edge.ts';
 import type { EdgePorts } from '../roles/edge/edge-settings.ts';
 import { forwardToGateways } from '../roles/edge/forward-to-gateways.ts';
-import { OpenAnswers } from '../roles/edge/relayed-response.ts';
+import { InFlightResponses } from '../roles/edge/relayed-response.ts';
 import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
 import type { GatewayWork } from '../roles/gateway/gateway-work.ts';
 import { inferenceEndpoints } from '../wire/endpoints/endpoints.ts';
@@ -38,7 +38,7 @@ interface Reconfigurable {
 	start?(): Promise<void>;
 	/** Returns whether any gateway is reachable, for a separate edge. */
 	readonly hasGateway?: () => boolean;
-	endOpenCalls?(): void;
+	endInFlightRequests?(): void;
 }
 
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
@@ -96,7 +96,7 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 		clock,
 		graceMs: () => graceMs,
 		beforeStart: async () => void (await Promise.all([keySet.start(), inner.start?.()])),
-		...(inner.endOpenCalls !== undefined && { endOpenCalls: inner.endOpenCalls }),
+		...(inner.endInFlightRequests !== undefined && { endInFlightRequests: inner.endInFlightRequests }),
 	});
 	return {
 		role,
@@ -131,15 +131,15 @@ async function composeEdge(world: World, ports: CommonPorts, { handle, hasGatewa
 }
 
 function composeForwarding({ config, clock, log, opened }: World, upstream: Upstream): Reconfigurable {
-	const openAnswers = new OpenAnswers();
-	const ports = { upstream, clock, log, openAnswers, random: Math.random };
+	const inFlightResponses = new InFlightResponses();
+	const ports = { upstream, clock, log, inFlightResponses, random: Math.random };
 	const forwarding = following(config, forwardSettings, (settings) => forwardToGateways(settings, ports));
 	opened.defer(() => forwarding.current.stop());
 	return {
 		handle: (request) => forwarding.current.handle(request),
 		start: () => forwarding.current.start(),
 		hasGateway: () => forwarding.current.isAnyUsable(),
-		endOpenCalls: () => openAnswers.endAll(),
+		endInFlightRequests: () => inFlightResponses.endAll(),
 		prepare(next) {
 			const before = forwarding.current;
 			const commit = forwarding.prepare(next);
@@ -192,13 +192,13 @@ async function composeGateway(
 	return {
 		handle: (request) => gateway.current.handle(request),
 		prepare: gateway.prepare,
-		endOpenCalls: () => work.openCalls.endAll(),
+		endInFlightRequests: () => work.inFlightRequests.endAll(),
 	};
 }
 
 function measureWork(metrics: Metrics, work: GatewayWork): void {
 	const kinds = (): { labels: { kind: string }; value: number }[] => {
-		const { count, streamCount } = work.openCalls;
+		const { count, streamCount } = work.inFlightRequests;
 		return [
 			{ labels: { kind: 'non_streaming' }, value: count - streamCount },
 			{ labels: { kind: 'streaming' }, value: streamCount },

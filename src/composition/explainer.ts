@@ -1,14 +1,14 @@
 /** Explains to an operator how a request would be handled, with the settings, records and counters of this process. */
 import type { Config } from '../config/schema.ts';
 import type { ExplainedEngine } from '../roles/gateway/explain-guardrails.ts';
-import { createExplainer, type ExplainCall, type ExplainPorts } from '../roles/gateway/explain-request.ts';
+import { createExplainer, type ExplainPorts, type RequestExplainer } from '../roles/gateway/explain-request.ts';
 import { following } from './rebuild-on-change.ts';
 import { gatewaySettings } from './settings.ts';
 
 export function reconfigurableExplainer(
 	config: Config,
 	ports: ExplainPorts,
-): { explain: ExplainCall; prepare(config: Config): () => void } {
+): { explain: RequestExplainer; prepare(config: Config): () => void } {
 	const explainer = following(
 		config,
 		(next) => ({ settings: gatewaySettings(next), engines: explainedEngines(next) }),

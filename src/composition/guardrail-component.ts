@@ -24,7 +24,7 @@ export function guardrailSettings(config: Config): GuardrailSettings | undefined
 			action: content.enabled ? content.action : 'none',
 		})),
 		pii: byName(piiKinds, (kind) => (pii.enabled ? piiAction(pii.types, kind) : 'none')),
-		masksAnswers: pii.mask_responses,
+		masksResponses: pii.mask_responses,
 		words: { entries: guardrails.words, action: guardrails.words_action },
 		patterns: guardrails.patterns,
 		// Topics belong to enforcement (Spec: Guardrails), unless configured to always apply.

@@ -69,14 +69,14 @@ async function compareCounters(ledger: LedgerReader, { stores: { counters } }: C
 
 async function compareTeam(team: string, period: string, store: AdmissionStore, ledger: LedgerReader): Promise<DoctorCheck> {
 	const name = `counters of ${team}`;
-	const asked = [{ budget: counterName(null), period }];
+	const requested = [{ budget: counterName(null), period }];
 	const sumUp = sumUpFrom(ledger, { budgetsOf: () => [], budgetsFor: () => [] }, { clock: systemClock, listing: () => () => undefined });
 	let detail = '';
 	for (let look = 0; look < looks; look++) {
 		if (look > 0) await new Promise((resolveLater) => setTimeout(resolveLater, pauseMs));
 		try {
-			const reading = await store.read(team, asked);
-			const totals = await sumUp(team, asked, systemClock.nowMs());
+			const reading = await store.read(team, requested);
+			const totals = await sumUp(team, requested, systemClock.nowMs());
 			const [spent, owed] = [reading.budgets[0]?.settledNanoUsd ?? 0n, totals.budgets[0]?.settledNanoUsd ?? 0n];
 			const same = spent === owed && reading.tokensToday === totals.tokensToday;
 			if (same) return { name, isOk: true, detail: `${formatUsd(spent)} USD this month, ${reading.tokensToday} tokens today` };

@@ -3,7 +3,7 @@ import { listedModel } from '../policy/budgets/price-of.ts';
 import { gatewaySettings } from './settings.ts';
 
 /** Returns the price list's name for the model of a request; undefined if the model is not listed. */
-export type ListModel = (call: { readonly provider: string; readonly model: string }) => string | undefined;
+export type ListModel = (request: { readonly provider: string; readonly model: string }) => string | undefined;
 
 export function listModels(config: Config): ListModel {
 	const providers = new Map(gatewaySettings(config).providers.map((provider) => [provider.name, provider]));

@@ -74,15 +74,15 @@ async function openStores(config: Config): Promise<AdminApi> {
 	return {
 		name: 'the store',
 		async request({ method, path, headers = {}, body }) {
-			const answer = await admin.request({
+			const response = await admin.request({
 				method,
 				path,
 				headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
 				...(body !== undefined && { body: JSON.stringify(body) }),
 			});
 			// Thrown, because a command has no log.
-			if (answer.status >= 500 && internalError !== undefined) throw internalError;
-			return answer;
+			if (response.status >= 500 && internalError !== undefined) throw internalError;
+			return response;
 		},
 		async close() {
 			await admin.close();

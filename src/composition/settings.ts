@@ -90,7 +90,7 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		proxy: proxyOf(provider.proxy),
 		apiVersion: provider.api_version,
 		headers: provider.headers,
-		asksForStreamUsage: provider.request_stream_usage,
+		requestsStreamUsage: provider.request_stream_usage,
 		speaksOpenai: provider.dialect === 'openai',
 		models: [...Object.keys(provider.deployments), ...provider.models],
 		modelFacts: Object.fromEntries(

@@ -18,8 +18,8 @@ import { noteDemo } from './demo-mark.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import { listenAddresses } from './settings.ts';
 import { withOpened } from './with-cleanup.ts';
-import { askForConfiguration } from './worker-configuration.ts';
-import { answerFirstProcess } from './worker-metrics.ts';
+import { requestConfiguration } from './worker-configuration.ts';
+import { replyToWorker } from './worker-metrics.ts';
 import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } from './workers.ts';
 
 export interface StartOutput {
@@ -38,13 +38,13 @@ async function startAndStop(options: StartOptions, output: StartOutput, opened: 
 	const { version, isTerminal } = output;
 	if (!stopsOnHangUp(options.isDemo)) keepOnHangUp();
 	setMemoryUse();
-	const loaded = isWorker ? await askForConfiguration() : loadConfig({ configPath: options.configPath });
+	const loaded = isWorker ? await requestConfiguration() : loadConfig({ configPath: options.configPath });
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
 	const isStoppedByHangUp = stopsOnHangUp(demo !== undefined);
 	if (!isStoppedByHangUp) keepOnHangUp();
-	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
-	requireAnyRole(asked);
-	const config = withOwnRoles(asked);
+	const requested: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
+	requireAnyRole(requested);
+	const config = withOwnRoles(requested);
 	const log = createLogger({
 		level: options.logLevel ?? config.log.level,
 		format: lineFormat(options.logFormat ?? config.log.format, isTerminal),
@@ -52,12 +52,14 @@ async function startAndStop(options: StartOptions, output: StartOutput, opened: 
 		worker: workerNumber,
 	});
 	const product = opened.use(await compose(config, { clock: systemClock, log, version }));
-	if (isWorker) answerFirstProcess(product.metrics);
+	if (isWorker) replyToWorker(product.metrics);
 	await startOrExplain(product, config, { isDemo: demo !== undefined });
 	if (!isWorker) noteDemo(config, demo !== undefined);
 	let watch: ConfigWatch | undefined;
 	const inForce = (): LoadedConfig => ({ ...loaded, config: withRestartSettingsOf(loaded.config, watch?.current ?? loaded.config) });
-	const workers = opened.use(hasWorkers(asked) ? new Workers(asked.gateway.workers, inForce, { clock: systemClock, log }) : undefined);
+	const workers = opened.use(
+		hasWorkers(requested) ? new Workers(requested.gateway.workers, inForce, { clock: systemClock, log }) : undefined,
+	);
 	await workers?.start();
 	if (demo === undefined) {
 		const roles = config.roles.filter((role) => role !== 'admin' || config.enable_admin_api);
@@ -67,10 +69,10 @@ async function startAndStop(options: StartOptions, output: StartOutput, opened: 
 			roles,
 			listen: listenAddresses(config),
 			config: loaded.file,
-			...(workers !== undefined && { workers: asked.gateway.workers }),
+			...(workers !== undefined && { workers: requested.gateway.workers }),
 		});
 		// Warnings about keys come once, from the first process, even if only its workers send requests to providers.
-		const unsetKeys = isWorker ? [] : keyWarnings(asked, loaded.namedProviders);
+		const unsetKeys = isWorker ? [] : keyWarnings(requested, loaded.namedProviders);
 		for (const warning of [...configWarnings(config), ...unsetKeys]) log.warn('configuration', { warning });
 	} else {
 		const client = product.records && (await ensureDemoClient(product.records, systemClock, config.data_dir));

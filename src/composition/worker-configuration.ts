@@ -5,15 +5,15 @@ import type { LoadedConfig } from '../config/load.ts';
 const question = 'tollgate configuration?';
 
 interface Reply {
-	readonly answers: typeof question;
+	readonly responses: typeof question;
 	readonly configuration: LoadedConfig;
 }
 
 /** Requests the configuration; called in a worker. */
-export function askForConfiguration(): Promise<LoadedConfig> {
+export function requestConfiguration(): Promise<LoadedConfig> {
 	return new Promise((resolve) => {
 		const listen = (message: unknown): void => {
-			if (!isReply(message)) return;
+			if (!isWorkerReply(message)) return;
 			process.off('message', listen);
 			resolve(message.configuration);
 		};
@@ -23,14 +23,14 @@ export function askForConfiguration(): Promise<LoadedConfig> {
 }
 
 /** Responds to a worker; called in the first process. */
-export function answerWorker(worker: Worker, configuration: () => LoadedConfig): void {
+export function replyToWorker(worker: Worker, configuration: () => LoadedConfig): void {
 	worker.on('message', (message: unknown) => {
 		if (message !== question) return;
-		const reply: Reply = { answers: question, configuration: configuration() };
+		const reply: Reply = { responses: question, configuration: configuration() };
 		worker.send(reply);
 	});
 }
 
-function isReply(message: unknown): message is Reply {
-	return typeof message === 'object' && message !== null && 'answers' in message && message.answers === question;
+function isWorkerReply(message: unknown): message is Reply {
+	return typeof message === 'object' && message !== null && 'responses' in message && message.responses === question;
 }

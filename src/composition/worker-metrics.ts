@@ -7,7 +7,7 @@ import { numberOf } from './workers.ts';
 const question = 'tollgate metrics?';
 
 interface Reply {
-	readonly answers: typeof question;
+	readonly responses: typeof question;
 	readonly text: string;
 }
 
@@ -15,11 +15,11 @@ interface Reply {
 const patienceMs = 1000;
 
 /** Responds to the first process; called in a worker. */
-export function answerFirstProcess(metrics: ScrapedMetrics): void {
+export function replyToWorker(metrics: ScrapedMetrics): void {
 	process.on('message', (message) => {
 		if (message !== question) return;
 		void metrics.scrape().then(({ text }) => {
-			const reply: Reply = { answers: question, text };
+			const reply: Reply = { responses: question, text };
 			if (process.connected) process.send?.(reply);
 		});
 	});
@@ -28,7 +28,7 @@ export function answerFirstProcess(metrics: ScrapedMetrics): void {
 /** Requests the metrics of all workers; called in the first process. @returns texts by worker number; empty without workers. */
 export async function scrapeWorkers(clock: Clock): Promise<ReadonlyMap<string, string>> {
 	const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-	const texts = await Promise.all(workers.map((worker) => ask(worker, clock)));
+	const texts = await Promise.all(workers.map((worker) => query(worker, clock)));
 	return new Map(texts.flatMap((text, index) => (text === undefined ? [] : [[nameOf(workers[index]), text] as const])));
 }
 
@@ -36,7 +36,7 @@ function nameOf(worker: Worker | undefined): string {
 	return String(worker && numberOf(worker));
 }
 
-function ask(worker: Worker, clock: Clock): Promise<string | undefined> {
+function query(worker: Worker, clock: Clock): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		const settle = (text: string | undefined): void => {
 			timer.cancel();
@@ -44,7 +44,7 @@ function ask(worker: Worker, clock: Clock): Promise<string | undefined> {
 			resolve(text);
 		};
 		const listen = (message: unknown): void => {
-			if (isReply(message)) settle(message.text);
+			if (isWorkerReply(message)) settle(message.text);
 		};
 		const timer = clock.after(patienceMs, () => settle(undefined));
 		worker.on('message', listen);
@@ -53,6 +53,6 @@ function ask(worker: Worker, clock: Clock): Promise<string | undefined> {
 	});
 }
 
-function isReply(message: unknown): message is Reply {
-	return typeof message === 'object' && message !== null && 'answers' in message && message.answers === question;
+function isWorkerReply(message: unknown): message is Reply {
+	return typeof message === 'object' && message !== null && 'responses' in message && message.responses === question;
 }

@@ -9,7 +9,7 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RoleName } from '../core/handler.ts';
 import type { Log } from '../core/log.ts';
-import { answerWorker } from './worker-configuration.ts';
+import { replyToWorker } from './worker-configuration.ts';
 
 export const isWorker = cluster.isWorker;
 
@@ -126,7 +126,7 @@ export class Workers {
 	#fork(number: number): Worker {
 		cluster.setupPrimary({ execArgv: [...process.execArgv, `--title=${titlePrefix}${number}`], serialization: 'advanced' });
 		const worker = cluster.fork();
-		answerWorker(worker, this.#configuration);
+		replyToWorker(worker, this.#configuration);
 		numbers.set(worker, number);
 		// Emitted when a connection is passed to a worker that has just died. Without a listener, it would end this process.
 		worker.on('error', (cause) => this.#log.warn('a worker is unreachable', { pid: worker.process.pid, cause }));

@@ -88,14 +88,14 @@ test('the cost of a new entry does not grow with the capacity', () => {
 });
 
 test('calls the function once for each key, also for undefined results, until the key is evicted', () => {
-	const asked: string[] = [];
+	const requested: string[] = [];
 	const lengthOf = remembering(16, (key) => {
-		asked.push(key);
+		requested.push(key);
 		return key === '' ? undefined : key.length;
 	});
 	expect(['a', 'bc', 'a', '', ''].map(lengthOf)).toEqual([1, 2, 1, undefined, undefined]);
-	expect(asked).toEqual(['a', 'bc', '']);
+	expect(requested).toEqual(['a', 'bc', '']);
 	for (let index = 0; index < 16; index++) lengthOf(`${index}`);
 	expect(lengthOf('a')).toBe(1);
-	expect(asked.filter((key) => key === 'a')).toHaveLength(2);
+	expect(requested.filter((key) => key === 'a')).toHaveLength(2);
 });

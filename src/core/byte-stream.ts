@@ -38,8 +38,8 @@ export function streamOf(pieces: Iterable<Buffer>): ByteStream {
 }
 
 /** Returns the body if it has arrived completely; undefined for any other stream. @throws `Rejection` with code `body_too_large`. */
-export function takeWhole(stream: ByteStream, maxBytes: number): Buffer | undefined {
-	const whole = stream.takeWhole?.();
+export function takeAll(stream: ByteStream, maxBytes: number): Buffer | undefined {
+	const whole = stream.takeAll?.();
 	if (whole !== undefined && whole.length > maxBytes) throw new Rejection('body_too_large', { message: tooLargeMessage(maxBytes) });
 	return whole;
 }
@@ -49,13 +49,13 @@ export function takeWhole(stream: ByteStream, maxBytes: number): Buffer | undefi
  * @param announcedBytes its length, if known: memory for a large body is then allocated once.
  * @throws `Rejection` with code `body_too_large` as soon as more than `maxBytes` have arrived; the stream's own failure.
  */
-export function readWhole(stream: ByteStream, maxBytes: number, announcedBytes?: number): Promise<Buffer> {
+export function readAll(stream: ByteStream, maxBytes: number, announcedBytes?: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
 		gather(stream, maxBytes, resolve, reject, announcedBytes);
 	});
 }
 
-/** Reads like `readWhole`, but can be cancelled. After a cancellation neither `resolve` nor `reject` is called. */
+/** Reads like `readAll`, but can be cancelled. After a cancellation neither `resolve` nor `reject` is called. */
 export function gather(
 	stream: ByteStream,
 	maxBytes: number,

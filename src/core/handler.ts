@@ -4,7 +4,7 @@
  */
 
 import type { Caller } from './caller.ts';
-import type { CallFacts } from './request-record.ts';
+import type { RequestRecord } from './request-record.ts';
 
 export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -43,7 +43,7 @@ export interface HttpResponse {
 	readonly headers: HeaderFields;
 	readonly body: HttpBody;
 	/** Record for the request's log line. Its owner may add to it until the last byte is sent. */
-	readonly facts?: CallFacts;
+	readonly facts?: RequestRecord;
 	/** True if the connection closes after this response. */
 	readonly closesConnection?: boolean;
 }
@@ -61,7 +61,7 @@ export interface ByteStream {
 	 * Returns the complete body if it has already arrived and the stream has not been started. Used in place of `start`, so that there is
 	 * nothing to wait for.
 	 */
-	takeWhole?(): Buffer | undefined;
+	takeAll?(): Buffer | undefined;
 }
 
 export interface ByteSink {

@@ -3,9 +3,9 @@ import type { HeaderFields } from './handler.ts';
 import { markRepeated, memoizeByHeaders, memoizeHeaders } from './header-memo.ts';
 
 test('a result is found once for repeated fields, each time for others, and by each function for itself', () => {
-	const asked: HeaderFields[] = [];
+	const requested: HeaderFields[] = [];
 	const find = (headers: HeaderFields): string | undefined => {
-		asked.push(headers);
+		requested.push(headers);
 		return typeof headers['a'] === 'string' ? headers['a'] : undefined;
 	};
 	const [memo, other] = [memoizeByHeaders(find), memoizeByHeaders(find)];
@@ -13,19 +13,19 @@ test('a result is found once for repeated fields, each time for others, and by e
 	markRepeated(repeated);
 	markRepeated(empty);
 	for (let round = 0; round < 3; round++) expect([memo(repeated), memo(alike), memo(empty)]).toEqual(['b', 'b', undefined]);
-	expect(asked).toEqual([repeated, alike, empty, alike, alike]);
+	expect(requested).toEqual([repeated, alike, empty, alike, alike]);
 	expect(other(repeated)).toBe('b');
-	expect(asked).toHaveLength(6);
+	expect(requested).toHaveLength(6);
 });
 
 test('fields that depend on repeated ones are repeated, too', () => {
 	const derive = memoizeHeaders(({ a }) => ({ b: a }));
-	const asked: HeaderFields[] = [];
-	const last = memoizeByHeaders((headers: HeaderFields) => asked.push(headers));
+	const requested: HeaderFields[] = [];
+	const last = memoizeByHeaders((headers: HeaderFields) => requested.push(headers));
 	const repeated = { a: 'b' };
 	markRepeated(repeated);
 	for (let round = 0; round < 2; round++) last(derive(repeated));
 	for (let round = 0; round < 2; round++) last(derive({ a: 'c' }));
 	expect(derive(repeated)).toBe(derive(repeated));
-	expect(asked).toEqual([{ b: 'b' }, { b: 'c' }, { b: 'c' }]);
+	expect(requested).toEqual([{ b: 'b' }, { b: 'c' }, { b: 'c' }]);
 });

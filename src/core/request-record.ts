@@ -2,9 +2,9 @@
  * The record of a request, from which its log line is written. No bodies, no secrets, no prompt text. A class, so that every instance has
  * the same shape from the start.
  */
-export class CallFacts {
+export class RequestRecord {
 	/** Request id in the response, if a gateway behind an edge set another one. */
-	readonly answeredId?: string | undefined;
+	readonly relayedRequestId?: string | undefined;
 	readonly clientId?: string | undefined;
 	readonly team?: string | undefined;
 	readonly provider?: string | undefined;
@@ -14,7 +14,7 @@ export class CallFacts {
 	/** Milliseconds from the request's arrival to the upstream's first byte. */
 	readonly firstByteMs?: number | undefined;
 	readonly upstreamStatus?: number | undefined;
-	readonly isStreamed?: boolean | undefined;
+	readonly isStreaming?: boolean | undefined;
 	readonly requestBytes?: number | undefined;
 	/** Includes cache reads and writes. */
 	readonly inputTokens?: number | undefined;

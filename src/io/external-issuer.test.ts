@@ -51,9 +51,9 @@ async function startOidcProvider(algorithm: 'RS256' | 'ES256'): Promise<{ issuer
 				scope: 'tollgate/invoke',
 			}),
 		});
-		const answer = (await response.json()) as { access_token?: string };
-		if (answer.access_token === undefined) throw new Error(JSON.stringify(answer));
-		return answer.access_token;
+		const httpResponse = (await response.json()) as { access_token?: string };
+		if (httpResponse.access_token === undefined) throw new Error(JSON.stringify(httpResponse));
+		return httpResponse.access_token;
 	};
 	return { issuer, fetchToken };
 }

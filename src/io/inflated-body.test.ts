@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { HandFedStream } from '../../test/support/manual-stream.ts';
 import { until } from '../../test/support/until.ts';
-import { readWhole, streamOf } from '../core/byte-stream.ts';
+import { readAll, streamOf } from '../core/byte-stream.ts';
 import type { ByteSink, ByteStream, HttpRequest } from '../core/handler.ts';
 import { Rejection } from '../core/rejection.ts';
 import { inflateGzip } from './inflated-body.ts';
@@ -30,7 +30,7 @@ async function read(bytes: Buffer, size = 1000, changes: Partial<HttpRequest> = 
 	const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 	const request = inflateGzip(requestOf(streamOf(pieces), changes), maxBytes);
 	try {
-		return (await readWhole(request.body, Number.POSITIVE_INFINITY)).toString();
+		return (await readAll(request.body, Number.POSITIVE_INFINITY)).toString();
 	} catch (cause) {
 		if (cause instanceof Rejection) return `${cause.status} ${cause.code}`;
 		throw cause;
@@ -63,7 +63,7 @@ describe('a body in gzip', () => {
 	test('that announces more than is allowed is not read', async () => {
 		const source = new HandFedStream();
 		const { body } = inflateGzip(requestOf(source, { announcedLength: maxBytes + 1 }), maxBytes);
-		await expect(readWhole(body, maxBytes)).rejects.toMatchObject({ code: 'body_too_large' });
+		await expect(readAll(body, maxBytes)).rejects.toMatchObject({ code: 'body_too_large' });
 		expect(source.isCancelled).toBe(true);
 	});
 
@@ -109,7 +109,7 @@ describe('a body in gzip', () => {
 
 	test('whose client disconnects fails with the cause', async () => {
 		const source = new HandFedStream();
-		const reading = readWhole(inflateGzip(requestOf(source), maxBytes).body, maxBytes);
+		const reading = readAll(inflateGzip(requestOf(source), maxBytes).body, maxBytes);
 		source.push(gzipSync('{}').subarray(0, 5));
 		source.fail(new Rejection('client_closed'));
 		await expect(reading).rejects.toMatchObject({ code: 'client_closed' });

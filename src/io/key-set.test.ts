@@ -339,13 +339,13 @@ describe('over HTTP', () => {
 	test.each(['http://keys.example/jwks', 'file:///etc/keys', 'nowhere', 7])(
 		'an https issuer that names %s as its key set is not followed',
 		async (address) => {
-			const asked: string[] = [];
+			const requested: string[] = [];
 			const source = remoteKeySet({ issuer: 'https://issuer.example', jwksUri: null, timeoutMs: 1000 }, (url) => {
-				asked.push(url);
+				requested.push(url);
 				return Promise.resolve({ issuer: 'https://issuer.example', jwks_uri: address });
 			});
 			await expect(source.read()).rejects.toThrow(/jwks_uri/);
-			expect(asked).toEqual(['https://issuer.example/.well-known/openid-configuration']);
+			expect(requested).toEqual(['https://issuer.example/.well-known/openid-configuration']);
 		},
 	);
 

@@ -39,13 +39,13 @@ export function watchProcessLoad(
 	let ticks = 0;
 	let pauseMs = tickMs;
 	let waitedMs = 0;
-	let askedMs: number | undefined;
-	const askForTurn = (nowMs: number): void => {
-		if (askedMs !== undefined) return;
-		askedMs = nowMs;
+	let requestedMs: number | undefined;
+	const requestTurn = (nowMs: number): void => {
+		if (requestedMs !== undefined) return;
+		requestedMs = nowMs;
 		void ownTurn().then(() => {
 			waitedMs = Math.max(waitedMs, clock.monotonicMs() - nowMs);
-			askedMs = undefined;
+			requestedMs = undefined;
 		});
 	};
 	let before = performance.eventLoopUtilization();
@@ -60,7 +60,7 @@ export function watchProcessLoad(
 		// A timer may fire a fraction early.
 		if (nowMs + 1 >= reportMs) {
 			const { utilization: busyShare } = performance.eventLoopUtilization(before);
-			const loopDelayMs = Math.max(lateMs / ticks, waitedMs, nowMs - (askedMs ?? nowMs));
+			const loopDelayMs = Math.max(lateMs / ticks, waitedMs, nowMs - (requestedMs ?? nowMs));
 			if (nowMs >= limitDueMs) {
 				limitBytes = readLimit();
 				limitDueMs = nowMs + limitMs;
@@ -76,7 +76,7 @@ export function watchProcessLoad(
 			lateMs = 0;
 			ticks = 0;
 		}
-		askForTurn(nowMs);
+		requestTurn(nowMs);
 		const dueMs = nowMs + pauseMs;
 		timer = clock.after(pauseMs, () => tick(dueMs));
 	};

@@ -30,11 +30,11 @@ async function start() {
 			() => false,
 		);
 	const untilHere = async (): Promise<void> => {
-		let isAnswering = false;
+		let isResponding = false;
 		void (async () => {
-			while (!isAnswering) isAnswering = await isHere();
+			while (!isResponding) isResponding = await isHere();
 		})();
-		await until(() => isAnswering, 'the server');
+		await until(() => isResponding, 'the server');
 	};
 	return { server, clock, port, isHere, untilHere, opened: () => opened };
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
 import { rejections } from '../core/rejection.ts';
-import type { CallFacts } from '../core/request-record.ts';
+import type { RequestRecord } from '../core/request-record.ts';
 import { upstreamErrors } from '../core/upstream-error.ts';
 
 /**
@@ -22,7 +22,7 @@ export interface RequestLogEntry {
 	readonly responseBytes: number;
 	readonly peer: string;
 	readonly code: string | undefined;
-	readonly facts: CallFacts;
+	readonly facts: RequestRecord;
 }
 
 /** @returns the outcome of a response that was sent completely. @param code of the error that it reports. */
@@ -46,7 +46,7 @@ export function logRequest(log: Log, record: RequestLogEntry): void {
 	const mark = record.target.indexOf('?');
 	const path = (mark === -1 ? record.target : record.target.slice(0, mark)).slice(0, maxPathCharacters);
 	const fields = {
-		requestId: facts.answeredId ?? record.requestId,
+		requestId: facts.relayedRequestId ?? record.requestId,
 		method: record.method,
 		path,
 		status: record.status,
@@ -57,7 +57,7 @@ export function logRequest(log: Log, record: RequestLogEntry): void {
 		provider: facts.provider,
 		model: facts.model,
 		upstreamStatus: facts.upstreamStatus,
-		isStreaming: facts.isStreamed,
+		isStreaming: facts.isStreaming,
 		inputTokens: facts.inputTokens,
 		outputTokens: facts.outputTokens,
 		costUsd: facts.costNanoUsd === undefined ? undefined : formatUsd(facts.costNanoUsd),

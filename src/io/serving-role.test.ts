@@ -80,14 +80,14 @@ describe('start', () => {
 
 describe('stop', () => {
 	test('is immediate without in-flight requests', async () => {
-		const { role, told, clock } = make({ endOpenCalls: () => told.push('end') });
+		const { role, told, clock } = make({ endInFlightRequests: () => told.push('end') });
 		await role.stop();
 		expect(told).toEqual(['drain', 'destroy']);
 		expect(clock.pending).toBe(0);
 	});
 
 	test('waits for in-flight requests, no longer', async () => {
-		const { role, server, told, clock } = make({ endOpenCalls: () => told.push('end') });
+		const { role, server, told, clock } = make({ endInFlightRequests: () => told.push('end') });
 		server.inFlight = 1;
 		const stopped = role.stop();
 		clock.advance(999);
@@ -99,7 +99,7 @@ describe('stop', () => {
 	});
 
 	test('ends requests that outlive the grace time, and gives them two seconds to send their error', async () => {
-		const { role, server, told, clock } = make({ endOpenCalls: () => told.push('end') });
+		const { role, server, told, clock } = make({ endInFlightRequests: () => told.push('end') });
 		server.inFlight = 1;
 		const stopped = role.stop();
 		clock.advance(1000);
@@ -114,7 +114,7 @@ describe('stop', () => {
 	});
 
 	test('the farewell is over as soon as all clients have received it', async () => {
-		const { role, server, told, clock } = make({ endOpenCalls: () => server.becomeIdle() });
+		const { role, server, told, clock } = make({ endInFlightRequests: () => server.becomeIdle() });
 		server.inFlight = 1;
 		const stopped = role.stop();
 		clock.advance(1000);

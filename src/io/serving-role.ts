@@ -9,7 +9,7 @@ export interface ServingRoleOptions {
 	/** Prepares what the first request needs; awaited for at most a second. */
 	readonly beforeStart?: () => Promise<void>;
 	/** Ends requests that outlived the grace time in a way that their clients understand. Without it their connections are closed. */
-	readonly endOpenCalls?: () => void;
+	readonly endInFlightRequests?: () => void;
 }
 
 /** Time for error events to reach their clients before connections are closed. */
@@ -36,11 +36,11 @@ export class ServingRole implements Role {
 	}
 
 	async stop(): Promise<void> {
-		const { graceMs, endOpenCalls } = this.#options;
+		const { graceMs, endInFlightRequests } = this.#options;
 		this.#server.drain();
 		const isIdle = await this.#isOverWithin(graceMs(), this.#server.idle());
-		if (!isIdle && endOpenCalls !== undefined) {
-			endOpenCalls();
+		if (!isIdle && endInFlightRequests !== undefined) {
+			endInFlightRequests();
 			await this.#isOverWithin(farewellMs, this.#server.idle());
 		}
 		this.#server.destroy();

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { RawClient } from '../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../test/support/raw-http-server.ts';
 import { until } from '../../test/support/until.ts';
-import { answered, answers, chunkedHead, request, startClient, startServer } from '../../test/support/upstream-under-test.ts';
-import { readWhole, takeWhole } from '../core/byte-stream.ts';
+import { answered, chunkedHead, request, responses, startClient, startServer } from '../../test/support/upstream-under-test.ts';
+import { readAll, takeAll } from '../core/byte-stream.ts';
 import type { ByteStream, Handler } from '../core/handler.ts';
 
 /** Connects a client whose responses are the results of `read` for the request bodies. */
@@ -13,7 +13,7 @@ async function connect(read: (body: ByteStream) => Promise<string>): Promise<Raw
 	return connectRaw(await serve(handler));
 }
 
-const taken = async (body: ByteStream): Promise<string> => String(takeWhole(body, 1000));
+const taken = async (body: ByteStream): Promise<string> => String(takeAll(body, 1000));
 const head = (length: number): string => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe('the body of a request', () => {
@@ -28,21 +28,21 @@ describe('the body of a request', () => {
 	});
 
 	test('that has not arrived completely is not available', async () => {
-		let isAsked = false;
+		let isRequested = false;
 		const client = await connect(async (body) => {
 			const first = await taken(body);
-			isAsked = true;
-			return `${first} ${(await readWhole(body, 1000)).toString()}`;
+			isRequested = true;
+			return `${first} ${(await readAll(body, 1000)).toString()}`;
 		});
 		client.send(`${head(10)}hello`);
-		await until(() => isAsked);
+		await until(() => isRequested);
 		client.send('world');
 		await until(() => client.text.includes('helloworld'));
 		expect(client.text).toContain('undefined helloworld');
 	});
 
 	test('that is too long is rejected', async () => {
-		const client = await connect(async (body) => String(takeWhole(body, 4)));
+		const client = await connect(async (body) => String(takeAll(body, 4)));
 		client.send(`${head(5)}hello`);
 		await until(() => client.statuses.length === 1);
 		expect(client.statuses).toEqual([413]);
@@ -60,7 +60,7 @@ describe('the body of a request', () => {
 	});
 
 	test('that node:http has read is awaited', async () => {
-		const client = await connect(async (body) => `${await taken(body)} ${(await readWhole(body, 1000)).toString()}`);
+		const client = await connect(async (body) => `${await taken(body)} ${(await readAll(body, 1000)).toString()}`);
 		client.send('PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello');
 		await until(() => client.text.includes('hello'));
 		expect(client.text).toContain('undefined hello');
@@ -69,23 +69,23 @@ describe('the body of a request', () => {
 
 describe('the body of a response', () => {
 	test('that arrived with its head is available at once, and only once', async () => {
-		const { body } = await startClient().send(request(await startServer(answers(answered('hello')))));
-		expect(takeWhole(body, 1000)?.toString()).toBe('hello');
-		expect(takeWhole(body, 1000)).toBeUndefined();
+		const { body } = await startClient().send(request(await startServer(responses(answered('hello')))));
+		expect(takeAll(body, 1000)?.toString()).toBe('hello');
+		expect(takeAll(body, 1000)).toBeUndefined();
 		expect(() => body.start({ write: () => true, end: () => undefined, fail: () => undefined })).toThrow('only once');
 	});
 
 	test('that arrived in chunks is complete', async () => {
-		const server = await startServer(answers(`${chunkedHead}5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n`));
+		const server = await startServer(responses(`${chunkedHead}5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n`));
 		const { body } = await startClient().send(request(server));
-		expect(takeWhole(body, 1000)?.toString()).toBe('hello!');
+		expect(takeAll(body, 1000)?.toString()).toBe('hello!');
 	});
 
 	test.each([
 		['has not come whole', `${chunkedHead}5\r\nhello\r\n`],
 		['has failed', `${chunkedHead}5\r\nhello\r\nzzz\r\n`],
 	])('that %s is not available', async (_what, bytes) => {
-		const { body } = await startClient().send(request(await startServer(answers(bytes))));
-		expect(takeWhole(body, 1000)).toBeUndefined();
+		const { body } = await startClient().send(request(await startServer(responses(bytes))));
+		expect(takeAll(body, 1000)).toBeUndefined();
 	});
 });

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
 import { Rejection, type RejectionCode } from '../core/rejection.ts';
 
-export interface ErrorAnswer<Body = object> {
+export interface ErrorResponse<Body = object> {
 	readonly status: number;
 	/** Header fields; JSON unless they set another `content-type`. */
 	readonly headers: Readonly<Record<string, string>>;
@@ -26,9 +26,9 @@ export interface DocumentServerTerms<Body extends object> {
 	readonly headers: Readonly<Record<string, string>>;
 	/** Returns the methods that are served at a path; none if it is unknown. */
 	readonly methodsOf: (path: string) => readonly string[];
-	readonly answerError: (cause: unknown, requestId: string) => ErrorAnswer<Body>;
+	readonly renderError: (cause: unknown, requestId: string) => ErrorResponse<Body>;
 	/** Called for each error response. */
-	readonly noteError: (cause: unknown, request: FastifyRequest, answer: ErrorAnswer<Body>) => void;
+	readonly noteError: (cause: unknown, request: FastifyRequest, response: ErrorResponse<Body>) => void;
 }
 
 const headersTimeoutMs = 10_000;
@@ -43,15 +43,15 @@ const securityHeaders = {
 };
 
 export function createDocumentServer<Body extends object>(terms: DocumentServerTerms<Body>): FastifyInstance {
-	const { requestTimeoutMs = defaultRequestTimeoutMs, trustedProxies = [], methodsOf, answerError } = terms;
+	const { requestTimeoutMs = defaultRequestTimeoutMs, trustedProxies = [], methodsOf, renderError } = terms;
 	const always = { ...securityHeaders, ...terms.headers };
 	const sendError = (cause: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-		const answer = answerError(cause, request.id);
-		terms.noteError(cause, request, answer);
+		const response = renderError(cause, request.id);
+		terms.noteError(cause, request, response);
 		reply
-			.status(answer.status)
-			.headers({ ...always, 'x-request-id': request.id, 'content-type': jsonType, ...answer.headers })
-			.send(JSON.stringify(answer.body));
+			.status(response.status)
+			.headers({ ...always, 'x-request-id': request.id, 'content-type': jsonType, ...response.headers })
+			.send(JSON.stringify(response.body));
 	};
 	const app = fastify({
 		logger: false,
@@ -72,7 +72,7 @@ export function createDocumentServer<Body extends object>(terms: DocumentServerT
 			connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
 		},
 		frameworkErrors: sendError,
-		clientErrorHandler: (cause: Error & { code?: string }, socket: Socket) => answerUnreadable(cause, socket, answerError),
+		clientErrorHandler: (cause: Error & { code?: string }, socket: Socket) => renderUnreadable(cause, socket, renderError),
 	});
 	app.server.maxConnections = terms.maxConnections;
 	app.removeAllContentTypeParsers();
@@ -98,16 +98,16 @@ function noSchemas(): never {
 const jsonType = 'application/json; charset=utf-8';
 
 /** Responds to bytes that are no HTTP request. There is no request object, only the socket. */
-function answerUnreadable(
+function renderUnreadable(
 	cause: Error & { code?: string },
 	socket: Socket,
-	answerError: (cause: unknown, requestId: string) => ErrorAnswer,
+	renderError: (cause: unknown, requestId: string) => ErrorResponse,
 ): void {
 	if (cause.code === 'ECONNRESET' || !socket.writable) {
 		socket.destroy();
 		return;
 	}
-	const { status, headers, body } = answerError(new Rejection(unreadable[cause.code ?? ''] ?? 'http_malformed'), '');
+	const { status, headers, body } = renderError(new Rejection(unreadable[cause.code ?? ''] ?? 'http_malformed'), '');
 	const text = JSON.stringify(body);
 	socket.end(
 		`HTTP/1.1 ${status} Refused\r\ncontent-type: ${headers['content-type'] ?? jsonType}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
-import { RecordOfCalls } from '../../test/support/request-capture.ts';
+import { RequestLog } from '../../test/support/request-capture.ts';
 import { createUnreliableCounters, type Fate, type UnreliableCounters } from '../../test/support/unreliable-counters.ts';
 import type { Admission } from '../core/counters.ts';
 import { type AdmissionRequest, CountersUnreachable, type Settlement } from './contracts/admission.ts';
@@ -15,14 +15,14 @@ const request = { team: 'red', requestsPerMinute: null, dailyTokens: null, holds
 
 let clock: ManualClock;
 let log: RememberedLog;
-let record: RecordOfCalls;
+let record: RequestLog;
 let counters: UnreliableCounters;
 let store: FailingOpenAdmission;
 
 function begin(budgetsOnFailure: FailingOpenSettings['budgetsOnFailure'] = 'local'): void {
 	clock = new ManualClock();
 	log = createRememberedLog();
-	record = new RecordOfCalls();
+	record = new RequestLog();
 	counters = createUnreliableCounters(clock);
 	store = failOpen(counters, { budgetsOnFailure }, { clock, log, sumUp: record.sumUp });
 }
@@ -95,21 +95,21 @@ describe('while all is well', () => {
 
 	test('what the store does not know is summed up once, however many wait for it', async () => {
 		record.close({ id: 'old', team: 'red', admittedMs: 0, tokens: 5, costNanoUsd: 95n, budgets: [month] }, 0);
-		const answers = await pass(Promise.all(Array.from({ length: 20 }, (_, index) => store.admit({ ...request, id: `r${index}` }))));
-		expect(answers.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(0);
-		expect(answers[0]).toMatchObject({ binding: 'budget', reading: { tokensToday: 5, budgets: [{ settledNanoUsd: 95n }] } });
-		expect(record.asked).toBe(1);
+		const responses = await pass(Promise.all(Array.from({ length: 20 }, (_, index) => store.admit({ ...request, id: `r${index}` }))));
+		expect(responses.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(0);
+		expect(responses[0]).toMatchObject({ binding: 'budget', reading: { tokensToday: 5, budgets: [{ settledNanoUsd: 95n }] } });
+		expect(record.requested).toBe(1);
 	});
 
 	test('the time that the record takes to be summed up is not held against the store', async () => {
-		const slowly = async (...asked: Parameters<typeof record.sumUp>) => {
+		const slowly = async (...requested: Parameters<typeof record.sumUp>) => {
 			await new Promise<void>((resolve) => void clock.after(300, resolve));
-			return record.sumUp(...asked);
+			return record.sumUp(...requested);
 		};
 		store = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp: slowly });
-		const calls = Array.from({ length: 20 }, (_, index) => store.admit({ ...request, id: `r${index}`, requestsPerMinute: 5 }));
-		const answers = await pass(Promise.all(calls));
-		expect(answers.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(5);
+		const requests = Array.from({ length: 20 }, (_, index) => store.admit({ ...request, id: `r${index}`, requestsPerMinute: 5 }));
+		const responses = await pass(Promise.all(requests));
+		expect(responses.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(5);
 		expect(store.state()).toMatchObject({ uncounted: 0, failures: 0 });
 	});
 });
@@ -144,8 +144,8 @@ describe('a failure', () => {
 	});
 
 	test('now and then is no outage', async () => {
-		let asked = 0;
-		counters.fate = () => (++asked % 4 === 0 ? 'serve' : 'refuse');
+		let requested = 0;
+		counters.fate = () => (++requested % 4 === 0 ? 'serve' : 'refuse');
 		for (let index = 0; index < 20; index++) await pass(store.release(`r${index}`, 'red'));
 		expect(store.state().outages).toBe(0);
 	});
@@ -183,8 +183,8 @@ describe('a team whose counters cannot be restored', () => {
 
 	beforeEach(() => {
 		isBroken = true;
-		const sumUp: typeof record.sumUp = (team, ...asked) =>
-			team === 'blue' && isBroken ? Promise.reject(new Error('too slow')) : record.sumUp(team, ...asked);
+		const sumUp: typeof record.sumUp = (team, ...requested) =>
+			team === 'blue' && isBroken ? Promise.reject(new Error('too slow')) : record.sumUp(team, ...requested);
 		store = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp });
 	});
 
@@ -224,9 +224,9 @@ describe('a team whose counters cannot be restored', () => {
 });
 
 test('counters are restored even if summing up takes longer than a replay may', async () => {
-	const sumUp: typeof record.sumUp = async (...asked) => {
+	const sumUp: typeof record.sumUp = async (...requested) => {
 		await new Promise<void>((resolve) => void clock.after(1500, resolve));
-		return record.sumUp(...asked);
+		return record.sumUp(...requested);
 	};
 	store = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp });
 	await admit('own');
@@ -369,41 +369,46 @@ describe('afterwards', () => {
 });
 
 test('whatever fails, whenever: each call is answered, and in the end each is counted once and nothing is held', async () => {
-	const call = fc.record({ end: fc.constantFrom('settle', 'settle', 'release'), cost: fc.bigInt(0n, 20n), pauseMs: fc.nat(400) });
+	const openRequest = fc.record({ end: fc.constantFrom('settle', 'settle', 'release'), cost: fc.bigInt(0n, 20n), pauseMs: fc.nat(400) });
 	const fates = fc.infiniteStream(fc.constantFrom<Fate>('serve', 'serve', 'serve', 'serve', 'drop', 'mute', 'refuse'));
 	const outages = fc.array(
 		fc.record({ afterMs: fc.nat(2000), lastsMs: fc.nat(3000), empties: fc.constantFrom('no', 'silently', 'noticed') }),
 		{ maxLength: 3 },
 	);
-	const property = fc.asyncProperty(fc.array(call, { minLength: 5, maxLength: 25 }), fates, outages, async (plans, stream, breaks) => {
-		begin('allow');
-		let isDown = false;
-		counters.fate = () => (isDown ? 'refuse' : nextOf(stream));
-		const lives = plans.map(async ({ end, cost, pauseMs }, index) => {
-			const id = `c${index}`;
-			await wait(pauseMs * 5);
-			expect((await store.admit({ ...request, id, holds: [{ ...hold, limitNanoUsd: 10n ** 9n }] })).isAdmitted).toBe(true);
-			await wait(pauseMs);
-			if (end === 'release') return store.release(id, 'red');
-			const settlement = { id, team: 'red', admittedMs: clock.nowMs(), tokens: 1, costNanoUsd: cost, budgets: [month] };
-			record.close(settlement, clock.nowMs());
-			return store.settle(settlement);
-		});
-		const trouble = breaks.map(async ({ afterMs, lastsMs, empties }) => {
-			await wait(afterMs);
-			isDown = true;
-			if (empties !== 'no') counters.empty(false);
-			await wait(lastsMs);
-			isDown = false;
-			if (empties === 'noticed') counters.empty(true);
-		});
-		await pass(Promise.all([...lives, ...trouble]));
-		counters.fate = () => 'serve';
-		await passMs(6000);
-		expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0, lost: 0 });
-		await pass(store.read('red', [month]));
-		expect(await reading()).toEqual({ ...month, settledNanoUsd: record.spentNanoUsd('red', month), heldNanoUsd: 0n });
-	});
+	const property = fc.asyncProperty(
+		fc.array(openRequest, { minLength: 5, maxLength: 25 }),
+		fates,
+		outages,
+		async (plans, stream, breaks) => {
+			begin('allow');
+			let isDown = false;
+			counters.fate = () => (isDown ? 'refuse' : nextOf(stream));
+			const lives = plans.map(async ({ end, cost, pauseMs }, index) => {
+				const id = `c${index}`;
+				await wait(pauseMs * 5);
+				expect((await store.admit({ ...request, id, holds: [{ ...hold, limitNanoUsd: 10n ** 9n }] })).isAdmitted).toBe(true);
+				await wait(pauseMs);
+				if (end === 'release') return store.release(id, 'red');
+				const settlement = { id, team: 'red', admittedMs: clock.nowMs(), tokens: 1, costNanoUsd: cost, budgets: [month] };
+				record.close(settlement, clock.nowMs());
+				return store.settle(settlement);
+			});
+			const trouble = breaks.map(async ({ afterMs, lastsMs, empties }) => {
+				await wait(afterMs);
+				isDown = true;
+				if (empties !== 'no') counters.empty(false);
+				await wait(lastsMs);
+				isDown = false;
+				if (empties === 'noticed') counters.empty(true);
+			});
+			await pass(Promise.all([...lives, ...trouble]));
+			counters.fate = () => 'serve';
+			await passMs(6000);
+			expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0, lost: 0 });
+			await pass(store.read('red', [month]));
+			expect(await reading()).toEqual({ ...month, settledNanoUsd: record.spentNanoUsd('red', month), heldNanoUsd: 0n });
+		},
+	);
 	await fc.assert(property, { numRuns: 200 });
 });
 

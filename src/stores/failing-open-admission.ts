@@ -11,7 +11,7 @@ import {
 	type AtHand,
 	type BudgetHold,
 	CountersUnreachable,
-	type HeldCall,
+	type ReservedRequest,
 	type Settled,
 	type Settlement,
 	type TeamTotals,
@@ -34,9 +34,9 @@ import {
 } from './failing-open-settings.ts';
 import { AwayTeams, StandIns } from './fallback-counters.ts';
 import { LastKnown } from './last-known-counters.ts';
-import { CallDeadlines, CountersLate, inTime } from './operation-deadlines.ts';
+import { CountersLate, inTime, OperationDeadlines } from './operation-deadlines.ts';
 import { RecentEnds, Undelivered } from './replay-queue.ts';
-import { CallsInFlight } from './requests-in-flight.ts';
+import { RequestsInFlight } from './requests-in-flight.ts';
 import { CountersNotRestored, createTeamRestorer, type RestoringPorts, restoreMissing } from './restoring-admission.ts';
 
 export function failOpen(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts): FailingOpenAdmission {
@@ -51,10 +51,10 @@ class FailingOpen implements FailingOpenAdmission {
 	readonly isConnected: () => boolean;
 	private readonly settings: FailingOpenSettings;
 	private readonly ports: FailingOpenPorts;
-	private readonly deadlines: CallDeadlines;
-	private readonly catchUpDeadlines: CallDeadlines;
-	private readonly calls = new CallsInFlight();
-	private readonly undelivered = new Undelivered(this.calls);
+	private readonly deadlines: OperationDeadlines;
+	private readonly catchUpDeadlines: OperationDeadlines;
+	private readonly requests = new RequestsInFlight();
+	private readonly undelivered = new Undelivered(this.requests);
 	private readonly recent = new RecentEnds();
 	private readonly lastKnown = new LastKnown();
 	private readonly standIns: StandIns;
@@ -74,25 +74,25 @@ class FailingOpen implements FailingOpenAdmission {
 		this.isConnected = () => store.isConnected?.() ?? true;
 		this.settings = settings;
 		this.ports = ports;
-		this.standIns = new StandIns({ ...ports, lastKnown: this.lastKnown, calls: this.calls });
-		this.deadlines = new CallDeadlines(ports.clock, patience);
-		this.catchUpDeadlines = new CallDeadlines(ports.clock, catchUpPatience);
+		this.standIns = new StandIns({ ...ports, lastKnown: this.lastKnown, requests: this.requests });
+		this.deadlines = new OperationDeadlines(ports.clock, patience);
+		this.catchUpDeadlines = new OperationDeadlines(ports.clock, catchUpPatience);
 		const restoring: RestoringPorts = {
 			clock: ports.clock,
 			sumUp: ports.sumUp,
-			alsoNeeded: (team) => [...this.calls.budgetsOf(team), ...this.undelivered.budgetsOf(team)],
+			alsoNeeded: (team) => [...this.requests.budgetsOf(team), ...this.undelivered.budgetsOf(team)],
 			endedSinceMs: (team) => this.endedSinceMs(team),
 			afterRestore: async (team) => {
-				const held = this.calls.held(this.calls.ids(), ports.clock.nowMs());
-				for (const [name, calls] of held) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, calls));
+				const held = this.requests.held(this.requests.ids(), ports.clock.nowMs());
+				for (const [name, requests] of held) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, requests));
 			},
 		};
 		// Shared by both. Summing up the ledger does not count as the store's time.
-		const restore = createTeamRestorer(inTime(store, new CallDeadlines(ports.clock, restorePatience)), restoring);
+		const restore = createTeamRestorer(inTime(store, new OperationDeadlines(ports.clock, restorePatience)), restoring);
 		this.store = restoreMissing(inTime(store, this.deadlines), restoring, restore);
 		this.patientStore = restoreMissing(inTime(store, this.catchUpDeadlines), restoring, restore);
 		store.onReturn(() => {
-			for (const id of this.calls.ids()) this.undelivered.hold(id, this.calls.teamOf(id) ?? '');
+			for (const id of this.requests.ids()) this.undelivered.hold(id, this.requests.teamOf(id) ?? '');
 			this.noteRecentEnds();
 			void this.catchUp();
 		});
@@ -101,9 +101,9 @@ class FailingOpen implements FailingOpenAdmission {
 	async admit(request: AdmissionRequest): Promise<Admission> {
 		if (this.isTrusted(request.team)) {
 			try {
-				const admission = await this.ask(request.team, this.store.admit(request));
+				const admission = await this.query(request.team, this.store.admit(request));
 				this.noteReading(request.team, admission.reading);
-				if (admission.isAdmitted) this.calls.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
+				if (admission.isAdmitted) this.requests.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
 				return admission;
 			} catch (cause) {
 				this.fail(cause, request.team, request.holds);
@@ -117,12 +117,12 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	async settle(settlement: Settlement): Promise<Settled> {
-		this.calls.end(settlement.id);
+		this.requests.end(settlement.id);
 		this.recent.note(settlement.id, { settlement }, this.ports.clock.monotonicMs());
 		const { team, budgets } = settlement;
 		if (this.isTrusted(team)) {
 			try {
-				const settled = await this.ask(team, this.store.settle(settlement));
+				const settled = await this.query(team, this.store.settle(settlement));
 				this.lastKnown.noteBudgets(team, settled.budgets, this.ports.clock.nowMs());
 				return settled;
 			} catch (cause) {
@@ -135,11 +135,11 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	async release(id: string, team: string): Promise<void> {
-		this.calls.end(id);
+		this.requests.end(id);
 		this.recent.note(id, { team }, this.ports.clock.monotonicMs());
 		if (this.isTrusted(team)) {
 			try {
-				return await this.ask(team, this.store.release(id, team));
+				return await this.query(team, this.store.release(id, team));
 			} catch (cause) {
 				this.fail(cause, team, []);
 			}
@@ -151,14 +151,14 @@ class FailingOpen implements FailingOpenAdmission {
 
 	async extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean> {
 		const isRaised = await this.perform(team, holds, (store) => store.extend(id, team, holds));
-		if (isRaised) this.calls.raise(id, holds);
+		if (isRaised) this.requests.raise(id, holds);
 		return isRaised;
 	}
 
 	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
-		this.calls.renew(id, this.ports.clock.nowMs() + holdMs);
+		this.requests.renew(id, this.ports.clock.nowMs() + holdMs);
 		const reserved = await this.growSomewhere(id, team, holds, holdMs);
-		if (reserved !== undefined) this.calls.raiseTo(id, holds, reserved);
+		if (reserved !== undefined) this.requests.raiseTo(id, holds, reserved);
 		return reserved;
 	}
 
@@ -166,7 +166,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private async growSomewhere(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
 		if (this.isTrusted(team)) {
 			try {
-				return await this.ask(team, this.patientStore.grow(id, team, holds, holdMs));
+				return await this.query(team, this.patientStore.grow(id, team, holds, holdMs));
 			} catch (cause) {
 				this.fail(cause, team, holds);
 			}
@@ -185,8 +185,8 @@ class FailingOpen implements FailingOpenAdmission {
 		return this.perform(totals.team, [], (store) => store.restore(totals));
 	}
 
-	rehold(team: string, calls: readonly HeldCall[]): Promise<void> {
-		return this.perform(team, [], (store) => store.rehold(team, calls));
+	rehold(team: string, requests: readonly ReservedRequest[]): Promise<void> {
+		return this.perform(team, [], (store) => store.rehold(team, requests));
 	}
 
 	onReturn(): void {
@@ -230,7 +230,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private async perform<T>(team: string, budgets: readonly BudgetPeriod[], operation: (store: AdmissionStore) => Promise<T>): Promise<T> {
 		if (this.isTrusted(team)) {
 			try {
-				return await this.ask(team, operation(this.store));
+				return await this.query(team, operation(this.store));
 			} catch (cause) {
 				this.fail(cause, team, budgets);
 			}
@@ -238,8 +238,8 @@ class FailingOpen implements FailingOpenAdmission {
 		return operation(this.standIns.of(team));
 	}
 
-	private async ask<T>(team: string, answer: AtHand<T>): Promise<T> {
-		const value = await answer;
+	private async query<T>(team: string, response: AtHand<T>): Promise<T> {
+		const value = await response;
 		this.failuresInARow = 0;
 		if (this.standIns.size > 0 && this.isTrusted(team)) this.standIns.drop(team);
 		return value;
@@ -247,13 +247,13 @@ class FailingOpen implements FailingOpenAdmission {
 
 	private async admitWithoutStore(request: AdmissionRequest): Promise<Admission> {
 		const holds = holdsWhileAway(request.holds, this.settings);
-		const asked = { ...request, requestsPerMinute: null, dailyTokens: null };
+		const requested = { ...request, requestsPerMinute: null, dailyTokens: null };
 		let admission: Admission;
 		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) {
 			const reading = await this.standIns.of(request.team).read(request.team, holds);
 			admission = { isAdmitted: false, binding: 'store', reading };
 		} else {
-			admission = await this.standIns.of(request.team).admit({ ...asked, holds });
+			admission = await this.standIns.of(request.team).admit({ ...requested, holds });
 		}
 		this.scheduleCatchUp();
 		if (!admission.isAdmitted) {
@@ -261,7 +261,7 @@ class FailingOpen implements FailingOpenAdmission {
 			return admission;
 		}
 		this.counts.uncounted++;
-		this.calls.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
+		this.requests.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
 		this.undelivered.hold(request.id, request.team);
 		return { ...admission, isUncounted: true };
 	}

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
-import { RecordOfCalls } from '../../test/support/request-capture.ts';
+import { RequestLog } from '../../test/support/request-capture.ts';
 import { openSlowLink, type SlowLink } from '../../test/support/slow-link.ts';
 import { until } from '../../test/support/until.ts';
 import { systemClock } from '../io/system-clock.ts';
@@ -17,7 +17,7 @@ const hold = { ...month, limitNanoUsd: 1_000_000n, amountNanoUsd: 10n, check: 'a
 let server: RedisServer;
 let link: SlowLink;
 let log: RememberedLog;
-let record: RecordOfCalls;
+let record: RequestLog;
 let direct: AdmissionStore;
 let store: FailingOpenAdmission;
 
@@ -33,14 +33,14 @@ afterAll(async () => {
 beforeEach(async () => {
 	await server.command('FLUSHALL');
 	log = createRememberedLog();
-	record = new RecordOfCalls();
+	record = new RequestLog();
 	direct = await openRedisAdmission({ url: server.url }, { clock: systemClock, log });
 	store = failOpen(
 		await openRedisAdmission({ url: `redis://127.0.0.1:${link.port}` }, { clock: systemClock, log }),
 		{ budgetsOnFailure: 'local' },
 		{ clock: systemClock, log, sumUp: record.sumUp },
 	);
-	await calls('warm', 50);
+	await requests('warm', 50);
 });
 afterEach(async () => {
 	await store.close();
@@ -50,7 +50,7 @@ afterEach(async () => {
 /**
  * Complete requests, one after the other. @returns for each whether it was admitted in time, by a timer that a busy machine delays as well.
  */
-async function calls(name: string, count: number, withinMs = 1000): Promise<boolean[]> {
+async function requests(name: string, count: number, withinMs = 1000): Promise<boolean[]> {
 	const inTime: boolean[] = [];
 	for (let index = 0; index < count; index++) {
 		const id = `${name}-${index}`;
@@ -111,9 +111,9 @@ describe('while the server is', () => {
 	])('$what, every call is answered soon, and nothing is lost', async ({ what, fail, heal }) => {
 		try {
 			await fail();
-			expect(areMost(await calls(`first-${what}`, 10, 60), 80)).toBe(true);
+			expect(areMost(await requests(`first-${what}`, 10, 60), 80)).toBe(true);
 			expect(store.state()).toMatchObject({ isReachable: false, outages: 1 });
-			expect(areMost(await calls(`later-${what}`, 200, 2), 90)).toBe(true);
+			expect(areMost(await requests(`later-${what}`, 200, 2), 90)).toBe(true);
 			expect(store.state().uncounted).toBeGreaterThanOrEqual(205);
 		} finally {
 			await heal();
@@ -127,7 +127,7 @@ describe('while the server is', () => {
 
 test('flushed scripts are sent again without an effect on requests', async () => {
 	await server.command('SCRIPT', 'FLUSH');
-	await calls('flushed', 20);
+	await requests('flushed', 20);
 	expect(store.state()).toMatchObject({ failures: 0, uncounted: 0 });
 	expect(await counted()).toBe(70n * 7n);
 });
@@ -135,17 +135,17 @@ test('flushed scripts are sent again without an effect on requests', async () =>
 test('a store that was emptied is restored before it is trusted, with what is in flight', async () => {
 	await store.admit({ id: 'in-flight', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 	await server.command('FLUSHALL');
-	await calls('after', 1);
+	await requests('after', 1);
 	expect((await direct.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 51n * 7n, heldNanoUsd: 10n }]);
 	expect((await direct.read('red', [])).tokensToday).toBe(102);
-	expect(record.asked).toBe(2);
+	expect(record.requested).toBe(2);
 	expect(store.state()).toMatchObject({ failures: 0, uncounted: 0 });
 });
 
 test('a store that was restarted while idle has the in-flight reservations again, and counts nothing twice', async () => {
 	await store.admit({ id: 'in-flight', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 	await server.restart();
-	await until(() => record.asked === 2, 'the restoration');
+	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, heldNanoUsd: 10n }]);
 	const settlement = { id: 'in-flight', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
@@ -158,7 +158,7 @@ test('a store that was emptied before the ledger had the latest ends receives th
 	await store.admit({ id: 'unshipped', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 	await store.settle({ id: 'unshipped', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	await server.restart();
-	await until(() => record.asked === 2, 'the restoration');
+	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
 });
@@ -192,7 +192,7 @@ test('reservations of a dead gateway are restored from the ledger, until their r
 	await store.admit({ id: 'given-back', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 	await store.release('given-back', 'red');
 	await server.restart();
-	await until(() => record.asked === 2, 'the restoration');
+	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, heldNanoUsd: 10n }]);
 	await store.settle({ id: 'orphan', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
@@ -205,14 +205,14 @@ test('a late settlement of a request that the restored totals include is not cou
 	record.close(settlement, Date.now() - 100_000);
 	await store.settle(settlement);
 	await server.restart();
-	await until(() => record.asked === 2, 'the restoration');
+	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
 	expect(await counted()).toBe(357n);
 });
 
 test('a server that comes back with old counters is not believed', async () => {
 	await server.command('SAVE');
-	await calls('unsaved', 10);
+	await requests('unsaved', 10);
 	await server.restart();
 	await until(() => store.read('red', [month]) !== undefined);
 	expect(await enforcementMs()).toBeLessThan(2000);

@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
-import { type AdmissionStore, type BudgetTotal, budgetKey, type HeldCall, type TeamTotals } from './contracts/admission.ts';
+import { type AdmissionStore, type BudgetTotal, budgetKey, type ReservedRequest, type TeamTotals } from './contracts/admission.ts';
 import type { LastKnown } from './last-known-counters.ts';
 import { createMemoryAdmission } from './memory/memory-admission.ts';
-import { CallDeadlines } from './operation-deadlines.ts';
-import type { CallsInFlight } from './requests-in-flight.ts';
+import { OperationDeadlines } from './operation-deadlines.ts';
+import type { RequestsInFlight } from './requests-in-flight.ts';
 import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
 
 /** The fallback may read the ledger, but only for a short time. */
@@ -17,7 +17,7 @@ interface StandInPorts {
 	readonly clock: Clock;
 	readonly sumUp: SumUpTeam;
 	readonly lastKnown: LastKnown;
-	readonly calls: CallsInFlight;
+	readonly requests: RequestsInFlight;
 }
 
 /** Counters of this process for each team that bypasses the store. */
@@ -60,9 +60,9 @@ export class StandIns {
  * Creates counters of this process for the time of an outage. They start from the last reading of the store, or by default from the ledger,
  * plus the reservations of this process. They do not see what other processes do meanwhile.
  */
-function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): AdmissionStore {
+function createStandIn({ clock, sumUp, lastKnown, requests }: StandInPorts): AdmissionStore {
 	const memory = createMemoryAdmission({ clock });
-	const deadlines = new CallDeadlines(clock, patience);
+	const deadlines = new OperationDeadlines(clock, patience);
 
 	async function begin(team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number): Promise<TeamTotals> {
 		const nowMs = clock.nowMs();
@@ -76,11 +76,11 @@ function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): Admiss
 	}
 
 	/** Keeps the reservations of other processes from the last reading, because this process does not see their requests end. */
-	function heldByOthers(team: string): HeldCall[] {
+	function heldByOthers(team: string): ReservedRequest[] {
 		const nowMs = clock.nowMs();
-		return lastKnown.budgetsOf(team, nowMs).flatMap((known): HeldCall[] => {
+		return lastKnown.budgetsOf(team, nowMs).flatMap((known): ReservedRequest[] => {
 			const { budget, period } = known;
-			const amountNanoUsd = known.heldNanoUsd - calls.heldNanoUsd(team, known);
+			const amountNanoUsd = known.heldNanoUsd - requests.heldNanoUsd(team, known);
 			if (amountNanoUsd <= 0n) return [];
 			return [{ id: `others:${budgetKey(known)}`, admittedMs: nowMs, holdMs: longestAwayMs, holds: [{ budget, period, amountNanoUsd }] }];
 		});
@@ -89,11 +89,11 @@ function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): Admiss
 	return restoreMissing(memory, {
 		clock,
 		sumUp: begin,
-		alsoNeeded: (team) => [...lastKnown.budgetsOf(team, clock.nowMs()), ...calls.budgetsOf(team)],
+		alsoNeeded: (team) => [...lastKnown.budgetsOf(team, clock.nowMs()), ...requests.budgetsOf(team)],
 		endedSinceMs: () => clock.nowMs(),
 		async afterRestore(team) {
 			await memory.rehold(team, heldByOthers(team));
-			for (const [name, held] of calls.held(calls.ids(), clock.nowMs())) if (name === team) await memory.rehold(team, held);
+			for (const [name, held] of requests.held(requests.ids(), clock.nowMs())) if (name === team) await memory.rehold(team, held);
 		},
 	});
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CallTable, markOf } from './id-hash-table.ts';
+import { IdHashTable, markOf } from './id-hash-table.ts';
 
-interface Call {
+interface Entry {
 	readonly id: string;
-	next: Call | undefined;
+	next: Entry | undefined;
 }
 
 test('it holds what a map of ids would, also where ids have one mark', () => {
@@ -15,16 +15,16 @@ test('it holds what a map of ids would, also where ids have one mark', () => {
 	const steps = fc.array(fc.tuple(fc.constantFrom('add', 'remove'), fc.constantFrom(...ids)), { maxLength: 120, size: 'max' });
 	fc.assert(
 		fc.property(steps, (taken) => {
-			const table = new CallTable<Call>();
-			const model = new Map<string, Call>();
+			const table = new IdHashTable<Entry>();
+			const model = new Map<string, Entry>();
 			for (const [step, id] of taken) {
 				if (step === 'remove') {
 					table.remove(id);
 					model.delete(id);
 				} else if (!model.has(id)) {
-					const call: Call = { id, next: undefined };
-					table.add(call);
-					model.set(id, call);
+					const request: Entry = { id, next: undefined };
+					table.add(request);
+					model.set(id, request);
 				}
 				for (const one of ids) if (table.get(one) !== model.get(one)) expect.fail(`${one} after ${step} ${id}`);
 				expect(new Set(table)).toEqual(new Set(model.values()));
@@ -34,12 +34,12 @@ test('it holds what a map of ids would, also where ids have one mark', () => {
 });
 
 test('it grows with what is there at once, not with what was ever there', () => {
-	const table = new CallTable<Call>();
-	const calls = Array.from({ length: 100 }, (_, index): Call => ({ id: `call ${index}`, next: undefined }));
+	const table = new IdHashTable<Entry>();
+	const requests = Array.from({ length: 100 }, (_, index): Entry => ({ id: `call ${index}`, next: undefined }));
 	const before = process.memoryUsage().heapUsed;
 	for (let round = 0; round < 40_000; round++) {
-		for (const call of calls) table.add(call);
-		for (const { id } of calls) table.remove(id);
+		for (const request of requests) table.add(request);
+		for (const { id } of requests) table.remove(id);
 	}
 	// A slot for each of four million would be 32 MB.
 	expect(process.memoryUsage().heapUsed - before).toBeLessThan(16_000_000);

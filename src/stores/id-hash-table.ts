@@ -10,10 +10,10 @@ export function markOf(id: string): number {
 	return mark;
 }
 
-export interface Chained<Call> {
+export interface Chained<Entry> {
 	readonly id: string;
 	/** Maintained by the table. */
-	next: Call | undefined;
+	next: Entry | undefined;
 }
 
 const fewestRows = 16;
@@ -23,32 +23,32 @@ const fewestRows = 16;
  * table behind every few entries. Once such a table is in the old generation, it keeps its young entries and the next table alive until a
  * full collection.
  */
-export class CallTable<Call extends Chained<Call>> {
+export class IdHashTable<Entry extends Chained<Entry>> {
 	/** A power of two, at least as many as there are entries. */
-	private rows = emptyRows<Call>(fewestRows);
+	private rows = emptyRows<Entry>(fewestRows);
 	private size = 0;
 
-	get(id: string): Call | undefined {
-		let call = this.rows[this.rowOf(id)];
-		while (call !== undefined && call.id !== id) call = call.next;
-		return call;
+	get(id: string): Entry | undefined {
+		let request = this.rows[this.rowOf(id)];
+		while (request !== undefined && request.id !== id) request = request.next;
+		return request;
 	}
 
 	/** Requires an id that is not in the table. */
-	add(call: Call): void {
+	add(request: Entry): void {
 		if (this.size === this.rows.length) this.resize(2 * this.size);
 		this.size++;
-		this.hang(call);
+		this.hang(request);
 	}
 
 	remove(id: string): void {
 		const row = this.rowOf(id);
-		let before: Call | undefined;
-		for (let call = this.rows[row]; call !== undefined; before = call, call = call.next) {
-			if (call.id !== id) continue;
-			if (before === undefined) this.rows[row] = call.next;
-			else before.next = call.next;
-			call.next = undefined;
+		let before: Entry | undefined;
+		for (let request = this.rows[row]; request !== undefined; before = request, request = request.next) {
+			if (request.id !== id) continue;
+			if (before === undefined) this.rows[row] = request.next;
+			else before.next = request.next;
+			request.next = undefined;
 			this.size--;
 			if (this.rows.length > fewestRows && this.size < this.rows.length / 8) this.resize(this.rows.length / 2);
 			return;
@@ -56,16 +56,16 @@ export class CallTable<Call extends Chained<Call>> {
 	}
 
 	/** Unordered; the table must not change during iteration. */
-	*[Symbol.iterator](): Iterator<Call> {
+	*[Symbol.iterator](): Iterator<Entry> {
 		for (const first of this.rows) {
-			for (let call = first; call !== undefined; call = call.next) yield call;
+			for (let request = first; request !== undefined; request = request.next) yield request;
 		}
 	}
 
-	private hang(call: Call): void {
-		const row = this.rowOf(call.id);
-		call.next = this.rows[row];
-		this.rows[row] = call;
+	private hang(request: Entry): void {
+		const row = this.rowOf(request.id);
+		request.next = this.rows[row];
+		this.rows[row] = request;
 	}
 
 	private rowOf(id: string): number {
@@ -73,12 +73,12 @@ export class CallTable<Call extends Chained<Call>> {
 	}
 
 	private resize(rows: number): void {
-		const calls = [...this];
+		const requests = [...this];
 		this.rows = emptyRows(rows);
-		for (const call of calls) this.hang(call);
+		for (const request of requests) this.hang(request);
 	}
 }
 
-function emptyRows<Call>(count: number): (Call | undefined)[] {
+function emptyRows<Entry>(count: number): (Entry | undefined)[] {
 	return Array.from({ length: count });
 }

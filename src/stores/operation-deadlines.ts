@@ -14,7 +14,7 @@ interface Waiting {
  * Rejects promises after a number of timer ticks. A tick requires that the event loop turned, so a process that is too busy to read
  * responses does not count them as late. One timer serves all.
  */
-export class CallDeadlines {
+export class OperationDeadlines {
 	private readonly clock: Clock;
 	private readonly tickMs: number;
 	private readonly ticks: number;
@@ -30,7 +30,7 @@ export class CallDeadlines {
 	}
 
 	/** @throws CountersLate on timeout; a later result is dropped. */
-	race<T>(answer: AtHand<T>): Promise<T> {
+	race<T>(response: AtHand<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const waiting: Waiting = {
 				isOver: false,
@@ -39,7 +39,7 @@ export class CallDeadlines {
 			};
 			this.waiting.push(waiting);
 			this.timer ??= this.clock.after(this.tickMs, this.onTick);
-			Promise.resolve(answer).then(
+			Promise.resolve(response).then(
 				(value) => {
 					waiting.isOver = true;
 					resolve(value);
@@ -68,7 +68,7 @@ export class CallDeadlines {
 }
 
 /** Wraps a store so that slow operations fail with `CountersLate`. */
-export function inTime(store: AdmissionStore, deadlines: CallDeadlines): AdmissionStore {
+export function inTime(store: AdmissionStore, deadlines: OperationDeadlines): AdmissionStore {
 	return {
 		admit: (request) => deadlines.race(store.admit(request)),
 		settle: (settlement) => deadlines.race(store.settle(settlement)),
@@ -77,7 +77,7 @@ export function inTime(store: AdmissionStore, deadlines: CallDeadlines): Admissi
 		grow: (id, team, holds, holdMs) => deadlines.race(store.grow(id, team, holds, holdMs)),
 		read: (team, budgets) => deadlines.race(store.read(team, budgets)),
 		restore: (totals) => deadlines.race(store.restore(totals)),
-		rehold: (team, calls) => deadlines.race(store.rehold(team, calls)),
+		rehold: (team, requests) => deadlines.race(store.rehold(team, requests)),
 		onReturn: (listener) => store.onReturn(listener),
 		close: () => store.close(),
 	};

@@ -55,7 +55,7 @@ describe('a server that', () => {
 		await server.restart();
 		await become(() => ledger.health().isShipping);
 		await load.stop();
-		expect(await requestsOf(ledger)).toBe(load.calls);
+		expect(await requestsOf(ledger)).toBe(load.requests);
 		expect(await ledger.check()).toEqual([]);
 		expect(await countRows('outcome IS NULL')).toBe(0);
 		expect(linesIn(log)).toHaveLength(2);
@@ -225,7 +225,7 @@ test('several that send at once, two of them from one directory, neither hinder 
 	await Promise.all(loads.map((load) => load.stop()));
 	for (const { ledger } of ledgers) await requestsOf(ledger);
 	const [first] = ledgers;
-	expect(first === undefined ? 0 : await requestsOf(first.ledger)).toBe(loads.reduce((sum, { calls }) => sum + calls, 0));
+	expect(first === undefined ? 0 : await requestsOf(first.ledger)).toBe(loads.reduce((sum, { requests }) => sum + requests, 0));
 	expect(await first?.ledger.check()).toEqual([]);
 	expect(ledgers.flatMap(({ log }) => linesIn(log))).toEqual([]);
 	const deadlocks = await query(url, 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()');
@@ -256,7 +256,7 @@ async function openAndClose(ledger: Ledger, id: string, startedMs = Date.now()):
 }
 
 interface Load {
-	calls: number;
+	requests: number;
 	stop(): Promise<void>;
 }
 
@@ -264,7 +264,7 @@ interface Load {
 function startLoad(ledger: Ledger, prefix = ''): Load {
 	let isStopping = false;
 	const load: Load = {
-		calls: 0,
+		requests: 0,
 		async stop() {
 			isStopping = true;
 			await done;
@@ -272,7 +272,7 @@ function startLoad(ledger: Ledger, prefix = ''): Load {
 	};
 	const caller = async (): Promise<void> => {
 		while (!isStopping) {
-			const number = load.calls++;
+			const number = load.requests++;
 			const id = `${prefix}${number}`;
 			const startedMs = Date.now() - (number % 3) * 8 * 3_600_000;
 			await ledger.open(openRow(id, { startedMs, team: `team${number % 7}`, model: `model${number % 5}` }));

@@ -51,14 +51,14 @@ test('every acknowledged entry reaches PostgreSQL once, whichever process dies a
 
 test('a server that is killed, and one that is silent for thirty seconds, are caught up with within thirty more', async () => {
 	const { ledger, log } = await open(await server.createDatabase(), temporaryDirectory());
-	let calls = 0;
+	let openRequests = 0;
 	let isStopping = false;
 	const slowest = { openMs: 0 };
 	const caller = async (): Promise<void> => {
 		while (!isStopping) {
-			const id = `call-${calls++}`;
+			const id = `call-${openRequests++}`;
 			const beforeMs = performance.now();
-			await ledger.open(openRow(id, { team: `team${calls % 5}`, startedMs: Date.now() }));
+			await ledger.open(openRow(id, { team: `team${openRequests % 5}`, startedMs: Date.now() }));
 			slowest.openMs = Math.max(slowest.openMs, performance.now() - beforeMs);
 			await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
 			expect(await closeRow(ledger, closedRow(id))).toBe('closed');
@@ -80,8 +80,8 @@ test('a server that is killed, and one that is silent for thirty seconds, are ca
 	isStopping = true;
 	await load;
 	const sums = await ledger.summarize({ fromMs: 0, toMs: Date.UTC(2100, 0), period: 'month' });
-	expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(calls);
-	expect(sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(BigInt(calls) * 1234n);
+	expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(openRequests);
+	expect(sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(BigInt(openRequests) * 1234n);
 	expect(await ledger.check()).toEqual([]);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info', 'error', 'info']);
 	expect(slowest.openMs).toBeLessThan(1000);

@@ -6,7 +6,7 @@ import { UpstreamError } from '../core/upstream-error.ts';
 import type { Ledger, LedgerHealth, LedgerReader } from './contracts/ledger.ts';
 import { AssessmentShipper } from './postgres/ledger/assessment-shipper.ts';
 import { LedgerShipper, type ShippingHealth } from './postgres/ledger/ledger-shipper.ts';
-import type { PostgresLedgerCalls } from './postgres/ledger/postgres-ledger-operations.ts';
+import type { PostgresLedgerOperations } from './postgres/ledger/postgres-ledger-operations.ts';
 import type { PostgresLedgerThreadData } from './postgres/ledger/postgres-ledger-worker.ts';
 import { openSpoolingLedger, type SpoolingLedger, type SqliteLedgerSettings } from './sqlite/sqlite-ledger.ts';
 import { createStoreThread, type StoreThread } from './store-thread.ts';
@@ -30,7 +30,7 @@ export interface PostgresLedgerDeps {
 const keepSentMs = msPerDay;
 const reportDeadlineMs = 5_000;
 
-type PostgresThread = StoreThread<PostgresLedgerCalls>;
+type PostgresThread = StoreThread<PostgresLedgerOperations>;
 
 /**
  * Starts, and accepts entries, whether or not PostgreSQL responds.
@@ -44,12 +44,12 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 		await postgres.stop();
 		throw cause;
 	});
-	const send = (rows: string): ReturnType<PostgresLedgerCalls['send']> => postgres.call('send', rows);
+	const send = (rows: string): ReturnType<PostgresLedgerOperations['send']> => postgres.request('send', rows);
 	const shipping = new LedgerShipper({ spool: local.spool, send, ...deps, address });
 	shipper = shipping;
 	const assessed = new AssessmentShipper({
 		unsent: local.unsentAssessments,
-		send: (assessments) => postgres.call('sendAssessments', assessments),
+		send: (assessments) => postgres.request('sendAssessments', assessments),
 		...deps,
 	});
 	// An earlier process may have left some.
@@ -86,7 +86,7 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 		async prune(beforeMs) {
 			await unlessUnavailable(shipping.flush());
 			await local.prune(beforeMs);
-			return unlessUnavailable(postgres.call('prune', beforeMs));
+			return unlessUnavailable(postgres.request('prune', beforeMs));
 		},
 		end() {
 			ending ??= end();
@@ -102,7 +102,7 @@ export async function openPostgresLedgerReader(settings: { readonly url: string 
 	return createReading(postgres, deps.clock, address, {
 		catchUp: async () => undefined,
 		assessed: async () => undefined,
-		probe: async () => void (await postgres.call('send', '[]')),
+		probe: async () => void (await postgres.request('send', '[]')),
 	});
 }
 
@@ -113,7 +113,7 @@ export function createPostgresThread(url: string): PostgresThread {
 
 async function openThread(postgres: PostgresThread): Promise<string> {
 	try {
-		return await postgres.call('open', null);
+		return await postgres.request('open', null);
 	} catch (cause) {
 		await postgres.stop();
 		throw cause;
@@ -130,19 +130,19 @@ interface Preparation {
 }
 
 function createReading(postgres: PostgresThread, clock: Clock, address: string, { catchUp, assessed, probe }: Preparation): LedgerReader {
-	const report = <Result>(ask: () => Promise<Result>, ready = catchUp): Promise<Result> =>
-		unlessUnavailable(within(clock, address, ready().then(ask)));
+	const report = <Result>(query: () => Promise<Result>, ready = catchUp): Promise<Result> =>
+		unlessUnavailable(within(clock, address, ready().then(query)));
 	return {
-		summarize: (query) => report(() => postgres.call('summarize', query)),
-		sumCosts: (query) => report(() => postgres.call('sumCosts', query)),
-		list: (query) => report(() => postgres.call('list', query)),
-		readTeam: (query) => report(() => postgres.call('readTeam', query)),
-		listAssessments: (query) => report(() => postgres.call('listAssessments', query), assessed),
-		verdictsOf: async (requestIds) => new Map(await report(() => postgres.call('verdictsOf', requestIds), assessed)),
+		summarize: (query) => report(() => postgres.request('summarize', query)),
+		sumCosts: (query) => report(() => postgres.request('sumCosts', query)),
+		list: (query) => report(() => postgres.request('list', query)),
+		readTeam: (query) => report(() => postgres.request('readTeam', query)),
+		listAssessments: (query) => report(() => postgres.request('listAssessments', query), assessed),
+		verdictsOf: async (requestIds) => new Map(await report(() => postgres.request('verdictsOf', requestIds), assessed)),
 		// Without a deadline, on a server that responds.
 		async check() {
 			await unlessUnavailable(within(clock, address, probe()));
-			return unlessUnavailable(postgres.call('check', null));
+			return unlessUnavailable(postgres.request('check', null));
 		},
 		end: () => postgres.stop(),
 	};
@@ -167,7 +167,7 @@ function startUpkeep(
 		);
 		if (!isThere || timer === undefined) return;
 		try {
-			const lostRows = await postgres.call('upkeep', { nowMs, retainDays });
+			const lostRows = await postgres.request('upkeep', { nowMs, retainDays });
 			if (lostRows > 0) log.warn('interrupted requests of a lost process were charged their reservation', { entries: lostRows });
 			isFailing = false;
 		} catch (cause) {
@@ -207,9 +207,9 @@ async function within<Result>(clock: Clock, address: string, work: Promise<Resul
 	}
 }
 
-async function unlessUnavailable<Result>(answer: Promise<Result>): Promise<Result> {
+async function unlessUnavailable<Result>(response: Promise<Result>): Promise<Result> {
 	try {
-		return await answer;
+		return await response;
 	} catch (cause) {
 		if (cause instanceof RangeError) throw cause;
 		throw new UpstreamError('records_unavailable', { message: 'The ledger in PostgreSQL is unavailable', cause });

@@ -117,7 +117,7 @@ test('opened while the store cannot be read it knows nothing, says so, and learn
 	const snapshot = await openRecordsSnapshot(shaky, [team('own', ['two'])], { clock, log });
 	expect(snapshot.isLoaded).toBe(false);
 	snapshot.configure([team('own', ['three'])]);
-	for (const ask of [
+	for (const query of [
 		() => snapshot.team('red'),
 		() => snapshot.teamOf('two'),
 		() => snapshot.budgetsFor('red', 'gpt'),
@@ -125,7 +125,7 @@ test('opened while the store cannot be read it knows nothing, says so, and learn
 		() => snapshot.priceOverride('a', 'b'),
 		() => snapshot.routingRules(),
 	]) {
-		expect(ask).toThrow(expect.objectContaining({ code: 'records_unavailable' }));
+		expect(query).toThrow(expect.objectContaining({ code: 'records_unavailable' }));
 	}
 	outage.isOn = false;
 	clock.advance(1000);
@@ -139,13 +139,13 @@ test('a store that is slow is not waited for beyond a second, nor asked again on
 	const { records, shaky, outage } = createShakyRecords();
 	await records.teams.create(team('red'));
 	const clock = new ManualClock();
-	const answer = Promise.withResolvers<void>();
-	outage.until = answer.promise;
+	const response = Promise.withResolvers<void>();
+	outage.until = response.promise;
 	const opening = openRecordsSnapshot(shaky, [], { clock, log: createRememberedLog() });
 	clock.advance(1000);
 	const snapshot = await opening;
 	expect(snapshot.isLoaded).toBe(false);
-	answer.resolve();
+	response.resolve();
 	await turn();
 	expect(snapshot.team('red')?.id).toBe('red');
 	outage.isOn = true;
@@ -158,8 +158,8 @@ test('a store that is slow is not waited for beyond a second, nor asked again on
 test('has caught up with a change once what was read after it is in force, however fast more changes follow', async () => {
 	const { records, shaky, outage } = createShakyRecords();
 	const snapshot = await openRecordsSnapshot(shaky, [], { clock: new ManualClock(), log: createRememberedLog() });
-	const answer = Promise.withResolvers<void>();
-	outage.until = answer.promise;
+	const response = Promise.withResolvers<void>();
+	outage.until = response.promise;
 	await records.teams.create(team('red'));
 	let hasCaughtUp = false;
 	const caughtUp = snapshot.caughtUp().then(() => {
@@ -170,7 +170,7 @@ test('has caught up with a change once what was read after it is in force, howev
 	await records.teams.create(team('blue'));
 	await turn();
 	expect([hasCaughtUp, snapshot.team('red')]).toEqual([false, undefined]);
-	answer.resolve();
+	response.resolve();
 	await caughtUp;
 	expect(snapshot.team('red')?.id).toBe('red');
 	outage.until = undefined;

@@ -1,6 +1,6 @@
 import type { BudgetPeriod } from '../core/counters.ts';
 import { type AdmissionStore, CountersUnreachable, type Settlement } from './contracts/admission.ts';
-import type { CallsInFlight } from './requests-in-flight.ts';
+import type { RequestsInFlight } from './requests-in-flight.ts';
 
 /** Maximum number of queued ends. Beyond it the oldest end of the same team, if there is one, is dropped, and only the ledger has it. */
 const maxEnds = 100_000;
@@ -25,12 +25,12 @@ interface Backlog {
 export class Undelivered {
 	/** Number of dropped ends. */
 	lost = 0;
-	private readonly calls: CallsInFlight;
+	private readonly requests: RequestsInFlight;
 	private readonly backlogs = new Map<string, Backlog>();
 	private endCount = 0;
 
-	constructor(calls: CallsInFlight) {
-		this.calls = calls;
+	constructor(requests: RequestsInFlight) {
+		this.requests = requests;
 	}
 
 	get size(): number {
@@ -68,7 +68,7 @@ export class Undelivered {
 			if (backlog === undefined || !mayGoOn()) return;
 			const { unheld, ends } = backlog;
 			const ids = firstOf(unheld);
-			for (const [of, calls] of this.calls.held(ids, nowMs())) await store.rehold(of, calls);
+			for (const [of, requests] of this.requests.held(ids, nowMs())) await store.rehold(of, requests);
 			for (const id of ids) unheld.delete(id);
 			if (unheld.size === 0) {
 				const some = firstOf(ends);
@@ -148,7 +148,7 @@ export class RecentEnds {
 	/** Oldest first; a request that ended several times appears several times. @param team undefined: all teams */
 	latest(nowMs: number, team?: string): (readonly [id: string, end: End])[] {
 		const byAge = [...this.ends.slice(this.next), ...this.ends.slice(0, this.next)];
-		const asked = byAge.filter(({ atMs, end }) => nowMs - atMs <= rememberedMs && (team === undefined || team === teamOfEnd(end)));
-		return asked.map(({ id, end }) => [id, end]);
+		const requested = byAge.filter(({ atMs, end }) => nowMs - atMs <= rememberedMs && (team === undefined || team === teamOfEnd(end)));
+		return requested.map(({ id, end }) => [id, end]);
 	}
 }

@@ -8,11 +8,11 @@ import {
 	budgetKey,
 	CountersMissing,
 	CountersUnreachable,
-	type HeldCall,
+	type ReservedRequest,
 	type Settlement,
 	type TeamTotals,
 } from './contracts/admission.ts';
-import { CallDeadlines, CountersLate } from './operation-deadlines.ts';
+import { CountersLate, OperationDeadlines } from './operation-deadlines.ts';
 
 /**
  * Computes the counters of a team from the ledger: the tokens of the UTC day, and the cost on budgets in the current month. The budgets are
@@ -39,7 +39,7 @@ export class CountersNotRestored extends CountersUnreachable {}
  * Computes the totals of a team and restores them; concurrent callers share one run.
  * @throws CountersNotRestored; CountersMissing when the store was emptied again meanwhile.
  */
-export type RestoreTeam = (team: string, asked: readonly BudgetPeriod[]) => Promise<void>;
+export type RestoreTeam = (team: string, requested: readonly BudgetPeriod[]) => Promise<void>;
 
 /** Times out after ten seconds, later than the ledger does. */
 const restorePatience = { tickMs: 500, ticks: 20 };
@@ -49,12 +49,12 @@ const maxRestoresAtOnce = 8;
 
 export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts): RestoreTeam {
 	const restoring = new Map<string, Promise<void>>();
-	const deadlines = new CallDeadlines(ports.clock, restorePatience);
+	const deadlines = new OperationDeadlines(ports.clock, restorePatience);
 	const queue: (() => void)[] = [];
 	let running = 0;
 
-	async function restore(team: string, asked: readonly BudgetPeriod[]): Promise<void> {
-		const budgets = distinct([...asked, ...(ports.alsoNeeded?.(team) ?? [])]);
+	async function restore(team: string, requested: readonly BudgetPeriod[]): Promise<void> {
+		const budgets = distinct([...requested, ...(ports.alsoNeeded?.(team) ?? [])]);
 		const totals = await ports.sumUp(team, budgets, ports.endedSinceMs(team)).catch((cause: unknown) => {
 			throw new CountersNotRestored(`The counters of team ${team} cannot be restored from the ledger`, { cause });
 		});
@@ -64,15 +64,18 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 		await ports.afterRestore?.(team);
 		// Last, because this process knows the newer state of its own requests.
 		const restored = new Set([...given, ...unspent.map(budgetKey)]);
-		const held = (totals.openCalls ?? []).map((call) => ({ ...call, holds: call.holds.filter((hold) => restored.has(budgetKey(hold))) }));
+		const held = (totals.inFlightRequests ?? []).map((request) => ({
+			...request,
+			holds: request.holds.filter((hold) => restored.has(budgetKey(hold))),
+		}));
 		if (held.length > 0) await store.rehold(team, held);
 	}
 
-	async function restoreInTurn(team: string, asked: readonly BudgetPeriod[]): Promise<void> {
+	async function restoreInTurn(team: string, requested: readonly BudgetPeriod[]): Promise<void> {
 		if (running < maxRestoresAtOnce) running++;
 		else await new Promise<void>((resolve) => queue.push(resolve));
 		try {
-			await deadlines.race(restore(team, asked));
+			await deadlines.race(restore(team, requested));
 		} catch (cause) {
 			throw cause instanceof CountersUnreachable ? notRestored(team, cause) : cause;
 		} finally {
@@ -82,10 +85,10 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 		}
 	}
 
-	return (team, asked) => {
+	return (team, requested) => {
 		let one = restoring.get(team);
 		if (one === undefined) {
-			one = restoreInTurn(team, asked).finally(() => restoring.delete(team));
+			one = restoreInTurn(team, requested).finally(() => restoring.delete(team));
 			restoring.set(team, one);
 		}
 		return one;
@@ -108,7 +111,7 @@ export function restoreMissing(
 	ports: RestoringPorts,
 	restore: RestoreTeam = createTeamRestorer(store, ports),
 ): AdmissionStore {
-	const deadlines = new CallDeadlines(ports.clock, patience);
+	const deadlines = new OperationDeadlines(ports.clock, patience);
 
 	/** @param first result of the operation, if it was started already. */
 	async function perform<T>(
@@ -138,21 +141,23 @@ export function restoreMissing(
 
 	return {
 		admit(request: AdmissionRequest) {
-			const answer = store.admit(request);
-			return answer instanceof Promise ? perform(request.team, request.holds, () => store.admit(request), answer) : answer;
+			const response = store.admit(request);
+			return response instanceof Promise ? perform(request.team, request.holds, () => store.admit(request), response) : response;
 		},
 		settle(settlement: Settlement) {
-			const answer = store.settle(settlement);
-			return answer instanceof Promise ? perform(settlement.team, settlement.budgets, () => store.settle(settlement), answer) : answer;
+			const response = store.settle(settlement);
+			return response instanceof Promise
+				? perform(settlement.team, settlement.budgets, () => store.settle(settlement), response)
+				: response;
 		},
 		release: (id, team) => store.release(id, team),
 		extend: (id, team, holds: readonly BudgetHold[]) => perform(team, holds, () => store.extend(id, team, holds)),
 		grow: (id, team, holds, holdMs) => perform(team, holds, () => store.grow(id, team, holds, holdMs)),
 		read: (team, budgets) => perform(team, budgets, () => store.read(team, budgets)),
 		restore: (totals) => store.restore(totals),
-		rehold: (team, calls: readonly HeldCall[]) => {
-			const budgets = calls.flatMap(({ holds }) => holds);
-			return perform(team, budgets, () => store.rehold(team, calls));
+		rehold: (team, requests: readonly ReservedRequest[]) => {
+			const budgets = requests.flatMap(({ holds }) => holds);
+			return perform(team, budgets, () => store.rehold(team, requests));
 		},
 		onReturn: (listener) => store.onReturn(listener),
 		close: () => store.close(),

@@ -4,14 +4,14 @@ import { parentPort, Worker } from 'node:worker_threads';
 import { StoreUnusable } from './contracts/store-unusable.ts';
 
 /** The calling side gets a promise; a throw here rejects it. */
-export type ThreadCalls = Readonly<Record<string, ThreadCall>>;
+export type WorkerOperations = Readonly<Record<string, WorkerOperation>>;
 
 /** Accepts any argument: the calling side checks it with the types that both sides share. */
-type ThreadCall = { answer(argument: unknown): unknown }['answer'];
+type WorkerOperation = { response(argument: unknown): unknown }['response'];
 
-export interface StoreThread<Calls extends ThreadCalls> {
+export interface StoreThread<Calls extends WorkerOperations> {
 	/** Rejects with `ThreadLost` when the thread dies first; the next call starts a new thread. */
-	call<Name extends keyof Calls & string>(name: Name, argument: Parameters<Calls[Name]>[0]): Promise<Awaited<ReturnType<Calls[Name]>>>;
+	request<Name extends keyof Calls & string>(name: Name, argument: Parameters<Calls[Name]>[0]): Promise<Awaited<ReturnType<Calls[Name]>>>;
 	/** Calls `stop`; resolves when the thread has ended. */
 	stop(): Promise<void>;
 }
@@ -43,11 +43,11 @@ interface Running {
 }
 
 /** Starts the thread at the first call. It keeps the process alive only while a call is pending. */
-export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadEntry): StoreThread<Calls> {
+export function createStoreThread<Calls extends WorkerOperations>(entry: StoreThreadEntry): StoreThread<Calls> {
 	let running: Running | undefined;
 	let isStopping = false;
 	let lastNumber = 0;
-	const call = <Result>(name: string, argument: unknown): Promise<Result> => {
+	const request = <Result>(name: string, argument: unknown): Promise<Result> => {
 		running ??= startThread(entry, (cause) => {
 			running = undefined;
 			if (!isStopping) process.stderr.write(`The thread "${entry.name}" died: ${cause.stack ?? cause.message}\n`);
@@ -61,13 +61,13 @@ export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadE
 		});
 	};
 	return {
-		call,
+		request,
 		async stop() {
 			if (running === undefined) return;
 			const { worker } = running;
 			isStopping = true;
 			try {
-				await call('stop', null);
+				await request('stop', null);
 				await worker.terminate();
 			} finally {
 				isStopping = false;
@@ -106,23 +106,23 @@ function failureOf({ kind, message }: { kind: string; message: string }): Error 
 }
 
 /** Serves calls in order; runs in the thread's own file. */
-export function serveThreadCalls(calls: ThreadCalls): void {
-	const answer = (reply: Answer): void => parentPort?.postMessage(reply, []);
+export function serveWorkerOperations(requests: WorkerOperations): void {
+	const response = (reply: Answer): void => parentPort?.postMessage(reply, []);
 	const fail = (number: number, cause: unknown): void => {
 		const { name: kind, message } = cause instanceof Error ? cause : new Error(String(cause));
-		answer([number, undefined, { kind, message }]);
+		response([number, undefined, { kind, message }]);
 	};
 	const settle = (number: number, result: Promise<unknown>): void => {
 		result.then(
-			(value) => answer([number, value]),
+			(value) => response([number, value]),
 			(cause: unknown) => fail(number, cause),
 		);
 	};
 	parentPort?.on('message', ([number, name, argument]: Question) => {
 		try {
-			const result = calls[name]?.(argument);
+			const result = requests[name]?.(argument);
 			if (result instanceof Promise) settle(number, result);
-			else answer([number, result]);
+			else response([number, result]);
 		} catch (cause) {
 			fail(number, cause);
 		}

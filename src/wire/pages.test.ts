@@ -19,17 +19,17 @@ describe('contract section 4: each case has its status and headers', () => {
 		['http_version_unsupported', 505, undefined, undefined],
 	];
 	test.each(cases)('%s: %i', (code, status, challenge, wafAction) => {
-		const answer = renderEdgeRejection(new Rejection(code), 'req_1');
-		expect(answer.status).toBe(status);
-		expect(answer.headers['www-authenticate']).toBe(challenge);
-		expect(answer.headers['x-amzn-waf-action']).toBe(wafAction);
-		expect(answer.headers).toMatchObject({
+		const response = renderEdgeRejection(new Rejection(code), 'req_1');
+		expect(response.status).toBe(status);
+		expect(response.headers['www-authenticate']).toBe(challenge);
+		expect(response.headers['x-amzn-waf-action']).toBe(wafAction);
+		expect(response.headers).toMatchObject({
 			'content-type': 'text/html; charset=utf-8',
 			'cache-control': 'no-store',
 			'x-content-type-options': 'nosniff',
 		});
-		expect(answer.body).toMatch(/^<!doctype html>/);
-		expect(answer.facts).toEqual({ code });
+		expect(response.body).toMatch(/^<!doctype html>/);
+		expect(response.facts).toEqual({ code });
 	});
 
 	test('503 has a retry time: the rejection’s own, otherwise a few seconds', () => {
@@ -39,8 +39,8 @@ describe('contract section 4: each case has its status and headers', () => {
 
 	test('401 asks SDKs not to retry, in a page of a few lines that programs can print', () => {
 		for (const code of ['token_missing', 'token_invalid'] as const) {
-			const answer = renderEdgeRejection(new Rejection(code), 'req_1');
-			expect(answer.headers['x-should-retry']).toBe('false');
+			const response = renderEdgeRejection(new Rejection(code), 'req_1');
+			expect(response.headers['x-should-retry']).toBe('false');
 			const lines = bodyOf(new Rejection(code)).trimEnd().split('\n');
 			expect(lines.length).toBeLessThanOrEqual(5);
 			expect(lines.join('')).not.toContain('<style');
@@ -63,9 +63,9 @@ describe('contract section 4: each case has its status and headers', () => {
 });
 
 test('an internal error is 500 without details', () => {
-	const answer = renderEdgeRejection(new TypeError('secret detail'), 'req_1');
-	expect(answer.status).toBe(500);
-	expect(answer.body).not.toContain('secret detail');
+	const response = renderEdgeRejection(new TypeError('secret detail'), 'req_1');
+	expect(response.status).toBe(500);
+	expect(response.body).not.toContain('secret detail');
 });
 
 test('a rejection’s message and cause do not reach the page', () => {

@@ -236,7 +236,7 @@ describe('text views', () => {
 
 	it('shows finish reasons of responses, their tokens, and unknown members', () => {
 		const stop_details = { type: 'refusal', explanation: 'because' };
-		expect(shown(messages.answer({ content: [], stop_details, note: 'n' }))).toEqual([
+		expect(shown(messages.response({ content: [], stop_details, note: 'n' }))).toEqual([
 			'assistant refusal stop_details.explanation because',
 			'assistant other note n',
 		]);
@@ -252,7 +252,7 @@ describe('text views', () => {
 			'assistant other output_text o',
 		];
 		const body = { id: 'i', choices: [choice], output_text: 'o', obfuscation: 'q' };
-		expect([shown(chat.answer(body)), shown(chat.event(body))]).toEqual([expected, expected]);
+		expect([shown(chat.response(body)), shown(chat.event(body))]).toEqual([expected, expected]);
 		expect(shown(chat.event({ choices: [{ message: { content: [{ type: 'text', text: 'm' }] } }] }))).toEqual([
 			'assistant text choices.0.message.content.0.text m',
 		]);
@@ -265,7 +265,7 @@ describe('text views', () => {
 		for (const { request, response } of recordings) {
 			if (request !== undefined) expectAllShown(request.body, views.request(request.body));
 			if (response.status !== 200 || response.json === undefined) continue;
-			expectAllShown(response.json as JsonObject, views.answer(response.json as JsonObject));
+			expectAllShown(response.json as JsonObject, views.response(response.json as JsonObject));
 		}
 	});
 });

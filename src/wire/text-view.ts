@@ -52,13 +52,13 @@ export interface TextView {
 }
 
 /** A piece of a text that may continue in later events. */
-export interface StreamedText extends ViewedText {
+export interface StreamingText extends ViewedText {
 	/** Pieces with the same value form one text, in their order. */
 	readonly block: string;
 }
 
 export interface EventView {
-	readonly texts: readonly StreamedText[];
+	readonly texts: readonly StreamingText[];
 	readonly unreadable: readonly Unreadable[];
 	/** Prefixes of the blocks and threads that end with this event. */
 	readonly ended: readonly string[];
@@ -67,7 +67,7 @@ export interface EventView {
 export interface TextViews {
 	readonly request: (body: JsonObject) => TextView;
 	/** View of a non-streaming response other than an error. */
-	readonly answer: (body: JsonObject) => TextView;
+	readonly response: (body: JsonObject) => TextView;
 	/** @param event data of one event of a stream. */
 	readonly event: (event: JsonObject) => EventView;
 }
@@ -76,7 +76,7 @@ const nothingEnded: readonly string[] = [];
 const unknownTypeLength = 64;
 
 export class ViewBuilder {
-	readonly texts: StreamedText[] = [];
+	readonly texts: StreamingText[] = [];
 	readonly unreadable: Unreadable[] = [];
 	ended: readonly string[] = nothingEnded;
 	/** Block of the texts that are added. */

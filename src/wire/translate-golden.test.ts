@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../test/support/recordings.ts';
 import { translations } from '../../test/support/translations.ts';
-import type { TranslatedCall } from './conversation/response.ts';
+import type { ResponseContext } from './conversation/response.ts';
 import { parseExactly } from './json/exact-json.ts';
 import { isJsonObject, type JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';
@@ -39,8 +39,8 @@ describe.each(cases)('%s', (name) => {
 	);
 });
 
-const callOf = (request: JsonObject): TranslatedCall => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
-const asks: Readonly<Record<string, JsonObject>> = {
+const callOf = (request: JsonObject): ResponseContext => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
+const requests: Readonly<Record<string, JsonObject>> = {
 	chat: { stream_options: { include_usage: true } },
 	messages: { thinking: { type: 'adaptive' } },
 };
@@ -50,7 +50,7 @@ describe.each(readRecordings('gemini'))('$name', (recording) => {
 	test.each(translations.filter(({ provider }) => provider === 'gemini').map((one) => [one.caller, one] as const))(
 		'for %s',
 		async (caller, translation) => {
-			const call = callOf(asks[caller] ?? {});
+			const call = callOf(requests[caller] ?? {});
 			const { response } = recording;
 			if (response.sse !== undefined) {
 				const stream = translateBytes(translation, call);
@@ -61,7 +61,7 @@ describe.each(readRecordings('gemini'))('$name', (recording) => {
 			}
 			const body = response.json as JsonObject;
 			const told =
-				response.status === 200 ? translation.translateAnswer(body, call) : translation.translateError(response.status, body, call);
+				response.status === 200 ? translation.translateResponse(body, call) : translation.translateError(response.status, body, call);
 			await expectFile(written(told), `recorded-gemini/${short}.${caller}.json`);
 		},
 	);

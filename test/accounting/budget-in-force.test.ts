@@ -128,14 +128,14 @@ function openTeam(team: string): TeamAtWork {
 		},
 		untilBooked: () => untilNothingHeld(gateways[0]?.url ?? '', token),
 		async expectRejected(body) {
-			const asked = (await simulator.requests()).length;
+			const requested = (await simulator.requests()).length;
 			for (const index of gateways.keys()) {
 				const { status, text, headers } = await spend(index);
 				expect(status).toBe(429);
 				expect(JSON.parse(text)).toMatchObject(body);
 				expect(headers['x-should-retry']).toBe('false');
 			}
-			expect(await simulator.requests()).toHaveLength(asked);
+			expect(await simulator.requests()).toHaveLength(requested);
 		},
 		async expectWarnings(count) {
 			await eventually(`${count} warnings`, () => (warnings().length >= count ? true : undefined));

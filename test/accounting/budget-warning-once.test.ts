@@ -12,7 +12,7 @@ const model = 'gpt-4o';
 const outputTokens = 4000;
 const inputTokens = 6;
 const costNanoUsd = reckonNanoUsd(model, plainCounts(inputTokens, outputTokens));
-const tenCalls = { monthlyBudgetUsd: usdOf(10n * costNanoUsd) };
+const tenRequests = { monthlyBudgetUsd: usdOf(10n * costNanoUsd) };
 
 test.for(['memory', 'redis'] as const)('with counters in %s', { timeout: 60_000 }, async (counters) => {
 	const fleet = await openFleet(counters);
@@ -44,7 +44,7 @@ async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
 	const redis = counters === 'redis' ? await shareRedis() : undefined;
 	onTestFinished(() => redis?.stop());
 	const fleet = await startFleet({
-		teams: { restarted: tenCalls, interrupted: tenCalls },
+		teams: { restarted: tenRequests, interrupted: tenRequests },
 		counters: redis?.url ?? 'memory',
 		budgets: { reservation: 'worst_case' },
 	});
@@ -64,7 +64,7 @@ interface TeamAtWork {
 function openTeam({ tokenOf, simulator }: Fleet, { url, log }: Gateway, name: string): TeamAtWork {
 	const caller: Caller = createCaller(tokenOf(name));
 	onTestFinished(() => caller.agent.destroy());
-	const call = (isStreamed: boolean) => callGateway(url, caller, { format: 'chat', model, isStreamed, capTokens: outputTokens });
+	const call = (isStreaming: boolean) => callGateway(url, caller, { format: 'chat', model, isStreaming, capTokens: outputTokens });
 	return {
 		async spend(calls) {
 			for (let index = 0; index < calls; index++) {

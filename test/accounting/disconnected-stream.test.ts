@@ -4,7 +4,7 @@ import { countTokens } from '../../simulator/token-count.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
 import type { BilledRequest } from '../support/accounting-bill.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
-import { type CallPlan, callGateway, createCaller, deliveredText, type Seen } from '../support/accounting-request.ts';
+import { callGateway, createCaller, deliveredText, type RequestPlan, type Seen } from '../support/accounting-request.ts';
 import { readBooksOnceWritten, untilNothingHeld } from '../support/ledger-view.ts';
 
 const points = 40;
@@ -85,7 +85,7 @@ async function leaveAll(format: Format, conditions: readonly ((text: string) => 
 	const [gateway] = fleet.gateways;
 	const url = gateway?.url ?? '';
 	const caller = createCaller(fleet.tokenOf('leaving'));
-	const plan: CallPlan = { format, model: models[format], isStreamed: true, capTokens: 1000 };
+	const plan: RequestPlan = { format, model: models[format], isStreaming: true, capTokens: 1000 };
 	const calls = await Promise.all(
 		conditions.map(async (leaveWhen) => {
 			const seen = await callGateway(url, caller, { ...plan, leaveWhen });

@@ -13,7 +13,7 @@ import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { Ledger, SummaryRow } from '../../src/stores/contracts/ledger.ts';
 import { openPostgresLedger } from '../../src/stores/postgres-ledger.ts';
 import { openSqliteLedger } from '../../src/stores/sqlite/sqlite-ledger.ts';
-import { chatPath, GatewayBench, jsonAnswer, testSettings } from '../support/gateway-bench.ts';
+import { chatPath, GatewayBench, jsonResponse, testSettings } from '../support/gateway-bench.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { createRememberedLog } from '../support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
@@ -77,15 +77,15 @@ function openBench(ledger: Ledger, metrics = createMetrics()) {
 	const bench = new GatewayBench({ providers }, { ledger, work, unpriced, metrics, teams, clock: plain.clock });
 	// Responses of a provider; every second one knows any model.
 	bench.respond = () =>
-		bench.sent.length % 2 === 0 ? jsonAnswer(404, '{"error":{}}') : jsonAnswer(200, JSON.stringify({ id: 'x', usage }));
+		bench.sent.length % 2 === 0 ? jsonResponse(404, '{"error":{}}') : jsonResponse(200, JSON.stringify({ id: 'x', usage }));
 	return { bench, work, unpriced, metrics, clock: plain.clock };
 }
 
-let asked = 0;
+let requested = 0;
 
 async function ask(bench: GatewayBench, models: readonly string[]): Promise<void> {
 	for (const model of models) {
-		await bench.ask(chatPath, JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }), {}, { id: `many-${++asked}` });
+		await bench.ask(chatPath, JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }), {}, { id: `many-${++requested}` });
 	}
 	await bench.gateway.settled();
 }

@@ -28,9 +28,9 @@ test('each request counts in the day and month in which it was admitted; a daily
 	onTestFinished(() => fleet.close());
 	const url = fleet.gateways[0]?.url ?? '';
 	const spent = createCaller(fleet.tokenOf('spent'));
-	const askSpent = async (): Promise<number> => (await callGateway(url, spent, { format: 'chat', model: 'gpt-4o-mini' })).status;
-	expect(await askSpent()).toBe(200);
-	await eventually('the day is used up', async () => (await askSpent()) === 429 || undefined);
+	const readSpent = async (): Promise<number> => (await callGateway(url, spent, { format: 'chat', model: 'gpt-4o-mini' })).status;
+	expect(await readSpent()).toBe(200);
+	await eventually('the day is used up', async () => (await readSpent()) === 429 || undefined);
 	await fleet.simulator.pace(15);
 	await fleet.simulator.addFaults({ fault: 'tokens-50' });
 
@@ -39,15 +39,15 @@ test('each request counts in the day and month in which it was admitted; a daily
 	const seen: Seen[] = [];
 	const work = async (worker: number): Promise<void> => {
 		for (let number = 0; clock.nowMs() < turnMs + afterMs; number++) {
-			const isStreamed = (worker + number) % 3 === 0;
-			seen.push(await callGateway(url, caller, { format: 'messages', model: 'claude-sonnet-4-6', isStreamed }));
+			const isStreaming = (worker + number) % 3 === 0;
+			seen.push(await callGateway(url, caller, { format: 'messages', model: 'claude-sonnet-4-6', isStreaming }));
 			await sleep(20);
 		}
 	};
 	await Promise.all(Array.from({ length: callers }, (_, worker) => work(worker)));
 	caller.agent.destroy();
 	expect(seen.filter(({ status }) => status !== 200)).toEqual([]);
-	expect(await askSpent()).toBe(200);
+	expect(await readSpent()).toBe(200);
 	spent.agent.destroy();
 
 	await untilNothingHeld(url, fleet.tokenOf('busy'));

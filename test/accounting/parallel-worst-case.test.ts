@@ -4,7 +4,7 @@ import { billedCounts } from '../support/accounting-bill.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { print } from '../support/accounting-print.ts';
-import { type CallPlan, callGateway, createCaller } from '../support/accounting-request.ts';
+import { callGateway, createCaller, type RequestPlan } from '../support/accounting-request.ts';
 import { readBooksOnceWritten, untilNothingHeld } from '../support/ledger-view.ts';
 
 const requests = 300;
@@ -12,7 +12,7 @@ const requests = 300;
 const inputTokens = 210;
 const outputTokens = 250;
 const text = 'word '.repeat(((inputTokens - 3) * 4) / 5 + 1).slice(0, (inputTokens - 3) * 4);
-const plans: readonly CallPlan[] = [
+const plans: readonly RequestPlan[] = [
 	{ format: 'chat', model: 'gpt-4o', text, capTokens: 500 },
 	{ format: 'messages', model: 'claude-sonnet-4-5', text, capTokens: 500 },
 ];

@@ -86,7 +86,7 @@ async function traffic(caller: Caller, calls: number): Promise<Seen[]> {
 		const url = fleet.gateways[index % 2]?.url ?? '';
 		const format = index % 3 === 0 ? 'messages' : 'chat';
 		running.push(
-			callGateway(url, caller, { format, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-6', isStreamed: index % 5 === 0 }),
+			callGateway(url, caller, { format, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-6', isStreaming: index % 5 === 0 }),
 		);
 		await sleep(pauseMs);
 	}

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
-import { type CallPlan, callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
+import { callGateway, createCaller, type RequestPlan, type Seen } from '../support/accounting-request.ts';
 import { readLimits } from '../support/ledger-view.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 /** Tokens that the simulator counts for the question of `bodyOf`, and tokens that it generates. */
 const inputTokens = 6;
 const outputTokens = 294;
-const plan: CallPlan = { format: 'chat', model: 'gpt-4o', capTokens: 500 };
+const plan: RequestPlan = { format: 'chat', model: 'gpt-4o', capTokens: 500 };
 const costNanoUsd = reckonNanoUsd(plan.model, plainCounts(inputTokens, outputTokens));
 const limitNanoUsd = 43n * costNanoUsd;
 
@@ -33,8 +33,8 @@ describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) =>
 	test.each([
 		['whole', false],
 		['streamed', true],
-	])('1,000 tokens a day are four requests of 300, %s', async (team, isStreamed) => {
-		const passed = await untilRejected(fleet, team, { ...plan, isStreamed });
+	])('1,000 tokens a day are four requests of 300, %s', async (team, isStreaming) => {
+		const passed = await untilRejected(fleet, team, { ...plan, isStreaming });
 		expect(passed.rejected).toMatchObject({ reason: 'Daily token limit exceeded (1200/1000 tokens per day)' });
 		expect(passed.count).toBe(4);
 	});
@@ -50,7 +50,7 @@ describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) =>
 	});
 });
 
-async function untilRejected(fleet: Fleet, team: string, one: CallPlan): Promise<{ count: number; rejected: Record<string, unknown> }> {
+async function untilRejected(fleet: Fleet, team: string, one: RequestPlan): Promise<{ count: number; rejected: Record<string, unknown> }> {
 	const caller = createCaller(fleet.tokenOf(team));
 	try {
 		for (let count = 0; ; count++) {

@@ -39,7 +39,7 @@ test.each(plans)(
 		const startedMs = performance.now();
 		const seen = await Promise.all(
 			Array.from({ length: streams }, (_, index) =>
-				callGateway(urls[index % urls.length] ?? '', caller, { format, model, isStreamed: true, capTokens: 8000 }),
+				callGateway(urls[index % urls.length] ?? '', caller, { format, model, isStreaming: true, capTokens: 8000 }),
 			),
 		);
 		const seconds = (performance.now() - startedMs) / 1000;

@@ -3,7 +3,16 @@ import { createPublicKey } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { call, callStatus, client, planProduct, simulatedProviders, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
+import {
+	call,
+	client,
+	planProduct,
+	requestStatus,
+	simulatedProviders,
+	statusOf,
+	untilReady,
+	writeSettings,
+} from '../support/deployment.ts';
 import { launcher, packageRoot, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
@@ -98,27 +107,27 @@ test.each([
 		await eventually('the balancer is there', async () => ((await statusOf(`${url}/`)) === 200 ? true : undefined), 10_000);
 		const accessToken = await site.accessToken();
 
-		for (const format of ['chat', 'messages'] as const) expect(await callStatus(url, accessToken, { format })).toBe(200);
+		for (const format of ['chat', 'messages'] as const) expect(await requestStatus(url, accessToken, { format })).toBe(200);
 		const stream = await call(url, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-5' });
 		expect(stream.headers.get('content-type')).toContain('text/event-stream');
 		expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
-		expect(await callStatus(url, accessToken, { text: 'x'.repeat(300_000) })).toBe(200);
+		expect(await requestStatus(url, accessToken, { text: 'x'.repeat(300_000) })).toBe(200);
 
 		const stranger = await TestIssuer.start({ clientId: 'stranger' });
 		const parts = accessToken.split('.');
 		const unsigned = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${parts[1]}.`;
 		const bad = ['no.such.token', `${accessToken.slice(0, -4)}AAAA`, unsigned, stranger.accessToken()];
 		await stranger.stop();
-		expect(await Promise.all(bad.map((token) => callStatus(url, token)))).toEqual(bad.map(() => 401));
+		expect(await Promise.all(bad.map((token) => requestStatus(url, token)))).toEqual(bad.map(() => 401));
 		const none = await fetch(`${url}/v1/models`);
 		expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
 		expect(await none.text()).toContain('<');
-		expect(await callStatus(url, await site.accessToken('tollgate/admin'))).toBe(403);
+		expect(await requestStatus(url, await site.accessToken('tollgate/admin'))).toBe(403);
 
 		site.gateways[0].child.kill('SIGTERM');
-		for (let index = 0; index < 60; index++) expect(await callStatus(url, accessToken)).toBe(200);
+		for (let index = 0; index < 60; index++) expect(await requestStatus(url, accessToken)).toBe(200);
 		expect(await site.gateways[0].ended).toEqual({ code: 0, signal: null });
-		for (let index = 0; index < 10; index++) expect(await callStatus(url, accessToken)).toBe(200);
+		for (let index = 0; index < 10; index++) expect(await requestStatus(url, accessToken)).toBe(200);
 		await eventually('both have served', () => {
 			const served = site.gateways.map(({ log }) => log.some((line) => line['msg'] === 'request' && line['status'] === 200));
 			return served.every(Boolean) ? true : undefined;

@@ -24,11 +24,11 @@ test('the first requests after it find the gateway open', async () => {
 	);
 	const accessToken = await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client);
 	await eventually('it is ready', async () => ((await statusOf(`${plan.gatewayUrl}/readyz`)) === 200 ? true : undefined), 90_000);
-	const answers: string[] = [];
+	const responses: string[] = [];
 	const clients = Array.from({ length: 10 }, async () => {
-		for (let count = 0; count < 10; count++) answers.push(await ask(accessToken));
+		for (let count = 0; count < 10; count++) responses.push(await ask(accessToken));
 	});
 	await Promise.all(clients);
-	expect(new Set(answers)).toEqual(new Set(['200']));
+	expect(new Set(responses)).toEqual(new Set(['200']));
 	expect(product.log.filter(({ msg }) => String(msg).startsWith('overload'))).toEqual([]);
 }, 240_000);

@@ -67,10 +67,10 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 	const tokenEndpoint = `${plan.identityUrl}/oauth2/token`;
 
 	/** All responses of the product, heads and bodies. */
-	let answers = '';
+	let responses = '';
 	const keep = async (response: Response): Promise<string> => {
 		const { text } = await readStream(response);
-		answers += `${JSON.stringify([...response.headers])}\n${text}\n`;
+		responses += `${JSON.stringify([...response.headers])}\n${text}\n`;
 		return text;
 	};
 	const created = await runTollgate(['client', 'create', '--id', 'search', '--json', '--config', plan.configPath]);
@@ -100,7 +100,7 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 
 	const prompt = plant('prompt');
 	for (const token of [accessToken, other]) {
-		for (const isStreamed of [false, true]) {
+		for (const isStreaming of [false, true]) {
 			for (const model of [
 				'gpt-4o-mini',
 				'gpt-sim-401',
@@ -116,13 +116,13 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 				'refusing/gpt-4o-mini',
 			]) {
 				// Removes the prompt, which the response may quote because the client sent it.
-				await keep(await call(gatewayUrl, token, { model, isStreamed, text: prompt })).then((text) => {
-					if (text.includes(prompt)) answers = answers.replaceAll(prompt, '');
+				await keep(await call(gatewayUrl, token, { model, isStreamed: isStreaming, text: prompt })).then((text) => {
+					if (text.includes(prompt)) responses = responses.replaceAll(prompt, '');
 				});
 			}
 			for (const model of ['claude-sonnet-4-5', 'claude-sim-error-mid-stream', 'claude-sim-529']) {
-				await keep(await call(gatewayUrl, token, { format: 'messages', model, isStreamed, text: prompt }));
-				answers = answers.replaceAll(prompt, '');
+				await keep(await call(gatewayUrl, token, { format: 'messages', model, isStreamed: isStreaming, text: prompt }));
+				responses = responses.replaceAll(prompt, '');
 			}
 		}
 	}
@@ -168,9 +168,9 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 			{ authorization: `Bearer ${accessToken}`, [name]: plant(`${name} beside a token`) },
 			{ 'x-api-key': accessToken, [name]: plant(`${name} against another`) },
 		]) {
-			const answer = await ask(headers);
-			statuses.push(answer.status);
-			await keep(answer);
+			const response = await ask(headers);
+			statuses.push(response.status);
+			await keep(response);
 		}
 		expect([name, statuses]).toEqual([name, name === 'x-goog-api-key' ? [401, 401, 200, 200] : [200, 401, 200, 401]]);
 	}
@@ -217,10 +217,10 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 	await product.logged('configuration rejected, the previous one stays active');
 	for (const command of [['doctor'], ['config', 'print'], ['config', 'check'], ['client', 'list', '--json']]) {
 		const { stdout, stderr } = await runTollgate([...command, '--config', plan.configPath]);
-		answers += stdout + stderr;
+		responses += stdout + stderr;
 	}
 	writeSettings(plan.configPath, { ...rotating('second') });
-	answers += (await runTollgate(['config', 'print', '--config', plan.configPath])).stdout;
+	responses += (await runTollgate(['config', 'print', '--config', plan.configPath])).stdout;
 	await eventually('all is logged', () => product.log.find((line) => line['msg'] === 'request' && line['path'] === '/readyz'));
 
 	const dataDir = join(plan.directory, 'data');
@@ -242,11 +242,11 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 	for (const [name, number] of numbers) {
 		for (const encoding of ['base64', 'base64url', 'hex', 'latin1'] as const) plant(`${name} in ${encoding}`, number.toString(encoding));
 	}
-	expect([dump, ...files, answers].filter((text) => /"(d|p|q|dp|dq|qi)":/.test(text))).toEqual([]);
+	expect([dump, ...files, responses].filter((text) => /"(d|p|q|dp|dq|qi)":/.test(text))).toEqual([]);
 	const places = {
 		log: product.stdout,
 		'standard error': product.stderr,
-		answers,
+		responses,
 		'data directory': files.join('\n'),
 		'database dump': dump,
 	};
@@ -258,7 +258,7 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 	expect(found).toEqual([]);
 	expect(canaries.size).toBeGreaterThan(25);
 	expect(product.log.some((line) => line['level'] === 'debug')).toBe(true);
-	expect(answers.length).toBeGreaterThan(20_000);
+	expect(responses.length).toBeGreaterThan(20_000);
 }, 60_000);
 
 /** Private keys, decrypted with the encryption key. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { openPostgresRecords } from '../../src/stores/postgres/postgres-records.ts';
-import { call, callStatus, planProduct, statusOf } from '../support/deployment.ts';
+import { call, planProduct, requestStatus, statusOf } from '../support/deployment.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { agent, eventually, fetchAccessToken } from '../support/product.ts';
@@ -34,25 +34,25 @@ test('without records, counters and issuer: it lives, reports it, rejects no req
 	const away = { key_set: 'unavailable', records: 'unavailable', ledger: 'ok', counters: 'unavailable' };
 	expect(await readiness(gatewayUrl)).toEqual([503, away]);
 	await expectNotNow(gatewayUrl, issuer.accessToken());
-	expect(await callStatus(gatewayUrl, 'no.such.token')).toBe(401);
+	expect(await requestStatus(gatewayUrl, 'no.such.token')).toBe(401);
 
 	issuer.fault = undefined;
 	await eventually('the key set is there', async () => (await readiness(gatewayUrl))[1]['key_set'] === 'ok' || undefined);
 	expect(await readiness(gatewayUrl)).toEqual([503, { ...away, key_set: 'ok' }]);
 	await expectNotNow(gatewayUrl, issuer.accessToken(), 'records_unavailable');
-	expect(await callStatus(gatewayUrl, issuer.accessToken({}, { kid: 'unknown' })), 'a bad token is one also now').toBe(401);
+	expect(await requestStatus(gatewayUrl, issuer.accessToken({}, { kid: 'unknown' })), 'a bad token is one also now').toBe(401);
 	expect(await statusOf(`${gatewayUrl}/healthz`)).toBe(200);
 
 	await postgres.restart();
 	await eventually('it is ready', async () => (await readiness(gatewayUrl))[0] === 200 || undefined, 10_000);
-	expect(await callStatus(gatewayUrl, issuer.accessToken()), 'without counters calls pass').toBe(200);
+	expect(await requestStatus(gatewayUrl, issuer.accessToken()), 'without counters calls pass').toBe(200);
 
 	await redis.restart();
 	await eventually(
 		'all is well',
 		async () => Object.values((await readiness(gatewayUrl))[1]).every((state) => state === 'ok') || undefined,
 	);
-	expect(await callStatus(gatewayUrl, issuer.accessToken(), { format: 'messages' })).toBe(200);
+	expect(await requestStatus(gatewayUrl, issuer.accessToken(), { format: 'messages' })).toBe(200);
 	const served = await product.logged('request', ({ path, status }) => path === '/v1/messages' && status === 200);
 	expect(served, 'the team that only the records know').toMatchObject({ team: 'red' });
 
@@ -80,7 +80,7 @@ test('an identity provider that starts without its records issues tokens as soon
 	await eventually('it is ready', async () => (await readiness(gatewayUrl))[0] === 200 || undefined, 10_000);
 	expect(await statusOf(`${identityUrl}/readyz`)).toBe(200);
 	const accessToken = await fetchAccessToken(`${identityUrl}/oauth2/token`, agent);
-	expect(await callStatus(gatewayUrl, accessToken)).toBe(200);
+	expect(await requestStatus(gatewayUrl, accessToken)).toBe(200);
 	expect(product.child.exitCode).toBeNull();
 });
 
@@ -102,9 +102,9 @@ async function readiness(url: string): Promise<[status: number, dependencies: Re
 
 /** Expects 503 with `retry-after`, because the request cannot be decided yet. */
 async function expectNotNow(url: string, accessToken: string, code?: string): Promise<void> {
-	const answer = await call(url, accessToken);
-	expect(answer.status).toBe(503);
-	expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-	const text = await answer.text();
+	const response = await call(url, accessToken);
+	expect(response.status).toBe(503);
+	expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+	const text = await response.text();
 	if (code !== undefined) expect(JSON.parse(text)).toMatchObject({ error: { code } });
 }

@@ -45,24 +45,24 @@ test('limits bind again within 3 s while another team keeps calling, and counter
 	expect(await ask(spent)).toBe(200);
 	await eventually('the limit is reached', async () => ((await ask(spent)) === 429 ? true : undefined));
 	let isOver = false;
-	let asked = 0;
+	let requested = 0;
 	const floods = Array.from({ length: flood }, async () => {
-		for (; !isOver; asked++) expect(await ask(busy)).toBe(200);
+		for (; !isOver; requested++) expect(await ask(busy)).toBe(200);
 	});
 	try {
-		await eventually('calls of the busy team', () => (asked > 200 ? true : undefined), 20_000);
+		await eventually('calls of the busy team', () => (requested > 200 ? true : undefined), 20_000);
 		await redis.kill();
 		await eventually('no limit binds without Redis', async () => ((await ask(spent)) === 200 ? true : undefined));
 		await redis.restart();
 		const startMs = performance.now();
-		const [before] = [asked];
+		const [before] = [requested];
 		await eventually('the limit binds again', async () => ((await ask(spent)) === 429 ? true : undefined), 15_000);
 		const tookMs = Math.round(performance.now() - startMs);
-		const perSecond = Math.round(((asked - before) * 1000) / tookMs);
+		const perSecond = Math.round(((requested - before) * 1000) / tookMs);
 		if (process.env['TOLLGATE_FIGURES'] !== undefined) {
 			appendFileSync(process.env['TOLLGATE_FIGURES'], `limits bind again after ${tookMs} ms at ${perSecond} requests per second\n`);
 		}
-		expect(asked).toBeGreaterThan(before);
+		expect(requested).toBeGreaterThan(before);
 		expect(tookMs).toBeLessThan(limitMs);
 	} finally {
 		isOver = true;

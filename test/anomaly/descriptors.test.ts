@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { call, callStatus, type Deployment, planProduct, startPlan, statusOf } from '../support/deployment.ts';
+import { call, type Deployment, planProduct, requestStatus, startPlan, statusOf } from '../support/deployment.ts';
 import { launcher } from '../support/processes.ts';
 import { eventually, freePort } from '../support/product.ts';
 
@@ -36,7 +36,9 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 
 	// Half of the maximum, because each request needs another connection to its provider.
 	const busy = await Promise.all(
-		Array.from({ length: Math.floor(most / 2) }, () => callStatus(plan.gatewayUrl, accessToken, { model: 'gpt-sim-slow-first-byte-300' })),
+		Array.from({ length: Math.floor(most / 2) }, () =>
+			requestStatus(plan.gatewayUrl, accessToken, { model: 'gpt-sim-slow-first-byte-300' }),
+		),
 	);
 	expect(new Set(busy)).toEqual(new Set([200]));
 
@@ -49,7 +51,7 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 	expect(await stream.text()).toContain('[DONE]');
 	for (const socket of flood) socket.destroy();
 	await eventually('calls succeed', async () =>
-		(await callStatus(plan.gatewayUrl, accessToken).catch(() => 0)) === 200 && (await statusOf(`${metricsUrl}/metrics`)) === 200
+		(await requestStatus(plan.gatewayUrl, accessToken).catch(() => 0)) === 200 && (await statusOf(`${metricsUrl}/metrics`)) === 200
 			? true
 			: undefined,
 	);
@@ -65,5 +67,5 @@ test('a process without a free descriptor survives, and serves again when some a
 	await new Promise((resolve) => setTimeout(resolve, 1500));
 	expect([product.child.exitCode, product.stderr]).toEqual([null, '']);
 	execFileSync('prlimit', ['--pid', String(product.pid), `--nofile=${limit}:${limit}`]);
-	expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, accessToken)).toBe(200);
 });

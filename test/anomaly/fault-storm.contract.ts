@@ -30,7 +30,7 @@ export type Death = 'gateway' | 'redis' | 'postgres' | 'pause';
 const capTokens = 300;
 const inputTokens = 10;
 const secret = 'secret-of-every-team-0123456789';
-const callsBeforeBroke = 40;
+const requestsBeforeBroke = 40;
 const totalMs = 4000;
 /**
  * Time from a death to the release of its reservations: the longest request, the delay of a store, and the time that guarantees 31 allows.
@@ -46,7 +46,7 @@ const poor = [
 	{ id: 'poor-3', format: 'messages', model: 'claude-opus-4-5' },
 ] as const;
 
-const budgetOf = (model: string): bigint => BigInt(callsBeforeBroke) * reckonNanoUsd(model, plainCounts(inputTokens, capTokens));
+const budgetOf = (model: string): bigint => BigInt(requestsBeforeBroke) * reckonNanoUsd(model, plainCounts(inputTokens, capTokens));
 
 interface Site {
 	readonly gateways: readonly StormedGateway[];
@@ -204,7 +204,7 @@ async function workRich(site: Site, random: SeededRandom, isGoing: () => boolean
 	const caller = createCaller(site.tokenOf(rich.id));
 	while (isGoing()) {
 		const format = random.pick(['chat', 'messages'] as const, 'chat');
-		seen.get(rich.id)?.push(await askOnce(site, caller, random, format, rich.models[format]));
+		seen.get(rich.id)?.push(await requestOnce(site, caller, random, format, rich.models[format]));
 	}
 	caller.agent.destroy();
 }
@@ -216,12 +216,12 @@ async function workPoor(site: Site, random: SeededRandom, isGoing: () => boolean
 		const turn = Math.floor(((performance.now() - startMs) / (seconds * 1000)) * poor.length);
 		const { id, format, model } = poor[Math.min(turn, poor.length - 1)] ?? poor[0];
 		const caller = createCaller(site.tokenOf(id));
-		seen.get(id)?.push(await askOnce(site, caller, random, format, model));
+		seen.get(id)?.push(await requestOnce(site, caller, random, format, model));
 		caller.agent.destroy();
 	}
 }
 
-async function askOnce(
+async function requestOnce(
 	{ gateways }: Site,
 	caller: Caller,
 	random: SeededRandom,
@@ -230,8 +230,8 @@ async function askOnce(
 ): Promise<Seen> {
 	const leaveAfterMs = random.next() < 0.1 ? random.integer(5, 300) : undefined;
 	const url = random.pick(gateways, gateways[0] as StormedGateway).url;
-	const isStreamed = random.next() < 0.4;
-	const one = await callGateway(url, caller, { format, model, isStreamed, capTokens, leaveAfterMs: leaveAfterMs ?? totalMs * 2 });
+	const isStreaming = random.next() < 0.4;
+	const one = await callGateway(url, caller, { format, model, isStreaming, capTokens, leaveAfterMs: leaveAfterMs ?? totalMs * 2 });
 	await sleep(one.status === 200 ? random.integer(5, 50) : 50);
 	return one;
 }

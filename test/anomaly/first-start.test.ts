@@ -88,10 +88,10 @@ test('the demo: every printed command works when pasted, and a restart shows the
 	expect(vendor, 'a vendor’s name in place of the provider’s').toMatch(/^x-gateway-provider: provider_b\r$/m);
 	expect(helped, 'the token helper knows the demo').toMatch(/^eyJ[\w.-]+$/);
 	expect(readdirSync(cwd), 'nothing else is written').toEqual(['.tollgate']);
-	const asked = `'{"model":"gpt-5.4-mini","messages":[{"role":"user","content":"Hello"}]}'`;
+	const requested = `'{"model":"gpt-5.4-mini","messages":[{"role":"user","content":"Hello"}]}'`;
 	const tollgate = `${process.execPath} ${launcher}`;
 	const [explained, examined, assessed] = await pasteAll(sh, [
-		`printf %s ${asked} | ${tollgate} explain --client demo --body - --json`,
+		`printf %s ${requested} | ${tollgate} explain --client demo --body - --json`,
 		`${tollgate} doctor --json`,
 		`${tollgate} assessment list --json`,
 	]);

@@ -52,10 +52,10 @@ test('a team that is created by a command is known to both, and its requests cou
 	const accessTokens = await Promise.all(fleet.map((product) => product.accessToken({ id: 'shared', secret })));
 	await eventually('the team', async () => (await limits(other, accessTokens[1] ?? '')).team === 'red' || undefined);
 	await eventually('the team', async () => (await limits(one, accessTokens[0] ?? '')).team === 'red' || undefined);
-	const answers = await Promise.all(
+	const responses = await Promise.all(
 		Array.from({ length: 10 }, (_, index) => call(index % 2 === 0 ? one : other, accessTokens[index % 2] ?? '')),
 	);
-	expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+	expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
 	await eventually('all ten', async () => {
 		const [left, right] = [await limits(one, accessTokens[0] ?? ''), await limits(other, accessTokens[1] ?? '')];
 		const [spent, held] = [left.budgets[0]?.spent_usd, left.budgets[0]?.reserved_usd];
@@ -74,12 +74,12 @@ test('requests continue while PostgreSQL is down, and all of them are in its led
 	const [one, other] = fleet as [Product, Product];
 	const accessTokens = await Promise.all(fleet.map((product) => product.accessToken(agent)));
 	await postgres.kill();
-	const answers = await Promise.all(
+	const responses = await Promise.all(
 		Array.from({ length: 20 }, (_, index) => call(index % 2 === 0 ? one : other, accessTokens[index % 2] ?? '')),
 	);
-	expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+	expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
 	await postgres.restart();
-	const ids = new Set(answers.map(({ headers }) => headers.get('x-request-id')));
+	const ids = new Set(responses.map(({ headers }) => headers.get('x-request-id')));
 	expect(ids.size).toBe(20);
 	await eventually(
 		'the ledger has caught up',

@@ -20,9 +20,9 @@ test('git clone, npm start: installs, becomes ready, responds', async () => {
 		300_000,
 	);
 	const [token, chat] = banner.split('\n').filter((line) => /^(curl|TOKEN=\$\(curl)/.test(line));
-	const answer = await runProcess('sh', ['-c', `${token}\n${chat}`], { env });
-	expect(answer.code).toBe(0);
-	expect(JSON.parse(answer.stdout)).toMatchObject({ object: 'chat.completion' });
+	const response = await runProcess('sh', ['-c', `${token}\n${chat}`], { env });
+	expect(response.code).toBe(0);
+	expect(JSON.parse(response.stdout)).toMatchObject({ object: 'chat.completion' });
 	running.child.kill('SIGTERM');
 	await running.ended;
 	expect((await runProcess(join(clone, 'bin/tollgate'), ['--version'], { env })).code).toBe(0);

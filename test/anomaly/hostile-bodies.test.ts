@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { callStatus, type Deployment, startDeployment, client as usual } from '../support/deployment.ts';
+import { type Deployment, requestStatus, startDeployment, client as usual } from '../support/deployment.ts';
 import { megabyte, watchMemory } from '../support/process-memory.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { RawClient } from '../support/raw-client.ts';
 
-const answer = JSON.stringify({
+const httpResponse = JSON.stringify({
 	id: 'chatcmpl-1',
 	object: 'chat.completion',
 	created: 1,
@@ -33,7 +33,7 @@ async function startSite(gateway: object): Promise<Site> {
 	const provider = createServer((incoming, response) => {
 		incoming.resume().on('end', () => {
 			calls++;
-			response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+			response.writeHead(200, { 'content-type': 'application/json' }).end(httpResponse);
 		});
 	});
 	await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
@@ -75,10 +75,10 @@ function upload(
 			headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
 		});
 		let sentBytes = 0;
-		let isAnswered = false;
+		let hasResponse = false;
 		const iterator = pieces[Symbol.iterator]();
 		const fill = (): void => {
-			while (!isAnswered) {
+			while (!hasResponse) {
 				const next = iterator.next();
 				if (next.done === true) {
 					call.end();
@@ -92,11 +92,11 @@ function upload(
 			}
 		};
 		call.on('response', (incoming) => {
-			isAnswered = true;
+			hasResponse = true;
 			incoming.resume();
 			resolve({ status: incoming.statusCode ?? 0, sentBytes, incoming });
 		});
-		call.on('error', (error) => (isAnswered ? undefined : reject(error)));
+		call.on('error', (error) => (hasResponse ? undefined : reject(error)));
 		fill();
 	});
 }
@@ -111,7 +111,7 @@ test('at the cap, over it, without a length, compressed, in a million pieces: th
 	const cap = 33_554_432;
 	const site = await startSite({});
 	const { product, token } = site;
-	for (let index = 0; index < 50; index++) expect(await callStatus(product.gatewayUrl, token)).toBe(200);
+	for (let index = 0; index < 50; index++) expect(await requestStatus(product.gatewayUrl, token)).toBe(200);
 	const memory = watchMemory(product.pid);
 	const statusOf = async (body: Buffer | string, headers: Record<string, string | number> = {}): Promise<number> => {
 		const bytes = Buffer.from(body);
@@ -145,7 +145,7 @@ test('at the cap, over it, without a length, compressed, in a million pieces: th
 
 	memory.stop();
 	expect(memory.peakGrowth).toBeLessThan(4 * cap + 64 * megabyte);
-	expect(await callStatus(product.gatewayUrl, token)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, token)).toBe(200);
 	expect(product.log.filter((line) => line['level'] === 'error')).toEqual([]);
 }, 60_000);
 

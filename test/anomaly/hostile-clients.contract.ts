@@ -1,7 +1,7 @@
 /** Guarantees 10 and 11: clients that send or read as slowly as they can, and their effect on a well-behaved client. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { type CallOptions, call, callStatus, type Deployment, startDeployment } from '../support/deployment.ts';
+import { call, type Deployment, type RequestOptions, requestStatus, startDeployment } from '../support/deployment.ts';
 import { startFastStream } from '../support/fast-stream.ts';
 import { watchMemory } from '../support/process-memory.ts';
 import { eventually, freePort } from '../support/product.ts';
@@ -17,7 +17,7 @@ export interface SlowClients {
 }
 
 export interface SlowClientsReport {
-	readonly goodCalls: number;
+	readonly goodRequests: number;
 	readonly p99Ms: number;
 	/** Time from the first slow connection to the end of the last, by the product's metrics. */
 	readonly allClosedMs: number;
@@ -34,7 +34,7 @@ const post = (token: string, body: string, length = body.length): string =>
 	`Content-Length: ${length}\r\n\r\n${body}`;
 
 /** Opens a connection that requests a stream and never reads it. */
-function askAndNeverRead(port: number, token: string, model: string): void {
+function requestAndNeverRead(port: number, token: string, model: string): void {
 	const client = new RawClient(port);
 	client.socket.pause();
 	onTestFinished(() => client.destroy());
@@ -61,7 +61,7 @@ function callSteadily(product: Deployment, token: string): { stop(): Promise<{ s
 	const done = (async () => {
 		while (!isOver) {
 			const startMs = performance.now();
-			statuses.push(await callStatus(product.gatewayUrl, token).catch(() => 0));
+			statuses.push(await requestStatus(product.gatewayUrl, token).catch(() => 0));
 			durationsMs.push(performance.now() - startMs);
 			await sleep(20);
 		}
@@ -76,9 +76,15 @@ function callSteadily(product: Deployment, token: string): { stop(): Promise<{ s
 }
 
 /** Warms up the process with concurrent clients that read all responses: memory of a warm process does not count as growth. */
-async function warmUp({ gatewayUrl }: Deployment, token: string, callers: number, calls: number, options: CallOptions = {}): Promise<void> {
+async function warmUp(
+	{ gatewayUrl }: Deployment,
+	token: string,
+	callers: number,
+	calls: number,
+	options: RequestOptions = {},
+): Promise<void> {
 	const work = async (): Promise<void> => {
-		for (let index = 0; index < calls; index++) expect(await callStatus(gatewayUrl, token, options)).toBe(200);
+		for (let index = 0; index < calls; index++) expect(await requestStatus(gatewayUrl, token, options)).toBe(200);
 	};
 	await Promise.all(Array.from({ length: callers }, work));
 }
@@ -105,7 +111,7 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 		drip(port, 'POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', everyMs);
 		bodies.push(drip(port, post(token, '{"model":"', 100_000), 'x', everyMs));
 		// Idle connection: the system buffers a response of usual size for a client that does not read.
-		askAndNeverRead(port, token, usualStream);
+		requestAndNeverRead(port, token, usualStream);
 	}
 	const untilOpen = (what: string, isSo: (open: number) => boolean): Promise<true> =>
 		eventually(what, async () => (isSo(await openConnections()) ? true : undefined), 10 * limitMs + 20_000);
@@ -119,7 +125,7 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 	await eventually('slow bodies are told', () => (bodies.every(({ statuses: [status] }) => status === 408) ? true : undefined));
 	const sorted = durationsMs.toSorted((left, right) => left - right);
 	return {
-		goodCalls: statuses.length,
+		goodRequests: statuses.length,
 		p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
 		allClosedMs,
 		growthBytes: memory.peakGrowth,
@@ -146,7 +152,7 @@ export async function neverRead({ readers, stalledMs, mostGrowthBytes }: SilentR
 	await warmUp(product, token, 10, 20);
 	await warmUp(product, token, 10, 3, { model: 'fast/x', isStreamed: true });
 	const memory = watchMemory(product.pid);
-	for (let index = 0; index < readers; index++) askAndNeverRead(port, token, 'fast/x');
+	for (let index = 0; index < readers; index++) requestAndNeverRead(port, token, 'fast/x');
 	const others = await Promise.all(
 		Array.from({ length: 10 }, async () => {
 			const response = await call(product.gatewayUrl, token, { isStreamed: true, model: 'gpt-sim-tokens-100-interval-10' });
@@ -161,6 +167,6 @@ export async function neverRead({ readers, stalledMs, mostGrowthBytes }: SilentR
 	await eventually('all are given up', () => (givenUp() === readers ? true : undefined), 20 * stalledMs + 20_000);
 	memory.stop();
 	expect(memory.peakGrowth).toBeLessThan(mostGrowthBytes);
-	expect(await callStatus(product.gatewayUrl, token)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, token)).toBe(200);
 	return { growthBytes: memory.peakGrowth };
 }

@@ -21,7 +21,7 @@ export interface Front {
 interface Passed {
 	readonly path: string;
 	/** False if the client disconnected first: the request may or may not have reached the gateway. */
-	readonly isAnswered: boolean;
+	readonly hasResponse: boolean;
 }
 
 export type StartFront = (product: Deployment) => Promise<Front>;
@@ -81,7 +81,7 @@ async function started(url: string, log: () => string, line: RegExp, none: strin
 		const { server = none, status = '', path = '' } = line.exec(text)?.groups ?? {};
 		// The log escapes unusual characters as hexadecimal bytes.
 		const plain = path.replaceAll(/(?:#|\\x)([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
-		const passed = { path: plain.split('?')[0] ?? '', isAnswered: status !== '-' && status !== '-1' };
+		const passed = { path: plain.split('?')[0] ?? '', hasResponse: status !== '-' && status !== '-1' };
 		return server === none || passed.path === '/healthz' ? [] : [passed];
 	};
 	return { url, passed: () => log().split('\n').flatMap(read) };
@@ -152,8 +152,10 @@ export async function smuggle(startFront: StartFront, count: number, seed: numbe
 		for (let index = 0; !isOver || index < 20; index++) {
 			const text = `words of user ${user}, call ${index}`;
 			const response = await call(front.url, token, { model: 'echo/m', text });
-			const answer = await response.text();
-			if (response.status !== 200 || !answer.includes(`"${text}"`)) strange.push(`${text}: ${response.status} ${answer.slice(0, 200)}`);
+			const httpResponse = await response.text();
+			if (response.status !== 200 || !httpResponse.includes(`"${text}"`)) {
+				strange.push(`${text}: ${response.status} ${httpResponse.slice(0, 200)}`);
+			}
 			good++;
 			await sleep(5);
 		}
@@ -175,7 +177,7 @@ export async function smuggle(startFront: StartFront, count: number, seed: numbe
 
 	const received = (): string[] =>
 		product.log.filter((line) => line['msg'] === 'request' && line['path'] !== '/healthz').map((line) => String(line['path']));
-	const answered = (): Passed[] => front.passed().filter(({ isAnswered }) => isAnswered);
+	const answered = (): Passed[] => front.passed().filter(({ hasResponse }) => hasResponse);
 	await eventually(
 		`all that was answered has been received: ${answered().length} answered, ${received().length} received, seed ${seed}`,
 		() => (answered().length <= received().length ? true : undefined),

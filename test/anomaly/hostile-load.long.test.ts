@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
-import { call, callStatus, client, planProduct, simulatedProviders, untilReady, writeSettings } from '../support/deployment.ts';
+import { call, client, planProduct, requestStatus, simulatedProviders, untilReady, writeSettings } from '../support/deployment.ts';
 import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
 import { cpuMs } from '../support/process-memory.ts';
 import { launcher, startProcess } from '../support/processes.ts';
@@ -12,7 +12,8 @@ import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { startLeisurelyProvider } from '../support/slow-provider.ts';
 
-const withStatus = (answers: readonly Answered[], status: number): Answered[] => answers.filter((answer) => answer.status === status);
+const withStatus = (responses: readonly Answered[], status: number): Answered[] =>
+	responses.filter((response) => response.status === status);
 
 test('guarantees 45: accepted requests stay fast, others are rejected at once, health responds, streams continue, then all recovers', async () => {
 	const seconds = Number(process.env['OVERLOAD_SECONDS'] ?? 60);
@@ -61,8 +62,8 @@ test('guarantees 45: accepted requests stay fast, others are rejected at once, h
 	for (const rate of [25, 50, 100]) await load(rate, 4);
 	const cpuBefore = cpuMs(gateway.pid);
 	const calm = await load(100, 5);
-	const cpuPerCall = (cpuMs(gateway.pid) - cpuBefore) / calm.length;
-	const capacity = Math.round(1000 / cpuPerCall);
+	const cpuPerRequest = (cpuMs(gateway.pid) - cpuBefore) / calm.length;
+	const capacity = Math.round(1000 / cpuPerRequest);
 	const normal = await load(capacity / 4, 8);
 	const p99NormalMs = p99Ms(normal);
 
@@ -94,7 +95,7 @@ test('guarantees 45: accepted requests stay fast, others are rejected at once, h
 	await eventually(
 		'all is taken again',
 		async () => {
-			for (let index = 0; index < 20; index++) if ((await callStatus(url, token)) !== 200) return undefined;
+			for (let index = 0; index < 20; index++) if ((await requestStatus(url, token)) !== 200) return undefined;
 			return true;
 		},
 		30_000,

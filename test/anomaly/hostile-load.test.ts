@@ -1,7 +1,7 @@
 /** Guarantees 45 and 48 on real processes, in brief: requests above the limit are rejected at once, and those in flight complete. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { call, callStatus, planProduct, startPlan, statusOf } from '../support/deployment.ts';
+import { call, planProduct, requestStatus, startPlan, statusOf } from '../support/deployment.ts';
 import { readBooks } from '../support/ledger-view.ts';
 import { eventually, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
@@ -35,7 +35,7 @@ test('guarantees 45: without a free slot, 503 before anything else; open streams
 		expect(await response.text()).toContain('<');
 	}
 	// Rejected before authentication, so an invalid token gets the same response.
-	expect(await callStatus(gatewayUrl, 'no.such.token')).toBe(503);
+	expect(await requestStatus(gatewayUrl, 'no.such.token')).toBe(503);
 	for (const path of ['/', '/healthz', '/readyz']) expect(await statusOf(gatewayUrl + path)).toBe(200);
 	expect((await fetch(`http://127.0.0.1:${adminPort}/teams`, { headers: { authorization: `Bearer ${token}` } })).status).not.toBe(503);
 	for (const { format, read } of streams) {
@@ -43,7 +43,7 @@ test('guarantees 45: without a free slot, 503 before anything else; open streams
 		expect(isBroken).toBe(false);
 		expect(text).toMatch(ending[format]);
 	}
-	expect(await eventually('there is room again', async () => ((await callStatus(gatewayUrl, token)) === 200 ? true : undefined))).toBe(
+	expect(await eventually('there is room again', async () => ((await requestStatus(gatewayUrl, token)) === 200 ? true : undefined))).toBe(
 		true,
 	);
 	const turnedAway = product.log.filter((line) => line['msg'] === 'request' && line['code'] === 'overloaded');
@@ -109,7 +109,7 @@ test('a flood of wrong secrets at the token endpoint: few are checked, others ar
 	const flood = Promise.all(Array.from({ length: 400 }, (_, index) => guess(index)));
 	// Valid credentials that were verified before skip the queue.
 	for (let times = 0; times < 3; times++) await product.accessToken();
-	expect(await callStatus(product.gatewayUrl, token)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, token)).toBe(200);
 	const statuses = await flood;
 	const [checked, turnedAway] = [401, 503].map((status) => statuses.filter((one) => one === status).length);
 	expect((checked ?? 0) + (turnedAway ?? 0)).toBe(400);

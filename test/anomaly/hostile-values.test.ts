@@ -56,11 +56,11 @@ function call(format: (typeof formats)[number], content: string, more: object = 
 
 /** Baseline: requests that the provider receives from an ordinary client, and the client's responses. */
 async function control(): Promise<unknown[]> {
-	const answers = await Promise.all(formats.map((format) => call(format, 'control')));
+	const responses = await Promise.all(formats.map((format) => call(format, 'control')));
 	const seen = echo.seen.splice(0).toSorted((one, other) => (one.line < other.line ? -1 : 1));
 	const listed = await ask(`${adminUrl}/teams`, undefined, { method: 'GET' });
 	return [
-		answers.map(({ status, text }) => [status, text]),
+		responses.map(({ status, text }) => [status, text]),
 		seen.map(({ line, rawHeaders, body }) => [line, rawHeaders, body]),
 		listed.status,
 	];
@@ -136,9 +136,9 @@ describe('guarantees 15: strings that often break programs', () => {
 	async function carriesPrompts(): Promise<void> {
 		for (const format of formats) {
 			await forEach(hostileStrings, async (text) => {
-				const { status, text: answer } = await call(format, text);
+				const { status, text: response } = await call(format, text);
 				expect([text.slice(0, 50), status]).toEqual([text.slice(0, 50), 200]);
-				const told = JSON.parse(answer) as { choices?: [{ message: { content: string } }]; content?: [{ text: string }] };
+				const told = JSON.parse(response) as { choices?: [{ message: { content: string } }]; content?: [{ text: string }] };
 				expect(told.choices?.[0].message.content ?? told.content?.[0].text).toBe(text);
 			});
 		}
@@ -257,23 +257,23 @@ describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
 	test('in values that JSON and URLs carry never become header fields, of either side', async () => {
 		await forEach([...evil, '\u560d\u560ax-injected: yes', '%0d%0ax-injected: yes'], async (text) => {
 			const plain = encodeURIComponent(text);
-			const answers: Answer[] = [];
+			const responses: Answer[] = [];
 			for (const format of formats) {
-				answers.push(await call(format, 'hi', { model: `${format.provider}/${text}` }));
-				answers.push(await call(format, 'hi', { model: text }));
-				answers.push(await call(format, text, { user: text, metadata: { user_id: text }, service_tier: text }));
-				answers.push(
+				responses.push(await call(format, 'hi', { model: `${format.provider}/${text}` }));
+				responses.push(await call(format, 'hi', { model: text }));
+				responses.push(await call(format, text, { user: text, metadata: { user_id: text }, service_tier: text }));
+				responses.push(
 					await ask(`${product.gatewayUrl}${format.path}?beta=${plain}`, { model: `${format.provider}/m`, max_tokens: 9, messages: [] }),
 				);
 			}
 			for (const path of [`/${plain}`, `/v1/models?a=${plain}`]) {
-				answers.push(await ask(product.gatewayUrl + path, undefined, { method: 'GET' }));
+				responses.push(await ask(product.gatewayUrl + path, undefined, { method: 'GET' }));
 			}
 			for (const path of [`/teams/${plain}`, `/clients/${plain}`, `/usage/${plain}?from=${plain}`, `/teams?cursor=${plain}`]) {
-				answers.push(await ask(adminUrl + path, undefined, { method: 'GET' }));
+				responses.push(await ask(adminUrl + path, undefined, { method: 'GET' }));
 			}
-			answers.push(await ask(`${adminUrl}/teams`, { id: text, name: text, tier: text }));
-			for (const { headers } of answers) expect([...headers].flat().filter(isEvil)).toEqual([]);
+			responses.push(await ask(`${adminUrl}/teams`, { id: text, name: text, tier: text }));
+			for (const { headers } of responses) expect([...headers].flat().filter(isEvil)).toEqual([]);
 		});
 		expect(echo.seen.length).toBeGreaterThan(20);
 		for (const { rawHeaders, line } of echo.seen) expect([line, ...rawHeaders].filter(isEvil)).toEqual([]);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
 	call,
-	callStatus,
 	type Deployment,
 	planProduct,
+	requestStatus,
 	type Settings,
 	startDeployment,
 	startPlan,
@@ -27,7 +27,7 @@ function withAlias(settings: Settings, name: string, target = 'provider_b/gpt-4o
 async function untilKnown(product: Deployment, accessToken: string, alias: string): Promise<void> {
 	await eventually(
 		`the alias ${alias} is known`,
-		async () => ((await callStatus(product.gatewayUrl, accessToken, { model: alias })) === 200 ? true : undefined),
+		async () => ((await requestStatus(product.gatewayUrl, accessToken, { model: alias })) === 200 ? true : undefined),
 		withinMs,
 	);
 }
@@ -36,7 +36,7 @@ test('in place, by rename, broken, by SIGHUP', async () => {
 	const product = await startDeployment();
 	const { configPath, settings, gatewayUrl } = product;
 	const accessToken = await product.accessToken();
-	expect(await callStatus(gatewayUrl, accessToken, { model: 'first' })).toBe(502);
+	expect(await requestStatus(gatewayUrl, accessToken, { model: 'first' })).toBe(502);
 
 	writeFileSync(configPath, JSON.stringify(withAlias(settings, 'first')));
 	await untilKnown(product, accessToken, 'first');
@@ -47,7 +47,7 @@ test('in place, by rename, broken, by SIGHUP', async () => {
 
 	writeSettings(configPath, withAlias(settings, 'second'));
 	await untilKnown(product, accessToken, 'second');
-	expect(await callStatus(gatewayUrl, accessToken, { model: 'first' }), 'an alias that is gone').toBe(502);
+	expect(await requestStatus(gatewayUrl, accessToken, { model: 'first' }), 'an alias that is gone').toBe(502);
 
 	writeFileSync(configPath, '{\n\t"routing": { "aliases": { "third": "nobody/gpt-4o-mini" } }\n}');
 	const rejected = await product.logged('configuration rejected, the previous one stays active');
@@ -59,13 +59,13 @@ test('in place, by rename, broken, by SIGHUP', async () => {
 		'configuration rejected, the previous one stays active',
 		(line) => line !== rejected && JSON.stringify(line['problems']) !== JSON.stringify(rejected['problems']),
 	);
-	expect(await callStatus(gatewayUrl, accessToken, { model: 'second' }), 'the last good one').toBe(200);
+	expect(await requestStatus(gatewayUrl, accessToken, { model: 'second' }), 'the last good one').toBe(200);
 
 	writeFileSync(configPath, JSON.stringify(withAlias(settings, 'fourth')));
 	product.child.kill('SIGHUP');
 	await eventually(
 		'SIGHUP loads at once',
-		async () => ((await callStatus(gatewayUrl, accessToken, { model: 'fourth' })) === 200 ? true : undefined),
+		async () => ((await requestStatus(gatewayUrl, accessToken, { model: 'fourth' })) === 200 ? true : undefined),
 		400,
 	);
 	expect(product.child.exitCode).toBeNull();
@@ -99,7 +99,7 @@ test('a provider key in a file of its own is rotated by writing that file', asyn
 	const product = await startPlan(plan);
 	const accessToken = await product.accessToken();
 	const lastKey = async (): Promise<string> => {
-		expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
+		expect(await requestStatus(product.gatewayUrl, accessToken)).toBe(200);
 		const response = await fetch(`${product.simulatorUrl}/_simulator/requests?limit=1`);
 		return ((await response.json()) as { data: { key: string }[] }).data[0]?.key ?? '';
 	};
@@ -126,7 +126,7 @@ describe('a reload does not affect in-flight requests', () => {
 		);
 		writeSettings(configPath, { ...settings, providers });
 		await product.logged('configuration changed');
-		expect(await callStatus(gatewayUrl, accessToken, { headers: { accept: 'application/json' } })).toBe(502);
+		expect(await requestStatus(gatewayUrl, accessToken, { headers: { accept: 'application/json' } })).toBe(502);
 		for (const response of streams) {
 			const { text, isBroken } = await readStream(response);
 			expect(isBroken).toBe(false);
@@ -189,8 +189,8 @@ test('settings that need a restart are named, and none of them takes effect by h
 		expect(scope).toBe('tollgate/invoke');
 		return exp - iat === 100 ? token : undefined;
 	});
-	expect(await callStatus(gatewayUrl, fresh)).toBe(200);
-	expect(await callStatus(gatewayUrl, accessToken)).toBe(200);
+	expect(await requestStatus(gatewayUrl, fresh)).toBe(200);
+	expect(await requestStatus(gatewayUrl, accessToken)).toBe(200);
 });
 
 test('log.level follows the file', async () => {

@@ -31,10 +31,10 @@ test('guarantees 46: a provider that hangs changes the p99 of the other by less 
 	};
 	await load('steady/x', 100, 5);
 	const alone = await load('steady/x', 100, 15);
-	const answers = load('hung/x', 50, 16);
+	const responses = load('hung/x', 50, 16);
 	await sleep(1000);
 	const beside = await load('steady/x', 100, 15);
-	const report = { aloneP99Ms: p99Ms(alone), besideP99Ms: p99Ms(beside), hung: hanging.calls, answered: (await answers).length };
+	const report = { aloneP99Ms: p99Ms(alone), besideP99Ms: p99Ms(beside), hung: hanging.calls, answered: (await responses).length };
 	print(JSON.stringify(report));
 	for (const { status } of [...alone, ...beside]) expect(status).toBe(200);
 	expect([report.hung > 700, report.answered]).toEqual([true, 0]);

@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { call, callStatus, type Deployment, planProduct, startDeployment, statusOf, untilReady } from '../support/deployment.ts';
+import { call, type Deployment, planProduct, requestStatus, startDeployment, statusOf, untilReady } from '../support/deployment.ts';
 import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/product.ts';
 import { makeSigningKey, TestIssuer } from '../support/test-issuer.ts';
@@ -27,8 +27,8 @@ test('RFC 9068 tokens of oidc-provider, found by discovery, and tokens in Cognit
 	const { issuer: oidc, fetchToken } = await startOidcProvider();
 	const product = await startFor(oidc, { audience });
 	const accessToken = await fetchToken();
-	expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
-	expect(await callStatus(product.gatewayUrl, accessToken, { format: 'messages', isStreamed: true })).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, accessToken)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, accessToken, { format: 'messages', isStreamed: true })).toBe(200);
 	expect(await product.logged('request', (line) => line['path'] === '/v1/messages')).toMatchObject({
 		status: 200,
 		clientId: 'agent',
@@ -38,29 +38,29 @@ test('RFC 9068 tokens of oidc-provider, found by discovery, and tokens in Cognit
 	const cognito = await startIssuer();
 	const other = await startFor(cognito.issuer);
 	const claims = { client_id: '1h57kf5cpq17m0eml12EXAMPLE', sub: '1h57kf5cpq17m0eml12EXAMPLE', aud: undefined, nbf: undefined, version: 2 };
-	expect(await callStatus(other.gatewayUrl, cognito.accessToken(claims, { typ: undefined }))).toBe(200);
+	expect(await requestStatus(other.gatewayUrl, cognito.accessToken(claims, { typ: undefined }))).toBe(200);
 	expect(
-		await callStatus(other.gatewayUrl, cognito.accessToken({ ...claims, token_use: 'id', aud: claims.client_id }, { typ: undefined })),
+		await requestStatus(other.gatewayUrl, cognito.accessToken({ ...claims, token_use: 'id', aud: claims.client_id }, { typ: undefined })),
 	).toBe(401);
-	expect(await callStatus(other.gatewayUrl, accessToken), 'a token of the other issuer').toBe(401);
-	expect(await callStatus(other.gatewayUrl, cognito.accessToken({ scope: 'tollgate/admin' }))).toBe(403);
+	expect(await requestStatus(other.gatewayUrl, accessToken), 'a token of the other issuer').toBe(401);
+	expect(await requestStatus(other.gatewayUrl, cognito.accessToken({ scope: 'tollgate/admin' }))).toBe(403);
 });
 
 test('K1: a new key works at its first token; K2: unknown keys cause one fetch; K6: a withdrawn key is rejected', async () => {
 	const issuer = await startIssuer();
 	const product = await startFor(issuer.issuer, { key_set: { max_age_seconds: 2, cool_down_seconds: 1 } });
 	const old = issuer.accessToken();
-	expect(await callStatus(product.gatewayUrl, old)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, old)).toBe(200);
 
 	const former = issuer.key;
 	issuer.key = makeSigningKey('second');
 	issuer.published = [former.jwk, issuer.key.jwk];
-	expect(await callStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
-	expect(await callStatus(product.gatewayUrl, old)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, old)).toBe(200);
 
 	const before = issuer.keySetRequests;
 	const strangers = Array.from({ length: 200 }, (_, index) =>
-		callStatus(product.gatewayUrl, issuer.accessToken({}, { kid: `stranger-${index}` })),
+		requestStatus(product.gatewayUrl, issuer.accessToken({}, { kid: `stranger-${index}` })),
 	);
 	expect(new Set(await Promise.all(strangers))).toEqual(new Set([401]));
 	expect(issuer.keySetRequests - before, 'one for strangers, one for age').toBeLessThanOrEqual(3);
@@ -69,28 +69,28 @@ test('K1: a new key works at its first token; K2: unknown keys cause one fetch; 
 	const withdrawnMs = performance.now();
 	await eventually(
 		'the withdrawn key is refused',
-		async () => ((await callStatus(product.gatewayUrl, old)) === 401 ? true : undefined),
+		async () => ((await requestStatus(product.gatewayUrl, old)) === 401 ? true : undefined),
 		7000,
 	);
 	expect(performance.now() - withdrawnMs, 'max age and five seconds').toBeLessThan(7000);
-	expect(await callStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
 });
 
 test('K3 to K5: known keys stay valid through every fault of the key set', async () => {
 	const issuer = await startIssuer();
 	const product = await startFor(issuer.issuer, { key_set: { ...quick, timeout_ms: 300 } });
 	const accessToken = issuer.accessToken();
-	expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, accessToken)).toBe(200);
 	for (const fault of ['drop', 'hang', 'html', 'redirect'] as const) {
 		issuer.fault = fault;
 		const seen = issuer.keySetRequests;
 		await eventually(`a fetch that ends in ${fault}`, () => (issuer.keySetRequests > seen ? true : undefined));
-		expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
+		expect(await requestStatus(product.gatewayUrl, accessToken)).toBe(200);
 		// New token, signed with a known key.
-		expect(await callStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
+		expect(await requestStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
 		expect(await statusOf(`${product.gatewayUrl}/readyz`)).toBe(200);
 		const startedMs = performance.now();
-		expect(await callStatus(product.gatewayUrl, issuer.accessToken({}, { kid: 'unknown' }))).toBe(401);
+		expect(await requestStatus(product.gatewayUrl, issuer.accessToken({}, { kid: 'unknown' }))).toBe(401);
 		expect(performance.now() - startedMs, 'nobody waits long for an issuer that fails').toBeLessThan(700);
 	}
 	expect(issuer.attackerRequests, 'redirects are not followed').toBe(0);
@@ -114,16 +114,16 @@ test('K7: a cold start while the issuer is down: not ready, requests are 503, re
 
 	const issuer = await startIssuer();
 	const claims = { iss: `http://127.0.0.1:${port}` };
-	const answer = await call(plan.gatewayUrl, issuer.accessToken(claims));
-	expect(answer.status).toBe(503);
-	expect(answer.headers.get('content-type')).toContain('text/html');
-	expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-	await answer.text();
-	expect(await callStatus(plan.gatewayUrl, 'no.such.token'), 'a malformed token is one even now').toBe(401);
+	const response = await call(plan.gatewayUrl, issuer.accessToken(claims));
+	expect(response.status).toBe(503);
+	expect(response.headers.get('content-type')).toContain('text/html');
+	expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+	await response.text();
+	expect(await requestStatus(plan.gatewayUrl, 'no.such.token'), 'a malformed token is one even now').toBe(401);
 
 	serveAs(port, issuer);
 	await untilReady(plan.gatewayUrl, product);
-	expect(await callStatus(plan.gatewayUrl, issuer.accessToken(claims))).toBe(200);
+	expect(await requestStatus(plan.gatewayUrl, issuer.accessToken(claims))).toBe(200);
 	expect(product.log.filter((line) => line['msg'] === 'key set could not be fetched')).toHaveLength(1);
 });
 
@@ -185,9 +185,9 @@ async function startOidcProvider(): Promise<{ issuer: string; fetchToken: () => 
 	const fetchToken = async (): Promise<string> => {
 		const form = { grant_type: 'client_credentials', client_id: 'agent', client_secret: 'secret', scope: 'tollgate/invoke' };
 		const response = await fetch(`${issuer}/token`, { method: 'POST', body: new URLSearchParams(form) });
-		const answer = (await response.json()) as { access_token?: string };
-		if (answer.access_token === undefined) throw new Error(JSON.stringify(answer));
-		return answer.access_token;
+		const httpResponse = (await response.json()) as { access_token?: string };
+		if (httpResponse.access_token === undefined) throw new Error(JSON.stringify(httpResponse));
+		return httpResponse.access_token;
 	};
 	return { issuer, fetchToken };
 }

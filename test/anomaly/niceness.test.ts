@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
-import { callStatus, planProduct, startPlan } from '../support/deployment.ts';
+import { planProduct, requestStatus, startPlan } from '../support/deployment.ts';
 import { launcher } from '../support/processes.ts';
 
 const nobody = 65_534;
@@ -37,7 +37,7 @@ test.runIf(process.platform === 'linux').each(levels)('niceness %i, not root', a
 	const steps = niceness - getPriority();
 	const product = await startPlan(plan, { program: ['nice', '-n', String(steps), ...user, process.execPath, launcher] });
 	expect(getPriority(product.pid)).toBe(niceness);
-	expect(await callStatus(product.gatewayUrl, await product.accessToken())).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, await product.accessToken())).toBe(200);
 	const lowered = [...lowerThreads(product.pid).values()];
 	expect(lowered).toEqual(niceness === 19 ? [] : [Math.min(19, niceness + 5)]);
 	expect(product.stderr).toBe('');

@@ -1,6 +1,6 @@
 /** Spec: Errors, 502: providers that are unavailable, and that return. */
 import { expect, test } from 'vitest';
-import { call, callStatus, startDeployment, statusOf } from '../support/deployment.ts';
+import { call, requestStatus, startDeployment, statusOf } from '../support/deployment.ts';
 import { eventually } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
@@ -13,7 +13,7 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 	const accessToken = await product.accessToken();
 	const startOutage = (seconds: number): Promise<Response> =>
 		fetch(`${simulatorUrl}/_simulator/outage`, { method: 'POST', body: JSON.stringify({ seconds }) });
-	expect(await callStatus(gatewayUrl, accessToken)).toBe(200);
+	expect(await requestStatus(gatewayUrl, accessToken)).toBe(200);
 	const streams = [
 		await call(gatewayUrl, accessToken, { model: 'gpt-sim-stall-3', isStreamed: true }),
 		await call(gatewayUrl, accessToken, { model: 'claude-sim-stall-3', format: 'messages', isStreamed: true }),
@@ -29,7 +29,7 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 	const json = await call(gatewayUrl, accessToken, { format: 'messages', headers: { accept: 'application/json' } });
 	expect(json.status).toBe(502);
 	expect(await json.json()).toMatchObject({ type: 'error', error: { type: 'api_error', code: 'provider_unreachable' } });
-	const tried = await Promise.all(Array.from({ length: 50 }, () => callStatus(gatewayUrl, accessToken, { isStreamed: true })));
+	const tried = await Promise.all(Array.from({ length: 50 }, () => requestStatus(gatewayUrl, accessToken, { isStreamed: true })));
 	expect(new Set(tried)).toEqual(new Set([502]));
 	expect(performance.now() - startedMs, 'all of this within the outage').toBeLessThan(outageMs);
 	for (const stream of streams) {
@@ -39,9 +39,9 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 	}
 	expect(await statusOf(`${gatewayUrl}/readyz`), 'a provider’s outage is not the gateway’s').toBe(200);
 
-	await eventually('service again', async () => ((await callStatus(gatewayUrl, accessToken)) === 200 ? true : undefined), 5000);
+	await eventually('service again', async () => ((await requestStatus(gatewayUrl, accessToken)) === 200 ? true : undefined), 5000);
 	expect(performance.now() - startedMs).toBeLessThan(outageMs + 1500);
-	const healed = await Promise.all(Array.from({ length: 20 }, () => callStatus(gatewayUrl, accessToken, { format: 'messages' })));
+	const healed = await Promise.all(Array.from({ length: 20 }, () => requestStatus(gatewayUrl, accessToken, { format: 'messages' })));
 	expect(new Set(healed)).toEqual(new Set([200]));
 });
 

@@ -8,15 +8,15 @@ import { readStream } from '../support/read-stream.ts';
 /** Forwards requests for any host to the simulator. */
 async function startForwardingProxy(
 	simulatorUrl: string,
-): Promise<{ readonly url: string; readonly asked: [string | undefined, string | undefined][] }> {
-	const asked: [string | undefined, string | undefined][] = [];
+): Promise<{ readonly url: string; readonly requested: [string | undefined, string | undefined][] }> {
+	const requested: [string | undefined, string | undefined][] = [];
 	const server = createServer((incoming, outgoing) => {
-		asked.push([incoming.url, incoming.headers['proxy-authorization']]);
+		requested.push([incoming.url, incoming.headers['proxy-authorization']]);
 		const { pathname, search } = new URL(incoming.url ?? '');
 		const { 'proxy-authorization': _, ...headers } = incoming.headers;
-		const forwarded = request(`${simulatorUrl}${pathname}${search}`, { method: incoming.method, headers }, (answer: IncomingMessage) => {
-			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-			answer.pipe(outgoing);
+		const forwarded = request(`${simulatorUrl}${pathname}${search}`, { method: incoming.method, headers }, (response: IncomingMessage) => {
+			outgoing.writeHead(response.statusCode ?? 502, response.headers);
+			response.pipe(outgoing);
 		});
 		forwarded.on('error', () => outgoing.destroy());
 		incoming.pipe(forwarded);
@@ -26,7 +26,7 @@ async function startForwardingProxy(
 		server.closeAllConnections();
 		server.close();
 	});
-	return { url: `http://gate:hush-hush@127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+	return { url: `http://gate:hush-hush@127.0.0.1:${(server.address() as AddressInfo).port}`, requested };
 }
 
 test('a proxy of the environment serves providers elsewhere, and those of this machine are reached without it', async () => {
@@ -46,14 +46,14 @@ test('a proxy of the environment serves providers elsewhere, and those of this m
 	expect(await whole.json()).toMatchObject({ object: 'chat.completion' });
 	const { text, isBroken } = await readStream(await call(product.gatewayUrl, accessToken, { isStreamed: true }));
 	expect([isBroken, text.trimEnd().endsWith('data: [DONE]')]).toEqual([false, true]);
-	expect(proxy.asked).toEqual(
+	expect(proxy.requested).toEqual(
 		Array.from({ length: 2 }, () => ['http://llm.test/openai/v1/chat/completions', `Basic ${btoa('gate:hush-hush')}`]),
 	);
 
 	const near = await call(product.gatewayUrl, accessToken, { format: 'messages' });
 	expect(near.status).toBe(200);
 	await near.text();
-	expect(proxy.asked).toHaveLength(2);
+	expect(proxy.requested).toHaveLength(2);
 
 	product.child.kill('SIGTERM');
 	expect(await product.ended).toEqual({ code: 0, signal: null });

@@ -1,6 +1,6 @@
 /** Contract section 9: one line per request with the fields that operators need, and without prompts or completions. */
 import { expect, test } from 'vitest';
-import { call, callStatus, client, type Deployment, startDeployment } from '../support/deployment.ts';
+import { call, client, type Deployment, requestStatus, startDeployment } from '../support/deployment.ts';
 import { eventually } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
@@ -75,7 +75,7 @@ test('each way that a request can end has one line with the promised fields', as
 	});
 	expect(stream['responseBytes']).toBeGreaterThan(500);
 
-	const rejected = await lineOf(product, () => callStatus(gatewayUrl, 'no.such.token'));
+	const rejected = await lineOf(product, () => requestStatus(gatewayUrl, 'no.such.token'));
 	expect(rejected).toMatchObject({ ...always, status: 401, outcome: 'rejected', code: 'token_invalid' });
 	expect(rejected).not.toHaveProperty('clientId');
 
@@ -135,7 +135,7 @@ test('each way that a request can end has one line with the promised fields', as
 test('health checks are logged at level debug only', async () => {
 	const product = await startDeployment();
 	for (const path of ['/', '/healthz', '/readyz']) expect((await fetch(product.gatewayUrl + path)).status).toBe(200);
-	await callStatus(product.gatewayUrl, await product.accessToken());
+	await requestStatus(product.gatewayUrl, await product.accessToken());
 	await product.logged('request', (line) => line['path'] === '/v1/chat/completions');
 	expect(product.log.filter((line) => line['msg'] === 'request').map((line) => line['path'])).toEqual(['/v1/chat/completions']);
 	expect(product.log.filter((line) => line['msg'] === 'access token issued')).toMatchObject([

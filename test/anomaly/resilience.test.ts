@@ -157,21 +157,21 @@ describe.each(['chat', 'messages'] as const)('%s', (format) => {
 		it.each(faults)('after %s: response from the next target, streaming and non-streaming, billed there', async (fault) => {
 			await fetch(`${product.simulatorUrl}/_simulator/bill`, { method: 'DELETE' });
 			// Only a stream has to begin soon; a non-streaming response may take longer.
-			const isStreamedOnly = fault === 'slow-first-byte-60000';
+			const isStreamingOnly = fault === 'slow-first-byte-60000';
 			const responses = await Promise.all(
-				(isStreamedOnly ? [true] : [false, true]).map((stream) => ask(format, `${kind}-${format}-${fault}`, { stream })),
+				(isStreamingOnly ? [true] : [false, true]).map((stream) => ask(format, `${kind}-${format}-${fault}`, { stream })),
 			);
-			const answerFormat = kind === 'same' ? format : format === 'chat' ? 'messages' : 'chat';
+			const responseFormat = kind === 'same' ? format : format === 'chat' ? 'messages' : 'chat';
 			const texts = await Promise.all(responses.map((response) => response.text()));
 			expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
-			for (const { headers } of responses) expect(headers.get('x-gateway-model')).toBe(good[answerFormat]);
-			if (!isStreamedOnly) {
+			for (const { headers } of responses) expect(headers.get('x-gateway-model')).toBe(good[responseFormat]);
+			if (!isStreamingOnly) {
 				const body = JSON.parse(texts[0] ?? '') as { object?: string; type?: string };
 				expect(format === 'chat' ? body.object : body.type).toBe(format === 'chat' ? 'chat.completion' : 'message');
 			}
 			expect(texts.at(-1)).toContain(format === 'chat' ? '[DONE]' : 'message_stop');
-			const wire = answerFormat === 'chat' ? 'openai' : 'anthropic';
-			expect(await billed()).toMatchObject({ [`${wire} ${good[answerFormat]}`]: responses.length });
+			const wire = responseFormat === 'chat' ? 'openai' : 'anthropic';
+			expect(await billed()).toMatchObject({ [`${wire} ${good[responseFormat]}`]: responses.length });
 			const { data } = await eventually('rows of both calls', async () => {
 				const page = await admin<{ data: readonly Row[] }>('/requests?team=agent&limit=10');
 				return page.data.slice(0, responses.length).every(({ outcome }) => outcome !== 'running') ? page : undefined;
@@ -179,7 +179,7 @@ describe.each(['chat', 'messages'] as const)('%s', (format) => {
 			const ids = responses.map(({ headers }) => headers.get('x-request-id'));
 			const rows = data.filter(({ request_id: id }) => ids.some((own) => id === own || id.startsWith(`${own}.`)));
 			expect(rows.filter(({ request_id: id }) => ids.includes(id)).map(({ model }) => model)).toEqual(
-				responses.map(() => good[answerFormat]),
+				responses.map(() => good[responseFormat]),
 			);
 			expect(rows).toHaveLength(mayCost.has(fault) ? 2 * responses.length : responses.length);
 		});

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { callStatus, client, planProduct, startPlan, statusOf } from '../support/deployment.ts';
+import { client, planProduct, requestStatus, startPlan, statusOf } from '../support/deployment.ts';
 import { launcher, packageRoot, runProcess, runTollgate, startProcess, systemPath } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
@@ -24,9 +24,9 @@ test('keys and clients survive a restart, also one that kill -9 forced', async (
 
 	const second = await startPlan(plan);
 	expect(await (await fetch(`${plan.identityUrl}/.well-known/jwks.json`)).json()).toEqual(keysBefore);
-	for (const accessToken of earlier) expect(await callStatus(plan.gatewayUrl, accessToken)).toBe(200);
+	for (const accessToken of earlier) expect(await requestStatus(plan.gatewayUrl, accessToken)).toBe(200);
 	const again = await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, { id: 'search', secret });
-	expect(await callStatus(plan.gatewayUrl, again)).toBe(200);
+	expect(await requestStatus(plan.gatewayUrl, again)).toBe(200);
 	second.child.kill('SIGTERM');
 	expect(await second.ended).toEqual({ code: 0, signal: null });
 });
@@ -46,7 +46,7 @@ test('bin/tollgate client create, list, rotate, delete while the server runs', a
 	expect(created).toMatchObject({ code: 0, stderr: expect.stringContaining('cannot be shown again') as unknown });
 	const secret = /^client secret: (\S+)$/m.exec(created.stdout)?.[1] ?? '';
 	expect(await tokenStatus('search', secret), 'a new client has its token at once').toBe(200);
-	expect(await callStatus(plan.gatewayUrl, await fetchAccessToken(tokenEndpoint, { id: 'search', secret }))).toBe(200);
+	expect(await requestStatus(plan.gatewayUrl, await fetchAccessToken(tokenEndpoint, { id: 'search', secret }))).toBe(200);
 	expect(await tollgate('create', '--id', 'search')).toMatchObject({
 		code: 1,
 		stderr: expect.stringContaining('client id search is already used') as unknown,
@@ -85,7 +85,7 @@ test('the token helper against the product: exit codes 0 to 3, nothing but the t
 		const { code, stdout, stderr } = await runProcess(program, args, { env: { ...env, ...variables } });
 		expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 		expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-		expect(await callStatus(plan.gatewayUrl, stdout.trim())).toBe(200);
+		expect(await requestStatus(plan.gatewayUrl, stdout.trim())).toBe(200);
 	}
 	const { GATEWAY_CLIENT_SECRET: _, ...withoutSecret } = variables;
 	const babbler = createServer((_request, response) => void response.setHeader('content-type', 'application/json').end('{"token":"x"}'));

@@ -63,14 +63,14 @@ export async function restartUnderLoad({ gateways: count, rounds, requestsPerSec
 		if (failure !== undefined) failures.push(`request: ${failure}`);
 	};
 	const send = async (): Promise<void> => {
-		const asked: Promise<void>[] = [];
+		const requested: Promise<void>[] = [];
 		const startMs = performance.now();
 		while (!isOver) {
 			const due = ((performance.now() - startMs) / 1000) * requestsPerSecond;
-			while (asked.length < due) asked.push(ask());
+			while (requested.length < due) requested.push(ask());
 			await sleep(5);
 		}
-		await Promise.all(asked);
+		await Promise.all(requested);
 	};
 	let read = 0;
 	const stream = async (): Promise<void> => {

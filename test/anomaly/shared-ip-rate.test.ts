@@ -32,10 +32,10 @@ async function countPassed(requests: number, localAddress: string): Promise<numb
 	const ask = (index: number): Promise<number> =>
 		new Promise((resolve, reject) => {
 			const [product, agent] = [products[index % 2], agents[index % 2]];
-			const asked = request(`${product?.gatewayUrl}/`, { ...(agent !== undefined && { agent }) }, (answer) => {
-				answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
+			const requested = request(`${product?.gatewayUrl}/`, { ...(agent !== undefined && { agent }) }, (response) => {
+				response.resume().once('end', () => resolve(response.statusCode ?? 0));
 			});
-			asked.once('error', reject).end();
+			requested.once('error', reject).end();
 		});
 	await Promise.all(Array.from({ length: 4 }, client));
 	for (const agent of agents) agent.destroy();

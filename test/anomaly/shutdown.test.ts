@@ -1,7 +1,7 @@
 /** Contract section 9 and guarantees 48: after a signal to stop, everything that can complete does. */
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { call, callStatus, type Deployment, planProduct, startDeployment, startPlan, statusOf } from '../support/deployment.ts';
+import { call, type Deployment, planProduct, requestStatus, startDeployment, startPlan, statusOf } from '../support/deployment.ts';
 import { isAlive, launcher, systemPath } from '../support/processes.ts';
 import { eventually } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
@@ -127,8 +127,8 @@ test('with a delay: not ready at once but still serving, then closed', async () 
 	product.child.kill('SIGTERM');
 	await eventually('not ready', async () => ((await statusOf(`${product.gatewayUrl}/readyz`)) === 503 ? true : undefined), delayMs);
 	expect(await statusOf(`${product.gatewayUrl}/healthz`)).toBe(200);
-	expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
-	expect(await callStatus(product.gatewayUrl, await product.accessToken())).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, accessToken)).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, await product.accessToken())).toBe(200);
 	expect(await product.ended).toEqual({ code: 0, signal: null });
 	expect(stoppingMs(product)).toBeGreaterThan(delayMs - 10);
 	expect(stoppingMs(product)).toBeLessThan(delayMs + 1800);
@@ -136,13 +136,13 @@ test('with a delay: not ready at once but still serving, then closed', async () 
 
 test('a non-streaming request that exceeds the grace period gets 503', async () => {
 	const product = await startDeployment({ gateway: { shutdown_grace_ms: 300 } });
-	const answer = call(product.gatewayUrl, await product.accessToken(), { model: 'gpt-sim-hang' });
+	const httpResponse = call(product.gatewayUrl, await product.accessToken(), { model: 'gpt-sim-hang' });
 	await eventually('the provider has the call', async () => {
 		const response = await fetch(`${product.simulatorUrl}/_simulator/requests`);
 		return ((await response.json()) as { data: unknown[] }).data.length > 0 ? true : undefined;
 	});
 	product.child.kill('SIGTERM');
-	const response = await answer;
+	const response = await httpResponse;
 	expect(response.status).toBe(503);
 	expect(response.headers.get('retry-after')).toBe('1');
 	expect(await response.json()).toMatchObject({ type: 'error', error: { code: 'draining' } });

@@ -2,11 +2,11 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
-	type CallOptions,
 	call,
-	callStatus,
 	client,
 	planProduct,
+	type RequestOptions,
+	requestStatus,
 	simulatedProviders,
 	statusOf,
 	untilReady,
@@ -31,8 +31,8 @@ interface Split {
 	readonly edge: Running;
 	readonly gateways: readonly [Gateway, Gateway, ...Gateway[]];
 	readonly accessToken: string;
-	call(options?: CallOptions): Promise<Response>;
-	status(options?: CallOptions): Promise<number>;
+	call(options?: RequestOptions): Promise<Response>;
+	status(options?: RequestOptions): Promise<number>;
 }
 
 interface SplitOptions {
@@ -98,7 +98,7 @@ async function startSplit(gatewaySettings: object = {}, { moreGateways = 0, edge
 		gateways,
 		accessToken,
 		call: (options) => call(edgeUrl, accessToken, options),
-		status: (options) => callStatus(edgeUrl, accessToken, options),
+		status: (options) => requestStatus(edgeUrl, accessToken, options),
 	};
 }
 
@@ -118,8 +118,8 @@ describe('an edge and two gateways', () => {
 		await eventually('both gateways have logged their share', () => (first.requests() + second.requests() === 12 ? true : undefined));
 		expect(Math.min(first.requests(), second.requests()), 'both have some').toBeGreaterThan(0);
 
-		expect(await callStatus(edgeUrl, 'no.such.token')).toBe(401);
-		expect(await callStatus(edgeUrl, `${split.accessToken.slice(0, -4)}AAAA`)).toBe(401);
+		expect(await requestStatus(edgeUrl, 'no.such.token')).toBe(401);
+		expect(await requestStatus(edgeUrl, `${split.accessToken.slice(0, -4)}AAAA`)).toBe(401);
 		expect(await statusOf(`${edgeUrl}/v1/models`)).toBe(401);
 		expect(await split.status()).toBe(200);
 		await eventually('the good one', () => (first.requests() + second.requests() === 13 ? true : undefined));
@@ -167,7 +167,7 @@ describe('an edge and two gateways', () => {
 		const past = await call(first.url, 'no.such.token');
 		expect(past.status).toBe(401);
 		expect(past.headers.get('content-type')).toContain('text/html');
-		expect(await callStatus(first.url, split.accessToken)).toBe(200);
+		expect(await requestStatus(first.url, split.accessToken)).toBe(200);
 		expect(await statusOf(`${first.url}/v1/models`)).toBe(401);
 	});
 
@@ -195,11 +195,11 @@ describe('an edge and two gateways', () => {
 		for (const { process: running } of gateways) running.child.kill('SIGKILL');
 		await Promise.all(gateways.map(({ process: running }) => running.ended));
 		for (let index = 0; index < 3; index++) {
-			const answer = await split.call();
-			expect(answer.status).toBe(503);
-			expect(answer.headers.get('content-type')).toContain('text/html');
-			expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-			await answer.text();
+			const response = await split.call();
+			expect(response.status).toBe(503);
+			expect(response.headers.get('content-type')).toContain('text/html');
+			expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+			await response.text();
 		}
 		expect(await statusOf(`${edgeUrl}/healthz`)).toBe(200);
 		await second.start();
@@ -239,7 +239,7 @@ describe('an edge and two gateways', () => {
 
 	test('a gateway that dies before it responds: 502; in the middle of a stream: it ends with an error event', async () => {
 		const { gateways, simulatorUrl, edge, ...split } = await startSplit();
-		const answers = [split.call({ model: 'gpt-sim-hang' }), split.call({ model: 'gpt-sim-hang' })];
+		const responses = [split.call({ model: 'gpt-sim-hang' }), split.call({ model: 'gpt-sim-hang' })];
 		const stream = await split.call({ model: 'claude-sim-stall-3', format: 'messages', isStreamed: true });
 		const received = readPieces(stream);
 		await eventually('the stream has begun', () => (received.text.includes('message_start') ? true : undefined));
@@ -248,10 +248,10 @@ describe('an edge and two gateways', () => {
 			return ((await response.json()) as { data: unknown[] }).data.length === 3 ? true : undefined;
 		});
 		for (const { process: running } of gateways) running.child.kill('SIGKILL');
-		for (const answer of await Promise.all(answers)) {
-			expect(answer.status).toBe(502);
-			expect(answer.headers.get('content-type')).toContain('text/html');
-			await answer.text();
+		for (const response of await Promise.all(responses)) {
+			expect(response.status).toBe(502);
+			expect(response.headers.get('content-type')).toContain('text/html');
+			await response.text();
 		}
 		expect(await received.isBroken).toBe(false);
 		expect(received.text).toMatch(/event: error\ndata: {.*"code":"gateway_unreachable".*}\n\n$/);
@@ -269,9 +269,9 @@ test('gateway.trust_edge reads claims without verifying them, and still wants a 
 	const stranger = await TestIssuer.start({ clientId: 'stranger' });
 	const forged = stranger.accessToken();
 	await stranger.stop();
-	expect(await callStatus(gateway.url, forged)).toBe(200);
-	expect(await callStatus(gateway.url, accessToken)).toBe(200);
-	expect(await callStatus(gateway.url, 'not-a-token')).toBe(401);
+	expect(await requestStatus(gateway.url, forged)).toBe(200);
+	expect(await requestStatus(gateway.url, accessToken)).toBe(200);
+	expect(await requestStatus(gateway.url, 'not-a-token')).toBe(401);
 	expect(await statusOf(`${gateway.url}/v1/models`)).toBe(401);
 	await gateway.process.logged('request', (line) => line['clientId'] === 'stranger' && line['status'] === 200);
 });

@@ -16,7 +16,7 @@ import { TestIssuer } from '../support/test-issuer.ts';
 const sqlmap = offerProgram('sqlmap');
 
 /** Sends a request that contains the text. */
-type Ask = (text: string) => Promise<Response>;
+type Request = (text: string) => Promise<Response>;
 
 interface Verdict {
 	readonly isInjectable: boolean;
@@ -26,13 +26,13 @@ interface Verdict {
 }
 
 /** Attacks one position. For sqlmap each position is a query parameter, with the response as its page. */
-async function attack(ask: Ask): Promise<Verdict> {
+async function attack(ask: Request): Promise<Verdict> {
 	const statuses = new Set<number>();
 	let requests = 0;
 	const front = createServer((request, response) => {
 		requests++;
 		const text = new URL(request.url ?? '', 'http://front').searchParams.get('text') ?? '';
-		void answerTo(ask, text).then(({ status, body }) => {
+		void responseTo(ask, text).then(({ status, body }) => {
 			statuses.add(status);
 			// The status is part of the page, because sqlmap stops at some statuses. Request ids are removed, because sqlmap would take them for
 			// an effect.
@@ -60,7 +60,7 @@ async function attack(ask: Ask): Promise<Verdict> {
 }
 
 /** Returns status 0 for texts that no HTTP client can send. */
-async function answerTo(ask: Ask, text: string): Promise<{ status: number; body: string }> {
+async function responseTo(ask: Request, text: string): Promise<{ status: number; body: string }> {
 	try {
 		const response = await ask(text);
 		return { status: response.status, body: await response.text() };
@@ -111,7 +111,7 @@ async function startTarget(records: string) {
 			body: JSON.stringify({ model, max_tokens: 20, messages: [{ role: 'user', content: 'Say hello.' }] }),
 		});
 	const path = (prefix: string) => (text: string) => admin(`${prefix}${encodeURIComponent(text)}`);
-	const places: Record<string, Ask> = {
+	const places: Record<string, Request> = {
 		'client_id of the token endpoint': (text) =>
 			fetch(`${product.identityUrl}/oauth2/token`, {
 				method: 'POST',

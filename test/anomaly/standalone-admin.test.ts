@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { callStatus, client, planProduct, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
+import { client, planProduct, requestStatus, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
 import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { type PostgresDatabase, type RedisDatabase, sharePostgres, shareRedis } from '../support/shared-stores.ts';
@@ -27,7 +27,7 @@ afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
 /** Starts a provider that, while it is down, returns 500 and repeats the API key it received. */
 async function startProvider() {
 	const provider = { isDown: false, settings: {} };
-	const answer = {
+	const httpResponse = {
 		id: 'chatcmpl-1',
 		object: 'chat.completion',
 		created: 1,
@@ -38,7 +38,7 @@ async function startProvider() {
 	const server = createServer((request, response) => {
 		request.resume().on('end', () => {
 			response.writeHead(provider.isDown ? 500 : 200, { 'content-type': 'application/json' });
-			response.end(JSON.stringify(provider.isDown ? { error: { message: `not with ${request.headers.authorization}` } } : answer));
+			response.end(JSON.stringify(provider.isDown ? { error: { message: `not with ${request.headers.authorization}` } } : httpResponse));
 		});
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -116,7 +116,7 @@ test('separate from its gateways: a provider goes down for one of them, and retu
 	await admin.logged('started');
 	const health = healthAt(`http://${adminListen}`, await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client, 'tollgate/admin'));
 	const accessToken = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client, 'tollgate/invoke');
-	const callFirst = () => callStatus(urls[0] ?? '', accessToken, { model: 'llama' });
+	const callFirst = () => requestStatus(urls[0] ?? '', accessToken, { model: 'llama' });
 
 	await untilHealth('both are heard of', health, { gateways: 2, state: 'unknown', detail: null, ejected_by: 0 });
 	expect(await callFirst()).toBe(200);
@@ -158,7 +158,7 @@ test('with workers, and records in SQLite', async () => {
 	await untilHealth('both are heard of', health, { gateways: 2, state: 'unknown' });
 	provider.isDown = true;
 	// Three requests to two workers: one of them gets two.
-	for (let number = 0; number < 3; number++) expect(await callStatus(plan.gatewayUrl, accessToken, { model: 'llama' })).toBe(502);
+	for (let number = 0; number < 3; number++) expect(await requestStatus(plan.gatewayUrl, accessToken, { model: 'llama' })).toBe(502);
 	expect((await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', detail: 'returned 500' })).ejected_by).toBeGreaterThan(
 		0,
 	);

@@ -53,7 +53,7 @@ function copyProgram(): string {
 	return folder;
 }
 
-async function askForToken(folder: string): Promise<[number | null, string]> {
+async function requestToken(folder: string): Promise<[number | null, string]> {
 	const running = startProcess(process.execPath, [join(folder, 'bin/tollgate'), 'token'], { cwd: folder });
 	const { code } = await running.ended;
 	return [code, running.stderr];
@@ -63,10 +63,10 @@ test('compiled code is cached next to the program, without a message if that is 
 	const [usual, closed] = [copyProgram(), copyProgram()];
 	mkdirSync(join(usual, 'node_modules'));
 	writeFileSync(join(closed, 'node_modules'), 'no folder');
-	const answer = await askForToken(usual);
-	expect(answer[1]).toContain('missing environment variables');
+	const response = await requestToken(usual);
+	expect(response[1]).toContain('missing environment variables');
 	const kept = join(usual, 'node_modules/.cache/tollgate');
 	expect(existsSync(kept) && readdirSync(kept, { recursive: true }).length).toBeGreaterThan(5);
-	expect(await askForToken(usual), 'from what was kept').toEqual(answer);
-	expect(await askForToken(closed)).toEqual(answer);
+	expect(await requestToken(usual), 'from what was kept').toEqual(response);
+	expect(await requestToken(closed)).toEqual(response);
 });

@@ -78,14 +78,14 @@ function openCaller(url: string): Call {
 /** Sends the requests evenly over a round. */
 async function sendStrangers(call: Call, issuer: TestIssuer, count: number): Promise<(number | undefined)[]> {
 	const claims = issuer.claims();
-	const answers: Promise<number | undefined>[] = [];
+	const responses: Promise<number | undefined>[] = [];
 	const beganMs = performance.now();
 	for (let index = 0; index < count; index++) {
 		const header = issuer.header({ kid: randomBytes(12).toString('hex') });
-		answers.push(call(compactToken(header, claims, () => randomBytes(256))));
+		responses.push(call(compactToken(header, claims, () => randomBytes(256))));
 		await sleep(Math.max(0, beganMs + ((index + 1) * roundMs) / count - performance.now()));
 	}
-	return Promise.all(answers);
+	return Promise.all(responses);
 }
 
 /** Returns the duration of each request in ms. */

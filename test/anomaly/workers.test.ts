@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
-import { call, callStatus, client, planProduct, simulatedProviders, startPlan, untilReady } from '../support/deployment.ts';
+import { call, client, planProduct, requestStatus, simulatedProviders, startPlan, untilReady } from '../support/deployment.ts';
 import { isAlive, launcher, type Running, startProcess, temporaryDirectory } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
@@ -94,7 +94,7 @@ test('two workers share the team’s limit; one that dies is replaced; streams c
 
 	await untilMinuteHasRoom(15_000);
 	const stream = await call(gatewayUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
-	const statuses = await Promise.all(Array.from({ length: 129 }, () => callStatus(gatewayUrl, accessToken)));
+	const statuses = await Promise.all(Array.from({ length: 129 }, () => requestStatus(gatewayUrl, accessToken)));
 	const requests = () => running.log.filter((line) => line['msg'] === 'request');
 	await eventually('all but the stream are in the log', () => (requests().length >= statuses.length ? true : undefined));
 	expect(new Set(requests().map((line) => line['worker'])), 'both have worked, the new one under the old one’s number').toEqual(

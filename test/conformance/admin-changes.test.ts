@@ -100,7 +100,7 @@ describeOwn('contract 8: two processes on PostgreSQL', 'a configuration of its o
 	});
 
 	/** Measures the time until requests to a gateway have this outcome. */
-	async function untilCallsAre(outcome: string, at: Administered): Promise<number> {
+	async function untilRequestsAre(outcome: string, at: Administered): Promise<number> {
 		const startMs = performance.now();
 		for (;;) {
 			const found = await at.call();
@@ -115,7 +115,7 @@ describeOwn('contract 8: two processes on PostgreSQL', 'a configuration of its o
 		const change = async (method: string, path: string, body: object | undefined, outcome: string): Promise<void> => {
 			expect((await here.admin(method, path, body)).status).toBeLessThan(300);
 			expect(await here.call()).toBe(outcome);
-			expect(await untilCallsAre(outcome, there)).toBeLessThan(1000);
+			expect(await untilRequestsAre(outcome, there)).toBeLessThan(1000);
 		};
 		expect(await there.call()).toBe('403 client_unregistered');
 		await change('POST', '/teams', team, '200');

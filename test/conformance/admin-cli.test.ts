@@ -111,12 +111,12 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 
 	it('explains a request as the gateway then treats it', async () => {
 		const body = join(subject.current.product?.dataDirectory ?? '', 'request.json');
-		const asked = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 50, messages: [{ role: 'user', content: 'Say hello.' }] });
-		writeFileSync(body, asked);
+		const requested = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 50, messages: [{ role: 'user', content: 'Say hello.' }] });
+		writeFileSync(body, requested);
 		const client = subject.current.client.id;
 		const make = async () => {
 			const headers = { authorization: `Bearer ${await subject.current.accessToken()}`, 'content-type': 'application/json' };
-			return fetch(`${subject.current.baseUrl}/v1/chat/completions`, { method: 'POST', headers, body: asked });
+			return fetch(`${subject.current.baseUrl}/v1/chat/completions`, { method: 'POST', headers, body: requested });
 		};
 		for (const way of [overApi, overStore]) {
 			const explained = await jsonOf(way(`explain --client ${client} --body ${body} --json`));

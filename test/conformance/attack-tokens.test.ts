@@ -88,15 +88,16 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 	describe.each(bothFormats)('%s', (_path, format) => {
 		it.each([...goodTokens, ...attackTokens])('$id $title: $expect', async (attack) => {
 			const before = await subject.current.simulator.requestsServed();
-			const answer = await send(format, attack);
-			expect(attack.expectOverHttp ?? [attack.expect]).toContain(answer.status);
-			expect((await subject.current.simulator.requestsServed()) - before, 'calls of the provider').toBe(answer.status === 200 ? 1 : 0);
-			if (answer.status === 200) return;
-			expect(answer.headers['x-amzn-waf-action']).toBeUndefined();
+			const response = await send(format, attack);
+			expect(attack.expectOverHttp ?? [attack.expect]).toContain(response.status);
+			expect((await subject.current.simulator.requestsServed()) - before, 'calls of the provider').toBe(response.status === 200 ? 1 : 0);
+			if (response.status === 200) return;
+			expect(response.headers['x-amzn-waf-action']).toBeUndefined();
 			// Only the gateway knows teams, so the response comes from the gateway and not from the edge.
-			if (attack.needs === 'reject_unregistered') expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'client_unregistered' } });
-			else expect(answer.body).toMatch(/^<!doctype html>/);
-			if (answer.status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
+			if (attack.needs === 'reject_unregistered') {
+				expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'client_unregistered' } });
+			} else expect(response.body).toMatch(/^<!doctype html>/);
+			if (response.status === 401) expect(response.headers['www-authenticate']).toMatch(/^Bearer realm=/);
 		});
 	});
 
@@ -106,17 +107,20 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 
 		it.each(adminAttacks)('$id $title: $expect', async (attack) => {
 			const body = method === 'PUT' ? '{"limit_usd":"1.00"}' : '';
-			const answer = await sendTo(method, `http://127.0.0.1:${adminPort}${path}`, body, attack);
+			const response = await sendTo(method, `http://127.0.0.1:${adminPort}${path}`, body, attack);
 			if (attack.expect === 200) {
 				// Expects 404 for changes, because the records do not exist.
-				expect(answer.status).toBe(method === 'GET' ? 200 : 404);
+				expect(response.status).toBe(method === 'GET' ? 200 : 404);
 				return;
 			}
-			expect([attack.expect, ...(attack.expectOverHttp ?? [])]).toContain(answer.status);
-			if (answer.status !== 401 && answer.status !== 403) return;
-			expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-			expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
-			expect(JSON.parse(answer.body)).toMatchObject({ status: answer.status, code: expect.stringMatching(/^(token|scope)_/) as unknown });
+			expect([attack.expect, ...(attack.expectOverHttp ?? [])]).toContain(response.status);
+			if (response.status !== 401 && response.status !== 403) return;
+			expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+			expect(response.headers['www-authenticate']).toMatch(/^Bearer realm=/);
+			expect(JSON.parse(response.body)).toMatchObject({
+				status: response.status,
+				code: expect.stringMatching(/^(token|scope)_/) as unknown,
+			});
 		});
 	});
 

@@ -21,16 +21,16 @@ describe('Spec: Authentication', () => {
 	it('3: the token carries the invoke scope, and the admin scope only when asked for', async () => {
 		const { tokenEndpoint, adminClient, scopeBase } = subject.current;
 		const plain = await requestToken(tokenEndpoint, adminClient);
-		expect(String(plain.answer['scope']).split(' ')).not.toContain(`${scopeBase}/admin`);
+		expect(String(plain.response['scope']).split(' ')).not.toContain(`${scopeBase}/admin`);
 		const admin = await requestToken(tokenEndpoint, adminClient, { scope: `${scopeBase}/admin` });
-		expect(admin.answer['scope']).toBe(`${scopeBase}/admin`);
+		expect(admin.response['scope']).toBe(`${scopeBase}/admin`);
 	});
 
 	it('3: a scope not configured on the client is invalid_scope', async () => {
 		const { tokenEndpoint, client, scopeBase } = subject.current;
 		const rejected = await requestToken(tokenEndpoint, client, { scope: `${scopeBase}/no-such-scope` });
 		expect(rejected.status).toBe(400);
-		expect(rejected.answer['error']).toBe('invalid_scope');
+		expect(rejected.response['error']).toBe('invalid_scope');
 	});
 
 	describe.each(inferencePaths)('6: %s returns 401 with an HTML page', (path) => {
@@ -60,8 +60,11 @@ describe('Spec: Authentication', () => {
 
 	it.each(inferencePaths)('7: %s returns 403 to a valid token without the required scope', async (path) => {
 		const { tokenEndpoint, adminClient, scopeBase } = subject.current;
-		const { answer } = await requestToken(tokenEndpoint, adminClient, { scope: `${scopeBase}/admin` });
-		const response = await send(subject.current, path, { accessToken: String(answer['access_token']), body: chatBody(subject.current) });
+		const { response: httpResponse } = await requestToken(tokenEndpoint, adminClient, { scope: `${scopeBase}/admin` });
+		const response = await send(subject.current, path, {
+			accessToken: String(httpResponse['access_token']),
+			body: chatBody(subject.current),
+		});
 		expect(response.status).toBe(403);
 		expect(response.headers.get('content-type')).toMatch(/^text\/html/);
 		expect(response.headers.get('x-amzn-waf-action')).toBeNull();
@@ -80,9 +83,9 @@ describe('Spec: Authentication', () => {
 describe('Spec: Token endpoint and Errors, rule 2', () => {
 	it('returns a token, its type, its lifetime and its scope, with status 200 and not to be stored', async () => {
 		const { tokenEndpoint, client, scopeBase } = subject.current;
-		const { status, headers, answer } = await requestToken(tokenEndpoint, client);
+		const { status, headers, response } = await requestToken(tokenEndpoint, client);
 		expect(status).toBe(200);
-		expect(answer).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: `${scopeBase}/invoke` });
+		expect(response).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: `${scopeBase}/invoke` });
 		expect(headers.get('cache-control')).toContain('no-store');
 	});
 
@@ -92,15 +95,15 @@ describe('Spec: Token endpoint and Errors, rule 2', () => {
 		const wrong = await requestToken(tokenEndpoint, { id: client.id, secret: 'nothing' });
 		expect(unknown.status).toBe(401);
 		expect(wrong.status).toBe(401);
-		expect(unknown.answer).toEqual(wrong.answer);
-		expect(unknown.answer['error']).toBe('invalid_client');
+		expect(unknown.response).toEqual(wrong.response);
+		expect(unknown.response['error']).toBe('invalid_client');
 	});
 
 	it('unsupported_grant_type: any grant but client_credentials', async () => {
 		const { tokenEndpoint, client } = subject.current;
 		const rejected = await requestToken(tokenEndpoint, client, { grant_type: 'password' });
 		expect(rejected.status).toBe(400);
-		expect(rejected.answer['error']).toBe('unsupported_grant_type');
+		expect(rejected.response['error']).toBe('unsupported_grant_type');
 	});
 
 	it('takes client_secret_basic as well', async () => {
@@ -118,10 +121,10 @@ async function requestToken(
 	tokenEndpoint: string,
 	client: { id: string; secret: string },
 	extra: Record<string, string> = {},
-): Promise<{ status: number; headers: Headers; answer: Record<string, unknown> }> {
+): Promise<{ status: number; headers: Headers; response: Record<string, unknown> }> {
 	const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret, ...extra });
 	const response = await fetch(tokenEndpoint, { method: 'POST', body: form });
-	return { status: response.status, headers: response.headers, answer: (await response.json()) as Record<string, unknown> };
+	return { status: response.status, headers: response.headers, response: (await response.json()) as Record<string, unknown> };
 }
 
 function decodePart(accessToken: string, index: number): Record<string, unknown> {

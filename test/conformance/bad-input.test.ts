@@ -2,7 +2,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RawClient } from '../support/raw-client.ts';
-import { callsServed, chatBody, isOwnProduct, itOwn, messagesBody, send, useSubject } from './subject.ts';
+import { chatBody, isOwnProduct, itOwn, messagesBody, requestsServed, send, useSubject } from './subject.ts';
 
 const subject = useSubject({ gateway: { max_body_bytes: 200_000 } });
 
@@ -130,12 +130,12 @@ const cases: Case[] = [
 
 let servedBefore = 0;
 beforeEach(async () => {
-	servedBefore = await callsServed(subject.current);
+	servedBefore = await requestsServed(subject.current);
 });
 afterEach(async () => {
 	// Skipped for other deployments: their providers cannot be inspected, and a valid request costs money there.
 	if (!isOwnProduct) return;
-	expect(await callsServed(subject.current), 'the provider was called').toBe(servedBefore);
+	expect(await requestsServed(subject.current), 'the provider was called').toBe(servedBefore);
 	const control = await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) });
 	expect(control.status, 'a good request after the bad one').toBe(200);
 });
@@ -144,15 +144,15 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s rejects'
 	const expectRejection = async ({ body, headers, status, param, code }: Omit<Case, 'title'>): Promise<void> => {
 		const response = await send(subject.current, path, { body, ...(headers !== undefined && { headers }) });
 		expect(response.status).toBe(status);
-		const answer = (await response.json()) as {
+		const httpResponse = (await response.json()) as {
 			error: { message: string; param: string | null; code: string; type: string };
 			request_id: string;
 		};
-		expect(answer.error.code).toBe(code);
-		expect(answer.error.param).toBe(param ?? null);
-		if (param !== undefined) expect(answer.error.message).toContain(param);
-		expect(answer.error.message.length).toBeGreaterThan(15);
-		expect(response.headers.get('x-request-id')).toBe(answer.request_id);
+		expect(httpResponse.error.code).toBe(code);
+		expect(httpResponse.error.param).toBe(param ?? null);
+		if (param !== undefined) expect(httpResponse.error.message).toContain(param);
+		expect(httpResponse.error.message.length).toBeGreaterThan(15);
+		expect(response.headers.get('x-request-id')).toBe(httpResponse.request_id);
 	};
 
 	it.each(cases)('$title', async (wrong) => expectRejection(wrong));

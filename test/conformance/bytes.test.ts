@@ -25,8 +25,8 @@ const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullabl
 /** Compares the bodies. The gateway may add only the request for usage, if the client did not send it (contract 5). */
 function expectSameBody(received: string, sent: string, body: Readonly<Record<string, unknown>>): void {
 	if (received === sent) return;
-	const mayAskUsage = body['stream'] === true && body['stream_options'] === undefined && body['max_tokens'] === undefined;
-	expect(mayAskUsage, `${received} is not ${sent}`).toBe(true);
+	const canRequestUsage = body['stream'] === true && body['stream_options'] === undefined && body['max_tokens'] === undefined;
+	expect(canRequestUsage, `${received} is not ${sent}`).toBe(true);
 	let start = 0;
 	while (received[start] === sent[start]) start++;
 	const insertion = received.slice(start, start + received.length - sent.length);

@@ -29,14 +29,14 @@ describeOwn('contract 5: a body in gzip', 'a configuration of its own', () => {
 	const subject = useSubject({ enable_guardrails: true, enforce_guardrails: true, guardrails: { words: ['darkfish'] } });
 
 	it.each(bothFormats)('%s: is sent to the provider inflated, and judged by guardrails as such', async (path, { family }) => {
-		const answers = [];
+		const responses = [];
 		for (const content of ['Hello.', 'Where is the darkfish?']) {
-			const asked = { ...question(`${family}-sim-ok`), messages: [{ role: 'user', content }] };
-			const response = await send(subject.current, path, { headers: gzip, body: gzipSync(JSON.stringify(asked)) });
+			const requested = { ...question(`${family}-sim-ok`), messages: [{ role: 'user', content }] };
+			const response = await send(subject.current, path, { headers: gzip, body: gzipSync(JSON.stringify(requested)) });
 			const { error } = (await response.json()) as { error?: { code: string } };
-			answers.push([response.status, error?.code]);
+			responses.push([response.status, error?.code]);
 		}
-		expect(answers).toEqual([
+		expect(responses).toEqual([
 			[200, undefined],
 			[400, 'guardrail_blocked'],
 		]);

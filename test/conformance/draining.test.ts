@@ -7,7 +7,7 @@ import type { SeenUpstream } from '../support/simulator-control.ts';
 import { bothFormats, type FormatUnderTest, question } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
-interface OpenedCall {
+interface OpenedRequest {
 	readonly client: ClientRequest;
 	/** Never settles if the client disconnects before a response. */
 	readonly response: Promise<IncomingMessage>;
@@ -32,7 +32,7 @@ describeOwn('contract 5: a disconnect of the client aborts the upstream request 
 	/** Builds a model name with the faults and a unique label. */
 	const modelOf = (format: FormatUnderTest, faults: string): string => `${format.family}-sim-${faults}-call${++calls}x`;
 
-	async function open(format: FormatUnderTest, model: string, stream: boolean): Promise<OpenedCall> {
+	async function open(format: FormatUnderTest, model: string, stream: boolean): Promise<OpenedRequest> {
 		const accessToken = await subject.current.accessToken();
 		const sent = request(`${subject.current.baseUrl}${format.path}`, {
 			method: 'POST',

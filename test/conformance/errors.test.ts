@@ -11,12 +11,12 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 		send(subject.current, format.path, { headers, body: question(model, { ...extra }) });
 
 	const expectGatewayError = async (response: Response, status: number, code: string, type: string): Promise<GatewayErrorBody> => {
-		const answer = (await response.json()) as GatewayErrorBody;
-		expect([response.status, answer.error.code, answer.error.type]).toEqual([status, code, type]);
+		const httpResponse = (await response.json()) as GatewayErrorBody;
+		expect([response.status, httpResponse.error.code, httpResponse.error.type]).toEqual([status, code, type]);
 		expect(response.headers.get('content-type')).toBe('application/json');
-		expect(answer).toMatchObject({ type: 'error', error: { param: null }, request_id: response.headers.get('x-request-id') });
-		expect(answer.error.message).toMatch(/\w{3,} \w+/);
-		return answer;
+		expect(httpResponse).toMatchObject({ type: 'error', error: { param: null }, request_id: response.headers.get('x-request-id') });
+		expect(httpResponse.error.message).toMatch(/\w{3,} \w+/);
+		return httpResponse;
 	};
 
 	describe.each(bothFormats)('%s', (_path, format) => {
@@ -106,16 +106,16 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 			it.each(cases)('%s: %s, x-should-retry %s, a page for %j, JSON for %j', async (model, code, shouldRetry, forPage, forJson) => {
 				const servedBefore = await subject.current.simulator.requestsServed();
 				for (const accept of forPage) {
-					const answer = await ask(format, model, { stream: accept === 'text/event-stream' }, { accept });
-					expect([answer.status, answer.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
-					expect(await answer.text()).toMatch(/^<!doctype html>[^]*502 Bad Gateway/);
-					expect(answer.headers.get('x-should-retry')).toBe(shouldRetry);
-					expect(answer.headers.get('x-amzn-waf-action')).toBeNull();
+					const response = await ask(format, model, { stream: accept === 'text/event-stream' }, { accept });
+					expect([response.status, response.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
+					expect(await response.text()).toMatch(/^<!doctype html>[^]*502 Bad Gateway/);
+					expect(response.headers.get('x-should-retry')).toBe(shouldRetry);
+					expect(response.headers.get('x-amzn-waf-action')).toBeNull();
 				}
 				for (const accept of forJson) {
-					const answer = await ask(format, model, { stream: accept === 'text/event-stream' }, { accept });
-					expect(answer.headers.get('x-should-retry')).toBe(shouldRetry);
-					await expectGatewayError(answer, 502, code, 'api_error');
+					const response = await ask(format, model, { stream: accept === 'text/event-stream' }, { accept });
+					expect(response.headers.get('x-should-retry')).toBe(shouldRetry);
+					await expectGatewayError(response, 502, code, 'api_error');
 				}
 				const calls = (await subject.current.simulator.requestsServed()) - servedBefore;
 				expect(calls, 'calls of the provider').toBe(model.endsWith('-reset') ? 5 : 0);

@@ -39,13 +39,13 @@ describeOwn('Spec: Firewall layer, rules', 'a configuration of its own', () => {
 	it('block with the page and the header, a good token or none, and the provider is not called', async () => {
 		const before = await subject.current.simulator.requestsServed();
 		for (const headers of [{}, { authorization: null }]) {
-			const answer = await call(subject.current, '?file=../../etc/passwd', headers);
-			expect([answer.status, answer.headers.get('x-amzn-waf-action'), answer.headers.get('content-type')]).toEqual([
+			const response = await call(subject.current, '?file=../../etc/passwd', headers);
+			expect([response.status, response.headers.get('x-amzn-waf-action'), response.headers.get('content-type')]).toEqual([
 				403,
 				'BLOCK',
 				'text/html; charset=utf-8',
 			]);
-			const page = await answer.text();
+			const page = await response.text();
 			expect(page).toMatch(/^<!doctype html>[^]*Request blocked/);
 			expect(page).not.toContain('passwd');
 		}
@@ -78,8 +78,8 @@ describeOwn('Spec: Firewall layer, reputation lists', 'a configuration of its ow
 	const statusFrom = (localAddress: string): Promise<number> =>
 		new Promise((resolve, reject) => {
 			const agent = new Agent({ localAddress });
-			get(`${subject.current.baseUrl}/`, { agent }, (answer) => {
-				answer.resume().once('end', () => resolve(answer.headers['x-amzn-waf-action'] === 'BLOCK' ? 403 : (answer.statusCode ?? 0)));
+			get(`${subject.current.baseUrl}/`, { agent }, (response) => {
+				response.resume().once('end', () => resolve(response.headers['x-amzn-waf-action'] === 'BLOCK' ? 403 : (response.statusCode ?? 0)));
 			}).once('error', reject);
 		});
 	const logged = (msg: string): Promise<Record<string, unknown>> =>

@@ -8,8 +8,8 @@ describe('Spec: Resources, chat-completions format', () => {
 		const response = await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) });
 		expect(response.status).toBe(200);
 		expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-		const answer = (await response.json()) as Record<string, never>;
-		expect(answer).toMatchObject({
+		const httpResponse = (await response.json()) as Record<string, never>;
+		expect(httpResponse).toMatchObject({
 			id: expect.any(String) as string,
 			object: 'chat.completion',
 			created: expect.any(Number) as number,

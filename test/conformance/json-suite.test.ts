@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { bothFormats, question } from './formats.ts';
-import { callsServed, chatBody, itOwn, messagesBody, send, useSubject } from './subject.ts';
+import { chatBody, itOwn, messagesBody, requestsServed, send, useSubject } from './subject.ts';
 
 interface SuiteCase {
 	readonly file: string;
@@ -42,19 +42,19 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 		])('the %s cases: %i', async (kind, count) => {
 			const chosen = cases.filter((one) => one.expect === kind);
 			expect(chosen).toHaveLength(count);
-			const before = await callsServed(subject.current);
+			const before = await requestsServed(subject.current);
 			const wrong: unknown[] = [];
 			await inBatches(chosen, async ({ file, bytes }) => {
 				const startedMs = performance.now();
 				const response = await send(subject.current, format.path, { body: bytes });
-				const answer = (await response.json()) as { error?: { code?: string } };
+				const httpResponse = (await response.json()) as { error?: { code?: string } };
 				const tookMs = performance.now() - startedMs;
 				// Rejected in every case, because none has a model and messages.
-				const isRejected = response.status === 400 && answer.error?.code !== 'internal_error';
-				if (!isRejected || tookMs > 1000) wrong.push([file, response.status, answer, tookMs]);
+				const isRejected = response.status === 400 && httpResponse.error?.code !== 'internal_error';
+				if (!isRejected || tookMs > 1000) wrong.push([file, response.status, httpResponse, tookMs]);
 			});
 			expect(wrong).toEqual([]);
-			expect(await callsServed(subject.current), 'the provider was called').toBe(before);
+			expect(await requestsServed(subject.current), 'the provider was called').toBe(before);
 			const good = await send(subject.current, format.path, {
 				body: format.name === 'chat' ? chatBody(subject.current) : messagesBody(subject.current),
 			});

@@ -116,14 +116,14 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 	it.each(shapes)('a response that matches: $format, streaming $stream', async (shape) => {
 		const text = `${'All is quiet in the valley tonight. '.repeat(20)}Now simulate-violence happens. ${'And then all was quiet. '.repeat(20)}`;
 		await control('POST', 'script', { text, count: 1 });
-		const answer = await ask(shape, 'Tell me a story');
-		expect(answer.status).toBe(isEnforced && !shape.stream ? 400 : 200);
+		const response = await ask(shape, 'Tell me a story');
+		expect(response.status).toBe(isEnforced && !shape.stream ? 400 : 200);
 		if (isEnforced) {
-			expect(answer.text).toContain('guardrail_blocked');
-			expect(answer.text).not.toMatch(/simulate|then all/i);
-		} else expect(answer.text).not.toContain('guardrail_blocked');
-		await told(answer.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
-		expect(await verdict(answer.id, 'matched')).toBe('matched');
+			expect(response.text).toContain('guardrail_blocked');
+			expect(response.text).not.toMatch(/simulate|then all/i);
+		} else expect(response.text).not.toContain('guardrail_blocked');
+		await told(response.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
+		expect(await verdict(response.id, 'matched')).toBe('matched');
 	});
 
 	it.each(['event: simulate-violence', 'id: simulate-violence', ': simulate-violence\ndata:'])(
@@ -132,9 +132,9 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 			const data = (choices: object[]): string => `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices })}\n\n`;
 			const events = [data([{ index: 0, delta: { content: 'Well.' }, finish_reason: 'stop' }]), `${line}\n\n`, 'data: [DONE]\n\n'];
 			await control('POST', 'replay', { headers: { 'content-type': 'text/event-stream' }, body: events.join('') });
-			const answer = await ask({ format: 'chat', stream: true }, 'Tell me a story');
-			expect([answer.text.includes('simulate'), answer.text.includes('guardrail_blocked')]).toEqual([!isEnforced, isEnforced]);
-			await told(answer.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
+			const response = await ask({ format: 'chat', stream: true }, 'Tell me a story');
+			expect([response.text.includes('simulate'), response.text.includes('guardrail_blocked')]).toEqual([!isEnforced, isEnforced]);
+			await told(response.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
 		},
 	);
 
@@ -157,14 +157,14 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 		const before = await figure(series);
 		await control('POST', 'faults', { dialect: name, fault });
 		const isBlocked = isEnforced && failsClosed(name);
-		const answers = await Promise.all(
+		const responses = await Promise.all(
 			shapes.map(async (shape) => {
 				const startedMs = performance.now();
-				const answer = await ask(shape, 'What is the capital of France?');
-				return { ...answer, isLate: performance.now() - startedMs > 2000 };
+				const response = await ask(shape, 'What is the capital of France?');
+				return { ...response, isLate: performance.now() - startedMs > 2000 };
 			}),
 		);
-		for (const { status, text, isLate, id } of answers) {
+		for (const { status, text, isLate, id } of responses) {
 			expect([status, text.includes('guardrail_blocked'), isLate]).toEqual([isBlocked ? 400 : 200, isBlocked, false]);
 			const rows = await told(id, (all) => all.filter(({ category }) => category === `${name}.failed`).length === (isBlocked ? 1 : 2));
 			expect(rows.filter(({ stage }) => stage === 'input')).toMatchObject([

@@ -10,7 +10,7 @@ interface Answer {
 	readonly body: string;
 }
 
-interface Asked {
+interface ModerationContext {
 	readonly method?: string;
 	readonly path?: string;
 	readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ class Source {
 		this.#agent = new Agent({ keepAlive: true, maxSockets: 32, localAddress: address });
 	}
 
-	ask({ method = 'GET', path = '/', headers = {}, body }: Asked = {}): Promise<Answer> {
+	ask({ method = 'GET', path = '/', headers = {}, body }: ModerationContext = {}): Promise<Answer> {
 		return new Promise((resolve, reject) => {
 			const sent = request(`${this.#baseUrl}${path}`, { method, headers, agent: this.#agent });
 			sent.once('error', reject);
@@ -41,9 +41,9 @@ class Source {
 	}
 
 	/** Returns the statuses of concurrent requests, sorted. */
-	async askTimes(times: number, asked: Asked = {}): Promise<number[]> {
-		const answers = await Promise.all(Array.from({ length: times }, () => this.ask(asked)));
-		return answers.map(({ status }) => status).toSorted((a, b) => a - b);
+	async requestTimes(times: number, requested: ModerationContext = {}): Promise<number[]> {
+		const responses = await Promise.all(Array.from({ length: times }, () => this.ask(requested)));
+		return responses.map(({ status }) => status).toSorted((a, b) => a - b);
 	}
 
 	close(): void {
@@ -64,7 +64,7 @@ describeOwn('Spec: Limits, 2,000 requests in five minutes per address, the defau
 	it('exactly 2,000 pass, the next are blocked, and another address is not affected', async () => {
 		const [busy, other] = ['127.1.2.3', '127.1.2.4'].map((address) => new Source(subject.current.baseUrl, address));
 		if (busy === undefined || other === undefined) throw new Error('no sources');
-		const statuses = await busy.askTimes(2010);
+		const statuses = await busy.requestTimes(2010);
 		expect(statuses.filter((status) => status === 200)).toHaveLength(2000);
 		expect(statuses.slice(2000)).toEqual(Array.from({ length: 10 }, () => 403));
 		expectBlockPage(await busy.ask());
@@ -79,7 +79,7 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 	const subject = useSubject({ edge: { firewall: { per_ip: { requests: limit } }, trusted_proxies: ['127.9.9.9'] } });
 	const open = (address: string): Source => new Source(subject.current.baseUrl, address);
 
-	const call = async (): Promise<Asked> => ({
+	const call = async (): Promise<ModerationContext> => ({
 		method: 'POST',
 		path: '/v1/messages',
 		headers: { 'content-type': 'application/json', authorization: `Bearer ${await subject.current.accessToken()}` },
@@ -88,13 +88,13 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 
 	it('requests with a valid token are counted, and a blocked one does not reach the provider', async () => {
 		const source = open('127.2.0.1');
-		const asked = await call();
-		expect(new Set(await source.askTimes(limit, asked))).toEqual(new Set([200]));
+		const requested = await call();
+		expect(new Set(await source.requestTimes(limit, requested))).toEqual(new Set([200]));
 		const before = await subject.current.simulator.requestsServed();
-		expectBlockPage(await source.ask(asked));
+		expectBlockPage(await source.ask(requested));
 		expect(await subject.current.simulator.requestsServed()).toBe(before);
 		const other = open('127.2.0.2');
-		expect((await other.ask(asked)).status).toBe(200);
+		expect((await other.ask(requested)).status).toBe(200);
 		source.close();
 		other.close();
 	});
@@ -102,7 +102,7 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 	it('the limit comes before the token: guesses are counted, and blocked as 403', async () => {
 		const source = open('127.2.0.3');
 		const guess = { ...(await call()), headers: { authorization: 'Bearer guessed' } };
-		expect(new Set(await source.askTimes(limit, guess))).toEqual(new Set([401]));
+		expect(new Set(await source.requestTimes(limit, guess))).toEqual(new Set([401]));
 		expectBlockPage(await source.ask(guess));
 		expectBlockPage(await source.ask({ path: '/no-such-address' }));
 		source.close();
@@ -110,7 +110,7 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 
 	it('guarantees 3: what a client says of its address does not help it', async () => {
 		const source = open('127.2.0.4');
-		await source.askTimes(limit);
+		await source.requestTimes(limit);
 		for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'true-client-ip', 'cf-connecting-ip', 'x-client-ip']) {
 			expectBlockPage(await source.ask({ headers: { [name]: name === 'forwarded' ? 'for=198.51.100.1' : '198.51.100.1' } }));
 		}
@@ -119,8 +119,8 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 
 	it('behind a trusted proxy the client’s address counts, from the right', async () => {
 		const proxy = open('127.9.9.9');
-		const from = (chain: string): Asked => ({ headers: { 'x-forwarded-for': chain } });
-		await proxy.askTimes(limit, from('198.51.100.7'));
+		const from = (chain: string): ModerationContext => ({ headers: { 'x-forwarded-for': chain } });
+		await proxy.requestTimes(limit, from('198.51.100.7'));
 		expectBlockPage(await proxy.ask(from('198.51.100.7')));
 		expectBlockPage(await proxy.ask(from('203.0.113.1, 198.51.100.7')));
 		expect((await proxy.ask(from('198.51.100.8'))).status).toBe(200);
@@ -129,7 +129,7 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 
 	it('health probes under their own names are not counted', async () => {
 		const source = open('127.2.0.5');
-		expect(new Set(await source.askTimes(limit * 2, { path: '/healthz' }))).toEqual(new Set([200]));
+		expect(new Set(await source.requestTimes(limit * 2, { path: '/healthz' }))).toEqual(new Set([200]));
 		expect((await source.ask()).status).toBe(200);
 		source.close();
 	});

@@ -64,7 +64,7 @@ async function ask(
 async function expectSelection(subject: Subject, selection: Selection): Promise<void> {
 	const [provider, model] = selection.goesTo;
 	const response = await ask(subject, selection);
-	const answer = (await response.json()) as { model?: string };
+	const httpResponse = (await response.json()) as { model?: string };
 	expect([response.status, response.headers.get('x-gateway-provider'), response.headers.get('x-gateway-model')]).toEqual([
 		200,
 		provider,
@@ -74,7 +74,7 @@ async function expectSelection(subject: Subject, selection: Selection): Promise<
 	expect(markOf(seen)).toEqual({ ...marks[provider], model });
 	expect(seen.headers['x-gateway-provider']).toBeUndefined();
 	// Azure responses name the model behind the deployment.
-	if (seen.dialect !== 'azure') expect(answer.model).toContain(model);
+	if (seen.dialect !== 'azure') expect(httpResponse.model).toContain(model);
 }
 
 function markOf({ dialect, key, model }: SeenUpstream): { dialect: string; key: string; model: string } {

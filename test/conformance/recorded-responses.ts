@@ -14,8 +14,8 @@ export function bodyOf(vendor: Vendor, { request, response }: Recording): Record
 	const { model, path } = providers[vendor];
 	const stream = response.sse !== undefined;
 	// Requests usage, because the client does not receive usage that it did not request.
-	const asked = stream && path === '/v1/chat/completions' ? { stream_options: { include_usage: true } } : {};
-	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream, ...asked };
+	const requested = stream && path === '/v1/chat/completions' ? { stream_options: { include_usage: true } } : {};
+	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream, ...requested };
 }
 
 /** Returns 502 for the statuses that concern only the gateway (contract 5). */

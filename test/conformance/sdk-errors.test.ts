@@ -86,7 +86,7 @@ const streamCases: readonly ErrorCase[] = [
 ];
 
 /** Errors of non-streaming responses only. */
-const wholeCases: readonly ErrorCase[] = [
+const nonStreamingCases: readonly ErrorCase[] = [
 	{ title: 'nothing', model: 'sim-empty', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },
 	{ title: 'half an answer', model: 'sim-malformed-json', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },
 	{
@@ -110,7 +110,7 @@ const modelOf = ({ model }: ErrorCase, family: string, format: string): string =
 	model.endsWith('-') ? `${model}${format}/any` : `${family}-${model}`;
 
 const requests = [
-	...[...cases, ...wholeCases].map((one) => ({ ...one, stream: false })),
+	...[...cases, ...nonStreamingCases].map((one) => ({ ...one, stream: false })),
 	...[...cases, ...streamCases].map((one) => ({ ...one, title: `${one.title}, asked for a stream`, stream: true })),
 ];
 
@@ -150,12 +150,12 @@ describeOwn('Spec: Errors, through the official SDKs', 'our simulator', () => {
 			};
 			const error: unknown = await client.messages.create({ ...body, stream: one.stream }).catch((cause: unknown) => cause);
 			expect(error).toBeInstanceOf(Anthropic[one.errorClass]);
-			const { status, message, requestID, error: answer } = error as InstanceType<typeof Anthropic.APIError>;
+			const { status, message, requestID, error: response } = error as InstanceType<typeof Anthropic.APIError>;
 			expect(status).toBe(one.status);
 			expect(message).toMatch(one.message);
 			expect(message).not.toMatch(/no body|<html|<!doctype/i);
 			expect(requestID).toMatch(/^req_/);
-			expect(answer).toMatchObject({ type: 'error', error: { type: expect.stringMatching(/_error$/) as string } });
+			expect(response).toMatchObject({ type: 'error', error: { type: expect.stringMatching(/_error$/) as string } });
 		});
 
 		it('a token without the scope: PermissionDeniedError', async () => {

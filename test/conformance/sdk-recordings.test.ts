@@ -41,18 +41,18 @@ describeOwn('Spec: Inference endpoints, recorded responses through the official 
 			body_base64: recordedBytes(recording).toString('base64'),
 			split: { bytes: [1, 200], seed: 1 },
 		});
-		const asked = ask(bodyOf(vendor, recording) as never);
+		const requested = ask(bodyOf(vendor, recording) as never);
 		if (status !== 200) {
-			const error = await asked.then(
+			const error = await requested.then(
 				() => undefined,
 				(cause: unknown) => cause as SdkError,
 			);
 			expect([error?.status, error?.constructor.name]).toEqual([expectedStatus(status), errorClasses[expectedStatus(status)]]);
 			expect(error?.message).toContain((json as { error: { message: string } }).error.message);
 		} else if (sse === undefined) {
-			expect({ ...((await asked) as object) }).toEqual(json);
+			expect({ ...((await requested) as object) }).toEqual(json);
 		} else {
-			expect(await collect((await asked) as AsyncIterable<unknown>)).toEqual(recordedEvents(sse));
+			expect(await collect((await requested) as AsyncIterable<unknown>)).toEqual(recordedEvents(sse));
 		}
 	};
 

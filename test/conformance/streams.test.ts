@@ -120,10 +120,10 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 				expect([response.status, isBroken, rest]).toEqual([200, false, '']);
 				const last = events.at(-1);
 				expect(last?.name).toBe(format.name === 'messages' ? 'error' : undefined);
-				const answer = JSON.parse(last?.data ?? '') as GatewayErrorBody;
-				expect(answer.error).toMatchObject({ code, type: code === 'provider_idle_timeout' ? 'timeout_error' : 'api_error' });
-				expect(answer.request_id).toBe(response.headers.get('x-request-id'));
-				if (format.name === 'messages') expect(answer.type).toBe('error');
+				const httpResponse = JSON.parse(last?.data ?? '') as GatewayErrorBody;
+				expect(httpResponse.error).toMatchObject({ code, type: code === 'provider_idle_timeout' ? 'timeout_error' : 'api_error' });
+				expect(httpResponse.request_id).toBe(response.headers.get('x-request-id'));
+				if (format.name === 'messages') expect(httpResponse.type).toBe('error');
 				for (const { data } of events) JSON.parse(data);
 				expect(events.filter(({ data }) => data.includes('"error":{'))).toHaveLength(1);
 				expect(text).not.toMatch(/\[DONE\]|message_stop/);
@@ -138,21 +138,21 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			});
 		});
 
-		it.each([true, false])('usage passes, to who asked for it: %s', async (asked) => {
-			const extra = format.name === 'chat' && asked ? { stream_options: { include_usage: true } } : {};
+		it.each([true, false])('usage passes, to who asked for it: %s', async (requested) => {
+			const extra = format.name === 'chat' && requested ? { stream_options: { include_usage: true } } : {};
 			const { text } = await readStream(await open(format, `${format.family}-sim-tokens-40`, extra));
 			const { tokens } = await subject.current.simulator.newestRequest();
-			const answers = parseEvents(text)
+			const responses = parseEvents(text)
 				.events.filter(({ data }) => data !== '[DONE]')
 				.map(({ data }) => JSON.parse(data) as { choices?: unknown[]; usage?: Record<string, number> | null; type?: string });
 			if (format.name === 'messages') {
-				expect(answers.find(({ type }) => type === 'message_delta')?.usage).toMatchObject({ output_tokens: tokens.output });
-			} else if (asked) {
-				expect(answers.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: tokens.input, completion_tokens: tokens.output } });
-				expect(answers.slice(0, -1).filter(({ usage }) => usage !== null)).toEqual([]);
+				expect(responses.find(({ type }) => type === 'message_delta')?.usage).toMatchObject({ output_tokens: tokens.output });
+			} else if (requested) {
+				expect(responses.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: tokens.input, completion_tokens: tokens.output } });
+				expect(responses.slice(0, -1).filter(({ usage }) => usage !== null)).toEqual([]);
 			} else {
 				expect(text).not.toContain('"usage"');
-				expect(answers.filter(({ choices }) => choices?.length === 0)).toEqual([]);
+				expect(responses.filter(({ choices }) => choices?.length === 0)).toEqual([]);
 			}
 		});
 

@@ -73,7 +73,7 @@ function ownSubject(product: Product): Subject {
 		messagesModel: 'claude-haiku-4-5',
 		product,
 		simulator: new SimulatorControl(product.simulatorUrl),
-		accessToken: askedOnce(() => product.accessToken()),
+		accessToken: requestedOnce(() => product.accessToken()),
 	};
 }
 
@@ -100,17 +100,17 @@ function foreignSubject(): Subject {
 		get simulator(): never {
 			throw new Error('the deployment under test has no simulator of ours');
 		},
-		accessToken: askedOnce(() => fetchAccessToken(tokenEndpoint, client)),
+		accessToken: requestedOnce(() => fetchAccessToken(tokenEndpoint, client)),
 	};
 }
 
-function askedOnce(ask: () => Promise<string>): () => Promise<string> {
+function requestedOnce(ask: () => Promise<string>): () => Promise<string> {
 	let told: Promise<string> | undefined;
 	return () => (told ??= ask());
 }
 
 /** Counts requests that the simulated providers have served; always 0 for another deployment, whose providers cannot be queried. */
-export async function callsServed(subject: Subject): Promise<number> {
+export async function requestsServed(subject: Subject): Promise<number> {
 	return isOwnProduct ? subject.simulator.requestsServed() : 0;
 }
 

@@ -90,7 +90,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			expect([streamed.status, streamed.ending, streamed.text]).toEqual([200, 'error', expect.anything()]);
 			const whole = await requestFault(caller, `${base}-sim-tokens-100-${fault}`, false);
 			// Stream faults either do not affect a non-streaming response, or break it.
-			if (whole.status === 200) expectAnswer(caller, whole.text);
+			if (whole.status === 200) expectResponse(caller, whole.text);
 			else expectError(caller, whole);
 		});
 
@@ -136,7 +136,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			expect([streamed.status, streamed.ending]).toEqual([200, 'done']);
 			// Input tokens are then the gateway's estimate.
 			if (caller === 'messages') expect(streamed.text).toMatch(/"message_delta".*"input_tokens":[1-9]/);
-			expectAnswer(caller, (await ask(caller, `${base}-sim-usage-missing`, {})).text);
+			expectResponse(caller, (await ask(caller, `${base}-sim-usage-missing`, {})).text);
 		});
 
 		it.each(['refusal', 'content-filter'])('%s says why nothing was said', async (fault) => {
@@ -152,8 +152,8 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 	});
 });
 
-function keyOf(caller: Caller, model: string, isStreamed: boolean): string {
-	return `${caller} ${model} ${isStreamed}`;
+function keyOf(caller: Caller, model: string, isStreaming: boolean): string {
+	return `${caller} ${model} ${isStreaming}`;
 }
 
 function endingOf(caller: Caller, text: string): Told['ending'] {
@@ -174,11 +174,11 @@ function expectError(caller: Caller, { status, text }: Told): void {
 	expect(text).not.toContain('simulator-key');
 }
 
-function expectAnswer(caller: Caller, text: string): void {
-	const answer = JSON.parse(text) as Record<string, unknown>;
+function expectResponse(caller: Caller, text: string): void {
+	const response = JSON.parse(text) as Record<string, unknown>;
 	if (caller === 'chat') {
-		expect(answer).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant' } }] });
-	} else expect(answer).toMatchObject({ type: 'message', role: 'assistant', usage: { input_tokens: expect.any(Number) as number } });
+		expect(response).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant' } }] });
+	} else expect(response).toMatchObject({ type: 'message', role: 'assistant', usage: { input_tokens: expect.any(Number) as number } });
 }
 
 interface Fragment {

@@ -64,8 +64,8 @@ describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () =>
 			const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: 'Be brief.' }];
 			const say = async (): Promise<OpenAI.ChatCompletionMessage> => {
 				const ask = { model, messages, tools, reasoning_effort: 'low' as const, max_completion_tokens: 4000 };
-				const isStreamed = messages.length % 2 === 0;
-				const completion = isStreamed
+				const isStreaming = messages.length % 2 === 0;
+				const completion = isStreaming
 					? await client.chat.completions.stream(ask).finalChatCompletion()
 					: await client.chat.completions.create(ask);
 				const message = completion.choices[0]?.message;

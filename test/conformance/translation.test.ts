@@ -35,11 +35,11 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 
 		it('shows the thoughts of a model that hides them unless asked', async () => {
 			const client = await open();
-			const asked = { model: 'claude-sonnet-5', messages: [{ role: 'user' as const, content: 'Think of a number.' }] };
+			const requested = { model: 'claude-sonnet-5', messages: [{ role: 'user' as const, content: 'Think of a number.' }] };
 			const thoughts = { reasoning_effort: 'high' as const };
-			const whole = await client.chat.completions.create({ ...asked, ...thoughts });
+			const whole = await client.chat.completions.create({ ...requested, ...thoughts });
 			let streamed = '';
-			for await (const { choices } of await client.chat.completions.create({ ...asked, ...thoughts, stream: true })) {
+			for await (const { choices } of await client.chat.completions.create({ ...requested, ...thoughts, stream: true })) {
 				streamed += (choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '';
 			}
 			expect(whole.choices[0]?.message).toMatchObject({ reasoning_content: expect.stringMatching(/\w{3}/) as string });
@@ -51,14 +51,14 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 			const tools = [
 				{ type: 'function' as const, function: { name: weather.name, description: weather.description, parameters: weather.schema } },
 			];
-			const asked = { role: 'user' as const, content: question };
-			const first = await client.chat.completions.stream({ model, messages: [asked], tools }).finalChatCompletion();
+			const requested = { role: 'user' as const, content: question };
+			const first = await client.chat.completions.stream({ model, messages: [requested], tools }).finalChatCompletion();
 			const call = first.choices[0]?.message.tool_calls?.[0];
 			expect([first.choices[0]?.finish_reason, call?.type === 'function' && call.function.name]).toEqual(['tool_calls', 'get_weather']);
 			const message = first.choices[0]?.message;
 			if (message === undefined || call === undefined) throw new Error('no tool call');
 			const result = { role: 'tool' as const, tool_call_id: call.id, content: '21 degrees' };
-			const second = await client.chat.completions.create({ model, messages: [asked, message, result], tools });
+			const second = await client.chat.completions.create({ model, messages: [requested, message, result], tools });
 			expect(second.choices[0]?.message.content).toContain('21 degrees');
 		});
 
@@ -90,15 +90,15 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 		it('uses a tool and takes its result', async () => {
 			const client = await open();
 			const tools = [{ name: weather.name, description: weather.description, input_schema: weather.schema }];
-			const asked = { role: 'user' as const, content: question };
-			const first = await client.messages.stream({ model, max_tokens: 200, messages: [asked], tools }).finalMessage();
+			const requested = { role: 'user' as const, content: question };
+			const first = await client.messages.stream({ model, max_tokens: 200, messages: [requested], tools }).finalMessage();
 			const use = first.content.find((block) => block.type === 'tool_use');
 			expect([first.stop_reason, use?.name, use?.input]).toEqual(['tool_use', 'get_weather', { city: 'Paris' }]);
 			const result = { type: 'tool_result' as const, tool_use_id: use?.id ?? '', content: '21 degrees' };
 			const second = await client.messages.create({
 				model,
 				max_tokens: 200,
-				messages: [asked, { role: 'assistant', content: first.content }, { role: 'user', content: [result] }],
+				messages: [requested, { role: 'assistant', content: first.content }, { role: 'user', content: [result] }],
 				tools,
 			});
 			expect(second.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('21 degrees') as string });
@@ -248,8 +248,8 @@ describeOwn('wire formats 3: strict translation', 'a configuration of its own', 
 	});
 
 	it('lets pass, and tells, what is changed so that the other format says the same', async () => {
-		const asked = { reasoning_effort: 'high', max_tokens: 100, messages: [{ role: 'user', content: 'x' }] };
-		const response = await send(subject.current, '/v1/chat/completions', { body: { model: 'claude-sonnet-4-5', ...asked } });
+		const requested = { reasoning_effort: 'high', max_tokens: 100, messages: [{ role: 'user', content: 'x' }] };
+		const response = await send(subject.current, '/v1/chat/completions', { body: { model: 'claude-sonnet-4-5', ...requested } });
 		expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([
 			200,
 			'max_tokens: raised to 16484 to include 16384 reasoning tokens',

@@ -4,15 +4,15 @@ import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { print } from './accounting-print.ts';
-import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-request.ts';
+import { callGateway, createCaller, type RequestPlan, type Seen } from './accounting-request.ts';
 import { expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { type RedisDatabase, shareRedis } from './shared-stores.ts';
 
 const callers = 24;
 /** Upper bound of a request's duration. Below: the time to settle it, and the rounding of a store. */
-const longestCallMs = 5000;
-const holdsEndMs = longestCallMs + 30_000 + 5000;
+const maxCallMs = 5000;
+const holdsEndMs = maxCallMs + 30_000 + 5000;
 
 /** @throws unless after each kill the ledger has every complete response exactly once, and no reservation remains. */
 export async function expectNothingLost(
@@ -50,7 +50,7 @@ async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
 	const fleet = await startFleet({
 		teams: { killed: { monthlyBudgetUsd: '1000000', dailyTokens: 1e12 } },
 		counters: redis?.url ?? 'memory',
-		gateway: { timeouts: { total_ms: longestCallMs, stream_total_ms: longestCallMs } },
+		gateway: { timeouts: { total_ms: maxCallMs, stream_total_ms: maxCallMs } },
 	});
 	onTestFinished(() => fleet.close());
 	await fleet.simulator.pace(5);
@@ -78,9 +78,9 @@ function startLoad(url: string, token: string, random: SeededRandom, seen: Seen[
 	};
 }
 
-function planCall(random: SeededRandom): CallPlan {
+function planCall(random: SeededRandom): RequestPlan {
 	const format = random.pick(['chat', 'messages'] as const, 'chat');
-	return { format, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-6', isStreamed: random.next() < 0.5, capTokens: 500 };
+	return { format, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-6', isStreaming: random.next() < 0.5, capTokens: 500 };
 }
 
 async function expectBooks(fleet: Fleet, seen: readonly Seen[], counters: 'memory' | 'redis'): Promise<void> {

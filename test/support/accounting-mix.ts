@@ -10,7 +10,7 @@ import { type BilledRequest, billedCounts } from './accounting-bill.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { type Rates, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
-import { type CallPlan, callGateway, createCaller, deliveredText, type Seen } from './accounting-request.ts';
+import { callGateway, createCaller, deliveredText, type RequestPlan, type Seen } from './accounting-request.ts';
 import { countsOf, expectReckonedCosts, readBooks, readLimits, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { createRememberedLog } from './recording-log.ts';
@@ -34,7 +34,7 @@ const upstreamErrorOf: Readonly<Record<string, string>> = {
 
 type Kind = 'plain' | 'reasoning' | 'cached' | 'leaving' | 'odd';
 
-interface Mixed extends CallPlan {
+interface Mixed extends RequestPlan {
 	readonly kind: Kind;
 	readonly cachesForAnHour: boolean;
 }
@@ -43,7 +43,7 @@ export interface MixBounds {
 	/** Time after which no further requests are sent, */
 	readonly withinMs: number;
 	/** except up to this minimum. */
-	readonly leastCalls: number;
+	readonly minCalls: number;
 }
 
 /**
@@ -52,7 +52,7 @@ export interface MixBounds {
  */
 export async function expectBooksToAgree(
 	calls: number,
-	{ withinMs, leastCalls }: MixBounds = { withinMs: Number.POSITIVE_INFINITY, leastCalls: calls },
+	{ withinMs, minCalls }: MixBounds = { withinMs: Number.POSITIVE_INFINITY, minCalls: calls },
 ): Promise<void> {
 	const redis = await shareRedis();
 	onTestFinished(() => redis.stop());
@@ -70,7 +70,7 @@ export async function expectBooksToAgree(
 	const random = createSeededRandom(seed);
 	const seen = await callAll(
 		fleet,
-		{ calls, leastCalls, untilMs: performance.now() + withinMs, midway: () => reprice(fleet.dataDir) },
+		{ calls, minCalls, untilMs: performance.now() + withinMs, midway: () => reprice(fleet.dataDir) },
 		random,
 	);
 
@@ -138,19 +138,19 @@ function ratesOf({ priceVersion }: LedgerRow): Rates | undefined {
 
 interface Stretch {
 	readonly calls: number;
-	readonly leastCalls: number;
+	readonly minCalls: number;
 	readonly untilMs: number;
 	/** Runs in parallel with the second third of the minimum requests; later requests wait for it. */
 	readonly midway: () => Promise<void>;
 }
 
-async function callAll(fleet: Fleet, { calls, leastCalls, untilMs, midway }: Stretch, random: SeededRandom): Promise<Seen[]> {
+async function callAll(fleet: Fleet, { calls, minCalls, untilMs, midway }: Stretch, random: SeededRandom): Promise<Seen[]> {
 	const caller = createCaller(fleet.tokenOf('mixed'));
 	const seen: Seen[] = [];
-	const third = Math.floor(leastCalls / 3);
+	const third = Math.floor(minCalls / 3);
 	let made = 0;
 	let changing: Promise<void> | undefined;
-	const mayGoOn = (): boolean => made < calls && (made < leastCalls || performance.now() < untilMs);
+	const mayGoOn = (): boolean => made < calls && (made < minCalls || performance.now() < untilMs);
 	const work = async (worker: number): Promise<void> => {
 		const url = fleet.gateways[worker % fleet.gateways.length]?.url ?? '';
 		while (mayGoOn()) {
@@ -175,11 +175,11 @@ const largeSystem = 'You answer questions about the harbor of a small town in th
 function planCall(random: SeededRandom): Mixed {
 	const format = random.pick(['chat', 'messages'] as const, 'chat');
 	const kind = random.pick<Kind>(['plain', 'reasoning', 'cached', 'leaving', 'odd'], 'plain');
-	const isStreamed = kind === 'leaving' || random.next() < 0.5;
+	const isStreaming = kind === 'leaving' || random.next() < 0.5;
 	const common = {
 		format,
 		kind,
-		isStreamed,
+		isStreaming,
 		capTokens: 3000,
 		text: `Question ${random.letters(random.integer(3, 40))}`,
 		cachesForAnHour: false,
@@ -259,7 +259,7 @@ function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bi
 			// Output in transit when a stream broke was billed, but no client received it.
 			const delivered = Math.ceil(deliveredText(plan.format, text).length / unitsPerToken);
 			const counts = billedCounts(billed, cachesForAnHour);
-			const least = row.isStreamed ? { ...counts, output: Math.min(counts.output, delivered) } : counts;
+			const least = row.isStreaming ? { ...counts, output: Math.min(counts.output, delivered) } : counts;
 			const leastNanoUsd = reckonNanoUsd(billed.model, least, ratesOf(row));
 			if (costNanoUsd < leastNanoUsd) throw new Error(`${requestId}: ${kind} ${row.model}, ${costNanoUsd} instead of ${leastNanoUsd}`);
 		}

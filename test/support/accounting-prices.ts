@@ -26,8 +26,8 @@ export type Rates = readonly bigint[];
  * @returns nano-US-dollars, rounded up once.
  */
 export function reckonNanoUsd(model: string, counts: TokenCounts, rates?: Rates): bigint {
-	const wholeInput = counts.input + counts.cacheRead + counts.cacheWrite + counts.cacheWriteHour;
-	const cells = rates ?? lineFor(model, wholeInput).slice(3, 9).map(BigInt);
+	const fullInput = counts.input + counts.cacheRead + counts.cacheWrite + counts.cacheWriteHour;
+	const cells = rates ?? lineFor(model, fullInput).slice(3, 9).map(BigInt);
 	const amounts = [counts.input, counts.cacheRead, counts.cacheWrite, counts.cacheWriteHour, counts.output, counts.reasoning];
 	let picoUsd = 0n;
 	for (const [index, amount] of amounts.entries()) picoUsd += BigInt(amount) * (cells[index] ?? 0n);
@@ -37,13 +37,13 @@ export function reckonNanoUsd(model: string, counts: TokenCounts, rates?: Rates)
 /** Sections of the vendors themselves, whose model names do not occur in other sections at other prices. */
 const sections = ['anthropic', 'openai'] as const;
 
-function lineFor(model: string, wholeInput: number): string[] {
+function lineFor(model: string, fullInput: number): string[] {
 	for (const section of sections) {
 		for (const line of defaultPrices.lists[section]) {
 			const cells = line.trim().split(/\s+/);
 			if (cells[0]?.replace('~', '') !== model) continue;
 			if (cells[1] !== '*') throw new Error(`${model} changes its price on ${cells[1]}: choose another model for this test`);
-			if (cells[2] === '*' || wholeInput <= Number(cells[2])) return cells;
+			if (cells[2] === '*' || fullInput <= Number(cells[2])) return cells;
 		}
 	}
 	throw new Error(`${model} has no line in the table of prices`);

@@ -1,10 +1,10 @@
 /** Inference requests by the hundred, each with its client's observations; clients can disconnect at given points. */
 import { Agent, type IncomingMessage, request as startRequest } from 'node:http';
 
-export interface CallPlan {
+export interface RequestPlan {
 	readonly format: 'chat' | 'messages';
 	readonly model: string;
-	readonly isStreamed?: boolean;
+	readonly isStreaming?: boolean;
 	/** Question; ignored if `extra` contains `messages`. */
 	readonly text?: string;
 	readonly capTokens?: number;
@@ -17,7 +17,7 @@ export interface CallPlan {
 }
 
 export interface Seen {
-	readonly plan: CallPlan;
+	readonly plan: RequestPlan;
 	/** Status; 0 without a response. */
 	readonly status: number;
 	/** Request id of the response, if there was one. */
@@ -44,7 +44,7 @@ export function createCaller(token: string): Caller {
 }
 
 /** Sends a request. Never rejects. */
-export function callGateway(url: string, caller: Caller, plan: CallPlan): Promise<Seen> {
+export function callGateway(url: string, caller: Caller, plan: RequestPlan): Promise<Seen> {
 	const startedMs = performance.now();
 	return new Promise((resolve) => {
 		let response: IncomingMessage | undefined;
@@ -97,13 +97,13 @@ export function callGateway(url: string, caller: Caller, plan: CallPlan): Promis
 	});
 }
 
-export function bodyOf({ format, model, isStreamed = false, text = 'Say hello.', capTokens = 2000, extra }: CallPlan): string {
+export function bodyOf({ format, model, isStreaming = false, text = 'Say hello.', capTokens = 2000, extra }: RequestPlan): string {
 	const cap = format === 'chat' && /^(?:o\d|gpt-5)/.test(model) ? 'max_completion_tokens' : 'max_tokens';
-	return JSON.stringify({ model, [cap]: capTokens, stream: isStreamed, messages: [{ role: 'user', content: text }], ...extra });
+	return JSON.stringify({ model, [cap]: capTokens, stream: isStreaming, messages: [{ role: 'user', content: text }], ...extra });
 }
 
 /** Text that a client of a stream could have displayed so far. */
-export function deliveredText(format: CallPlan['format'], stream: string): string {
+export function deliveredText(format: RequestPlan['format'], stream: string): string {
 	let text = '';
 	for (const line of stream.split('\n')) {
 		if (!line.startsWith('data: {') || !line.endsWith('}')) continue;

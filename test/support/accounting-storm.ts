@@ -6,7 +6,7 @@ import { type BilledRequest, billedCounts } from './accounting-bill.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
-import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-request.ts';
+import { callGateway, createCaller, type RequestPlan, type Seen } from './accounting-request.ts';
 import { type Books, expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { shareRedis } from './shared-stores.ts';
@@ -154,13 +154,13 @@ async function closeRound(fleet: Fleet, team: string, seen: readonly Seen[]): Pr
 	return { seen, bill, billedNanoUsd, books, spentNanoUsd: limits.budgets[0]?.spentNanoUsd ?? -1n };
 }
 
-function planCall(random: SeededRandom): CallPlan {
+function planCall(random: SeededRandom): RequestPlan {
 	const format = random.pick(['chat', 'messages'] as const, 'chat');
 	const leaveAfterMs = random.next() < 0.1 ? random.integer(5, 300) : undefined;
 	return {
 		format,
 		model: models[format],
-		isStreamed: random.next() < 0.4,
+		isStreaming: random.next() < 0.4,
 		capTokens: outputTokens,
 		...(leaveAfterMs !== undefined && { leaveAfterMs }),
 	};

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface AdminAnswer {
+export interface AdminResponse {
 	readonly status: number;
 	readonly headers: Headers;
 	readonly text: string;
@@ -27,7 +27,7 @@ export interface DocumentedOperation {
 export interface AdminDocument {
 	readonly operations: readonly DocumentedOperation[];
 	/** @throws Error for a response that is not documented. */
-	check(method: string, path: string, answer: AdminAnswer): void;
+	check(method: string, path: string, response: AdminResponse): void;
 }
 
 interface Operation {

@@ -16,7 +16,7 @@ import { createExplainer } from '../../src/roles/gateway/explain-request.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
-import { type AdminAnswer, type AdminDocument, type JsonBody, readAdminDocument } from './admin-document.ts';
+import { type AdminDocument, type AdminResponse, type JsonBody, readAdminDocument } from './admin-document.ts';
 import { closeRow } from './close-entry.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
@@ -81,15 +81,15 @@ export interface AdminSubject {
 	 * Sends a request as the client `root` by default, and validates the response against the OpenAPI document. An object is sent as JSON, a
 	 * string or bytes unchanged.
 	 */
-	send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<AdminAnswer>;
+	send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<AdminResponse>;
 	/** Writes a completed request into the ledger, with the current time. */
-	book(call: BookedCall): Promise<void>;
+	book(call: SettledRequest): Promise<void>;
 	/** Contents of all stores, to compare. */
 	state(): Promise<string>;
 	stop(): Promise<void>;
 }
 
-export interface BookedCall {
+export interface SettledRequest {
 	readonly id?: string;
 	readonly priceVersion?: string;
 	readonly team?: string;
@@ -169,13 +169,13 @@ export async function startAdmin(
 				...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
 			});
 			const text = await response.text();
-			const answer = { status: response.status, headers: response.headers, text, body: jsonOf(text) };
-			(await documentOf(baseUrl)).check(method, path, answer);
-			return answer;
+			const httpResponse = { status: response.status, headers: response.headers, text, body: jsonOf(text) };
+			(await documentOf(baseUrl)).check(method, path, httpResponse);
+			return httpResponse;
 		},
 		async book({ id = randomUUID(), team = 'red', clientId = 'agent', provider = 'provider_b', model = 'gpt-4o-mini', ...call }) {
 			const startedMs = call.startedMs ?? clock.nowMs();
-			const row = { id, startedMs, team, clientId, provider, model, dialect: 'chat', isStreamed: false };
+			const row = { id, startedMs, team, clientId, provider, model, dialect: 'chat', isStreaming: false };
 			const { priceVersion = 'default:2026-11-21' } = call;
 			await ledger.open({ ...row, priceVersion, holdNanoUsd: 0n, budgets: [] });
 			if (call.isRunning === true) return;

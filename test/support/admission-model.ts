@@ -28,7 +28,7 @@ export type Operation =
 	| { kind: 'rehold'; id: string; admittedAgoMs: number; reservedTokens: number; holds: BudgetHold[]; holdMs: number }
 	| { kind: 'wait'; ms: number };
 
-interface ModelCall {
+interface ModelRequest {
 	readonly admittedMs: number;
 	readonly reservedTokens: number;
 	endsMs: number;
@@ -41,7 +41,7 @@ class Model {
 	private readonly admittedMs: number[] = [];
 	private readonly settledTokens: { ms: number; tokens: number }[] = [];
 	private readonly spend = new Map<string, bigint>();
-	private readonly running = new Map<string, ModelCall>();
+	private readonly running = new Map<string, ModelRequest>();
 	private readonly ended = new Set<string>();
 
 	constructor(nowMs: number) {

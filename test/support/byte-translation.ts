@@ -1,4 +1,4 @@
-import type { TranslatedCall } from '../../src/wire/conversation/response.ts';
+import type { ResponseContext } from '../../src/wire/conversation/response.ts';
 import type { ResponseTranslation } from '../../src/wire/conversation/translation.ts';
 import { EventBatch } from '../../src/wire/events/event-batch.ts';
 import { EventFramer } from '../../src/wire/events/event-framer.ts';
@@ -20,7 +20,7 @@ export interface ByteTranslation {
 	readonly hasFailed: boolean;
 }
 
-export function translateBytes({ translateStream }: Pick<ResponseTranslation, 'translateStream'>, call: TranslatedCall): ByteTranslation {
+export function translateBytes({ translateStream }: Pick<ResponseTranslation, 'translateStream'>, call: ResponseContext): ByteTranslation {
 	const stream = translateStream(call);
 	return {
 		push: (events) => stream.push(eventsIn(events)).bytes,

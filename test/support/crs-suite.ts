@@ -61,10 +61,10 @@ function sendCase(port: number, crsCase: CrsCase): Promise<CrsOutcome> {
 		const timer = setTimeout(() => finish('let through'), waitMs);
 		socket.setEncoding('latin1').on('data', (piece: string) => {
 			text += piece;
-			const answer = /(?:^|\r\n\r\n)HTTP\/1\.1 ([2-5]\d\d) [^]*?\r\n\r\n/.exec(text);
-			if (answer === null) return;
-			const status = Number(answer[1]);
-			if (status === 403 && /\r\nx-amzn-waf-action: BLOCK\r\n/i.test(answer[0])) finish('blocked');
+			const response = /(?:^|\r\n\r\n)HTTP\/1\.1 ([2-5]\d\d) [^]*?\r\n\r\n/.exec(text);
+			if (response === null) return;
+			const status = Number(response[1]);
+			if (status === 403 && /\r\nx-amzn-waf-action: BLOCK\r\n/i.test(response[0])) finish('blocked');
 			else finish(rejectedStatuses.has(status) ? 'refused' : 'let through');
 		});
 		socket.on('error', () => undefined);

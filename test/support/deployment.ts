@@ -104,7 +104,7 @@ export async function statusOf(url: string): Promise<number> {
 	}
 }
 
-export interface CallOptions {
+export interface RequestOptions {
 	readonly format?: 'chat' | 'messages';
 	readonly model?: string;
 	readonly isStreamed?: boolean;
@@ -114,20 +114,20 @@ export interface CallOptions {
 }
 
 /** Sends one inference request. */
-export function call(url: string, accessToken: string, options: CallOptions = {}): Promise<Response> {
-	const { format = 'chat', isStreamed = false, text = 'Say hello.' } = options;
+export function call(url: string, accessToken: string, options: RequestOptions = {}): Promise<Response> {
+	const { format = 'chat', isStreamed: isStreaming = false, text = 'Say hello.' } = options;
 	const model = options.model ?? (format === 'chat' ? 'gpt-4o-mini' : 'claude-sonnet-4-5');
 	const path = format === 'chat' ? '/v1/chat/completions' : '/v1/messages';
 	return fetch(`${url}${path}`, {
 		method: 'POST',
 		headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json', ...options.headers },
-		body: JSON.stringify({ model, max_tokens: 2000, stream: isStreamed, messages: [{ role: 'user', content: text }] }),
+		body: JSON.stringify({ model, max_tokens: 2000, stream: isStreaming, messages: [{ role: 'user', content: text }] }),
 		...(options.signal && { signal: options.signal }),
 	});
 }
 
 /** Sends a request, reads the response, and returns its status. */
-export async function callStatus(url: string, accessToken: string, options: CallOptions = {}): Promise<number> {
+export async function requestStatus(url: string, accessToken: string, options: RequestOptions = {}): Promise<number> {
 	const response = await call(url, accessToken, options);
 	await response.arrayBuffer();
 	return response.status;

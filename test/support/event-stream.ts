@@ -1,16 +1,16 @@
 /** Server-sent events as a client reads them, with the details that conformance tests check. */
 
-export interface StreamedEvent {
+export interface StreamingEvent {
 	/** Value of the `event:` line; undefined without one. */
 	readonly name: string | undefined;
 	readonly data: string;
 }
 
 /** Parses complete events; an incomplete one is `rest`. Comments are returned separately. */
-export function parseEvents(text: string): { events: StreamedEvent[]; comments: string[]; rest: string } {
+export function parseEvents(text: string): { events: StreamingEvent[]; comments: string[]; rest: string } {
 	const blocks = text.split('\n\n');
 	const rest = blocks.pop() ?? '';
-	const events: StreamedEvent[] = [];
+	const events: StreamingEvent[] = [];
 	const comments: string[] = [];
 	for (const block of blocks) {
 		const lines = block.split('\n');

@@ -9,12 +9,12 @@ import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } fro
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
 import { chatBody, chatPath, GatewayBench, settle, testSettings, testTraffic } from './gateway-bench.ts';
 
-export const chatAnswer = JSON.stringify({
+export const chatResponse = JSON.stringify({
 	id: 'x',
 	choices: [],
 	usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 },
 });
-export const messageAnswer = JSON.stringify({
+export const messageResponse = JSON.stringify({
 	id: 'm',
 	type: 'message',
 	role: 'assistant',
@@ -93,9 +93,9 @@ export function benchWith({
 	);
 }
 
-let asked = 0;
+let requested = 0;
 export function ask(bench: GatewayBench, headers: Record<string, string> = {}, body = chatBody): Promise<HttpResponse> {
-	return bench.ask(chatPath, body, headers, { id: `req-${++asked}` });
+	return bench.ask(chatPath, body, headers, { id: `req-${++requested}` });
 }
 
 export async function rowsOf(bench: GatewayBench): Promise<readonly LedgerRow[]> {

@@ -9,7 +9,7 @@ const atOnce = 8;
 export async function expectNoPromptBlocked(subject: Subject, count: number): Promise<void> {
 	const accessToken = await subject.accessToken();
 	const waiting = harmlessPrompts(count, 23);
-	const answers = new Map<string, number>();
+	const responses = new Map<string, number>();
 	let bytes = 0;
 	let index = 0;
 	const worker = async (): Promise<void> => {
@@ -17,13 +17,13 @@ export async function expectNoPromptBlocked(subject: Subject, count: number): Pr
 			const { path, family } = index++ % 2 === 0 ? chatFormat : messagesFormat;
 			const body = JSON.stringify({ ...question(`${family}-sim-text`), messages: [{ role: 'user', content: prompt }] });
 			bytes += body.length;
-			const answer = await send(subject, path, { body, accessToken });
-			await answer.arrayBuffer();
-			const key = `${answer.status} ${answer.headers.get('x-amzn-waf-action') ?? ''}`.trim();
-			answers.set(key, (answers.get(key) ?? 0) + 1);
+			const response = await send(subject, path, { body, accessToken });
+			await response.arrayBuffer();
+			const key = `${response.status} ${response.headers.get('x-amzn-waf-action') ?? ''}`.trim();
+			responses.set(key, (responses.get(key) ?? 0) + 1);
 		}
 	};
 	await Promise.all(Array.from({ length: atOnce }, worker));
-	expect(Object.fromEntries(answers)).toEqual({ 200: count });
+	expect(Object.fromEntries(responses)).toEqual({ 200: count });
 	expect(bytes / count).toBeGreaterThan(4096);
 }

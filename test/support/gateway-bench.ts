@@ -66,7 +66,7 @@ export class Reader implements ByteSink {
 	}
 }
 
-export type ScriptedAnswer = (request: UpstreamRequest) => Promise<UpstreamResponse> | UpstreamResponse;
+export type ScriptedResponse = (request: UpstreamRequest) => Promise<UpstreamResponse> | UpstreamResponse;
 
 export function callerOf(clientId: string, scopes: readonly string[] = ['tollgate/invoke']): Caller {
 	return { clientId, issuer: 'https://issuer.test', scopes: new Set(scopes), expiresAtSeconds: 4_000_000_000 } as unknown as Caller;
@@ -151,7 +151,7 @@ export class GatewayBench {
 	readonly traffic = new TrafficBook({ clock: this.clock, log: this.log, metrics: noMetrics, chance: () => 0.5 });
 	readonly ledger = createMemoryLedger();
 	readonly admission: AdmissionStore;
-	respond: ScriptedAnswer = () => jsonAnswer(200, '{"id":"x"}');
+	respond: ScriptedResponse = () => jsonResponse(200, '{"id":"x"}');
 
 	constructor(settings: Partial<GatewaySettings> = {}, ports: Partial<GatewayPorts> = {}) {
 		const { clock } = this;
@@ -228,7 +228,7 @@ export class GatewayBench {
 }
 
 /** Rejects like every upstream if the client disconnects before the response has begun. */
-function untilClientGone(request: UpstreamRequest, respond: ScriptedAnswer): Promise<UpstreamResponse> {
+function untilClientGone(request: UpstreamRequest, respond: ScriptedResponse): Promise<UpstreamResponse> {
 	return new Promise((resolve, reject) => {
 		let abort: (() => void) | undefined;
 		request.onClientGone((cause = new Rejection('client_closed')) => {
@@ -240,11 +240,11 @@ function untilClientGone(request: UpstreamRequest, respond: ScriptedAnswer): Pro
 	});
 }
 
-export function jsonAnswer(status: number, body: string | Buffer, headers: HeaderFields = {}): UpstreamResponse {
+export function jsonResponse(status: number, body: string | Buffer, headers: HeaderFields = {}): UpstreamResponse {
 	return { status, headers: { 'content-type': 'application/json', ...headers }, body: streamOf([Buffer.from(body)]) };
 }
 
-export function sseAnswer(body: ByteStream, headers: HeaderFields = {}): UpstreamResponse {
+export function sseResponse(body: ByteStream, headers: HeaderFields = {}): UpstreamResponse {
 	return { status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8', ...headers }, body };
 }
 
@@ -299,4 +299,4 @@ export function isPage(response: HttpResponse): boolean {
 
 export const chatPath = '/v1/chat/completions';
 export const messagesPath = '/v1/messages';
-export const asksJson = { accept: 'application/json' };
+export const requestsJson = { accept: 'application/json' };

@@ -13,7 +13,7 @@ export function guardrailsWith(rules: Partial<GuardrailSettings> = {}): Guardrai
 		isEnforced: true,
 		content: contentAt('none'),
 		pii: piiRules('none'),
-		masksAnswers: true,
+		masksResponses: true,
 		words: { entries: ['darkfish'], action: 'block' },
 		patterns: [],
 		topics: [],
@@ -57,7 +57,7 @@ export type CallerFormat = keyof typeof callerPaths;
 type Wire = CallerFormat | 'gemini';
 
 /** Non-streaming responses, as a provider of the dialect writes them. */
-export const wholeAnswers: Readonly<Record<Wire, (text: string) => string>> = {
+export const nonStreamingResponses: Readonly<Record<Wire, (text: string) => string>> = {
 	chat: (content) =>
 		JSON.stringify({
 			id: 'c',
@@ -98,7 +98,7 @@ export function chatChunk(delta: object, finish_reason: string | null = null): s
 }
 
 /** Events of streams with these text deltas. */
-export const answerEvents: Readonly<Record<Wire, (pieces: readonly string[]) => string[]>> = {
+export const responseEvents: Readonly<Record<Wire, (pieces: readonly string[]) => string[]>> = {
 	chat: (pieces) => [
 		chatChunk({ role: 'assistant', content: '' }),
 		...pieces.map((content) => chatChunk({ content })),

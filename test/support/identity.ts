@@ -65,9 +65,9 @@ export async function startIdentity(
 		post,
 		async accessToken(scope) {
 			const response = await post({ ...formOf(agent), ...(scope === undefined ? {} : { scope }) });
-			const answer = (await response.json()) as { access_token?: string };
-			if (answer.access_token === undefined) throw new Error(`no access token: ${JSON.stringify(answer)}`);
-			return answer.access_token;
+			const httpResponse = (await response.json()) as { access_token?: string };
+			if (httpResponse.access_token === undefined) throw new Error(`no access token: ${JSON.stringify(httpResponse)}`);
+			return httpResponse.access_token;
 		},
 		stop: () => identity.stop(),
 	};

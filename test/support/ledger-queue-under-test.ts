@@ -17,11 +17,11 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
 function createScriptedWrites() {
 	const batches: WriteBatch[] = [];
 	let waiting: PromiseWithResolvers<readonly RowException[]> | undefined;
-	const answered = async (answer: (batch: PromiseWithResolvers<readonly RowException[]>) => void): Promise<void> => {
+	const answered = async (response: (batch: PromiseWithResolvers<readonly RowException[]>) => void): Promise<void> => {
 		await until(() => waiting !== undefined, 'a batch under way');
 		const batch = waiting;
 		waiting = undefined;
-		if (batch !== undefined) answer(batch);
+		if (batch !== undefined) response(batch);
 		await nextTurn();
 	};
 	return {

@@ -98,7 +98,7 @@ export function createMemoryLedger(): Ledger {
 			);
 			const openRequests = ofTeam
 				.filter(({ closed }) => closed === undefined)
-				.map(({ id, startedMs, isStreamed, budgets, holdNanoUsd }) => ({ id, startedMs, isStreamed, budgets, holdNanoUsd }));
+				.map(({ id, startedMs, isStreaming, budgets, holdNanoUsd }) => ({ id, startedMs, isStreaming, budgets, holdNanoUsd }));
 			return { sums, openRequests, endedIds: ended.map(({ id }) => id) };
 		},
 		check: async () => [],

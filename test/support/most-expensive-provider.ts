@@ -2,7 +2,7 @@
  * Provider that bills the maximum that vendors document: a token for each byte of text, all of their additions, and every allowed token.
  */
 import type { UpstreamRequest } from '../../src/core/upstream.ts';
-import { jsonAnswer, type ScriptedAnswer, sentText } from './gateway-bench.ts';
+import { jsonResponse, type ScriptedResponse, sentText } from './gateway-bench.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -11,10 +11,10 @@ const added = { message: 7, tools: 1500, typedTool: 1500, schema: 1500 };
 /** Tokens of an image in the finest detail. */
 const imageTokens = 50_000;
 
-export const dearestProvider: ScriptedAnswer = (request) => {
+export const dearestProvider: ScriptedResponse = (request) => {
 	const body = JSON.parse(sentText(request)) as Members;
 	const input = inputTokensOf(body);
-	return jsonAnswer(200, JSON.stringify(renderers[wireOf(request)](body, input)));
+	return jsonResponse(200, JSON.stringify(renderers[wireOf(request)](body, input)));
 };
 
 type WireName = 'chat' | 'messages' | 'gemini';

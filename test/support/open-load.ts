@@ -23,7 +23,7 @@ const stepMs = 5;
 
 /** @returns one entry for each request that was due. */
 export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad): Promise<Answered[]> {
-	const answers: Answered[] = [];
+	const responses: Answered[] = [];
 	const idle: Connection[] = [];
 	const all = new Set<Connection>();
 	const startMs = performance.now();
@@ -32,12 +32,12 @@ export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad
 		const sentMs = performance.now() - startMs;
 		const one = idle.pop() ?? (all.size < mostConnections ? new Connection(port) : undefined);
 		if (one === undefined) {
-			answers.push({ sentMs, status: 0, durationMs: 0 });
+			responses.push({ sentMs, status: 0, durationMs: 0 });
 			return;
 		}
 		all.add(one);
 		one.exchange(bytes, (status, mayGoOn) => {
-			answers.push({ sentMs, status, durationMs: performance.now() - startMs - sentMs });
+			responses.push({ sentMs, status, durationMs: performance.now() - startMs - sentMs });
 			if (mayGoOn) idle.push(one);
 			else all.delete(one);
 		});
@@ -49,9 +49,9 @@ export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad
 		await sleep(stepMs);
 	}
 	const lastMs = performance.now() + 10_000;
-	while (answers.length < due && performance.now() < lastMs) await sleep(20);
+	while (responses.length < due && performance.now() < lastMs) await sleep(20);
 	for (const one of all) one.socket.destroy();
-	return answers;
+	return responses;
 }
 
 /** HTTP/1.1 client, as far as Tollgate's responses require it. */
@@ -92,7 +92,7 @@ class Connection {
 	}
 }
 
-export function p99Ms(answers: readonly Answered[]): number {
-	const sorted = answers.map(({ durationMs }) => durationMs).toSorted((left, right) => left - right);
+export function p99Ms(responses: readonly Answered[]): number {
+	const sorted = responses.map(({ durationMs }) => durationMs).toSorted((left, right) => left - right);
 	return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
 }

@@ -68,7 +68,7 @@ export async function startPostgres(...options: string[]): Promise<PostgresServe
 	const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
 	const launch = async (): Promise<ChildProcess> => {
 		const child = spawn(join(programs, 'postgres'), args, { ...asOwner, stdio: 'ignore' });
-		await untilAnswers(child, urlOf('postgres'));
+		await untilResponding(child, urlOf('postgres'));
 		return child;
 	};
 	let child = await launch();
@@ -139,7 +139,7 @@ function nobody(): { uid: number; gid: number } {
 	return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
-async function untilAnswers(child: ChildProcess, url: string): Promise<void> {
+async function untilResponding(child: ChildProcess, url: string): Promise<void> {
 	const endMs = performance.now() + 15_000;
 	for (;;) {
 		try {

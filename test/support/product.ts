@@ -98,9 +98,9 @@ export async function fetchAccessToken(tokenEndpoint: string, client: { id: stri
 	const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret });
 	if (scope !== undefined) form.set('scope', scope);
 	const response = await fetch(tokenEndpoint, { method: 'POST', body: form });
-	const answer = (await response.json()) as { access_token?: string };
-	if (answer.access_token === undefined) throw new Error(`no access token: status ${response.status}`);
-	return answer.access_token;
+	const httpResponse = (await response.json()) as { access_token?: string };
+	if (httpResponse.access_token === undefined) throw new Error(`no access token: status ${response.status}`);
+	return httpResponse.access_token;
 }
 
 /** Ports already returned, which may not be in use yet. */

@@ -1,12 +1,12 @@
 import type { BudgetPeriod } from '../../src/core/counters.ts';
-import type { HeldCall, Settlement, TeamTotals } from '../../src/stores/contracts/admission.ts';
+import type { ReservedRequest, Settlement, TeamTotals } from '../../src/stores/contracts/admission.ts';
 
 /** Completed requests of a ledger, as a source to restore counters from. */
-export class RecordOfCalls {
+export class RequestLog {
 	/** Number of reads. */
-	asked = 0;
+	requested = 0;
 	/** In-flight requests of the team `red`. */
-	readonly open: HeldCall[] = [];
+	readonly open: ReservedRequest[] = [];
 	private readonly rows: (Settlement & { endedMs: number })[] = [];
 
 	/** Records the end before the store is notified. */
@@ -21,13 +21,13 @@ export class RecordOfCalls {
 	}
 
 	readonly sumUp = async (team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number): Promise<TeamTotals> => {
-		this.asked++;
+		this.requested++;
 		const rows = this.rows.filter((row) => row.team === team);
 		return {
 			team,
 			tokensToday: rows.reduce((sum, { tokens }) => sum + tokens, 0),
 			budgets: budgets.map((budget) => ({ ...budget, settledNanoUsd: this.spentNanoUsd(team, budget) })),
-			openCalls: team === 'red' ? this.open : [],
+			inFlightRequests: team === 'red' ? this.open : [],
 			endedIds: rows.filter(({ endedMs }) => endedMs >= endedSinceMs).map(({ id }) => id),
 		};
 	};

@@ -31,7 +31,7 @@ export interface Outcome {
 /** Runs one command line, with operations that only record how they were called. */
 export async function runCommandLine(
 	line: string,
-	given: Partial<CliOperations & { clients: Partial<ClientOperations>; isTty: boolean; answer: AdminApi['request'] }> = {},
+	given: Partial<CliOperations & { clients: Partial<ClientOperations>; isTty: boolean; response: AdminApi['request'] }> = {},
 ): Promise<Outcome> {
 	const outcome: Outcome = { code: -1, out: '', err: '', calls: [] };
 	const record =
@@ -75,7 +75,7 @@ export async function runCommandLine(
 				name: 'the API',
 				request: (request) => {
 					outcome.calls.push(['request', request]);
-					return given.answer?.(request) ?? Promise.resolve({ status: 200, headers: {}, text: '{}' });
+					return given.response?.(request) ?? Promise.resolve({ status: 200, headers: {}, text: '{}' });
 				},
 				close: () => {
 					outcome.calls.push(['close']);

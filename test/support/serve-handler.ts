@@ -12,7 +12,7 @@ export interface ServedHandler {
 
 export async function serveHandler(handle: Handler): Promise<ServedHandler> {
 	const sockets = new Set<Socket>();
-	const server = createServer((incoming, outgoing) => void answer(handle, incoming, outgoing));
+	const server = createServer((incoming, outgoing) => void httpResponse(handle, incoming, outgoing));
 	server.on('connection', (socket) => {
 		sockets.add(socket);
 		socket.on('close', () => sockets.delete(socket));
@@ -27,7 +27,7 @@ export async function serveHandler(handle: Handler): Promise<ServedHandler> {
 	};
 }
 
-async function answer(handle: Handler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function httpResponse(handle: Handler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
 	try {
 		const response = await handle(requestOf(incoming, outgoing));
 		if (outgoing.destroyed) return;

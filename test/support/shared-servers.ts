@@ -41,7 +41,7 @@ async function openServers(): Promise<SharedServers> {
 	let redis: Promise<RedisServer> | undefined;
 	let postgres: Promise<PostgresServer> | undefined;
 	let nextDatabase = 0;
-	const answer = async (path: string): Promise<object> => {
+	const httpResponse = async (path: string): Promise<object> => {
 		if (path === '/redis') {
 			redis ??= startRedis('--databases', String(redisDatabases));
 			return { port: (await redis).port, database: nextDatabase++ % redisDatabases };
@@ -51,7 +51,7 @@ async function openServers(): Promise<SharedServers> {
 		return { url: await (await postgres).createDatabase() };
 	};
 	const server = createServer((request, response) => {
-		void answer(request.url ?? '').then(
+		void httpResponse(request.url ?? '').then(
 			(found) => response.end(JSON.stringify(found)),
 			(cause: unknown) => response.writeHead(500).end(String(cause)),
 		);

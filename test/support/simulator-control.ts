@@ -49,8 +49,8 @@ export class SimulatorControl {
 	}
 
 	/** Sets the response to the next matching request, byte for byte. */
-	async replay(answer: Replay): Promise<void> {
-		await this.#call('POST', '/replay', answer);
+	async replay(response: Replay): Promise<void> {
+		await this.#call('POST', '/replay', response);
 	}
 
 	async change(settings: { interval_ms?: number; first_byte_ms?: number; record_bodies?: boolean }): Promise<void> {

@@ -8,18 +8,18 @@ export interface LeisurelyProvider {
 	calls: number;
 }
 
-/** Provider of messages that uses almost no processor time. @param answersAfterMs undefined: never. */
-export async function startLeisurelyProvider(answersAfterMs: number | undefined): Promise<LeisurelyProvider> {
+/** Provider of messages that uses almost no processor time. @param respondsAfterMs undefined: never. */
+export async function startLeisurelyProvider(respondsAfterMs: number | undefined): Promise<LeisurelyProvider> {
 	const content = [{ type: 'text', text: 'ok' }];
 	const usage = { input_tokens: 1, output_tokens: 1 };
 	const said = { id: 'm', type: 'message', role: 'assistant', model: 'x', content, stop_reason: 'end_turn', stop_sequence: null, usage };
-	const answer = JSON.stringify(said);
+	const httpResponse = JSON.stringify(said);
 	const server = createServer((incoming, response) => {
 		provider.calls += 1;
 		incoming.resume();
-		if (answersAfterMs === undefined) return;
-		const headers = { 'content-type': 'application/json', 'content-length': answer.length };
-		setTimeout(() => response.writeHead(200, headers).end(answer), answersAfterMs);
+		if (respondsAfterMs === undefined) return;
+		const headers = { 'content-type': 'application/json', 'content-length': httpResponse.length };
+		setTimeout(() => response.writeHead(200, headers).end(httpResponse), respondsAfterMs);
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	onTestFinished(() => {

@@ -115,8 +115,8 @@ function post(url: string, key: string, body: string): Promise<Answer> {
 	});
 }
 
-const bodyOf = (model: string, isStreamed: boolean): string =>
-	JSON.stringify({ model, max_tokens: 500, stream: isStreamed, messages: [{ role: 'user', content: text }] });
+const bodyOf = (model: string, isStreaming: boolean): string =>
+	JSON.stringify({ model, max_tokens: 500, stream: isStreaming, messages: [{ role: 'user', content: text }] });
 
 async function ask(index: number): Promise<void> {
 	const { path, model } = formats[index % formats.length] ?? formats[0];

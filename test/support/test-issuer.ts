@@ -95,7 +95,7 @@ export class TestIssuer {
 		this.scopeBase = options.scopeBase ?? 'tollgate';
 		this.clientId = options.clientId ?? 'agent';
 		this.audience = options.audience ?? 'test-audience';
-		this.#server = createServer((request, response) => this.#answer(request, response));
+		this.#server = createServer((request, response) => this.#response(request, response));
 	}
 
 	static async start(options: TestIssuerOptions = {}): Promise<TestIssuer> {
@@ -148,19 +148,19 @@ export class TestIssuer {
 		return compactToken(this.header({ kid: key.keyId, alg: key.algorithm, ...header }), this.claims(claims), signWith(key));
 	}
 
-	#answer({ url }: IncomingMessage, response: ServerResponse): void {
+	#response({ url }: IncomingMessage, response: ServerResponse): void {
 		if (url === '/.well-known/openid-configuration') {
 			response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: this.issuer, jwks_uri: this.jwksUri }));
 		} else if (url === '/jwks') {
 			this.keySetRequests++;
-			this.#answerKeySet(response);
+			this.#serveKeySet(response);
 		} else {
 			this.attackerRequests++;
 			response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.published }));
 		}
 	}
 
-	#answerKeySet(response: ServerResponse): void {
+	#serveKeySet(response: ServerResponse): void {
 		const json = (keys: unknown): void => void response.setHeader('content-type', 'application/json').end(JSON.stringify(keys));
 		switch (this.fault) {
 			case undefined:

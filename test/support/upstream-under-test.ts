@@ -1,6 +1,6 @@
 /** Upstream client of the product, a test's requests with it, and their outcomes. */
 import { onTestFinished } from 'vitest';
-import { readWhole } from '../../src/core/byte-stream.ts';
+import { readAll } from '../../src/core/byte-stream.ts';
 import type { ByteStream } from '../../src/core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/http1/client/upstream-client.ts';
@@ -51,13 +51,13 @@ export function request(server: { origin: string }, overrides: Partial<UpstreamR
 export const answered = (body: string, ...fields: string[]): string =>
 	['HTTP/1.1 200 OK', `content-length: ${body.length}`, ...fields, '', body].join('\r\n');
 
-export const answers =
+export const responses =
 	(bytes: string) =>
 	(connection: ScriptedConnection): void =>
 		connection.send(bytes);
 
 export async function bodyOf(response: UpstreamResponse): Promise<string> {
-	return (await readWhole(response.body, 100_000_000)).toString('latin1');
+	return (await readAll(response.body, 100_000_000)).toString('latin1');
 }
 
 export const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
-import { bearerKey, headerText, type ModelCall, type Wire } from '../wire.ts';
+import { bearerKey, headerText, type ModelRequest, type Wire } from '../wire.ts';
 import { anthropicModel } from './anthropic-models.ts';
 import { checkMessage } from './check-message.ts';
 import { knownVersions } from './message-check.ts';
@@ -30,24 +30,24 @@ export const anthropicWire: Wire = {
 		});
 		return readMessagePrompt(body, model, readThinking(body, facts));
 	},
-	openCall(body, model, target): ModelCall {
+	openRequest(body, model, target): ModelRequest {
 		const facts = anthropicModel(model);
 		const options = { snapshot: facts.snapshot, thinking: readThinking(body, facts) };
 		const isCount = target.action === 'count';
 		return {
 			isStream: body['stream'] === true,
 			caching: 'marked',
-			...(isCount ? { countAnswer: (inputTokens: number) => ({ input_tokens: inputTokens }) } : {}),
+			...(isCount ? { countResponse: (inputTokens: number) => ({ input_tokens: inputTokens }) } : {}),
 			streamContentType: 'text/event-stream; charset=utf-8',
-			renderWhole: (answer) => renderMessage(answer, options),
-			replyContent: (answer) => renderMessageContent(answer, options),
-			renderEvents: (answer) => streamMessage(answer, options),
+			renderNonStreaming: (response) => renderMessage(response, options),
+			responseContent: (response) => renderMessageContent(response, options),
+			renderEvents: (response) => streamMessage(response, options),
 			renderErrorEvent: () =>
 				`event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`,
 		};
 	},
 	renderError: (error, { requestId }) => renderAnthropicError(error, requestId),
-	headers({ requestId, status, random, nowMs, answerNumber, retryAfterEvery, inputTokens, error }) {
+	headers({ requestId, status, random, nowMs, responseNumber, retryAfterEvery, inputTokens, error }) {
 		const reset = new Date(nowMs + 60_000).toISOString().replace(/\.\d+Z$/, 'Z');
 		const headers: Record<string, string | string[]> = {
 			'request-id': requestId,
@@ -63,7 +63,7 @@ export const anthropicWire: Wire = {
 			'x-robots-tag': 'none',
 		};
 		const budgets: readonly [string, number, number][] = [
-			['requests', 4000, answerNumber % 1000],
+			['requests', 4000, responseNumber % 1000],
 			['input-tokens', 400_000, inputTokens],
 			['output-tokens', 80_000, 0],
 			['tokens', 480_000, inputTokens],
@@ -76,7 +76,7 @@ export const anthropicWire: Wire = {
 		if (error?.kind === 'key-missing' || error?.kind === 'key-invalid') headers['x-should-retry'] = 'false';
 		if (error?.kind === 'rate' && error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
 		if (error?.kind === 'overloaded' || error?.kind === 'server') headers['x-should-retry'] = 'true';
-		if (status === 200 && retryAfterEvery > 0 && answerNumber % retryAfterEvery === 0) headers['retry-after'] = '59';
+		if (status === 200 && retryAfterEvery > 0 && responseNumber % retryAfterEvery === 0) headers['retry-after'] = '59';
 		return headers;
 	},
 	newRequestId: (random) => `req_011C${random.letters(20)}`,

@@ -99,8 +99,8 @@ function checkToolPairs(turns: readonly Turn[]): void {
 		const next = turns[at + 1];
 		const uses =
 			turn.role === 'assistant' ? turn.blocks.filter((block) => block['type'] === 'tool_use').map((block) => textOf(block['id'])) : [];
-		const answered = next === undefined ? [] : leadingResults(next.blocks);
-		const missing = uses.filter((id) => !answered.includes(id));
+		const responded = next === undefined ? [] : leadingResults(next.blocks);
+		const missing = uses.filter((id) => !responded.includes(id));
 		if (missing.length > 0) {
 			reject(
 				`messages.${turn.index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing.join(', ')}. ` +

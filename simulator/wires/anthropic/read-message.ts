@@ -27,7 +27,7 @@ export function readMessagePrompt(body: JsonObject, model: string, thinking: Thi
 		toolResults: results.map((block) => textOfBlocks(block['content'])),
 		tools: tools.map((tool) => ({ name: textOf(tool['name']), schema: objectOf(tool['input_schema']), isFreeText: false })),
 		toolChoice: tools.length === 0 ? 'none' : readToolChoice(choice),
-		mayCallSeveral: choice['disable_parallel_tool_use'] !== true,
+		canCallSeveral: choice['disable_parallel_tool_use'] !== true,
 		speaksBeforeCalls: choice['type'] !== 'any' && choice['type'] !== 'tool',
 		outputSchema: readSchema(body, tools.length > 0, [textOfBlocks(body['system'] ?? []), textOfBlocks(lastUser?.['content'])]),
 		maxOutputTokens: numberOf(body['max_tokens']),

@@ -1,8 +1,8 @@
 /** Renders responses in the messages format, non-streaming and streaming, with the vendor's field order. */
 import type { JsonObject } from '../../json-value.ts';
 import type { PlannedCall, PlannedChoice, Usage } from '../../plan/response-plan.ts';
-import { type AnswerPart, stepsOf } from '../../plan/response-steps.ts';
-import type { Answer, WireEvent } from '../wire.ts';
+import { type ResponsePart, stepsOf } from '../../plan/response-steps.ts';
+import type { WireEvent, WireResponse } from '../wire.ts';
 import type { ThinkingOptions } from './read-message.ts';
 import { signThinking } from './sign-thinking.ts';
 
@@ -11,9 +11,9 @@ export interface MessageOptions {
 	readonly thinking: ThinkingOptions;
 }
 
-export function renderMessage(answer: Answer, options: MessageOptions): JsonObject {
-	const { plan, random, quirks } = answer;
-	const content = renderMessageContent(answer, options);
+export function renderMessage(response: WireResponse, options: MessageOptions): JsonObject {
+	const { plan, random, quirks } = response;
+	const content = renderMessageContent(response, options);
 	return {
 		model: options.snapshot,
 		id: `msg_01${random.letters(22)}`,
@@ -25,7 +25,7 @@ export function renderMessage(answer: Answer, options: MessageOptions): JsonObje
 	};
 }
 
-export function renderMessageContent({ plan, random, quirks }: Answer, options: MessageOptions): JsonObject[] {
+export function renderMessageContent({ plan, random, quirks }: WireResponse, options: MessageOptions): JsonObject[] {
 	const [choice] = plan.choices;
 	const content: JsonObject[] = [];
 	if (plan.thinking !== '') {
@@ -93,8 +93,8 @@ export function renderUsage(usage: Usage, outputTokens: number, showsThinking: b
 	};
 }
 
-export function* streamMessage(answer: Answer, options: MessageOptions): Generator<WireEvent> {
-	const { plan, random, quirks } = answer;
+export function* streamMessage(response: WireResponse, options: MessageOptions): Generator<WireEvent> {
+	const { plan, random, quirks } = response;
 	const [choice] = plan.choices;
 	const event = (type: string, rest: JsonObject, outputTokens = 0): WireEvent => {
 		const padding = ' '.repeat(random.integer(0, 15));
@@ -177,13 +177,13 @@ function deltaUsage(usage: Usage, showsThinking: boolean): JsonObject {
 	};
 }
 
-function openBlock(part: AnswerPart, emptiesIds: boolean): JsonObject {
+function openBlock(part: ResponsePart, emptiesIds: boolean): JsonObject {
 	if (part.kind === 'thinking') return { type: 'thinking', thinking: '', signature: '' };
 	if (part.kind === 'call') return { type: 'tool_use', id: toolUseId(part.call, emptiesIds), name: part.call.name, input: {} };
 	return { type: 'text', text: '' };
 }
 
-function pieceDelta(part: AnswerPart, text: string): JsonObject {
+function pieceDelta(part: ResponsePart, text: string): JsonObject {
 	if (part.kind === 'thinking') return { type: 'thinking_delta', thinking: text };
 	return part.kind === 'call' ? { type: 'input_json_delta', partial_json: text } : { type: 'text_delta', text };
 }

@@ -8,7 +8,7 @@ import { type OpenAiModel, openAiModel } from '../openai/openai-models.ts';
 import { readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { renderChat } from '../openai/render-chat.ts';
 import { dataLine, streamChat } from '../openai/stream-chat.ts';
-import { bearerKey, headerText, type ModelCall, type Wire, type WireTarget } from '../wire.ts';
+import { bearerKey, headerText, type ModelRequest, type Wire, type WireTarget } from '../wire.ts';
 
 const deniedAccess =
 	'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active ' +
@@ -30,21 +30,21 @@ export const azureWire: Wire = {
 		checkChat(body, facts);
 		return readChatPrompt(body, model, facts.isReasoning);
 	},
-	openCall(body, model): ModelCall {
+	openRequest(body, model): ModelRequest {
 		const facts = deploymentModel(model);
 		const options = { ...readChatOptions(body), serviceTier: 'default' };
 		return {
 			isStream: body['stream'] === true,
 			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
 			streamContentType: 'text/event-stream; charset=utf-8',
-			renderWhole: (answer) => shapeWhole(renderChat(answer, facts, options)),
-			renderEvents: (answer) => streamChat(answer, facts, options, { shape: shapeChunk, preamble: filterPreamble }),
+			renderNonStreaming: (response) => shapeNonStreaming(renderChat(response, facts, options)),
+			renderEvents: (response) => streamChat(response, facts, options, { shape: shapeChunk, preamble: filterPreamble }),
 			renderErrorEvent: () =>
 				dataLine({ error: { code: '500', message: 'The server had an error while processing your request. Sorry about that!' } }),
 		};
 	},
 	renderError: renderAzureError,
-	headers({ requestId, status, random, answerNumber, inputTokens, model, error }) {
+	headers({ requestId, status, random, responseNumber, inputTokens, model, error }) {
 		const headers: Record<string, string> = {
 			'apim-request-id': uuidFrom(random.letters(32)),
 			'x-request-id': requestId,
@@ -58,7 +58,7 @@ export const azureWire: Wire = {
 			'x-content-type-options': 'nosniff',
 			'x-ratelimit-limit-requests': '120',
 			'x-ratelimit-limit-tokens': '120000',
-			'x-ratelimit-remaining-requests': String(120 - (answerNumber % 100)),
+			'x-ratelimit-remaining-requests': String(120 - (responseNumber % 100)),
 			'x-ratelimit-remaining-tokens': String(Math.max(0, 120_000 - inputTokens)),
 			'x-ratelimit-reset-requests': '500',
 			'x-ratelimit-reset-tokens': '7',
@@ -92,7 +92,7 @@ function checkVersion({ model, query }: WireTarget): void {
 const safe = { filtered: false, severity: 'safe' };
 const found = { detected: false, filtered: false };
 const promptResults = { hate: safe, jailbreak: found, self_harm: safe, sexual: safe, violence: safe };
-const answerResults = {
+const resultsText = {
 	hate: safe,
 	protected_material_code: found,
 	protected_material_text: found,
@@ -110,20 +110,20 @@ function shapeChunk(chunk: JsonObject): JsonObject {
 		const isText = 'content' in objectOf(delta) && !('role' in objectOf(delta));
 		return {
 			...objectOf(choice),
-			content_filter_results: isText || reason === 'stop' ? answerResults : reason === 'content_filter' ? trippedResults : {},
+			content_filter_results: isText || reason === 'stop' ? resultsText : reason === 'content_filter' ? trippedResults : {},
 		};
 	});
 	return objectOf(sortKeys({ ...rest, choices }));
 }
 
-const trippedResults = { ...answerResults, hate: { filtered: true, severity: 'high' } };
+const trippedResults = { ...resultsText, hate: { filtered: true, severity: 'high' } };
 
-function shapeWhole(chat: JsonObject): JsonObject {
+function shapeNonStreaming(chat: JsonObject): JsonObject {
 	const { service_tier: _tier, ...rest } = chat;
 	const choices = listOf(chat['choices']).map((choice) => {
 		const { message, ...others } = objectOf(choice);
 		if (others['finish_reason'] === 'content_filter') return { ...others, logprobs: null, content_filter_results: trippedResults };
-		return { ...others, logprobs: others['logprobs'] ?? null, message, content_filter_results: answerResults };
+		return { ...others, logprobs: others['logprobs'] ?? null, message, content_filter_results: resultsText };
 	});
 	const sorted = objectOf(sortKeys({ ...rest, choices, prompt_filter_results: promptFilter }));
 	return { ...sorted, prompt_filter_results: promptFilter };

@@ -99,8 +99,8 @@ function checkCallPairs(contents: readonly JsonObject[], model: GeminiModel): vo
 	for (const [index, content] of contents.entries()) {
 		const calls = partsWith(content, 'functionCall');
 		if (calls.length === 0) continue;
-		const answers = partsWith(contents[index + 1], 'functionResponse');
-		if (answers.length !== calls.length) {
+		const responses = partsWith(contents[index + 1], 'functionResponse');
+		if (responses.length !== calls.length) {
 			reject(
 				'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
 			);

@@ -15,7 +15,7 @@ import { checkChatMessages } from '../openai/check-chat-messages.ts';
 import { type ChatOptions, readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { finishReasonOf } from '../openai/render-chat.ts';
 import { dataLine } from '../openai/stream-chat.ts';
-import { type Answer, bearerKey, type ModelCall, type Wire, type WireEvent } from '../wire.ts';
+import { bearerKey, type ModelRequest, type Wire, type WireEvent, type WireResponse } from '../wire.ts';
 import { reject } from './check-content.ts';
 import { checkGoogleKey, googleHeaders } from './gemini.ts';
 import { renderGoogleError } from './gemini-errors.ts';
@@ -36,15 +36,15 @@ export const geminiOpenAiWire: Wire = {
 		if (facts.needsSignatures) checkSignatures(body);
 		return readChatPrompt(body, model, facts.thinks);
 	},
-	openCall(body, named): ModelCall {
+	openRequest(body, named): ModelRequest {
 		const model = named.replace(/^models\//, '');
 		const options = readChatOptions(body);
 		return {
 			isStream: body['stream'] === true,
 			caching: 'implicit',
 			streamContentType: 'text/event-stream',
-			renderWhole: (answer) => renderCompatible(answer, model, options),
-			renderEvents: (answer) => streamCompatible(answer, model, options),
+			renderNonStreaming: (response) => renderCompatible(response, model, options),
+			renderEvents: (response) => streamCompatible(response, model, options),
 			renderErrorEvent: () => dataLine(renderGoogleError(new VendorError('overloaded', '', { status: 503 }), model)),
 		};
 	},
@@ -69,7 +69,7 @@ function signatureOf(holder: JsonObject): string {
 	return textOf(objectOf(objectOf(holder['extra_content'])['google'])['thought_signature']);
 }
 
-function renderCompatible({ plan, random, createdSeconds, quirks }: Answer, model: string, options: ChatOptions): JsonObject {
+function renderCompatible({ plan, random, createdSeconds, quirks }: WireResponse, model: string, options: ChatOptions): JsonObject {
 	return {
 		choices: plan.choices.map((choice, index) => ({
 			finish_reason: finishReasonOf(choice, options),
@@ -97,7 +97,7 @@ function renderCall(call: PlannedCall, index: number, random: SeededRandom): Jso
 	};
 }
 
-function renderUsage(usage: Answer['plan']['usage']): JsonObject {
+function renderUsage(usage: WireResponse['plan']['usage']): JsonObject {
 	const prompt = usage.input + usage.cacheRead;
 	return {
 		completion_tokens: usage.output - usage.reasoning,
@@ -109,7 +109,11 @@ function renderUsage(usage: Answer['plan']['usage']): JsonObject {
 
 const tokensPerChunk = 16;
 
-function* streamCompatible({ plan, random, createdSeconds, quirks }: Answer, model: string, options: ChatOptions): Generator<WireEvent> {
+function* streamCompatible(
+	{ plan, random, createdSeconds, quirks }: WireResponse,
+	model: string,
+	options: ChatOptions,
+): Generator<WireEvent> {
 	const id = random.letters(22);
 	const usage = options.includesUsage && !quirks.omitsUsage ? renderUsage(plan.usage) : undefined;
 	let carried = 0;

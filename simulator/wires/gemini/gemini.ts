@@ -1,5 +1,5 @@
 import { VendorError } from '../../vendor-error.ts';
-import { bearerKey, type HeaderContext, headerText, type ModelCall, type Wire } from '../wire.ts';
+import { bearerKey, type HeaderContext, headerText, type ModelRequest, type Wire } from '../wire.ts';
 import { camelCaseKeys } from './camel-case.ts';
 import { checkContent } from './check-content.ts';
 import { renderGoogleError } from './gemini-errors.ts';
@@ -19,15 +19,15 @@ export const geminiWire: Wire = {
 		checkContent(body, facts);
 		return readContentPrompt(body, model, facts);
 	},
-	openCall(outline, model, target): ModelCall {
+	openRequest(outline, model, target): ModelRequest {
 		const options = { model, showsThoughts: showsThoughts(camelCaseKeys(outline)), isSse: target.query.get('alt') === 'sse' };
 		return {
 			isStream: target.isStream,
 			caching: 'implicit',
-			...(target.action === 'count' ? { countAnswer: (inputTokens: number) => ({ totalTokens: inputTokens }) } : {}),
+			...(target.action === 'count' ? { countResponse: (inputTokens: number) => ({ totalTokens: inputTokens }) } : {}),
 			streamContentType: options.isSse ? 'text/event-stream' : 'application/json; charset=UTF-8',
-			renderWhole: (answer) => renderContent(answer, options),
-			renderEvents: (answer) => streamContent(answer, options),
+			renderNonStreaming: (response) => renderContent(response, options),
+			renderEvents: (response) => streamContent(response, options),
 			renderErrorEvent: () => {
 				const text = JSON.stringify(renderGoogleError(new VendorError('overloaded', '', { status: 503 }), model));
 				return options.isSse ? `data: ${text}\r\n\r\n` : `,\r\n${text}]`;

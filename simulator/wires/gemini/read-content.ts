@@ -27,7 +27,7 @@ export function readContentPrompt(body: JsonObject, model: string, facts: Gemini
 			isFreeText: false,
 		})),
 		toolChoice: declarations.length === 0 ? 'none' : readToolChoice(body),
-		mayCallSeveral: true,
+		canCallSeveral: true,
 		speaksBeforeCalls: false,
 		outputSchema: readSchema(config, declarations.length > 0, [textOfParts(objectOf(body['systemInstruction'])), textOfParts(lastUser)]),
 		maxOutputTokens: numberOf(config['maxOutputTokens']),

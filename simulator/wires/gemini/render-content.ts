@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json-value.ts';
 import type { PlannedCall, PlannedChoice, Usage } from '../../plan/response-plan.ts';
 import { stepsOf } from '../../plan/response-steps.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
-import type { Answer, WireEvent } from '../wire.ts';
+import type { WireEvent, WireResponse } from '../wire.ts';
 
 export interface ContentOptions {
 	readonly model: string;
@@ -12,8 +12,8 @@ export interface ContentOptions {
 	readonly isSse: boolean;
 }
 
-export function renderContent(answer: Answer, options: ContentOptions): JsonObject {
-	const { plan, random, quirks } = answer;
+export function renderContent(response: WireResponse, options: ContentOptions): JsonObject {
+	const { plan, random, quirks } = response;
 	const candidates = plan.choices.map((choice, index) => {
 		const parts = renderParts(choice, index === 0 ? plan.thinking : '', options, random);
 		return {
@@ -90,8 +90,8 @@ function renderUsageMetadata(usage: Usage, output: number): JsonObject {
 /** Approximate number of text tokens in the vendor's long chunks. */
 const tokensPerChunk = 16;
 
-export function* streamContent(answer: Answer, options: ContentOptions): Generator<WireEvent> {
-	const { plan, random, quirks } = answer;
+export function* streamContent(response: WireResponse, options: ContentOptions): Generator<WireEvent> {
+	const { plan, random, quirks } = response;
 	const responseId = random.letters(22);
 	let generated = 0;
 	let carried = 0;

@@ -111,7 +111,7 @@ function checkCallShapes(message: JsonObject, index: number): void {
 
 function checkToolPairs(messages: readonly JsonObject[]): void {
 	let open: { ids: Set<string>; index: number } | undefined;
-	const requireAnswered = (): void => {
+	const requireToolResults = (): void => {
 		if (open === undefined || open.ids.size === 0) return;
 		reject(
 			"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
@@ -128,9 +128,9 @@ function checkToolPairs(messages: readonly JsonObject[]): void {
 			}
 			continue;
 		}
-		requireAnswered();
+		requireToolResults();
 		const ids = listOf(message['tool_calls']).map((call) => textOf(objectOf(call)['id']));
 		open = ids.length === 0 ? undefined : { ids: new Set(ids), index };
 	}
-	requireAnswered();
+	requireToolResults();
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
-import { bearerKey, type ModelCall, type Wire } from '../wire.ts';
+import { bearerKey, type ModelRequest, type Wire } from '../wire.ts';
 import { checkChat } from './check-chat.ts';
 import { openAiModel } from './openai-models.ts';
 import { readChatOptions, readChatPrompt } from './read-chat.ts';
@@ -24,20 +24,20 @@ export const openAiWire: Wire = {
 		checkChat(body, facts);
 		return readChatPrompt(body, model, facts.isReasoning);
 	},
-	openCall(body, model): ModelCall {
+	openRequest(body, model): ModelRequest {
 		const facts = openAiModel(model);
 		const options = readChatOptions(body);
 		return {
 			isStream: body['stream'] === true,
 			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
 			streamContentType: 'text/event-stream; charset=utf-8',
-			renderWhole: (answer) => renderChat(answer, facts, options),
-			renderEvents: (answer) => streamChat(answer, facts, options, { shape: (chunk) => chunk }),
+			renderNonStreaming: (response) => renderChat(response, facts, options),
+			renderEvents: (response) => streamChat(response, facts, options, { shape: (chunk) => chunk }),
 			renderErrorEvent: () => dataLine(renderOpenAiError(new VendorError('server', ''), '', '')),
 		};
 	},
 	renderError: (error, { key, model }) => renderOpenAiError(error, key, model),
-	headers({ requestId, status, random, answerNumber, inputTokens, error }) {
+	headers({ requestId, status, random, responseNumber, inputTokens, error }) {
 		const headers: Record<string, string | string[]> = {
 			'x-request-id': requestId,
 			'openai-version': '2020-10-01',
@@ -52,7 +52,7 @@ export const openAiWire: Wire = {
 			'alt-svc': 'h3=":443"; ma=86400',
 			'x-ratelimit-limit-requests': '30000',
 			'x-ratelimit-limit-tokens': '150000000',
-			'x-ratelimit-remaining-requests': String(30_000 - (answerNumber % 1000)),
+			'x-ratelimit-remaining-requests': String(30_000 - (responseNumber % 1000)),
 			'x-ratelimit-remaining-tokens': String(150_000_000 - inputTokens),
 			'x-ratelimit-reset-requests': '2ms',
 			'x-ratelimit-reset-tokens': '0s',

@@ -34,7 +34,7 @@ export function readChatPrompt(body: JsonObject, model: string, isReasoning: boo
 			.map(({ content }) => contentText(content)),
 		tools,
 		toolChoice: tools.length === 0 ? 'none' : readToolChoice(body['tool_choice'] ?? body['function_call']),
-		mayCallSeveral: body['parallel_tool_calls'] !== false && !isGiven(body['functions']),
+		canCallSeveral: body['parallel_tool_calls'] !== false && !isGiven(body['functions']),
 		speaksBeforeCalls: false,
 		outputSchema: readSchema(body['response_format'], [...instructionsOf(messages), contentText(lastUser?.['content'])], tools.length > 0),
 		maxOutputTokens: numberOf(body['max_completion_tokens']) ?? numberOf(body['max_tokens']),

@@ -2,12 +2,12 @@
 import type { JsonObject } from '../../json-value.ts';
 import type { PlannedCall, PlannedChoice, Usage } from '../../plan/response-plan.ts';
 import { piecesOf } from '../../token-count.ts';
-import type { Answer } from '../wire.ts';
+import type { WireResponse } from '../wire.ts';
 import type { OpenAiModel } from './openai-models.ts';
 import type { ChatOptions } from './read-chat.ts';
 
-export function renderChat(answer: Answer, model: OpenAiModel, options: ChatOptions): JsonObject {
-	const { plan, random, createdSeconds, quirks } = answer;
+export function renderChat(response: WireResponse, model: OpenAiModel, options: ChatOptions): JsonObject {
+	const { plan, random, createdSeconds, quirks } = response;
 	return {
 		id: `chatcmpl-${random.letters(29)}`,
 		object: 'chat.completion',

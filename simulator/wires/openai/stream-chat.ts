@@ -1,7 +1,7 @@
 /** Renders chat completions responses as chunks. */
 import type { JsonObject } from '../../json-value.ts';
-import { type AnswerStep, stepsOf } from '../../plan/response-steps.ts';
-import type { Answer, WireEvent } from '../wire.ts';
+import { type ResponseStep, stepsOf } from '../../plan/response-steps.ts';
+import type { WireEvent, WireResponse } from '../wire.ts';
 import type { OpenAiModel } from './openai-models.ts';
 import type { ChatOptions } from './read-chat.ts';
 import { callIdOf, fingerprintOf, finishReasonOf, renderChatUsage, renderLogprobs, renderModeration } from './render-chat.ts';
@@ -14,20 +14,20 @@ export interface ChatDialect {
 	readonly preamble?: JsonObject;
 }
 
-export function* streamChat(answer: Answer, model: OpenAiModel, options: ChatOptions, dialect: ChatDialect): Generator<WireEvent> {
-	const { plan, random, quirks } = answer;
+export function* streamChat(response: WireResponse, model: OpenAiModel, options: ChatOptions, dialect: ChatDialect): Generator<WireEvent> {
+	const { plan, random, quirks } = response;
 	const id = `chatcmpl-${random.letters(29)}`;
-	const asksUsage = options.includesUsage && !quirks.omitsUsage;
+	const requestsUsage = options.includesUsage && !quirks.omitsUsage;
 	const chunk = (rest: JsonObject, usage: JsonObject | null, outputTokens: number): WireEvent => {
 		const whole = {
 			id,
 			object: 'chat.completion.chunk',
-			created: answer.createdSeconds,
+			created: response.createdSeconds,
 			model: model.snapshot,
 			service_tier: options.serviceTier,
 			system_fingerprint: fingerprintOf(model),
 			...rest,
-			...(asksUsage ? { usage } : {}),
+			...(requestsUsage ? { usage } : {}),
 			...(options.includesObfuscation ? { obfuscation: random.letters(random.integer(0, 16)) } : {}),
 		};
 		return { bytes: dataLine(dialect.shape(whole)), outputTokens };
@@ -38,7 +38,7 @@ export function* streamChat(answer: Answer, model: OpenAiModel, options: ChatOpt
 	};
 
 	if (dialect.preamble !== undefined) yield { bytes: dataLine(dialect.preamble), outputTokens: 0 };
-	const writer = createDeltaWriter(answer, options);
+	const writer = createDeltaWriter(response, options);
 	let thought = 0;
 	let pieces = 0;
 	for (const [index, choice] of plan.choices.entries()) {
@@ -68,7 +68,7 @@ export function* streamChat(answer: Answer, model: OpenAiModel, options: ChatOpt
 		yield choiceChunk(index, {}, finishReasonOf(choice, options), thought);
 		thought = 0;
 	}
-	if (asksUsage) yield chunk({ choices: [] }, renderChatUsage(plan.usage, model), 0);
+	if (requestsUsage) yield chunk({ choices: [] }, renderChatUsage(plan.usage, model), 0);
 	if (options.isModerated) yield chunk({ choices: [], moderation: renderModeration() }, null, 0);
 	yield { bytes: 'data: [DONE]\n\n', outputTokens: 0 };
 }
@@ -85,10 +85,10 @@ interface DeltaWriter {
 	/** Tells whether a single tool call comes with the role, in the first chunk. */
 	opensWithCall(choice: number): boolean;
 	/** Returns undefined for a step without a chunk. */
-	deltaOf(step: AnswerStep): JsonObject | undefined;
+	deltaOf(step: ResponseStep): JsonObject | undefined;
 }
 
-function createDeltaWriter({ plan, quirks }: Answer, options: ChatOptions): DeltaWriter {
+function createDeltaWriter({ plan, quirks }: WireResponse, options: ChatOptions): DeltaWriter {
 	const opensWithCall = (index: number): boolean => {
 		const choice = plan.choices[index];
 		return choice !== undefined && choice.text === '' && choice.calls.length === 1;

@@ -14,7 +14,7 @@ export class AdminRejection extends CommandFailure {
 	}
 }
 
-export interface AdminAnswer {
+export interface AdminResponse {
 	readonly body: Row;
 	readonly etag: string | undefined;
 }
@@ -23,7 +23,7 @@ export interface AdminAnswer {
  * Sends a request, and turns an error response into a message for the user.
  * @throws AdminRejection; CommandFailure 2 for a response that does not come from an admin API.
  */
-export async function askAdmin(api: AdminApi, request: AdminRequest): Promise<AdminAnswer> {
+export async function requestAdmin(api: AdminApi, request: AdminRequest): Promise<AdminResponse> {
 	const { status, headers, text } = await api.request(request);
 	if (status === 204) return { body: {}, etag: undefined };
 	const body = readObject(text);
@@ -41,7 +41,7 @@ export async function readRows(api: AdminApi, path: string, filters: Row, most: 
 	for (;;) {
 		const limit = Math.min(rowsOfPage, most - rows.length);
 		const query = queryText({ ...filters, limit, ...(typeof cursor === 'string' && { cursor }) });
-		const { body } = await askAdmin(api, { method: 'GET', path: `${path}${query}` });
+		const { body } = await requestAdmin(api, { method: 'GET', path: `${path}${query}` });
 		rows.push(...(body['data'] as Row[]));
 		cursor = body['next_cursor'];
 		if (typeof cursor !== 'string' || rows.length >= most) return { rows, hasMore: typeof cursor === 'string' };

@@ -1,7 +1,7 @@
 /** Client commands over the admin API. */
 import { CommandFailure } from '../command-failure.ts';
 import type { AdminApi, ClientOperations, ListedClient } from '../environment.ts';
-import { AdminRejection, askAdmin, readRows } from './admin-request.ts';
+import { AdminRejection, readRows, requestAdmin } from './admin-request.ts';
 import type { Row } from './resources.ts';
 
 export function createClientOperations(api: AdminApi): ClientOperations {
@@ -11,7 +11,7 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 				throw new CommandFailure(1, `team: \`${team}\` is defined in the configuration file: add the client to its client_ids there`);
 			}
 			const wish = { name, scopes, ...(id !== undefined && { id }) };
-			const created = await orStatus(409, askAdmin(api, { method: 'POST', path: '/clients', body: wish }));
+			const created = await orStatus(409, requestAdmin(api, { method: 'POST', path: '/clients', body: wish }));
 			if (created === 409) return 'id_taken';
 			const client = { id: String(created.body['id']), secret: String(created.body['client_secret']) };
 			try {
@@ -28,10 +28,10 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 		},
 		async rotate(id, overlapSeconds) {
 			const request = { method: 'POST', path: `${clientPath(id)}/rotate`, body: { overlap_seconds: overlapSeconds } } as const;
-			const rotated = await orStatus(404, askAdmin(api, request));
+			const rotated = await orStatus(404, requestAdmin(api, request));
 			return rotated === 404 ? undefined : { secret: String(rotated.body['client_secret']) };
 		},
-		delete: async (id) => (await orStatus(404, askAdmin(api, { method: 'DELETE', path: clientPath(id) }))) !== 404,
+		delete: async (id) => (await orStatus(404, requestAdmin(api, { method: 'DELETE', path: clientPath(id) }))) !== 404,
 		close: () => api.close(),
 	};
 }
@@ -41,12 +41,12 @@ async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<
 	for (let attempt = 0; attempt < 10; attempt++) {
 		const known = await find(api, teamPath(team));
 		try {
-			if (known === undefined) await askAdmin(api, { method: 'POST', path: '/teams', body: { id: team, client_ids: [clientId] } });
+			if (known === undefined) await requestAdmin(api, { method: 'POST', path: '/teams', body: { id: team, client_ids: [clientId] } });
 			else {
 				const clientIds = known.body['client_ids'] as string[];
 				if (clientIds.includes(clientId)) return;
 				const headers = { 'if-match': known.etag ?? '*' };
-				await askAdmin(api, { method: 'PUT', path: teamPath(team), headers, body: { client_ids: [...clientIds, clientId] } });
+				await requestAdmin(api, { method: 'PUT', path: teamPath(team), headers, body: { client_ids: [...clientIds, clientId] } });
 			}
 			return;
 		} catch (cause) {
@@ -61,14 +61,14 @@ async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<
 	);
 }
 
-async function find(api: AdminApi, path: string): Promise<Awaited<ReturnType<typeof askAdmin>> | undefined> {
-	const found = await orStatus(404, askAdmin(api, { method: 'GET', path }));
+async function find(api: AdminApi, path: string): Promise<Awaited<ReturnType<typeof requestAdmin>> | undefined> {
+	const found = await orStatus(404, requestAdmin(api, { method: 'GET', path }));
 	return found === 404 ? undefined : found;
 }
 
-async function orStatus<Answer, Status extends number>(status: Status, answer: Promise<Answer>): Promise<Answer | Status> {
+async function orStatus<Answer, Status extends number>(status: Status, response: Promise<Answer>): Promise<Answer | Status> {
 	try {
-		return await answer;
+		return await response;
 	} catch (cause) {
 		if (cause instanceof AdminRejection && cause.status === status) return status;
 		throw cause;

@@ -34,9 +34,9 @@ describe('records', () => {
 	});
 
 	it('set changes what is given, in the state that was read', async () => {
-		const answer: AdminApi['request'] = () =>
+		const response: AdminApi['request'] = () =>
 			Promise.resolve({ status: 200, headers: { etag: '"5"' }, text: '{"limits":{"rpm":1,"daily_tokens":2},"name":"Red"}' });
-		expect((await run('team set red/1 --rpm 9', { answer })).calls.slice(1, 3)).toEqual([
+		expect((await run('team set red/1 --rpm 9', { response })).calls.slice(1, 3)).toEqual([
 			['request', { method: 'GET', path: '/teams/red%2F1' }],
 			['request', { method: 'PUT', path: '/teams/red%2F1', headers: { 'if-match': '"5"' }, body: { limits: { rpm: 9, daily_tokens: 2 } } }],
 		]);
@@ -61,21 +61,21 @@ describe('records', () => {
 			'/teams?limit=1000&cursor=c+d': '{"data":[{"id":"b\\u001b","origin":"api"}],"next_cursor":null}',
 			'/teams?limit=1': '{"data":[{"id":"a"}],"next_cursor":"c"}',
 		};
-		const answer: AdminApi['request'] = ({ path }) => Promise.resolve({ status: 200, headers: {}, text: pages[path] ?? '' });
-		const { out } = await run('team list', { answer });
+		const response: AdminApi['request'] = ({ path }) => Promise.resolve({ status: 200, headers: {}, text: pages[path] ?? '' });
+		const { out } = await run('team list', { response });
 		expect(out).toBe(
 			'ID  NAME  TIER  RPM  DAILY TOKENS  CLIENTS  ORIGIN\na   -     -     -    -             x,y      config\nb\ufffd  -     -     -    -             -        api\n',
 		);
-		expect(JSON.parse((await run('team list --json', { answer })).out)).toHaveLength(2);
-		const cut = await run('team list --limit 1 --json', { answer });
+		expect(JSON.parse((await run('team list --json', { response })).out)).toHaveLength(2);
+		const cut = await run('team list --limit 1 --json', { response });
 		expect(JSON.parse(cut.out)).toHaveLength(1);
 		expect(cut.err).toBe('more than 1 entries: use --limit\n');
 	});
 
 	it('a record is shown member by member, its lists as tables', async () => {
 		const text = '{"team":"red","period":{"start":"s"},"cost_usd":"1.00","models":[{"model":"m","tokens":{"input":5}}],"budgets":[]}';
-		const answer: AdminApi['request'] = () => Promise.resolve({ status: 200, headers: {}, text });
-		expect((await run('usage show red --group-by day', { answer })).out).toBe(
+		const response: AdminApi['request'] = () => Promise.resolve({ status: 200, headers: {}, text });
+		expect((await run('usage show red --group-by day', { response })).out).toBe(
 			'FIELD         VALUE\nteam          red\nperiod.start  s\ncost_usd      1.00\nbudgets       -\n\nmodels\nMODEL  TOKENS.INPUT\nm      5\n',
 		);
 	});
@@ -94,7 +94,7 @@ describe('records', () => {
 			2,
 			'the API returned 502 without a JSON object: is this the admin API?\n',
 		],
-	])('a refusal is told readably %#', async (answer, code, err) => {
-		expect(await run('team delete red', { answer })).toMatchObject({ code, out: '', err: `tollgate: ${err}` });
+	])('a refusal is told readably %#', async (response, code, err) => {
+		expect(await run('team delete red', { response })).toMatchObject({ code, out: '', err: `tollgate: ${err}` });
 	});
 });

@@ -2,7 +2,7 @@ import { CommandFailure } from '../command-failure.ts';
 import { type AdminFlags, readAdminFlags } from '../commands/command-options.ts';
 import type { AdminApi, CliEnvironment } from '../environment.ts';
 import { mayStyle } from '../format-table.ts';
-import { askAdmin, queryText, readRows } from './admin-request.ts';
+import { queryText, readRows, requestAdmin } from './admin-request.ts';
 import { membersOf } from './fields.ts';
 import { renderRecord, renderRows } from './render-record.ts';
 import type { Resource, Row } from './resources.ts';
@@ -27,13 +27,13 @@ export async function showRecord(
 	environment: CliEnvironment,
 ): Promise<number> {
 	const path = `${pathOf(resource, id)}${suffix}${queryText(membersOf(filters, flags))}`;
-	const { body } = await withAdmin(flags, environment, (api) => askAdmin(api, { method: 'GET', path }));
+	const { body } = await withAdmin(flags, environment, (api) => requestAdmin(api, { method: 'GET', path }));
 	return writeRecord(body, flags, environment);
 }
 
 export async function createRecord({ path, fields }: Resource, flags: RecordFlags, environment: CliEnvironment): Promise<number> {
 	const request = { method: 'POST', path, body: membersOf(fields, flags) } as const;
-	const { body } = await withAdmin(flags, environment, (api) => askAdmin(api, request));
+	const { body } = await withAdmin(flags, environment, (api) => requestAdmin(api, request));
 	return writeRecord(body, flags, environment);
 }
 
@@ -46,16 +46,16 @@ export async function setRecord(resource: Resource, id: string, flags: RecordFla
 	}
 	const path = pathOf(resource, id);
 	const { body } = await withAdmin(flags, environment, async (api) => {
-		if (isSetWhole) return askAdmin(api, { method: 'PUT', path, body: membersOf(changeable, flags) });
-		const before = await askAdmin(api, { method: 'GET', path });
+		if (isSetWhole) return requestAdmin(api, { method: 'PUT', path, body: membersOf(changeable, flags) });
+		const before = await requestAdmin(api, { method: 'GET', path });
 		const headers = before.etag === undefined ? {} : { 'if-match': before.etag };
-		return askAdmin(api, { method: 'PUT', path, headers, body: membersOf(changeable, flags, before.body) });
+		return requestAdmin(api, { method: 'PUT', path, headers, body: membersOf(changeable, flags, before.body) });
 	});
 	return writeRecord(body, flags, environment);
 }
 
 export async function deleteRecord(resource: Resource, id: string, flags: AdminFlags, environment: CliEnvironment): Promise<number> {
-	await withAdmin(flags, environment, (api) => askAdmin(api, { method: 'DELETE', path: pathOf(resource, id) }));
+	await withAdmin(flags, environment, (api) => requestAdmin(api, { method: 'DELETE', path: pathOf(resource, id) }));
 	await environment.stderr.write(`${resource.name} ${id} deleted\n`);
 	return 0;
 }

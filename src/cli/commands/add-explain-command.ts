@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { clientDialectNames } from '../../core/dialect-name.ts';
-import { askAdmin } from '../admin/admin-request.ts';
+import { requestAdmin } from '../admin/admin-request.ts';
 import { pairs } from '../admin/fields.ts';
 import { renderRecord } from '../admin/render-record.ts';
 import { withAdmin } from '../admin/run-resource.ts';
@@ -37,10 +37,10 @@ export function addExplainCommand(program: Command, run: RunTask): void {
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate explain --client search-bot --body request.json')
-		.action((flags: ExplainFlags) => run((environment) => explainCall(flags, environment)));
+		.action((flags: ExplainFlags) => run((environment) => explainRequest(flags, environment)));
 }
 
-async function explainCall(flags: ExplainFlags, environment: CliEnvironment): Promise<number> {
+async function explainRequest(flags: ExplainFlags, environment: CliEnvironment): Promise<number> {
 	const { client, team, accessTokenFile, format, headers } = flags;
 	if ([client, team, accessTokenFile].filter((one) => one !== undefined).length !== 1) {
 		throw new CommandFailure(1, 'set exactly one of --client, --team and --access-token-file');
@@ -53,7 +53,7 @@ async function explainCall(flags: ExplainFlags, environment: CliEnvironment): Pr
 		body_text: await readGiven(flags.body),
 		...(headers !== undefined && { headers }),
 	};
-	const { body: explained } = await withAdmin(flags, environment, (api) => askAdmin(api, { method: 'POST', path: '/explain', body }));
+	const { body: explained } = await withAdmin(flags, environment, (api) => requestAdmin(api, { method: 'POST', path: '/explain', body }));
 	await environment.stdout.write(flags.json ? `${JSON.stringify(explained, null, 2)}\n` : renderRecord(explained, mayStyle(environment)));
 	return 0;
 }

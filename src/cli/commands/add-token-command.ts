@@ -38,8 +38,8 @@ export function addTokenCommand(program: Command, run: RunTask): void {
 		.action((flags: TokenFlags) =>
 			run(async (environment) => {
 				const { runToken } = await import('../token/run-token.ts');
-				const mustAsk = flags.refresh === true;
-				const options = { mayCache: flags.cache === true || mustAsk, mustAsk, timeoutSeconds: flags.timeoutSeconds };
+				const shouldPrompt = flags.refresh === true;
+				const options = { mayCache: flags.cache === true || shouldPrompt, shouldPrompt, timeoutSeconds: flags.timeoutSeconds };
 				if (flags.demo !== true) return runToken(options, environment);
 				const env = { ...environment.env, ...(await environment.operations.demoCredentials()) };
 				return runToken(options, { ...environment, env });

@@ -34,7 +34,7 @@ const raw =
 
 let server: Server;
 let endpoint: string;
-let answer: Answer;
+let httpResponse: Answer;
 let requests: { request: IncomingMessage; form: URLSearchParams }[] = [];
 let home: string;
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
 		request.on('end', () => {
 			const form = new URLSearchParams(body);
 			requests.push({ request, form });
-			answer(response, form, request);
+			httpResponse(response, form, request);
 		});
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -57,7 +57,7 @@ afterAll(() => {
 });
 beforeEach(async () => {
 	requests = [];
-	answer = json({ access_token: goodToken, expires_in: 3600 });
+	httpResponse = json({ access_token: goodToken, expires_in: 3600 });
 	home = await mkdtemp(join(tmpdir(), 'tollgate-token-'));
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
@@ -92,7 +92,7 @@ function outcomeOf(child: ChildProcess): Promise<Outcome> {
 const command = (args: readonly string[] = [], env = variables()): Promise<Outcome> => outcomeOf(start(['token', ...args], env));
 
 async function runHere(
-	options: { mayCache?: boolean; mustAsk?: boolean; timeoutSeconds?: number; nowMs?: number; env?: Record<string, string> } = {},
+	options: { mayCache?: boolean; shouldPrompt?: boolean; timeoutSeconds?: number; nowMs?: number; env?: Record<string, string> } = {},
 ): Promise<Outcome> {
 	const outcome: Outcome = { code: null, out: '', err: '' };
 	const write = (key: 'out' | 'err') => ({
@@ -102,9 +102,9 @@ async function runHere(
 			return Promise.resolve();
 		},
 	});
-	const { mayCache = false, mustAsk = false, timeoutSeconds = 5, env = variables() } = options;
+	const { mayCache = false, shouldPrompt = false, timeoutSeconds = 5, env = variables() } = options;
 	outcome.code = await runToken(
-		{ mayCache, mustAsk, timeoutSeconds },
+		{ mayCache, shouldPrompt, timeoutSeconds },
 		{ stdout: write('out'), stderr: write('err'), env },
 		() => options.nowMs ?? nowMs,
 	);
@@ -160,7 +160,7 @@ describe('the command', () => {
 	it('takes the whole form of its options too', async () => {
 		expect(await command(['--timeout-seconds', '7', '--cache'])).toEqual({ code: 0, out: `${goodToken}\n`, err: '' });
 		expect(await command(['--cache'])).toEqual({ code: 0, out: `${goodToken}\n`, err: '' });
-		answer = json({ access_token: 'renewed' });
+		httpResponse = json({ access_token: 'renewed' });
 		expect(await command(['--cache'])).toMatchObject({ out: `${goodToken}\n` });
 		expect(await command(['--refresh'])).toEqual({ code: 0, out: 'renewed\n', err: '' });
 		expect(await command(['--cache'])).toMatchObject({ out: 'renewed\n' });
@@ -168,7 +168,7 @@ describe('the command', () => {
 	});
 
 	it('exits 2 when the answer takes longer than the time it has', async () => {
-		answer = () => undefined;
+		httpResponse = () => undefined;
 		const outcome = await command(['--timeout-seconds', '1']);
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);
@@ -185,7 +185,7 @@ describe('the command', () => {
 
 	it('ends quietly when the reader of its output has gone', async () => {
 		let child: ChildProcess | undefined;
-		answer = (response, form, request) => {
+		httpResponse = (response, form, request) => {
 			child?.stdout?.destroy();
 			setImmediate(() => json({ access_token: goodToken })(response, form, request));
 		};
@@ -237,7 +237,7 @@ describe('exit code 2', () => {
 	};
 
 	it.each(Object.entries(cases))('for %s', async (_name, given) => {
-		answer = given;
+		httpResponse = given;
 		const outcome = await runHere();
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);
@@ -256,7 +256,7 @@ describe('exit code 2', () => {
 	});
 
 	it('for a body that trickles past the time limit', async () => {
-		answer = (response) => {
+		httpResponse = (response) => {
 			response.write('{"access');
 			const timer = setInterval(() => response.write(' '), 5);
 			response.on('close', () => clearInterval(timer));
@@ -273,7 +273,7 @@ describe('exit code 2', () => {
 	});
 
 	it('explains the error codes of RFC 6749', async () => {
-		answer = json({ error: 'invalid_scope', error_description: secret }, 400);
+		httpResponse = json({ error: 'invalid_scope', error_description: secret }, 400);
 		const outcome = await runHere();
 		expectSilent(outcome);
 		expect(outcome.err).toBe(
@@ -282,7 +282,7 @@ describe('exit code 2', () => {
 	});
 
 	it.each([401, 404, 405])('for another address than the token endpoint, status %i: says which it asked', async (status) => {
-		answer = raw('<!doctype html><title>Not here</title>', status);
+		httpResponse = raw('<!doctype html><title>Not here</title>', status);
 		const outcome = await runHere({ env: variables({ GATEWAY_TOKEN_ENDPOINT: `${endpoint}?key=hidden` }) });
 		expectSilent(outcome);
 		expect(outcome).toMatchObject({ code: 2 });
@@ -312,7 +312,7 @@ describe('exit code 3', () => {
 	};
 
 	it.each(Object.entries(cases))('for %s', async (_name, given) => {
-		answer = given;
+		httpResponse = given;
 		const outcome = await runHere();
 		expect(outcome.code).toBe(3);
 		expectSilent(outcome);
@@ -322,7 +322,7 @@ describe('exit code 3', () => {
 it('accepts an opaque token, extra members and a body just below the limit', async () => {
 	const token = 'opaque-token_~+/=';
 	const text = JSON.stringify({ access_token: token, extra: '' });
-	answer = raw(text.slice(0, -2) + 'x'.repeat(1_048_576 - text.length) + text.slice(-2));
+	httpResponse = raw(text.slice(0, -2) + 'x'.repeat(1_048_576 - text.length) + text.slice(-2));
 	expect(await runHere()).toEqual({ code: 0, out: `${token}\n`, err: '' });
 });
 
@@ -340,9 +340,9 @@ describe('--cache', () => {
 	const after = (seconds: number): number => nowMs + seconds * 1000;
 
 	beforeEach(async () => {
-		answer = json({ access_token: token, expires_in: 3600 });
+		httpResponse = json({ access_token: token, expires_in: 3600 });
 		expect(await cached(nowMs)).toEqual({ code: 0, out: `${token}\n`, err: '' });
-		answer = json({ access_token: later, expires_in: 3600 });
+		httpResponse = json({ access_token: later, expires_in: 3600 });
 		requests = [];
 	});
 
@@ -356,22 +356,22 @@ describe('--cache', () => {
 
 	it('asks again when the token itself ends within 60 s', async () => {
 		const short = tokenExpiringAt(after(3100 + 300), 'short');
-		answer = json({ access_token: short, expires_in: 3600 });
+		httpResponse = json({ access_token: short, expires_in: 3600 });
 		await cached(after(3100));
-		answer = json({ access_token: later });
+		httpResponse = json({ access_token: later });
 		expect((await cached(after(3100 + 239))).out).toBe(`${short}\n`);
 		expect((await cached(after(3100 + 240))).out).toBe(`${later}\n`);
 	});
 
 	it('requests a new token at once if one was rejected, and caches it', async () => {
-		expect(await runHere({ mayCache: true, mustAsk: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
+		expect(await runHere({ mayCache: true, shouldPrompt: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
 		expect((await cached(nowMs)).out).toBe(`${later}\n`);
 		expect(requests).toHaveLength(1);
 	});
 
 	it('does not print a rejected token while the endpoint is down', async () => {
-		answer = json({}, 503);
-		const outcome = await runHere({ mayCache: true, mustAsk: true, nowMs });
+		httpResponse = json({}, 503);
+		const outcome = await runHere({ mayCache: true, shouldPrompt: true, nowMs });
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);
 		expect((await cached(nowMs)).out).toBe(`${token}\n`);
@@ -451,7 +451,7 @@ describe('--cache', () => {
 	});
 
 	it('prints the cached token with a warning while the issuer is down and the token lives', async () => {
-		answer = raw('', 503);
+		httpResponse = raw('', 503);
 		const outcome = await cached(after(3599));
 		expect(outcome).toMatchObject({ code: 0, out: `${token}\n` });
 		expect(outcome.err).toContain('HTTP 503; printing the cached token');
@@ -459,9 +459,9 @@ describe('--cache', () => {
 	});
 
 	it('does not hide a rejection or an unusable response behind the cached token', async () => {
-		answer = json({ error: 'invalid_client' }, 401);
+		httpResponse = json({ error: 'invalid_client' }, 401);
 		expect(await cached(after(3000))).toMatchObject({ code: 2, out: '' });
-		answer = json({});
+		httpResponse = json({});
 		expect(await cached(after(3000))).toMatchObject({ code: 3, out: '' });
 	});
 

@@ -6,7 +6,7 @@ import { isSecretExposed, readTokenSettings, type TokenSettings } from './token-
 export interface TokenOptions {
 	readonly mayCache: boolean;
 	/** True if the cached token was rejected: the helper requests a new one and replaces it. */
-	readonly mustAsk: boolean;
+	readonly shouldPrompt: boolean;
 	readonly timeoutSeconds: number;
 }
 
@@ -58,7 +58,7 @@ async function findToken(
 	try {
 		directory = cacheDirectory(environment.env);
 		cached = await readCachedToken(directory, name);
-		if (options.mustAsk) cached = undefined;
+		if (options.shouldPrompt) cached = undefined;
 	} catch (error) {
 		isCacheUsable = false;
 		await withoutCache(error);

@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import {
 	describeTokenError,
-	maxTokenAnswerBytes,
-	readTokenAnswer,
+	maxTokenResponseBytes,
 	readTokenErrorCode,
-	type TokenAnswer,
+	readTokenResponse,
+	type TokenResponse,
 } from '../../client/token-response.ts';
 import { TokenRequestFailure } from '../command-failure.ts';
 import type { TokenSettings } from './token-settings.ts';
@@ -13,15 +13,15 @@ import type { TokenSettings } from './token-settings.ts';
  * Requests one access token (RFC 6749 section 4.4, `client_secret_post`). Follows no redirect and uses no proxy.
  * @throws TokenRequestFailure
  */
-export async function requestToken(settings: TokenSettings, timeoutSeconds: number): Promise<TokenAnswer> {
+export async function requestToken(settings: TokenSettings, timeoutSeconds: number): Promise<TokenResponse> {
 	const { status, text } = await exchange(settings, timeoutSeconds);
 	if (status !== 200) {
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
 		throw new TokenRequestFailure(2, `the token endpoint returned ${describeTokenError(status, code, settings.endpoint)}`, status >= 500);
 	}
-	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
-	if ('problem' in answer) throw new TokenRequestFailure(3, `the token endpoint's response ${answer.problem}`, false);
-	return answer;
+	const response = text === undefined ? { problem: `is larger than ${maxTokenResponseBytes} bytes` } : readTokenResponse(text);
+	if ('problem' in response) throw new TokenRequestFailure(3, `the token endpoint's response ${response.problem}`, false);
+	return response;
 }
 
 async function exchange(settings: TokenSettings, timeoutSeconds: number): Promise<{ status: number; text: string | undefined }> {
@@ -62,7 +62,7 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
 	let byteCount = 0;
 	for await (const chunk of response as AsyncIterable<Buffer>) {
 		byteCount += chunk.length;
-		if (byteCount > maxTokenAnswerBytes) return undefined;
+		if (byteCount > maxTokenResponseBytes) return undefined;
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks).toString('utf8');

@@ -1,14 +1,14 @@
 /** Detects models that can use hidden reasoning tokens, whose cost the visible output does not show. */
 import { remembering } from '../../core/bounded-map.ts';
 
-export interface ThinkingCall {
+export interface ReasoningRequest {
 	readonly kind: string;
 	/** Vendor's name of the model, if known. */
 	readonly knownAs: string;
 	/** Operator's setting for the model's reasoning. */
 	readonly thinking: 'none' | 'enabled' | 'adaptive' | undefined;
 	/** Reasoning as the request sets it; undefined: the request does not set it. */
-	readonly asked: boolean | undefined;
+	readonly requested: boolean | undefined;
 }
 
 /** Default of a model's reasoning: always on, on unless disabled, or on request only; undefined for an unknown model. */
@@ -35,11 +35,11 @@ const habits: readonly (readonly [name: RegExp, habit: Exclude<Habit, undefined>
  * Decides in this order: a request that enables reasoning, the operator's setting, the request and the model's name. For an unknown model:
  * true for vendors that hide reasoning, false for compatible servers, which return all output.
  */
-export function mayThinkUnseen({ kind, knownAs, thinking, asked }: ThinkingCall): boolean {
-	if (asked === true) return true;
+export function mayThinkUnseen({ kind, knownAs, thinking, requested }: ReasoningRequest): boolean {
+	if (requested === true) return true;
 	if (thinking !== undefined) return thinking !== 'none';
 	const habit = habitOf(knownAs);
-	if (asked === false && habit !== 'always') return false;
+	if (requested === false && habit !== 'always') return false;
 	return habit === undefined ? kind !== 'openai-compatible' : habit !== 'when_asked';
 }
 

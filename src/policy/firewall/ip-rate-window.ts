@@ -21,7 +21,7 @@ const slicesKept = slicesPerWindow + 1;
 const untoldShare = 1 / 400;
 
 /** Interval of exchanges about a source that is rejected because of its requests to other processes. */
-const askAgainMs = 1000;
+const retryMs = 1000;
 
 /**
  * Limits the extrapolation of remote counts, which are outdated on arrival and until the next exchange. Sources are assumed to continue at
@@ -114,7 +114,7 @@ export class IpRateWindow {
 		const everywhere = (this.#total[index] ?? 0) + elsewhere;
 		const untold = this.#untold[index] ?? 0;
 		if (untold > 0 && untold >= (everywhere < this.#limit * 0.9 ? Math.ceil(this.#limit * untoldShare) : 1)) return true;
-		const isDue = known < this.#limit || nowMs - (this.#heardMs[index] ?? 0) >= askAgainMs;
+		const isDue = known < this.#limit || nowMs - (this.#heardMs[index] ?? 0) >= retryMs;
 		return everywhere >= this.#limit && elsewhere > 0 && isDue;
 	}
 

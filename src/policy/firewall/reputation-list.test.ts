@@ -92,10 +92,10 @@ test('finds what a naive look at each range finds', () => {
 		{ minLength: 20, maxLength: 20 },
 	);
 	fc.assert(
-		fc.property(fc.array(fc.oneof(v4Range, v6Range), { minLength: 1, maxLength: 40 }), addresses, (ranges, asked) => {
+		fc.property(fc.array(fc.oneof(v4Range, v6Range), { minLength: 1, maxLength: 40 }), addresses, (ranges, requested) => {
 			const list = read(ranges.join('\n'));
 			const bounds = ranges.flatMap((range) => [range.split('/')[0] ?? '']);
-			for (const address of [...asked, ...bounds]) {
+			for (const address of [...requested, ...bounds]) {
 				expect(includes(list, address), `of ${address}`).toBe(ranges.some((range) => isIn(range, address)));
 			}
 		}),
@@ -120,11 +120,11 @@ test('guarantees 9.21: 50,000 ranges; 10,000 random addresses agree with each ad
 		const first = Math.floor((Number(parsed.address.bits) - network) / size) * size;
 		painted.fill(1, first, first + size);
 	}
-	const asked = Array.from({ length: 10_000 }, () => network + (random() >>> 8));
-	const expected = asked.map((bits) => painted[bits - network] === 1);
-	expect(asked.map((bits) => includes(list, textOf(bits)))).toEqual(expected);
+	const requested = Array.from({ length: 10_000 }, () => network + (random() >>> 8));
+	const expected = requested.map((bits) => painted[bits - network] === 1);
+	expect(requested.map((bits) => includes(list, textOf(bits)))).toEqual(expected);
 	expect(expected.filter(Boolean).length).toBeGreaterThan(100);
-	const keys = asked.map((bits) => sourceKey(textOf(bits)));
+	const keys = requested.map((bits) => sourceKey(textOf(bits)));
 	const leastUs = Math.min(
 		...Array.from({ length: 5 }, () => {
 			const cpu = process.threadCpuUsage();

@@ -19,7 +19,7 @@ export interface GuardrailSettings {
 	readonly content: Readonly<Record<ContentCategory, { readonly strength: ContentStrength; readonly action: RuleAction }>>;
 	readonly pii: Readonly<Record<PiiKind, RuleAction>>;
 	/** Masks responses as well as requests; otherwise findings in responses are only logged. */
-	readonly masksAnswers: boolean;
+	readonly masksResponses: boolean;
 	readonly words: { readonly entries: readonly string[]; readonly action: RuleAction };
 	readonly patterns: readonly (PatternSettings & { readonly action: RuleAction })[];
 	readonly topics: readonly (TopicSettings & { readonly action: RuleAction })[];

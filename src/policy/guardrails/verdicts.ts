@@ -18,19 +18,19 @@ export class Verdicts {
 	readonly #overrides: RuleActions;
 	readonly #stage: Stage;
 	readonly #isEnforced: boolean;
-	readonly #masksAnswers: boolean;
+	readonly #masksResponses: boolean;
 
 	constructor(
 		actions: ReadonlyMap<string, RuleAction>,
 		overrides: RuleActions,
 		stage: Stage,
-		{ isEnforced, masksAnswers }: { readonly isEnforced: boolean; readonly masksAnswers: boolean },
+		{ isEnforced, masksResponses }: { readonly isEnforced: boolean; readonly masksResponses: boolean },
 	) {
 		this.#actions = actions;
 		this.#overrides = overrides;
 		this.#stage = stage;
 		this.#isEnforced = isEnforced;
-		this.#masksAnswers = masksAnswers;
+		this.#masksResponses = masksResponses;
 	}
 
 	/** @returns undefined for a category that the team's rules do not evaluate. */
@@ -63,6 +63,6 @@ export class Verdicts {
 		if (action === 'none') return undefined;
 		if (!this.#isEnforced || action === 'log' || !isSure) return 'NONE';
 		if (action === 'block') return 'BLOCK';
-		return this.#stage === 'output' && !this.#masksAnswers ? 'NONE' : 'MASK';
+		return this.#stage === 'output' && !this.#masksResponses ? 'NONE' : 'MASK';
 	}
 }

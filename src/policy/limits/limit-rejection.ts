@@ -33,28 +33,28 @@ export interface RejectedRequest extends RateLimits {
 }
 
 /** Describes the counters' rejection to the client. */
-export function toLimitRejection({ binding, budget, reading }: Rejected, call: RejectedRequest): LimitRejection {
+export function toLimitRejection({ binding, budget, reading }: Rejected, request: RejectedRequest): LimitRejection {
 	const { nowMs, requestsThisMinute, tokensToday, reservedTokens } = reading;
 	switch (binding) {
 		case 'rpm': {
-			const reason = `RPM limit exceeded (${requestsThisMinute}/${call.requestsPerMinute} requests per minute)`;
+			const reason = `RPM limit exceeded (${requestsThisMinute}/${request.requestsPerMinute} requests per minute)`;
 			return rejectForRate('rpm_limit_exceeded', reason, { waitMs: msToNextMinute(nowMs), isWorthRetrying: true });
 		}
 		case 'daily_tokens': {
-			const limit = call.dailyTokens ?? 0;
+			const limit = request.dailyTokens ?? 0;
 			if (tokensToday < limit) {
 				const sums = `${tokensToday} used, ${reservedTokens} reserved, limit ${limit} tokens per day`;
 				const missing = (tokensToday + reservedTokens - limit + 1) / reservedTokens;
 				return rejectForRate('daily_token_limit_exceeded', `Daily token limit is reserved by requests in flight (${sums})`, {
-					waitMs: releaseMs(missing, call.usualMs),
+					waitMs: releaseMs(missing, request.usualMs),
 					isWorthRetrying: true,
 				});
 			}
-			const reason = `Daily token limit exceeded (${tokensToday}/${call.dailyTokens} tokens per day)`;
+			const reason = `Daily token limit exceeded (${tokensToday}/${request.dailyTokens} tokens per day)`;
 			return rejectForRate('daily_token_limit_exceeded', reason, { waitMs: msToMidnight(nowMs), isWorthRetrying: false });
 		}
 		case 'budget': {
-			return rejectForBudget(budget, reading, call);
+			return rejectForBudget(budget, reading, request);
 		}
 		case 'store': {
 			const reason = 'Budgets cannot be checked: the counter store is unreachable';
@@ -88,8 +88,8 @@ function releaseMs(share: number, usualMs: number): number {
 	return Math.min(share * usualMs, longestReleaseMs);
 }
 
-function rejectForBudget(name: string | undefined, reading: Rejected['reading'], call: RejectedRequest): LimitRejection {
-	const limit = call.budgets.find(({ budget }) => budget === name);
+function rejectForBudget(name: string | undefined, reading: Rejected['reading'], request: RejectedRequest): LimitRejection {
+	const limit = request.budgets.find(({ budget }) => budget === name);
 	const counter = reading.budgets.find(({ budget }) => budget === name);
 	if (limit === undefined || counter === undefined) {
 		throw new TypeError(`The budget ${name} rejected a request that has no reservation on it`);
@@ -104,7 +104,7 @@ function rejectForBudget(name: string | undefined, reading: Rejected['reading'],
 		const reason = `${what} is reserved by requests in flight (${sums})`;
 		const needNanoUsd = limit.check === 'before' ? 1n : amountNanoUsd > 0n ? amountNanoUsd : 1n;
 		const missing = Number(heldNanoUsd + needNanoUsd - leftNanoUsd) / Number(heldNanoUsd);
-		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, call.usualMs) / 1000));
+		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, request.usualMs) / 1000));
 		const members = { action: 'reject', reason, retry_after_seconds: retryAfterSeconds };
 		return new LimitRejection('budget_reserved', reason, retryAfterSeconds, true, members);
 	}

@@ -18,7 +18,7 @@ const reading: CounterReading = {
 		{ budget: 'opus', period: '2026-11', settledNanoUsd: 5n * usd, heldNanoUsd: 0n },
 	],
 };
-const call: RejectedRequest = {
+const request: RejectedRequest = {
 	requestsPerMinute: 20,
 	dailyTokens: 100_000,
 	usualMs: 8000,
@@ -30,7 +30,7 @@ const call: RejectedRequest = {
 
 describe('the rejection of a request', () => {
 	const told = (binding: 'rpm' | 'daily_tokens' | 'budget' | 'store', budget?: string) => {
-		const rejection = toLimitRejection({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, call);
+		const rejection = toLimitRejection({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, request);
 		const { code, status, message, members, headers, retryAfterSeconds } = rejection;
 		return { code, status, message, members, headers, retryAfterSeconds };
 	};
@@ -162,10 +162,10 @@ describe('the rejection of a request', () => {
 
 	test('is never to wait for less than a second', () => {
 		const late = { ...reading, nowMs: Date.UTC(2026, 10, 21, 23, 59, 59, 999) };
-		expect(toLimitRejection({ isAdmitted: false, binding: 'rpm', reading: late }, call).retryAfterSeconds).toBe(1);
-		expect(toLimitRejection({ isAdmitted: false, binding: 'daily_tokens', reading: late }, call).retryAfterSeconds).toBe(1);
+		expect(toLimitRejection({ isAdmitted: false, binding: 'rpm', reading: late }, request).retryAfterSeconds).toBe(1);
+		expect(toLimitRejection({ isAdmitted: false, binding: 'daily_tokens', reading: late }, request).retryAfterSeconds).toBe(1);
 		const early = { ...reading, nowMs: Date.UTC(2026, 10, 21) };
-		expect(toLimitRejection({ isAdmitted: false, binding: 'rpm', reading: early }, call).retryAfterSeconds).toBe(60);
+		expect(toLimitRejection({ isAdmitted: false, binding: 'rpm', reading: early }, request).retryAfterSeconds).toBe(60);
 	});
 
 	test('never blames a budget that the call does not hold on', () => {
@@ -222,7 +222,7 @@ describe('rate limit headers', () => {
 
 describe('the remaining limits of a team', () => {
 	test('are reported for each limit, with the tightest one', () => {
-		const limits = { team: 'red', tier: 'standard', requestsPerMinute: 25, dailyTokens: 1_000_000, budgets: call.budgets };
+		const limits = { team: 'red', tier: 'standard', requestsPerMinute: 25, dailyTokens: 1_000_000, budgets: request.budgets };
 		expect(describeLimits(limits, reading)).toEqual({
 			object: 'limits',
 			team: 'red',

@@ -16,7 +16,7 @@ const ofTier = {
 	budget: 'all',
 	model: null,
 	limitNanoUsd: 90n * usd,
-	wholeNanoUsd: 100n * usd,
+	budgetNanoUsd: 100n * usd,
 	warningThresholdPercent: 80,
 };
 const own = (model: string | null): TeamBudget => ({
@@ -42,7 +42,7 @@ test('a team whose tier is not configured has the limits of the sandbox', () => 
 
 test('a budget of all models replaces the tier’s, one of a model is additional', () => {
 	const budgetsOf = (budgets: readonly TeamBudget[]) => book.termsOf(team({}), budgets).budgets;
-	const terms = { ...ofTier, id: 'own', limitNanoUsd: 7n * usd, wholeNanoUsd: 10n * usd, warningThresholdPercent: 50 };
+	const terms = { ...ofTier, id: 'own', limitNanoUsd: 7n * usd, budgetNanoUsd: 10n * usd, warningThresholdPercent: 50 };
 	expect(budgetsOf([own(null)])).toEqual([terms]);
 	expect(budgetsOf([own('gpt-4o')])).toEqual([ofTier, { ...terms, budget: 'model:gpt-4o', model: 'gpt-4o' }]);
 	expect(new Set(budgetsOf([own('gpt-4o'), own(null)]).map(({ budget }) => budget))).toEqual(new Set(['all', 'model:gpt-4o']));

@@ -27,7 +27,7 @@ export interface TeamBudget {
 
 export interface BudgetTerms extends BudgetLimit {
 	/** Amount to which both percentages apply. */
-	readonly wholeNanoUsd: bigint;
+	readonly budgetNanoUsd: bigint;
 	readonly warningThresholdPercent: number;
 }
 
@@ -82,15 +82,15 @@ function inForce(own: readonly TeamBudget[], ofTier: readonly BudgetTerms[]): re
 		budget: counterName(model),
 		model,
 		limitNanoUsd: (limitNanoUsd * BigInt(hardLimitPercent)) / 100n,
-		wholeNanoUsd: limitNanoUsd,
+		budgetNanoUsd: limitNanoUsd,
 		warningThresholdPercent,
 	}));
 	return terms.some(({ model }) => model === null) ? terms : [...ofTier, ...terms];
 }
 
 function tierBudget(tier: string, usd: string, { warningThresholdPercent, hardLimitPercent }: BudgetDefaults): BudgetTerms {
-	const wholeNanoUsd = parseUsd(usd);
-	if (wholeNanoUsd === undefined) throw new Error(`the monthly budget of the tier \`${tier}\` is not a valid amount`);
-	const limitNanoUsd = (wholeNanoUsd * BigInt(hardLimitPercent)) / 100n;
-	return { id: `tier-${tier}`, budget: allModels, model: null, limitNanoUsd, wholeNanoUsd, warningThresholdPercent };
+	const budgetNanoUsd = parseUsd(usd);
+	if (budgetNanoUsd === undefined) throw new Error(`the monthly budget of the tier \`${tier}\` is not a valid amount`);
+	const limitNanoUsd = (budgetNanoUsd * BigInt(hardLimitPercent)) / 100n;
+	return { id: `tier-${tier}`, budget: allModels, model: null, limitNanoUsd, budgetNanoUsd, warningThresholdPercent };
 }

@@ -21,7 +21,7 @@ const fewestHolders = 1024;
 
 /** Memory budget for request bodies. One instance per process, because its counts outlive configurations. */
 export class BodySpace {
-	/** Idle holders are kept for a while, because entries that come and go with each request would rebuild the table (see `CallTable`). */
+	/** Idle holders are kept for a while, because entries that come and go with each request would rebuild the table (see `IdHashTable`). */
 	readonly #held = new Map<string, Held>();
 	#mostHolders = fewestHolders;
 	#heldBytes = 0;

@@ -7,7 +7,7 @@ import type { UpstreamError, UpstreamErrorCode } from '../../core/upstream-error
 export type AttemptResult = number | UpstreamError | Rejection;
 
 /** Failures of the provider before the first byte of its response, or with an invalid one; another provider can succeed. */
-const failuresToAnswer: ReadonlySet<UpstreamErrorCode> = new Set<UpstreamErrorCode>([
+const failuresToRetry: ReadonlySet<UpstreamErrorCode> = new Set<UpstreamErrorCode>([
 	'provider_unreachable',
 	'provider_disconnected',
 	'provider_connect_timeout',
@@ -22,7 +22,7 @@ const accountStatuses: ReadonlySet<number> = new Set([401, 403, 404, 429]);
 export function mayFallBack(result: AttemptResult): boolean {
 	if (typeof result === 'number') return result >= 500 || accountStatuses.has(result);
 	if (result instanceof Rejection) return result.code === 'provider_busy';
-	return failuresToAnswer.has(result.code) || result.code === 'provider_key_unset';
+	return failuresToRetry.has(result.code) || result.code === 'provider_key_unset';
 }
 
 /** Returns the provider's health by this attempt; undefined if the attempt does not show it. */
@@ -30,6 +30,6 @@ export function tellsHealth(result: AttemptResult): 'well' | 'ill' | undefined {
 	// A 529 (overload) concerns one model, and a 429 the gateway's request rate: neither shows that the provider is unhealthy.
 	if (typeof result === 'number') return result < 500 ? 'well' : result === 529 ? undefined : 'ill';
 	// Non-streaming responses have no timeout for their first byte, so a provider that hangs takes the whole time.
-	const isIll = !(result instanceof Rejection) && (failuresToAnswer.has(result.code) || result.code === 'provider_total_timeout');
+	const isIll = !(result instanceof Rejection) && (failuresToRetry.has(result.code) || result.code === 'provider_total_timeout');
 	return isIll ? 'ill' : undefined;
 }

@@ -92,9 +92,9 @@ describe('retries', () => {
 	it('are one more for each five calls', () => {
 		const budget = new RetryBudget();
 		while (budget.take());
-		for (let call = 0; call < 4; call++) budget.countCall();
+		for (let call = 0; call < 4; call++) budget.countRequest();
 		expect(budget.take()).toBe(false);
-		budget.countCall();
+		budget.countRequest();
 		expect([budget.take(), budget.take()]).toEqual([true, false]);
 	});
 
@@ -106,9 +106,9 @@ describe('retries', () => {
 			return taken;
 		};
 		expect(takeAll()).toBe(10);
-		for (let call = 0; call < 20; call++) budget.countCall();
+		for (let call = 0; call < 20; call++) budget.countRequest();
 		expect(takeAll()).toBeGreaterThanOrEqual(3);
-		for (let call = 0; call < 1000; call++) budget.countCall();
+		for (let call = 0; call < 1000; call++) budget.countRequest();
 		expect(takeAll()).toBe(10);
 	});
 });

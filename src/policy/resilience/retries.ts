@@ -51,7 +51,7 @@ const maxSavedRetries = 10;
 export class RetryBudget {
 	#balance = maxSavedRetries;
 
-	countCall(): void {
+	countRequest(): void {
 		this.#balance = Math.min(this.#balance + retriesPerCall, maxSavedRetries);
 	}
 

@@ -81,8 +81,8 @@ export class Routing {
 	 * @returns undefined if it has none. `isDefault`: the name is unknown, so the format's default applies.
 	 */
 	findTarget(facts: Omit<RoutingFacts, 'providerHeader'>): { readonly target: Target; readonly isDefault: boolean } | undefined {
-		const asked = { ...facts, providerHeader: undefined };
-		const named = this.#byPrefix(asked) ?? this.#byRule(asked)?.[0] ?? this.#byName(asked);
+		const requested = { ...facts, providerHeader: undefined };
+		const named = this.#byPrefix(requested) ?? this.#byRule(requested)?.[0] ?? this.#byName(requested);
 		if (named !== undefined) return { target: named, isDefault: false };
 		const provider = this.#settings.defaults[facts.format];
 		if (provider === undefined || !this.#names.has(provider)) return undefined;

@@ -88,8 +88,13 @@ test('every operation of the table is rejected without the admin scope, and noth
 	const before = await subject.state();
 	for (const { method, path } of guarded) {
 		for (const [title, headers, status, code, challenge] of rejections) {
-			const answer = await subject.send(method, filled(path), method === 'GET' ? undefined : {}, headers);
-			const found = [answer.status, answer.body['code'], answer.headers.get('www-authenticate'), answer.headers.get('content-type')];
+			const response = await subject.send(method, filled(path), method === 'GET' ? undefined : {}, headers);
+			const found = [
+				response.status,
+				response.body['code'],
+				response.headers.get('www-authenticate'),
+				response.headers.get('content-type'),
+			];
 			expect(found, `${method} ${path} with ${title}`).toEqual([status, code, challenge, 'application/problem+json; charset=utf-8']);
 		}
 	}
@@ -104,12 +109,12 @@ test('public operations are served without a token, and are the only ones', asyn
 
 test('every documented operation is served', async () => {
 	for (const { method, path } of document.operations) {
-		const answer = await subject.send(
+		const response = await subject.send(
 			method,
 			filled(path).replaceAll('red', 'absent'),
 			method === 'GET' || method === 'DELETE' ? undefined : {},
 		);
-		expect([404, 405].includes(answer.status) && answer.body['code'] !== 'record_unknown', `${method} ${path}`).toBe(false);
+		expect([404, 405].includes(response.status) && response.body['code'] !== 'record_unknown', `${method} ${path}`).toBe(false);
 	}
 });
 
@@ -128,11 +133,11 @@ test('two authorization headers are rejected, even if both are valid', async () 
 	const { host } = new URL(subject.baseUrl);
 	const status = await new Promise<number | undefined>((resolve, reject) => {
 		const headers = ['host', host, 'authorization', 'Bearer root', 'authorization', 'Bearer root'];
-		const asked = request(`${subject.baseUrl}/teams`, { headers }, (response) => {
+		const requested = request(`${subject.baseUrl}/teams`, { headers }, (response) => {
 			response.resume();
 			resolve(response.statusCode);
 		});
-		asked.on('error', reject).end();
+		requested.on('error', reject).end();
 	});
 	expect(status).toBe(401);
 });
@@ -140,8 +145,8 @@ test('two authorization headers are rejected, even if both are valid', async () 
 describe('an operator of the embedded issuer', () => {
 	const own = { ownIssuer: 'https://issuer.example' };
 	const codeOf = async ({ send }: AdminSubject, method: string, path: string, body?: object) => {
-		const answer = await send(method, path, body, bearer('other'));
-		return answer.status < 400 ? answer.status : [answer.status, answer.body['code'], answer.headers.get('www-authenticate')];
+		const response = await send(method, path, body, bearer('other'));
+		return response.status < 400 ? response.status : [response.status, response.body['code'], response.headers.get('www-authenticate')];
 	};
 	const invalid = [401, 'token_invalid', 'Bearer realm="tollgate", error="invalid_token"'];
 	let owned: AdminSubject;
@@ -197,8 +202,8 @@ describe('an operator of the embedded issuer', () => {
 
 describe('while tokens cannot be verified', () => {
 	test('it is 503 with retry-after', async () => {
-		const answer = await subject.send('GET', '/teams', undefined, bearer('unjudged'));
-		expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'key_set_unavailable', '1']);
+		const response = await subject.send('GET', '/teams', undefined, bearer('unjudged'));
+		expect([response.status, response.body['code'], response.headers.get('retry-after')]).toEqual([503, 'key_set_unavailable', '1']);
 	});
 });
 
@@ -206,13 +211,13 @@ test('a client that sends too many requests is 429 until the minute is over; oth
 	const throttled = await startAdmin({ maxRequestsPerMinute: 3 });
 	try {
 		const statuses = async (accessToken: string) => {
-			const answers = [];
-			for (let index = 0; index < 4; index++) answers.push(await throttled.send('GET', '/teams', undefined, bearer(accessToken)));
-			return answers;
+			const responses = [];
+			for (let index = 0; index < 4; index++) responses.push(await throttled.send('GET', '/teams', undefined, bearer(accessToken)));
+			return responses;
 		};
-		const answers = await statuses('root');
-		expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-		expect([answers[3]?.body['code'], answers[3]?.headers.get('retry-after')]).toEqual(['admin_rate_exceeded', '55']);
+		const responses = await statuses('root');
+		expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+		expect([responses[3]?.body['code'], responses[3]?.headers.get('retry-after')]).toEqual(['admin_rate_exceeded', '55']);
 		expect((await throttled.send('GET', '/teams', undefined, bearer('other'))).status).toBe(200);
 		throttled.clock.advance(55_000);
 		expect((await throttled.send('GET', '/teams')).status).toBe(200);

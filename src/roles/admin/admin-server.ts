@@ -7,8 +7,8 @@ import type { Access, AccessRequest, Requester } from './access.ts';
 import type { AdminPorts } from './admin-settings.ts';
 import { checkFields } from './check-fields.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { Answer, Operation } from './operation.ts';
-import { answerProblem, maxBodyBytes } from './problem-responses.ts';
+import type { CsvResponse, Operation } from './operation.ts';
+import { maxBodyBytes, renderProblem } from './problem-responses.ts';
 import { readBody, readQuery, wantsCsv } from './read-request.ts';
 
 export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
@@ -33,7 +33,7 @@ export function createAdminServer(parts: AdminServerParts): FastifyInstance {
 		newId,
 		headers: { 'x-frame-options': 'DENY', 'cross-origin-resource-policy': 'same-origin' },
 		methodsOf: (path) => matchers.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method),
-		answerError: answerProblem,
+		renderError: renderProblem,
 		noteError(cause, { id }, { status, body }) {
 			if (status >= 500) log.error('admin API request failed', { requestId: id, code: body.code, cause });
 		},
@@ -108,10 +108,10 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters
 					});
 				const run = () => (ifMatch === undefined ? untilNotOutrun(runOnce) : runOnce());
 				const key = request.headers['idempotency-key'];
-				const answer =
+				const response =
 					method === 'POST' && typeof key === 'string' ? await repeatable({ clientId, path: request.url, key, body }, run) : await run();
 				if (method !== 'GET') await changesApplied();
-				return sendAnswer(reply, answer, success.status);
+				return sendResponse(reply, response, success.status);
 			},
 		});
 	}
@@ -120,7 +120,7 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters
 const mostAttempts = 10;
 
 /** Retries an unconditional request after a concurrent change, on the new state, so that it does not fail with `record_stale`. */
-async function untilNotOutrun(run: () => Promise<Answer>): Promise<Answer> {
+async function untilNotOutrun(run: () => Promise<CsvResponse>): Promise<CsvResponse> {
 	for (let attempt = 1; ; attempt++) {
 		try {
 			return await run();
@@ -133,7 +133,7 @@ async function untilNotOutrun(run: () => Promise<Answer>): Promise<Answer> {
 /** Requester of public operations, which change nothing. */
 const stranger: Requester = { actor: 'stranger', clientId: '' };
 
-function sendAnswer(reply: FastifyReply, { status, headers = {}, body, text }: Answer, usualStatus: number): FastifyReply {
+function sendResponse(reply: FastifyReply, { status, headers = {}, body, text }: CsvResponse, usualStatus: number): FastifyReply {
 	reply.status(status ?? usualStatus).headers(headers);
 	if (text !== undefined) return reply.send(text);
 	if (body === undefined) return reply.send();

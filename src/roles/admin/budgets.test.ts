@@ -83,8 +83,8 @@ describe('a budget', () => {
 		await start();
 		await send('POST', '/budgets', { id: 'first', team: 'red', limit_usd: '1', model: 'gpt-4o' });
 		const before = await subject.state();
-		const answer = await send('POST', '/budgets', body);
-		expect([answer.status, answer.body['errors']]).toMatchObject([status, [{ path }]]);
+		const response = await send('POST', '/budgets', body);
+		expect([response.status, response.body['errors']]).toMatchObject([status, [{ path }]]);
 		expect(await subject.state()).toBe(before);
 	});
 

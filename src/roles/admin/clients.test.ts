@@ -92,12 +92,12 @@ describe('a client', () => {
 		expect(new Set(tags).size).toBe(3);
 		expect((await send('GET', '/clients/bot')).headers.get('etag')).toBe(tags[2]);
 		const ifMatch = { 'if-match': tags[2] ?? '' };
-		const answers = await Promise.all(
+		const responses = await Promise.all(
 			Array.from({ length: 50 }, (_, index) =>
 				index % 2 === 0 ? send('PUT', '/clients/bot', { name: `n${index}` }, ifMatch) : send('POST', '/clients/bot/rotate', {}, ifMatch),
 			),
 		);
-		expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(['200', ...Array.from({ length: 49 }, () => '412')]);
+		expect(responses.map(({ status }) => String(status)).toSorted()).toEqual(['200', ...Array.from({ length: 49 }, () => '412')]);
 		expect((await send('DELETE', '/clients/bot', undefined, ifMatch)).status).toBe(412);
 	});
 
@@ -136,8 +136,8 @@ describe('a client', () => {
 	])('with %s is rejected', async (_title, body, status, path) => {
 		await send('POST', '/clients', { id: 'bot', name: 'Bot' });
 		const before = await subject.state();
-		const answer = await send('POST', '/clients', body);
-		expect([answer.status, answer.body['errors']]).toMatchObject([status, [{ path }]]);
+		const response = await send('POST', '/clients', body);
+		expect([response.status, response.body['errors']]).toMatchObject([status, [{ path }]]);
 		expect(await subject.state()).toBe(before);
 	});
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { csvAnswer } from './csv.ts';
+import { csvResponse } from './csv.ts';
 
 const cellOf = (text: string): string | undefined =>
-	csvAnswer(['a', 'b'], [{ a: text, b: 1 }]).text?.slice('a,b\r\n'.length, -',1\r\n'.length);
+	csvResponse(['a', 'b'], [{ a: text, b: 1 }]).text?.slice('a,b\r\n'.length, -',1\r\n'.length);
 
 test.each(['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠1', '=HYPERLINK("https://example.net")'])(
 	'%j is no formula in a spreadsheet',
@@ -21,5 +21,5 @@ test('other texts are unchanged, in quotation marks if their characters require 
 		'',
 		'"a=b"',
 	]);
-	expect(csvAnswer(['a', 'b', 'c'], [{ a: null, b: true, c: -1 }]).text).toBe('a,b,c\r\n,true,-1\r\n');
+	expect(csvResponse(['a', 'b', 'c'], [{ a: null, b: true, c: -1 }]).text).toBe('a,b,c\r\n,true,-1\r\n');
 });

@@ -1,13 +1,13 @@
 /** Comma-separated values (RFC 4180), safe against formula injection in spreadsheets. */
-import type { Answer } from './operation.ts';
+import type { CsvResponse } from './operation.ts';
 
 type Cell = string | number | boolean | null;
 
 /** Writes rows in the order of `columns`; missing values are empty. */
-export function csvAnswer<Column extends string>(
+export function csvResponse<Column extends string>(
 	columns: readonly Column[],
 	rows: readonly { readonly [Name in Column]?: Cell | undefined }[],
-): Answer {
+): CsvResponse {
 	const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => cellText(row[column])).join(','))];
 	return { headers: { 'content-type': 'text/csv; charset=utf-8; header=present' }, text: `${lines.join('\r\n')}\r\n` };
 }

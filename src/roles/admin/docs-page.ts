@@ -35,12 +35,12 @@ function section(method: string, path: string, operation: Json): string {
 		({ name, in: place, description: meaning }) =>
 			`<tr><td><code>${escaped(name)}</code></td><td>${escaped(place)}</td><td>${escaped(meaning ?? '')}</td></tr>`,
 	);
-	const answers = Object.entries(responses as Record<string, Json>).map(
-		([status, answer]) => `<tr><td>${status}</td><td>${escaped(answer['description'])} ${links(answer)}</td></tr>`,
+	const responseRows = Object.entries(responses as Record<string, Json>).map(
+		([status, response]) => `<tr><td>${status}</td><td>${escaped(response['description'])} ${links(response)}</td></tr>`,
 	);
 	return `<details><summary><code><span class="method">${method}</span>${escaped(path)}</code> ${escaped(summary)}</summary>
 <p>${escaped(description ?? '')}</p>${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
-${requestBody === undefined ? '' : `<p>Body: ${links(requestBody)}</p>`}<table>${answers.join('')}</table></details>`;
+${requestBody === undefined ? '' : `<p>Body: ${links(requestBody)}</p>`}<table>${responseRows.join('')}</table></details>`;
 }
 
 /** Links the named schemas of a body. */

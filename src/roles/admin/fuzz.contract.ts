@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
-import { type AdminAnswer, type AdminDocument, readAdminDocument } from '../../../test/support/admin-document.ts';
+import { type AdminDocument, type AdminResponse, readAdminDocument } from '../../../test/support/admin-document.ts';
 import { schemaBodies } from '../../../test/support/schema-bodies.ts';
 
 const ids = ['red', 'blue', 'pinned', 'pinned-client', 'agent', 'a/b', 'absent'];
@@ -66,15 +66,15 @@ export function adminFuzz(plan: FuzzPlan): void {
 
 	const runsOf = (path: string) => (path.startsWith('/clients') && path !== '/clients/{id}' ? plan.bodiesWithSecret : plan.bodies);
 
-	async function judge(send: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
+	async function judge(send: () => Promise<AdminResponse>): Promise<AdminResponse> {
 		const before = plan.comparesState ? await subject.state() : '';
 		const changesBefore = changes;
-		const answer = await send();
-		if (answer.status >= 500) throw new Error(answer.text);
-		if (answer.status < 400) return answer;
+		const response = await send();
+		if (response.status >= 500) throw new Error(response.text);
+		if (response.status < 400) return response;
 		const isChanged = changes !== changesBefore || (plan.comparesState && (await subject.state()) !== before);
-		if (isChanged) throw new Error(`A refused request changed something: ${answer.text}`);
-		return answer;
+		if (isChanged) throw new Error(`A refused request changed something: ${response.text}`);
+		return response;
 	}
 
 	describe('bodies', () => {
@@ -164,8 +164,8 @@ export function adminFuzz(plan: FuzzPlan): void {
 		const readers = document.operations.filter(({ body }) => body !== undefined);
 		await fc.assert(
 			fc.asyncProperty(fc.constantFrom(...readers), fc.uint8Array({ minLength: 1, maxLength: 40 }), async ({ method, path }, bytes) => {
-				const answer = await judge(() => subject.send(method, pathOf(path, ['red', 'red']), bytes));
-				expect([400, 422]).toContain(answer.status);
+				const response = await judge(() => subject.send(method, pathOf(path, ['red', 'red']), bytes));
+				expect([400, 422]).toContain(response.status);
 			}),
 			{ numRuns: 150 },
 		);

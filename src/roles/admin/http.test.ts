@@ -30,8 +30,8 @@ describe('paths and methods', () => {
 		['PROPFIND', '/teams', 'GET, HEAD, POST'],
 		['POST', '/openapi.json', 'GET, HEAD'],
 	])('%s %s is 405 and names the allowed methods', async (method, path, allow) => {
-		const answer = await send(method, path);
-		expect([answer.status, answer.body['code'], answer.headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
+		const response = await send(method, path);
+		expect([response.status, response.body['code'], response.headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
 	});
 
 	test.each(['/absent', '/teams/', '/Teams', '/teams/red/more', '//teams', '/pricing/provider_a', '/usages', '/constructor'])(
@@ -46,13 +46,13 @@ describe('paths and methods', () => {
 	);
 
 	test.each(['/teams/%ff', '/teams/%zz', '/%'])('%s is no path', async (path) => {
-		const answer = await send('GET', path);
-		expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/problem+json; charset=utf-8']);
+		const response = await send('GET', path);
+		expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/problem+json; charset=utf-8']);
 	});
 
 	test('HEAD is GET without a body', async () => {
-		const answer = await send('HEAD', '/teams/red');
-		expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([
+		const response = await send('HEAD', '/teams/red');
+		expect([response.status, response.text, response.headers.get('etag')]).toEqual([
 			200,
 			'',
 			(await send('GET', '/teams/red')).headers.get('etag'),
@@ -79,8 +79,8 @@ describe('invalid bodies', () => {
 		['more than a mebibyte', `{"name":"${'x'.repeat(2 ** 20)}"}`, 413, 'body_too_large'],
 	])('%s', async (_title, body, status, code) => {
 		const before = await subject.state();
-		const answer = await send('POST', '/teams', body);
-		expect([answer.status, answer.body['code']]).toEqual([status, code]);
+		const response = await send('POST', '/teams', body);
+		expect([response.status, response.body['code']]).toEqual([status, code]);
 		expect(await subject.state()).toBe(before);
 		expect(({} as Record<string, unknown>)['tier']).toBeUndefined();
 	});
@@ -108,13 +108,13 @@ describe('invalid bodies', () => {
 		['a media type that begins alike', { 'content-type': 'application/jsonp' }, 'media_type_unsupported'],
 		['gzip', { 'content-encoding': 'gzip' }, 'content_encoding_unsupported'],
 	])('%s is 415', async (_title, headers, code) => {
-		const answer = await send('POST', '/teams', '{"id":"green"}', headers);
-		expect([answer.status, answer.body['code']]).toEqual([415, code]);
+		const response = await send('POST', '/teams', '{"id":"green"}', headers);
+		expect([response.status, response.body['code']]).toEqual([415, code]);
 	});
 
 	test('a charset parameter of the media type is accepted', async () => {
-		const answer = await send('PUT', '/teams/red', {}, { 'content-type': 'application/json; charset=utf-8' });
-		expect(answer.status).toBe(200);
+		const response = await send('PUT', '/teams/red', {}, { 'content-type': 'application/json; charset=utf-8' });
+		expect(response.status).toBe(200);
 	});
 });
 
@@ -137,27 +137,27 @@ describe('response headers and bodies', () => {
 	});
 
 	test('a problem names the error and the request', async () => {
-		const answer = await send('POST', '/teams', { id: 'green', limits: { rpm: -1 } });
-		expect(answer.body).toEqual({
+		const response = await send('POST', '/teams', { id: 'green', limits: { rpm: -1 } });
+		expect(response.body).toEqual({
 			type: 'urn:tollgate:problem:fields_invalid',
 			title: 'One or more fields are invalid',
 			status: 422,
 			detail: '`limits.rpm` must be at least 0',
 			code: 'fields_invalid',
 			errors: [{ path: 'limits.rpm', message: 'must be at least 0' }],
-			request_id: answer.headers.get('x-request-id'),
+			request_id: response.headers.get('x-request-id'),
 		});
 	});
 
 	test('a field’s value is never repeated, and a name from the client is quoted and shortened', async () => {
-		const answer = await send('POST', '/teams', { id: 'sk-secret Value', name: 7, [`<script>${'x'.repeat(500)}`]: 1 });
-		expect(answer.text).not.toContain('secret');
-		expect(answer.text.length).toBeLessThan(1500);
+		const response = await send('POST', '/teams', { id: 'sk-secret Value', name: 7, [`<script>${'x'.repeat(500)}`]: 1 });
+		expect(response.text).not.toContain('secret');
+		expect(response.text.length).toBeLessThan(1500);
 	});
 
 	test('of ten thousand wrong fields fifty are reported', async () => {
-		const answer = await send('POST', '/teams', { id: 'green', client_ids: Array.from({ length: 10_000 }, () => '\n') });
-		expect([answer.status, (answer.body['errors'] as object[]).length]).toEqual([422, 50]);
+		const response = await send('POST', '/teams', { id: 'green', client_ids: Array.from({ length: 10_000 }, () => '\n') });
+		expect([response.status, (response.body['errors'] as object[]).length]).toEqual([422, 50]);
 	});
 
 	test('each request is logged in one line, without its token or secrets', async () => {
@@ -184,19 +184,19 @@ describe('response headers and bodies', () => {
 describe('failures', () => {
 	test('an internal error shows only its request id, and is logged in full', async () => {
 		failing.cause = new Error('secret detail');
-		const answer = await send('GET', '/teams/red');
+		const response = await send('GET', '/teams/red');
 		delete failing.cause;
-		expect([answer.status, answer.body['code']]).toEqual([500, 'internal_error']);
-		expect(answer.text).not.toMatch(/secret detail|at .*\.ts/);
-		const line = subject.log.lines.find(({ level, fields }) => level === 'error' && fields['requestId'] === answer.body['request_id']);
+		expect([response.status, response.body['code']]).toEqual([500, 'internal_error']);
+		expect(response.text).not.toMatch(/secret detail|at .*\.ts/);
+		const line = subject.log.lines.find(({ level, fields }) => level === 'error' && fields['requestId'] === response.body['request_id']);
 		expect(line?.fields['cause']).toMatchObject({ message: 'secret detail' });
 	});
 
 	test('an unavailable store is 503 with retry-after', async () => {
 		failing.cause = new UpstreamError('records_unavailable');
-		const answer = await send('GET', '/teams/red');
+		const response = await send('GET', '/teams/red');
 		delete failing.cause;
-		expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'records_unavailable', '1']);
+		expect([response.status, response.body['code'], response.headers.get('retry-after')]).toEqual([503, 'records_unavailable', '1']);
 	});
 
 	test.each([
@@ -286,13 +286,13 @@ test('the response to a change waits until it applies to requests of this proces
 			},
 		},
 	);
-	let isAnswered = false;
+	let hasResponse = false;
 	const changing = here.send('POST', '/teams', { id: 'red' }).finally(() => {
-		isAnswered = true;
+		hasResponse = true;
 	});
 	await waiting.promise;
 	expect((await here.send('GET', '/teams/red')).status).toBe(200);
-	expect(isAnswered).toBe(false);
+	expect(hasResponse).toBe(false);
 	applied.resolve();
 	expect((await changing).status).toBe(201);
 	await here.stop();

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { fieldInvalid } from './fields-rejection.ts';
-import type { Answer } from './operation.ts';
+import type { CsvResponse } from './operation.ts';
 
 export interface RepeatableRequest {
 	readonly clientId: string;
@@ -23,7 +23,7 @@ interface Remembered {
 	readonly bodyHash: string;
 	readonly endsAtMs: number;
 	readonly bytes: number;
-	readonly answer: Promise<Answer>;
+	readonly response: Promise<CsvResponse>;
 }
 
 /**
@@ -31,7 +31,7 @@ interface Remembered {
  * are not stored: a rejected request changed nothing.
  * @throws `Rejection` `idempotency_key_reused`; `FieldsRejection` `fields_invalid` for an invalid key; errors of the task.
  */
-export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<Answer>) => Promise<Answer> {
+export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<CsvResponse>) => Promise<CsvResponse> {
 	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes, ({ bytes }) => bytes);
 	return async ({ clientId, path, key, body }, task) => {
 		if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
@@ -42,15 +42,15 @@ export function createIdempotency(clock: Clock): (request: RepeatableRequest, ta
 		const before = remembered.get(name);
 		if (before !== undefined && before.endsAtMs > clock.monotonicMs()) {
 			if (before.bodyHash !== bodyHash) throw new Rejection('idempotency_key_reused');
-			const answer = await before.answer;
-			return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } };
+			const response = await before.response;
+			return { ...response, headers: { ...response.headers, 'idempotency-replayed': 'true' } };
 		}
-		const entry = { bodyHash, endsAtMs: clock.monotonicMs() + rememberedMs, bytes: entryBytes, answer: task() };
+		const entry = { bodyHash, endsAtMs: clock.monotonicMs() + rememberedMs, bytes: entryBytes, response: task() };
 		remembered.set(name, entry);
 		try {
-			const answer = await entry.answer;
-			remembered.set(name, { ...entry, bytes: entryBytes + JSON.stringify(answer).length });
-			return answer;
+			const response = await entry.response;
+			remembered.set(name, { ...entry, bytes: entryBytes + JSON.stringify(response).length });
+			return response;
 		} catch (cause) {
 			if (remembered.get(name) === entry) remembered.delete(name);
 			throw cause;

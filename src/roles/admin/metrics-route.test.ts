@@ -8,9 +8,9 @@ test.each([
 ])('GET /metrics, open: %s', async (hasOpenMetrics, statuses) => {
 	const subject = await startAdmin({ hasOpenMetrics });
 	const as = (headers: Record<string, string>) => fetch(`${subject.baseUrl}/metrics`, { headers });
-	const answers = [await as({}), await as({ authorization: 'Bearer agent' }), await as({ authorization: 'Bearer root' })];
-	expect(answers.map(({ status }) => status)).toEqual(statuses);
-	const last = answers.at(-1);
+	const responses = [await as({}), await as({ authorization: 'Bearer agent' }), await as({ authorization: 'Bearer root' })];
+	expect(responses.map(({ status }) => status)).toEqual(statuses);
+	const last = responses.at(-1);
 	expect([await last?.text(), last?.headers.get('content-type'), last?.headers.get('cache-control')]).toEqual([
 		'# none\n',
 		'text/plain; version=0.0.4; charset=utf-8',

@@ -22,7 +22,7 @@ export interface Operation {
 	readonly success: Success;
 	/** Rejections in addition to those of every operation. */
 	readonly rejections: readonly RejectionCode[];
-	run(call: Call<unknown, unknown, unknown>): Promise<Answer>;
+	run(call: OperationCall<unknown, unknown, unknown>): Promise<CsvResponse>;
 }
 
 export interface Success {
@@ -37,7 +37,7 @@ export interface Success {
 	readonly hasEntityTag?: boolean;
 }
 
-export interface Call<Params, Query, Body> {
+export interface OperationCall<Params, Query, Body> {
 	readonly params: Params;
 	readonly query: Query;
 	readonly body: Body;
@@ -49,7 +49,7 @@ export interface Call<Params, Query, Body> {
 	readonly author: Author;
 }
 
-export interface Answer {
+export interface CsvResponse {
 	readonly headers?: Readonly<Record<string, string>>;
 	/** Sent as JSON; undefined: no body, except `text`. */
 	readonly body?: unknown;
@@ -68,7 +68,7 @@ type Definition<Params extends z.ZodObject, Query extends z.ZodObject, Body exte
 	readonly query?: Query;
 	readonly body?: Body;
 	readonly rejections?: readonly RejectionCode[];
-	run(call: Call<z.output<Params>, z.output<Query>, z.output<Body>>): Promise<Answer> | Answer;
+	run(call: OperationCall<z.output<Params>, z.output<Query>, z.output<Body>>): Promise<CsvResponse> | CsvResponse;
 };
 
 const nothing = z.strictObject({});
@@ -86,6 +86,6 @@ export function defineOperation<
 		query,
 		body,
 		rejections,
-		run: async (call) => definition.run(call as Call<z.output<Params>, z.output<Query>, z.output<Body>>),
+		run: async (call) => definition.run(call as OperationCall<z.output<Params>, z.output<Query>, z.output<Body>>),
 	};
 }

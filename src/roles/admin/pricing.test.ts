@@ -141,15 +141,15 @@ describe('prices', () => {
 		['an unknown provider', 'provider_x/m', rates, 404, undefined],
 	])('with %s are rejected and nothing is set', async (_title, path, body, status, field) => {
 		const before = await subject.state();
-		const answer = await send('PUT', `/pricing/${path}`, body);
-		expect([answer.status, (answer.body['errors'] as { path: string }[])[0]?.path]).toEqual([status, field]);
+		const response = await send('PUT', `/pricing/${path}`, body);
+		expect([response.status, (response.body['errors'] as { path: string }[])[0]?.path]).toEqual([status, field]);
 		expect(await subject.state()).toBe(before);
 	});
 
 	test('a condition on a missing override is stale; of many that set one at once one wins a tag', async () => {
 		expect((await send('PUT', '/pricing/local/m', rates, { 'if-match': '"1"' })).status).toBe(412);
 		const etag = (await send('PUT', '/pricing/local/m', rates)).headers.get('etag') ?? '';
-		const answers = await Promise.all(Array.from({ length: 50 }, () => send('PUT', '/pricing/local/m', rates, { 'if-match': etag })));
-		expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+		const responses = await Promise.all(Array.from({ length: 50 }, () => send('PUT', '/pricing/local/m', rates, { 'if-match': etag })));
+		expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
 	});
 });

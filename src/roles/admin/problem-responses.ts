@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Rejection, type RejectionCode, rejections } from '../../core/rejection.ts';
 import { UpstreamError, upstreamErrors } from '../../core/upstream-error.ts';
-import type { ErrorAnswer } from '../document-server.ts';
+import type { ErrorResponse } from '../document-server.ts';
 import { FieldsRejection } from './fields-rejection.ts';
 import { named } from './schemas/values.ts';
 
@@ -20,12 +20,12 @@ export const problem = named(
 	}),
 );
 
-export type ProblemAnswer = ErrorAnswer<z.output<typeof problem>>;
+export type ProblemResponse = ErrorResponse<z.output<typeof problem>>;
 
 export const maxBodyBytes = 1_048_576;
 
 /** Renders the problem. Internal errors reveal only the request id, which identifies their log line. */
-export function answerProblem(cause: unknown, requestId: string): ProblemAnswer {
+export function renderProblem(cause: unknown, requestId: string): ProblemResponse {
 	const known = cause instanceof Rejection || cause instanceof UpstreamError ? cause : rejectionOfServer(cause);
 	if (known === undefined) {
 		const detail = 'Internal error. Operators: the cause is in the log under the request id';
@@ -41,7 +41,7 @@ function problemOf(
 	{ status, code, title, detail, errors }: Omit<z.output<typeof problem>, 'type' | 'request_id'>,
 	requestId: string,
 	headers: Readonly<Record<string, string>>,
-): ProblemAnswer {
+): ProblemResponse {
 	return {
 		status,
 		headers: { ...headers, 'content-type': 'application/problem+json; charset=utf-8' },

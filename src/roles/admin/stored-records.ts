@@ -2,7 +2,7 @@
 import { Rejection } from '../../core/rejection.ts';
 import type { Author, Stored, VersionedStore } from '../../stores/contracts/records.ts';
 import { fieldInvalid } from './fields-rejection.ts';
-import type { Answer } from './operation.ts';
+import type { CsvResponse } from './operation.ts';
 
 /** @param version differs between any two states of the record. */
 export function entityTag(version: number | string): string {
@@ -40,7 +40,7 @@ export async function deleteStored<Key, Value>(
 	key: Key,
 	missing: string,
 	{ ifMatch, author }: RequestedChange,
-): Promise<Answer> {
+): Promise<CsvResponse> {
 	const { version } = await findStored(store, key, missing);
 	requireMatch(ifMatch, entityTag(version));
 	if ((await store.delete(key, { author, ifVersion: version })) !== 'deleted') throw new Rejection('record_stale');
@@ -53,6 +53,6 @@ export function requireSameId(change: { readonly id?: string | undefined }, id: 
 }
 
 /** @param folder parent of the new record's path. */
-export function answerCreated({ headers, ...answer }: Answer, folder: string, id: string): Answer {
-	return { ...answer, headers: { ...headers, location: `${folder}/${encodeURIComponent(id)}` } };
+export function answerCreated({ headers, ...response }: CsvResponse, folder: string, id: string): CsvResponse {
+	return { ...response, headers: { ...headers, location: `${folder}/${encodeURIComponent(id)}` } };
 }

@@ -82,9 +82,9 @@ describe('a team', () => {
 		['metadata that is no text', { id: 'red', metadata: { a: 1 } }, 'metadata.a'],
 	])('with %s is 422 and names the field', async (_title, body, path) => {
 		const before = await subject.state();
-		const answer = await send('POST', '/teams', body);
-		expect([answer.status, answer.body['code']]).toEqual([422, 'fields_invalid']);
-		expect((answer.body['errors'] as { path: string }[]).map((error) => error.path)).toEqual([path]);
+		const response = await send('POST', '/teams', body);
+		expect([response.status, response.body['code']]).toEqual([422, 'fields_invalid']);
+		expect((response.body['errors'] as { path: string }[]).map((error) => error.path)).toEqual([path]);
 		expect(await subject.state()).toBe(before);
 	});
 
@@ -171,10 +171,10 @@ describe('conditional changes', () => {
 			const puts = Array.from({ length: 50 }, (_, index) =>
 				send('PUT', '/teams/red', { name: `w${round}-${index}` }, { 'if-match': etag }),
 			);
-			const answers = await Promise.all(puts);
-			const winners = answers.filter(({ status }) => status === 200);
+			const responses = await Promise.all(puts);
+			const winners = responses.filter(({ status }) => status === 200);
 			expect(winners).toHaveLength(1);
-			expect(answers.filter(({ status }) => status === 412)).toHaveLength(49);
+			expect(responses.filter(({ status }) => status === 412)).toHaveLength(49);
 			const now = await send('GET', '/teams/red');
 			expect(now.body).toEqual(winners[0]?.body);
 			etag = now.headers.get('etag') ?? '';
@@ -183,20 +183,20 @@ describe('conditional changes', () => {
 
 	test('of 50 writers without a condition none is lost or rejected', async () => {
 		await send('POST', '/teams', { id: 'red' });
-		const answers = await Promise.all(
+		const responses = await Promise.all(
 			Array.from({ length: 50 }, (_, index) =>
 				send('PUT', '/teams/red', index % 2 === 0 ? { metadata: { a: `${index}` } } : { name: `n${index}` }),
 			),
 		);
-		expect(answers.every(({ status }) => status === 200)).toBe(true);
+		expect(responses.every(({ status }) => status === 200)).toBe(true);
 		const { body } = await send('GET', '/teams/red');
 		expect(body).toMatchObject({ name: expect.stringMatching(/^n/) as string, metadata: { a: expect.any(String) as string } });
 	});
 
 	test('of 50 that create one name one succeeds', async () => {
-		const answers = await Promise.all(Array.from({ length: 50 }, () => send('POST', '/teams', { name: 'Red' })));
-		expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-		expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
+		const responses = await Promise.all(Array.from({ length: 50 }, () => send('POST', '/teams', { name: 'Red' })));
+		expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+		expect(responses.filter(({ status }) => status === 409)).toHaveLength(49);
 		expect(await subject.records.teams.list()).toHaveLength(1);
 	});
 });
@@ -224,8 +224,8 @@ describe('pages', () => {
 	test.each(['limit=0', 'limit=1001', 'limit=x', 'limit=1.5', 'limit=', 'cursor=x', 'cursor=', 'limit=1&limit=2', 'limt=1'])(
 		'?%s is 422 and names the parameter',
 		async (query) => {
-			const answer = await send('GET', `/teams?${query}`);
-			expect([answer.status, answer.body['errors']]).toMatchObject([422, [{ path: query.split('=')[0] }]]);
+			const response = await send('GET', `/teams?${query}`);
+			expect([response.status, response.body['errors']]).toMatchObject([422, [{ path: query.split('=')[0] }]]);
 		},
 	);
 });
@@ -255,8 +255,8 @@ describe('an idempotency-key', () => {
 	});
 
 	test('sent concurrently creates one record, and all get its response', async () => {
-		const answers = await Promise.all(Array.from({ length: 20 }, () => send('POST', '/clients', { name: 'x' }, key)));
-		expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+		const responses = await Promise.all(Array.from({ length: 20 }, () => send('POST', '/clients', { name: 'x' }, key)));
+		expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
 		expect(await subject.records.clients.list()).toHaveLength(1);
 	});
 

@@ -141,8 +141,8 @@ describe('usage of a team', () => {
 		['group_by=team', 'group_by'],
 		['group=day', 'group'],
 	])('?%s is 422 and names %s', async (query, path) => {
-		const answer = await send('GET', `/usage/red?${query}`);
-		expect([answer.status, answer.body['errors']]).toMatchObject([422, [{ path }]]);
+		const response = await send('GET', `/usage/red?${query}`);
+		expect([response.status, response.body['errors']]).toMatchObject([422, [{ path }]]);
 	});
 
 	test('of an unknown team is 404; of a deleted one, of the configuration, and of a client alone it exists', async () => {
@@ -254,12 +254,12 @@ describe('usage of all teams', () => {
 		['cursor=WyJhIl0', 'cursor'],
 		['team=red', 'team'],
 	])('?%s is 422 and names %s', async (query, path) => {
-		const answer = await send('GET', `/usage?${query}`);
-		expect([answer.status, answer.body['errors']]).toMatchObject([422, [{ path }]]);
+		const response = await send('GET', `/usage?${query}`);
+		expect([response.status, response.body['errors']]).toMatchObject([422, [{ path }]]);
 	});
 
 	test('reads no more entries of the ledger than it shows', async () => {
-		const asked: unknown[] = [];
+		const requested: unknown[] = [];
 		const { ledger } = subject;
 		const watched = await startAdmin(
 			{},
@@ -267,7 +267,7 @@ describe('usage of all teams', () => {
 				ledger: {
 					...ledger,
 					summarize(query) {
-						asked.push(query);
+						requested.push(query);
 						return ledger.summarize(query);
 					},
 				},
@@ -275,7 +275,7 @@ describe('usage of all teams', () => {
 		);
 		await watched.send('GET', '/usage?limit=7');
 		await watched.stop();
-		expect(asked).toMatchObject([{ period: 'all', by: ['team'], limit: 8 }]);
+		expect(requested).toMatchObject([{ period: 'all', by: ['team'], limit: 8 }]);
 	});
 });
 
@@ -323,9 +323,9 @@ describe('history', () => {
 
 describe('CSV', () => {
 	test('has a row for each group, and no text that a spreadsheet reads as a formula', async () => {
-		const answer = await send('GET', '/usage/red', undefined, csv);
-		expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
-		expect(answer.text).toBe(
+		const response = await send('GET', '/usage/red', undefined, csv);
+		expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
+		expect(response.text).toBe(
 			[
 				'team,provider,model,requests,input,output,cache_read,cache_write,total,cost_usd,estimated_cost_usd',
 				'red,local,gpt-4o-mini,1,10,5,3,2,20,0.00,0.00',
@@ -353,8 +353,8 @@ describe('CSV', () => {
 			'text/csv;q=.5, application/json;q=.9',
 		];
 		for (const accept of ['*/*', 'application/json', 'text/csv, application/json', ...notCsv]) {
-			const answer = await send('GET', '/usage/red', undefined, { accept });
-			expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+			const response = await send('GET', '/usage/red', undefined, { accept });
+			expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
 		}
 	});
 

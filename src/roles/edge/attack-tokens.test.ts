@@ -41,13 +41,13 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 
 	test.each([...goodTokens, ...cases])('$id $title: $expect', async (attack) => {
 		const before = bench.admitted.length;
-		const answer = await sendAttack(bench, attack);
-		expect(answer.status).toBe(attack.expect);
+		const response = await sendAttack(bench, attack);
+		expect(response.status).toBe(attack.expect);
 		expect(bench.admitted.length - before).toBe(attack.expect === 200 ? 1 : 0);
 		if (attack.expect === 200) return;
-		expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
-		expect(answer.headers['x-amzn-waf-action']).toBeUndefined();
-		expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
+		expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
+		expect(response.headers['x-amzn-waf-action']).toBeUndefined();
+		expect(response.headers['www-authenticate']).toMatch(/^Bearer /);
 	});
 
 	// Cases with their own spelling of the header test its scheme, or its absence.
@@ -57,8 +57,8 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		'$id $title in $header: $expect',
 		async ({ header, makeToken, expect: status }) => {
 			const before = bench.admitted.length;
-			const answer = await bench.send({ headers: { [header]: makeToken(bench.issuer) } });
-			expect(answer.status).toBe(status);
+			const response = await bench.send({ headers: { [header]: makeToken(bench.issuer) } });
+			expect(response.status).toBe(status);
 			expect(bench.admitted.length - before).toBe(status === 200 ? 1 : 0);
 		},
 	);

@@ -21,8 +21,8 @@ describe('an admitted request', () => {
 	test('continues unchanged except for the verified caller', async () => {
 		const { admitted, issuer, send } = await start();
 		const request = withToken(issuer.accessToken({ client_id: 'agent-7' }));
-		const answer = await send(request);
-		expect(answer).toEqual({ status: 200, headers: {}, body: 'through' });
+		const response = await send(request);
+		expect(response).toEqual({ status: 200, headers: {}, body: 'through' });
 		expect(admitted[0]).toMatchObject({ ...request, path: '/v1/chat/completions', caller: { clientId: 'agent-7', issuer: issuer.issuer } });
 	});
 
@@ -139,16 +139,16 @@ describe('header fields with the token', () => {
 describe('rejections', () => {
 	test('without a token: 401, without an error parameter', async () => {
 		const { send } = await start();
-		const answer = await send();
-		expect(answer).toMatchObject({ status: 401, facts: { code: 'token_missing' } });
-		expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
+		const response = await send();
+		expect(response).toMatchObject({ status: 401, facts: { code: 'token_missing' } });
+		expect(response.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
 	});
 
 	test('an invalid token: 401 with error="invalid_token"; only the log has the reason', async () => {
 		const { issuer, log, send } = await start();
-		const answer = await send(withToken(issuer.accessToken({ exp: 1 })));
-		expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="invalid_token"');
-		expect(answer.body).not.toContain('expired');
+		const response = await send(withToken(issuer.accessToken({ exp: 1 })));
+		expect(response.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="invalid_token"');
+		expect(response.body).not.toContain('expired');
 		expect(log.lines.at(-1)).toEqual({
 			level: 'debug',
 			event: 'request rejected at the edge',
@@ -158,28 +158,28 @@ describe('rejections', () => {
 
 	test('a token without the scope: 403 that names the scope and the client, without the firewall’s header', async () => {
 		const { issuer, send } = await start();
-		const answer = await send(withToken(issuer.accessToken({ scope: 'tollgate/admin', client_id: 'operator' })));
-		expect(answer).toMatchObject({ status: 403, facts: { code: 'scope_missing', clientId: 'operator' } });
-		expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/invoke"');
-		expect(answer.headers).not.toHaveProperty('x-amzn-waf-action');
+		const response = await send(withToken(issuer.accessToken({ scope: 'tollgate/admin', client_id: 'operator' })));
+		expect(response).toMatchObject({ status: 403, facts: { code: 'scope_missing', clientId: 'operator' } });
+		expect(response.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/invoke"');
+		expect(response.headers).not.toHaveProperty('x-amzn-waf-action');
 	});
 
 	test('K7: while no key set was ever fetched: 503 with retry-after, and not ready', async () => {
 		bench = await startEdgeBench();
 		bench.issuer.fault = 'status_500';
 		await bench.keySet.start();
-		const answer = await bench.send(withToken(bench.issuer.accessToken()));
-		expect(answer).toMatchObject({ status: 503, facts: { code: 'key_set_unavailable' } });
-		expect(answer.headers['retry-after']).toBe('5');
+		const response = await bench.send(withToken(bench.issuer.accessToken()));
+		expect(response).toMatchObject({ status: 503, facts: { code: 'key_set_unavailable' } });
+		expect(response.headers['retry-after']).toBe('5');
 		expect((await bench.send(get('/readyz'))).status).toBe(503);
 		expect((await bench.send(get('/'))).status).toBe(200);
 	});
 
 	test('while draining: 503 with retry-after, and the connection ends', async () => {
 		const { admitted, issuer, send } = await start({ ports: { isDraining: () => true } });
-		const answer = await send(withToken(issuer.accessToken()));
-		expect(answer).toMatchObject({ status: 503, closesConnection: true, facts: { code: 'draining' } });
-		expect(answer.headers['retry-after']).toBeDefined();
+		const response = await send(withToken(issuer.accessToken()));
+		expect(response).toMatchObject({ status: 503, closesConnection: true, facts: { code: 'draining' } });
+		expect(response.headers['retry-after']).toBeDefined();
 		expect(admitted).toEqual([]);
 	});
 
@@ -188,9 +188,9 @@ describe('rejections', () => {
 			throw new RangeError('secret detail');
 		};
 		const { log, send } = await start({ ports: { verifier: { verify } } });
-		const answer = await send(withToken('a.b.c'));
-		expect(answer).toMatchObject({ status: 500, facts: { code: 'internal_error' } });
-		expect(answer.body).not.toContain('secret detail');
+		const response = await send(withToken('a.b.c'));
+		expect(response).toMatchObject({ status: 500, facts: { code: 'internal_error' } });
+		expect(response.body).not.toContain('secret detail');
 		expect(log.lines.at(-1)?.level).toBe('error');
 	});
 });
@@ -235,8 +235,8 @@ describe('per-IP rate', () => {
 		const running = await start({ perIp });
 		const statuses: number[] = [];
 		for (let index = 0; index < 6; index++) {
-			const answer = await running.send({ headers: { 'x-forwarded-for': `203.0.113.${index}` } });
-			statuses.push(answer.status);
+			const response = await running.send({ headers: { 'x-forwarded-for': `203.0.113.${index}` } });
+			statuses.push(response.status);
 		}
 		expect(statuses.at(-1)).toBe(403);
 	});
@@ -246,18 +246,18 @@ describe('health', () => {
 	test.each(['GET', 'HEAD'])('%s / and /healthz are 200 without a token', async (method) => {
 		const { admitted, send } = await start();
 		for (const path of ['/', '/healthz']) {
-			const answer = await send(get(path, { method }));
-			expect(answer.status).toBe(200);
-			expect(answer.body).toBe('{"status":"ok"}');
+			const response = await send(get(path, { method }));
+			expect(response.status).toBe(200);
+			expect(response.body).toBe('{"status":"ok"}');
 		}
 		expect(admitted).toEqual([]);
 	});
 
 	test('/readyz gives each dependency’s state', async () => {
 		const { send } = await start();
-		const answer = await send(get('/readyz'));
-		expect(answer.status).toBe(200);
-		expect(jsonOf(answer)).toEqual({ status: 'ready', dependencies: { key_set: 'ok' } });
+		const response = await send(get('/readyz'));
+		expect(response.status).toBe(200);
+		expect(jsonOf(response)).toEqual({ status: 'ready', dependencies: { key_set: 'ok' } });
 	});
 
 	test('/readyz is 503 while draining, / is not', async () => {

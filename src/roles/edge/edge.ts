@@ -4,7 +4,7 @@ import type { Caller } from '../../core/caller.ts';
 import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
 import { memoizeByHeaders } from '../../core/header-memo.ts';
 import { Rejection } from '../../core/rejection.ts';
-import { CallFacts } from '../../core/request-record.ts';
+import { RequestRecord } from '../../core/request-record.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../policy/access/token-headers.ts';
@@ -21,8 +21,8 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const scope = `${settings.scopeBase}/invoke`;
 	const reject = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
 		reportRejection(cause, request, ports);
-		const answer = renderEdgeRejection(cause, request.id);
-		return clientId === undefined ? answer : { ...answer, facts: Object.assign(new CallFacts(), answer.facts, { clientId }) };
+		const response = renderEdgeRejection(cause, request.id);
+		return clientId === undefined ? response : { ...response, facts: Object.assign(new RequestRecord(), response.facts, { clientId }) };
 	};
 
 	const enter = (judged: HttpRequest, caller: Caller, inner: Handler): Promise<HttpResponse> => {

@@ -10,7 +10,7 @@ import { Rejection } from '../../core/rejection.ts';
 import type { UpstreamRequest } from '../../core/upstream.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../../core/upstream-error.ts';
 import { forwardToGateways } from './forward-to-gateways.ts';
-import { OpenAnswers } from './relayed-response.ts';
+import { InFlightResponses } from './relayed-response.ts';
 
 const [a, b, c] = ['http://a:1', 'http://b:1', 'http://c:1'];
 const timeouts = { connectMs: 1, firstByteMs: 2, idleMs: 3, totalMs: 4 };
@@ -33,7 +33,7 @@ async function fewTurns(): Promise<void> {
 }
 
 /** Starts an edge whose gateways return 200, except those in `broken`. It draws the first and the second of the eligible ones. */
-function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readonly string[]; isStreamed?: boolean } = {}) {
+function start({ gateways = [a, b, c], isStreaming = false }: { gateways?: readonly string[]; isStreaming?: boolean } = {}) {
 	const clock = new ManualClock();
 	const log = createRememberedLog();
 	const sent: UpstreamRequest[] = [];
@@ -56,13 +56,13 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 			body: streamOf([Buffer.from(JSON.stringify({ status: state }).padEnd(state === 'endless' ? 70_000 : 0))]),
 		};
 	};
-	const openAnswers = new OpenAnswers();
+	const inFlightResponses = new InFlightResponses();
 	const forwarding = forwardToGateways(
 		{ gateways, tokenHeaders: ['authorization', 'x-api-key', 'api-key'], timeouts, healthCheck: { intervalMs: 1000, timeoutMs: 500 } },
 		{
 			clock,
 			log,
-			openAnswers,
+			inFlightResponses,
 			random: () => draws.shift() ?? 0,
 			async upstream(request) {
 				if (request.target === '/') return { ...probe(request.origin), headers: {} };
@@ -77,28 +77,28 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 				const headers = {
 					'x-answered-by': request.origin,
 					'x-request-id': 'req_of_gateway',
-					...(isStreamed && { 'content-type': 'text/event-stream' }),
+					...(isStreaming && { 'content-type': 'text/event-stream' }),
 				};
 				return { status: 200, headers, body };
 			},
 		},
 	);
-	const ask = async (changes: Partial<HttpRequest> = {}): Promise<HttpResponse> =>
+	const check = async (changes: Partial<HttpRequest> = {}): Promise<HttpResponse> =>
 		forwarding.handle({ ...example, body: streamOf([Buffer.from('{}')]), ...changes });
 	/** Sends a request and reads the response to its end. */
-	const askWhole = async (): Promise<HttpResponse> => {
-		const answer = await ask();
-		if (isByteStream(answer.body)) {
-			answer.body.start(new Reader());
+	const requestNonStreaming = async (): Promise<HttpResponse> => {
+		const response = await check();
+		if (isByteStream(response.body)) {
+			response.body.start(new Reader());
 			bodies.at(-1)?.end();
 		}
-		return answer;
+		return response;
 	};
 	const origins = (): string[] => sent.splice(0).map(({ origin }) => origin);
 	/** Sends a request and leaves the response open. */
-	const askOpen = async (count: number): Promise<void> => {
+	const requestOpen = async (count: number): Promise<void> => {
 		for (let index = 0; index < count; index++) {
-			const { body } = await ask();
+			const { body } = await check();
 			if (isByteStream(body)) body.start(new Reader());
 		}
 	};
@@ -107,12 +107,12 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 		await fewTurns();
 	};
 	return {
-		ask,
-		askWhole,
-		askOpen,
+		check,
+		requestNonStreaming,
+		requestOpen,
 		probeAll,
 		forwarding,
-		openAnswers,
+		inFlightResponses,
 		clock,
 		log,
 		sent,
@@ -129,42 +129,42 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 
 describe('load balancing', () => {
 	test('selects the one with fewer open responses of two random gateways', async () => {
-		const { askOpen, bodies, origins } = start();
-		await askOpen(1);
+		const { requestOpen, bodies, origins } = start();
+		await requestOpen(1);
 		expect(origins()).toEqual([a]);
-		await askOpen(2);
+		await requestOpen(2);
 		expect(origins(), 'a has one, b takes the second; then they are even').toEqual([b, a]);
-		await askOpen(1);
+		await requestOpen(1);
 		bodies[0]?.end();
 		bodies[2]?.fail(new UpstreamError('provider_disconnected'));
-		await askOpen(2);
+		await requestOpen(2);
 		expect(origins(), 'both answers of a are over').toEqual([b, a, a]);
 	});
 
 	test('follows the load for the remaining one of the two, whichever they are', async () => {
-		const { askOpen, origins, forwarding } = start({ gateways: Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`) });
-		await askOpen(100);
+		const { requestOpen, origins, forwarding } = start({ gateways: Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`) });
+		await requestOpen(100);
 		expect(new Set(origins()).size, 'with this chance two are drawn for ever').toBe(2);
 		expect(forwarding.isAnyUsable()).toBe(true);
 	});
 
 	test('skips an unreachable gateway in the same request, and until it responds to GET / again', async () => {
-		const { ask, origins, broken, forwarding, probeAll, states, log } = start();
+		const { check, origins, broken, forwarding, probeAll, states, log } = start();
 		await forwarding.start();
 		broken.set(a, 'provider_unreachable');
 		states.set(a, 'gone');
-		expect((await ask()).status).toBe(200);
+		expect((await check()).status).toBe(200);
 		expect(origins()).toEqual([a, b]);
-		for (let index = 0; index < 3; index++) expect((await ask()).status).toBe(200);
+		for (let index = 0; index < 3; index++) expect((await check()).status).toBe(200);
 		await probeAll();
-		await ask();
+		await check();
 		expect(origins()).not.toContain(a);
 		broken.clear();
 		states.clear();
-		await ask();
+		await check();
 		expect(origins()).not.toContain(a);
 		await probeAll();
-		await ask();
+		await check();
 		expect(origins()).toContain(a);
 		expect(log.lines).toMatchObject([
 			{ event: 'gateway unhealthy', fields: { gateway: a, reason: 'connection failed' } },
@@ -174,11 +174,11 @@ describe('load balancing', () => {
 	});
 
 	test('selects a gateway that has come back more and more often, for ten seconds', async () => {
-		const { askWhole, origins, forwarding, probeAll, states, draws, clock } = start({ gateways: [a, b] });
+		const { requestNonStreaming, origins, forwarding, probeAll, states, draws, clock } = start({ gateways: [a, b] });
 		/** Returns whether the first gateway is chosen if the random number is `chance`. */
 		const isChosenAt = async (chance: number): Promise<boolean> => {
 			draws.push(chance);
-			await askWhole();
+			await requestNonStreaming();
 			return origins()[0] === a;
 		};
 		states.set(a, 'shutting_down');
@@ -195,16 +195,16 @@ describe('load balancing', () => {
 	});
 
 	test.each(['shutting_down', 'error'] as const)('sends nothing new to a gateway whose GET / returns %s', async (state) => {
-		const { ask, origins, forwarding, states } = start();
+		const { check, origins, forwarding, states } = start();
 		states.set(a, state).set(b, state);
 		await forwarding.start();
-		for (let index = 0; index < 5; index++) await ask();
+		for (let index = 0; index < 5; index++) await check();
 		expect(new Set(origins())).toEqual(new Set([c]));
 		forwarding.stop();
 	});
 
 	test('tolerates one late response, but not from a gateway that never responded', async () => {
-		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a] });
+		const { check, origins, forwarding, states, probeAll } = start({ gateways: [a] });
 		states.set(a, 'gone');
 		await forwarding.start();
 		expect(forwarding.isAnyUsable()).toBe(false);
@@ -216,10 +216,10 @@ describe('load balancing', () => {
 		expect(forwarding.isAnyUsable()).toBe(true);
 		await probeAll();
 		expect(forwarding.isAnyUsable()).toBe(false);
-		await ask();
+		await check();
 		expect(origins(), 'when all are away one is tried all the same').toEqual([a]);
 		forwarding.stop();
-		expect((await ask()).status).toBe(200);
+		expect((await check()).status).toBe(200);
 	});
 
 	test('treats an endless response as no gateway’s, and logs it', async () => {
@@ -242,85 +242,85 @@ describe('load balancing', () => {
 	});
 
 	test('ejects a gateway after three lost requests in a row', async () => {
-		const { ask, origins, broken, takers, clock } = start({ gateways: [a, b] });
+		const { check, origins, broken, takers, clock } = start({ gateways: [a, b] });
 		broken.set(a, 'provider_unreachable');
 		takers.add(a);
-		for (let index = 0; index < 3; index++) expect((await ask()).status).toBe(502);
+		for (let index = 0; index < 3; index++) expect((await check()).status).toBe(502);
 		expect(origins()).toEqual([a, a, a]);
-		expect((await ask()).status).toBe(200);
+		expect((await check()).status).toBe(200);
 		clock.advance(4999);
-		await ask();
+		await check();
 		expect(origins()).toEqual([b, b]);
 		clock.advance(10_001);
-		expect((await ask()).status).toBe(502);
+		expect((await check()).status).toBe(502);
 		expect(origins()).toEqual([a]);
 	});
 
 	test.each(['provider_unreachable', 'provider_connect_timeout'] as const)(
 		'returns 503 if none is reachable (%s), with each tried at most once',
 		async (code) => {
-			const { ask, origins, broken } = start();
+			const { check, origins, broken } = start();
 			for (const origin of [a, b, c]) broken.set(origin, code);
-			const answer = await ask();
-			expect(answer).toMatchObject({
+			const response = await check();
+			expect(response).toMatchObject({
 				status: 503,
 				facts: { code: 'no_gateway' },
 				headers: { 'retry-after': '5', 'content-type': 'text/html; charset=utf-8' },
 			});
 			expect(origins().toSorted()).toEqual([a, b, c]);
-			await ask();
+			await check();
 			expect(origins(), 'no client waits for several that were away before').toHaveLength(code === 'provider_unreachable' ? 3 : 1);
 			broken.clear();
-			expect((await ask()).status, 'back at once').toBe(200);
+			expect((await check()).status, 'back at once').toBe(200);
 		},
 	);
 
 	test('finds a gateway that returns when all were unavailable, and sends it all later requests', async () => {
 		const many = Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`);
-		const { ask, origins, broken, draws, log, clock } = start({ gateways: many });
+		const { check, origins, broken, draws, log, clock } = start({ gateways: many });
 		for (const origin of many) broken.set(origin, 'provider_unreachable');
-		expect((await ask()).status).toBe(503);
+		expect((await check()).status).toBe(503);
 		expect(origins(), 'a rejected connection costs no time').toHaveLength(10);
 		broken.delete('http://gateway-7:1');
-		expect((await ask()).status).toBe(200);
+		expect((await check()).status).toBe(200);
 		expect(origins().at(-1)).toBe('http://gateway-7:1');
 		for (let index = 0; index < 100; index++) {
 			draws.push(...Array.from({ length: 4 }, () => (index * 0.618) % 1));
 			clock.advance(1);
-			expect((await ask()).status).toBe(200);
+			expect((await check()).status).toBe(200);
 		}
 		expect(new Set(origins())).toEqual(new Set(['http://gateway-7:1']));
 		expect(log.lines.filter(({ event }) => event === 'gateway back in rotation')).toHaveLength(1);
 	});
 
 	test('tries a gateway again that returns while a request tries the others', async () => {
-		const { ask, origins, broken, delays } = start();
+		const { check, origins, broken, delays } = start();
 		for (const origin of [a, b, c]) broken.set(origin, 'provider_unreachable');
-		await ask();
+		await check();
 		origins();
 		const slow = Promise.withResolvers<void>();
 		delays.set(c, slow.promise);
-		const early = ask();
+		const early = check();
 		await fewTurns();
 		expect(origins(), 'a and b rejected it, c does not answer yet').toEqual([a, b, c]);
 		broken.delete(a);
-		expect((await ask()).status).toBe(200);
+		expect((await check()).status).toBe(200);
 		slow.resolve();
 		expect((await early).status).toBe(200);
 		expect(origins()).toEqual([a, a]);
 	});
 
 	test('does not remove a gateway for findings from before its return', async () => {
-		const { ask, broken, delays, forwarding, log } = start({ gateways: [a] });
+		const { check, broken, delays, forwarding, log } = start({ gateways: [a] });
 		broken.set(a, 'provider_unreachable');
-		await ask();
+		await check();
 		const slow = Promise.withResolvers<void>();
 		delays.set(a, slow.promise);
-		const early = ask();
+		const early = check();
 		await fewTurns();
 		delays.clear();
 		broken.clear();
-		expect((await ask()).status).toBe(200);
+		expect((await check()).status).toBe(200);
 		broken.set(a, 'provider_unreachable');
 		slow.resolve();
 		await early;
@@ -329,10 +329,10 @@ describe('load balancing', () => {
 	});
 
 	test('does not put a gateway that is shutting down back because of a response', async () => {
-		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a, b] });
+		const { check, origins, forwarding, states, probeAll } = start({ gateways: [a, b] });
 		states.set(a, 'shutting_down').set(b, 'gone');
 		await forwarding.start();
-		expect((await ask()).status).toBe(200);
+		expect((await check()).status).toBe(200);
 		expect(origins(), 'the one that may take connections first').toEqual([a]);
 		expect(forwarding.isAnyUsable()).toBe(false);
 		states.clear();
@@ -343,46 +343,46 @@ describe('load balancing', () => {
 
 	test('gives up a request after three gateways with a connection timeout', async () => {
 		const many = Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`);
-		const { ask, origins, broken } = start({ gateways: many });
+		const { check, origins, broken } = start({ gateways: many });
 		for (const origin of many) broken.set(origin, 'provider_connect_timeout');
-		expect((await ask()).status).toBe(503);
+		expect((await check()).status).toBe(503);
 		expect(origins()).toHaveLength(3);
 	});
 });
 
 describe('a request is sent once', () => {
 	test('lost after it was sent in part: 502, no other gateway receives it', async () => {
-		const { ask, origins, broken, takers } = start();
+		const { check, origins, broken, takers } = start();
 		broken.set(a, 'provider_unreachable');
 		takers.add(a);
-		expect(await ask()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
-		expect(await ask({ method: 'POST', announcedLength: 0 })).toMatchObject({ status: 502 });
+		expect(await check()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		expect(await check({ method: 'POST', announcedLength: 0 })).toMatchObject({ status: 502 });
 		expect(origins()).toEqual([a, a]);
 	});
 
 	test('reads can be repeated', async () => {
-		const { ask, origins, broken, takers } = start();
+		const { check, origins, broken, takers } = start();
 		broken.set(a, 'provider_unreachable');
 		takers.add(a);
-		expect((await ask({ method: 'GET', announcedLength: 0 })).status).toBe(200);
+		expect((await check({ method: 'GET', announcedLength: 0 })).status).toBe(200);
 		expect(origins()).toEqual([a, b]);
 	});
 
 	test('lost once an upload has started: no other gateway is tried, and none is marked unreachable', async () => {
-		const { ask, broken, starters, origins, log } = start({ gateways: [a, b] });
+		const { check, broken, starters, origins, log } = start({ gateways: [a, b] });
 		broken.set(a, 'provider_unreachable');
 		starters.add(a);
 		const body = streamOf([Buffer.from('{}')]);
-		expect(await ask({ announcedLength: undefined, body })).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		expect(await check({ announcedLength: undefined, body })).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
 		expect(origins()).toEqual([a]);
 		expect(log.lines.map(({ event }) => event)).not.toContain('gateway unhealthy');
 	});
 
 	test('a client that asks for JSON, as both SDKs do, gets the error in JSON; with no reachable gateway every client gets a page', async () => {
-		const { ask, broken, takers } = start({ gateways: [a] });
+		const { check, broken, takers } = start({ gateways: [a] });
 		broken.set(a, 'provider_disconnected');
 		takers.add(a);
-		const lost = await ask({ headers: { ...example.headers, accept: 'Application/JSON' } });
+		const lost = await check({ headers: { ...example.headers, accept: 'Application/JSON' } });
 		expect(lost).toMatchObject({ status: 502, headers: { 'content-type': 'application/json' } });
 		expect(JSON.parse(typeof lost.body === 'string' ? lost.body : '')).toMatchObject({
 			type: 'error',
@@ -390,40 +390,40 @@ describe('a request is sent once', () => {
 			request_id: 'req_1',
 		});
 		takers.clear();
-		const away = await ask({ headers: { ...example.headers, accept: 'application/json' } });
+		const away = await check({ headers: { ...example.headers, accept: 'application/json' } });
 		expect([away.status, away.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
 	});
 
 	test.each(['provider_first_byte_timeout', 'provider_total_timeout'] as const)('%s: 502, and no failure of the gateway', async (code) => {
-		const { ask, askWhole, origins, broken, takers } = start();
+		const { check, requestNonStreaming, origins, broken, takers } = start();
 		broken.set(a, code);
 		takers.add(a);
-		for (let index = 0; index < 5; index++) expect(await ask()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		for (let index = 0; index < 5; index++) expect(await check()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
 		broken.clear();
-		await askWhole();
+		await requestNonStreaming();
 		expect(origins()).toEqual([a, a, a, a, a, a]);
 	});
 
 	test('a client that disconnected is no failure of the gateway', async () => {
-		const { ask, askWhole, origins, broken, takers } = start();
+		const { check, requestNonStreaming, origins, broken, takers } = start();
 		broken.set(a, new Rejection('client_closed'));
 		takers.add(a);
-		for (let index = 0; index < 5; index++) expect((await ask()).facts?.code).toBe('client_closed');
+		for (let index = 0; index < 5; index++) expect((await check()).facts?.code).toBe('client_closed');
 		broken.clear();
-		await askWhole();
+		await requestNonStreaming();
 		expect(origins()).toEqual([a, a, a, a, a, a]);
 	});
 
 	test('an internal error is no failure of the gateway', async () => {
-		const { ask, broken } = start();
+		const { check, broken } = start();
 		broken.set(a, new TypeError('ours'));
-		await expect(ask()).rejects.toThrow('ours');
+		await expect(check()).rejects.toThrow('ours');
 	});
 });
 
 describe('forwarded requests and responses', () => {
 	test('fields of the connection are removed, all others pass', async () => {
-		const { ask, sent } = start();
+		const { check, sent } = start();
 		const headers = {
 			host: 'edge.example',
 			connection: 'keep-alive, X-Hop',
@@ -436,12 +436,12 @@ describe('forwarded requests and responses', () => {
 			accept: 'application/json',
 			'x-many': ['1', '2'],
 		};
-		await ask({ headers, query: 'a=1&b=2', announcedLength: undefined });
+		await check({ headers, query: 'a=1&b=2', announcedLength: undefined });
 		expect(sent[0]).toMatchObject({ method: 'POST', target: '/v1/messages?a=1&b=2', timeouts });
 		expect(sent[0]?.headers).toEqual({ authorization: 'Bearer t', accept: 'application/json', 'x-many': '1, 2' });
-		await ask();
+		await check();
 		expect(sent[1]?.headers).toEqual({ authorization: 'Bearer t', 'content-length': '2' });
-		await ask({ method: 'GET', announcedLength: 0 });
+		await check({ method: 'GET', announcedLength: 0 });
 		expect(sent[2]).toMatchObject({ body: null, headers: {} });
 	});
 
@@ -450,24 +450,24 @@ describe('forwarded requests and responses', () => {
 		['x-api-key', { 'x-api-key': 't' }],
 		['api-key, and not what this edge does not read', { 'api-key': 't', 'x-goog-api-key': 'u' }],
 	])('the token reaches the gateway only in `authorization`: from %s', async (_title, headers) => {
-		const { ask, sent } = start();
-		await ask({ headers });
+		const { check, sent } = start();
+		await check({ headers });
 		expect(sent[0]?.headers).toEqual({ authorization: 'Bearer t', 'content-length': '2' });
 	});
 
 	test('the response passes in chunks, and the log line names the client', async () => {
-		const { ask, bodies, clock } = start();
+		const { check, bodies, clock } = start();
 		clock.advance(50);
 		const caller = { clientId: 'agent' } as Caller;
-		const answer = await ask({ caller, arrivedMs: 20 });
-		expect(answer).toMatchObject({
+		const response = await check({ caller, arrivedMs: 20 });
+		expect(response).toMatchObject({
 			status: 200,
 			headers: { 'x-answered-by': a },
 			facts: { clientId: 'agent', upstreamStatus: 200, firstByteMs: 30 },
 		});
 		const reader = new Reader();
-		if (!isByteStream(answer.body)) throw new Error('not a stream');
-		const flow = answer.body.start(reader);
+		if (!isByteStream(response.body)) throw new Error('not a stream');
+		const flow = response.body.start(reader);
 		bodies[0]?.push('one ');
 		reader.mayWrite = false;
 		expect(bodies[0]?.push('two'), 'back pressure passes').toBe(false);
@@ -478,26 +478,26 @@ describe('forwarded requests and responses', () => {
 	});
 
 	test('a client that disconnects ends the response', async () => {
-		const { ask, bodies } = start();
-		const { body } = await ask();
+		const { check, bodies } = start();
+		const { body } = await check();
 		if (!isByteStream(body)) throw new Error('not a stream');
 		body.start(new Reader()).cancel();
 		expect(bodies[0]?.isCancelled).toBe(true);
 	});
 
 	test('a gateway lost in the middle of its response', async () => {
-		const { ask, bodies } = start();
-		const answer = await ask();
-		if (!isByteStream(answer.body)) throw new Error('not a stream');
+		const { check, bodies } = start();
+		const response = await check();
+		if (!isByteStream(response.body)) throw new Error('not a stream');
 		let failure: unknown;
-		answer.body.start({ write: () => true, end: () => undefined, fail: (cause) => (failure = cause) });
+		response.body.start({ write: () => true, end: () => undefined, fail: (cause) => (failure = cause) });
 		bodies[0]?.fail(new UpstreamError('provider_disconnected'));
 		expect(failure).toMatchObject({ code: 'gateway_unreachable' });
 	});
 
 	test('an event stream that loses its gateway between two events ends with an error event, in the client’s format', async () => {
-		const { ask, bodies } = start({ isStreamed: true });
-		const { body } = await ask();
+		const { check, bodies } = start({ isStreaming: true });
+		const { body } = await check();
 		if (!isByteStream(body)) throw new Error('not a stream');
 		const reader = new Reader();
 		body.start(reader);
@@ -509,8 +509,8 @@ describe('forwarded requests and responses', () => {
 	});
 
 	test('in the middle of an event it is cut: no client gets half an event and then another', async () => {
-		const { ask, bodies } = start({ isStreamed: true });
-		const { body } = await ask();
+		const { check, bodies } = start({ isStreaming: true });
+		const { body } = await check();
 		if (!isByteStream(body)) throw new Error('not a stream');
 		const reader = new Reader();
 		body.start(reader);
@@ -528,8 +528,8 @@ describe('forwarded requests and responses', () => {
 		['CR LF, which is one end of a line', ['data: {}\r\n'], false],
 		['CR LF in two pieces', ['data: {}\r', '\n'], false],
 	])('event boundaries are known for %s', async (_name, pieces, isBetween) => {
-		const { ask, bodies } = start({ isStreamed: true });
-		const { body } = await ask();
+		const { check, bodies } = start({ isStreaming: true });
+		const { body } = await check();
 		if (!isByteStream(body)) throw new Error('not a stream');
 		const reader = new Reader();
 		body.start(reader);
@@ -539,34 +539,34 @@ describe('forwarded requests and responses', () => {
 	});
 
 	test('at a shutdown, streams end after the current event; other responses continue', async () => {
-		const { ask, bodies, openAnswers } = start({ isStreamed: true });
+		const { check, bodies, inFlightResponses } = start({ isStreaming: true });
 		const readers = [new Reader(), new Reader(), new Reader()];
 		for (const [index, reader] of readers.entries()) {
-			const { body } = await ask({ path: index === 2 ? '/v1/models' : '/v1/chat/completions' });
+			const { body } = await check({ path: index === 2 ? '/v1/models' : '/v1/chat/completions' });
 			if (isByteStream(body)) body.start(reader);
 		}
 		bodies[0]?.push('data: {}\n\n');
 		bodies[1]?.push('data: {');
-		openAnswers.endAll();
-		openAnswers.endAll();
+		inFlightResponses.endAll();
+		inFlightResponses.endAll();
 		expect(readers.map(({ ending }) => ending)).toEqual(['ended', 'open', 'open']);
 		expect(readers[0]?.text).toMatch(/^data: {}\n\ndata: {"error":.*"code":"draining".*}\n\n$/);
 		expect(bodies.map(({ isCancelled }) => isCancelled)).toEqual([true, false, false]);
 		bodies[1]?.push('}\n\n');
 		expect([readers[1]?.ending, bodies[1]?.isCancelled]).toEqual(['ended', true]);
 		expect(readers[1]?.text).toMatch(/^data: {}\n\ndata: {"error":/);
-		expect(openAnswers.size).toBe(1);
+		expect(inFlightResponses.size).toBe(1);
 		bodies[2]?.end();
-		expect([readers[2]?.ending, openAnswers.size]).toEqual(['ended', 0]);
+		expect([readers[2]?.ending, inFlightResponses.size]).toEqual(['ended', 0]);
 	});
 
 	test('a short body is read before it is sent, a long one or one of unknown length is streamed', async () => {
-		const { ask, sent } = start();
-		await ask();
+		const { check, sent } = start();
+		await check();
 		expect(sent[0]?.body).toEqual(Buffer.from('{}'));
 		for (const announcedLength of [65_537, undefined]) {
 			const body = new HandStream();
-			await ask({ announcedLength, body });
+			await check({ announcedLength, body });
 			expect(body.sink).toBeUndefined();
 			const handedOn = sent.at(-1)?.body;
 			const sink = new Reader();
@@ -576,11 +576,11 @@ describe('forwarded requests and responses', () => {
 	});
 
 	test('a body that does not arrive is a client error, and reaches no gateway', async () => {
-		const { ask, sent } = start();
+		const { check, sent } = start();
 		const body = new HandStream();
-		const answer = ask({ body });
+		const response = check({ body });
 		body.sink?.fail(new Rejection('body_timeout'));
-		expect(await answer).toMatchObject({ status: 408, facts: { code: 'body_timeout' } });
+		expect(await response).toMatchObject({ status: 408, facts: { code: 'body_timeout' } });
 		expect(sent).toEqual([]);
 	});
 });

@@ -1,5 +1,5 @@
 /** Inner handler of a separate edge: forwards each request to a gateway and relays the response. */
-import { isByteStream, readWhole } from '../../core/byte-stream.ts';
+import { isByteStream, readAll } from '../../core/byte-stream.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Rejection, type RejectionCode } from '../../core/rejection.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
@@ -13,7 +13,7 @@ import { renderEdgeRejection } from '../../wire/pages.ts';
 import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
 import { GatewayHealth, type HealthCheckSettings, reasonOf } from './gateway-health.ts';
 import { type GatewayInPool, GatewayPool, type GatewayPoolPorts } from './gateway-pool.ts';
-import { type OpenAnswers, RelayedAnswer } from './relayed-response.ts';
+import { type InFlightResponses, RelayedResponse } from './relayed-response.ts';
 
 export interface ForwardSettings {
 	/** Origins such as `http://10.0.0.7:8787`. */
@@ -27,7 +27,7 @@ export interface ForwardSettings {
 export interface ForwardPorts extends GatewayPoolPorts {
 	readonly upstream: Upstream;
 	/** Open responses, shared by all configurations of a process. */
-	readonly openAnswers: OpenAnswers;
+	readonly inFlightResponses: InFlightResponses;
 }
 
 export interface Forwarding {
@@ -64,20 +64,20 @@ const apiKeyFields: ReadonlySet<string> = new Set<TokenHeader>(['x-api-key', 'ap
  * received the request.
  */
 export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthCheck }: ForwardSettings, ports: ForwardPorts): Forwarding {
-	const { upstream, clock, openAnswers } = ports;
+	const { upstream, clock, inFlightResponses } = ports;
 	const pool = new GatewayPool(gateways, ports);
 	const health = new GatewayHealth(pool, healthCheck, ports);
 	const relay = (request: HttpRequest, { status, headers, body }: UpstreamResponse, gateway: GatewayInPool): HttpResponse => {
-		const answeredId = idOf(headers) ?? request.id;
-		const relayed = new RelayedAnswer(body, isEventStream(headers) ? formatOf(request.path) : undefined, answeredId, (cause) => {
-			openAnswers.remove(relayed);
+		const relayedRequestId = idOf(headers) ?? request.id;
+		const relayed = new RelayedResponse(body, isEventStream(headers) ? formatOf(request.path) : undefined, relayedRequestId, (cause) => {
+			inFlightResponses.remove(relayed);
 			gateway.inFlight--;
 			if (isLost(cause)) pool.noteLost(gateway);
-			else pool.noteAnswered(gateway);
+			else pool.noteResponse(gateway);
 		});
-		openAnswers.add(relayed);
+		inFlightResponses.add(relayed);
 		const facts = {
-			answeredId,
+			relayedRequestId,
 			...(request.caller !== undefined && { clientId: request.caller.clientId }),
 			upstreamStatus: status,
 			firstByteMs: clock.monotonicMs() - request.arrivedMs,
@@ -98,9 +98,9 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 			tried.set(gateway, returns);
 			gateway.inFlight++;
 			try {
-				const answer = await upstream({ ...handover.request, origin: gateway.origin, timeouts });
+				const response = await upstream({ ...handover.request, origin: gateway.origin, timeouts });
 				pool.noteReached(gateway);
-				return relay(request, answer, gateway);
+				return relay(request, response, gateway);
 			} catch (failure) {
 				gateway.inFlight--;
 				cause = failure;
@@ -134,11 +134,11 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 /**
  * Maximum size of a body that is read before it is forwarded. That costs a fraction of streaming it, and a slow client occupies no gateway.
  */
-const longestWholeBody = 65_536;
+const maxBufferedBodyBytes = 65_536;
 
 function bodyOf({ announcedLength, body }: HttpRequest): UpstreamRequest['body'] | Promise<Buffer> {
 	if (announcedLength === 0) return null;
-	return announcedLength !== undefined && announcedLength <= longestWholeBody ? readWhole(body, longestWholeBody) : body;
+	return announcedLength !== undefined && announcedLength <= maxBufferedBodyBytes ? readAll(body, maxBufferedBodyBytes) : body;
 }
 
 /** One request and its attempts at gateways. */

@@ -1,5 +1,5 @@
 /** Health checks of the gateways, at intervals. */
-import { readWhole } from '../../core/byte-stream.ts';
+import { readAll } from '../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { Rejection } from '../../core/rejection.ts';
 import type { Upstream } from '../../core/upstream.ts';
@@ -34,7 +34,7 @@ export class GatewayHealth {
 
 	/** Resolves after the first check of each gateway; checks continue until `stop`. */
 	async start(): Promise<void> {
-		await Promise.all(this.#pool.gateways.map((gateway) => this.#ask(gateway)));
+		await Promise.all(this.#pool.gateways.map((gateway) => this.#check(gateway)));
 		if (this.#isStopped) return;
 		this.#timer = this.#ports.clock.after(this.#settings.intervalMs, () => void this.start());
 	}
@@ -44,7 +44,7 @@ export class GatewayHealth {
 		this.#timer?.cancel();
 	}
 
-	async #ask(gateway: GatewayInPool): Promise<void> {
+	async #check(gateway: GatewayInPool): Promise<void> {
 		const { timeoutMs } = this.#settings;
 		const { returns } = gateway;
 		const noteUnhealthy = (reason: string): void => this.#pool.noteAway(gateway, { kind: 'unhealthy', reason }, returns);
@@ -60,7 +60,7 @@ export class GatewayHealth {
 				isExpectedToFail: true,
 				onClientGone: () => undefined,
 			});
-			const text = (await readWhole(body, mostBytes)).toString();
+			const text = (await readAll(body, mostBytes)).toString();
 			this.#missed.set(gateway, 0);
 			if (status !== 200) noteUnhealthy(`GET / returned ${status}`);
 			else if (saysLeaving(text)) noteUnhealthy('it is shutting down');

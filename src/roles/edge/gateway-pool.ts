@@ -112,7 +112,7 @@ export class GatewayPool {
 		});
 	}
 
-	noteAnswered(gateway: GatewayInPool): void {
+	noteResponse(gateway: GatewayInPool): void {
 		gateway.lost = 0;
 	}
 

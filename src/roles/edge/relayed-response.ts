@@ -7,16 +7,16 @@ import { UpstreamError } from '../../core/upstream-error.ts';
 import type { ClientDialect } from '../../wire/dialects/dialect.ts';
 
 /** Open responses. They outlive configurations, so that all of them can be ended together. */
-export class OpenAnswers extends OpenList<RelayedAnswer> {
+export class InFlightResponses extends OpenList<RelayedResponse> {
 	/** Ends streams with an error event of their format. */
 	endAll(): void {
-		this.each((answer) => answer.endWith(shuttingDown));
+		this.each((response) => response.endWith(shuttingDown));
 	}
 }
 
 const shuttingDown = new Rejection('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
 
-export class RelayedAnswer implements Listed {
+export class RelayedResponse implements Listed {
 	listIndex = -1;
 	readonly body: ByteStream;
 	/** Format of an event stream; undefined for any other response, which can only be cut. */

@@ -6,12 +6,12 @@ import {
 	errorOf,
 	GatewayBench,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	messagesPath,
 	readStream,
 	sentText,
 	settle,
-	sseAnswer,
+	sseResponse,
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
@@ -34,49 +34,49 @@ const others = ['1', '0', '-1', '1.5', '1e-300', 'null', '"5"', '[]', '{}', 'tru
 const number = fc.constantFrom(...numbers, ...others);
 const members = ['n', 'max_tokens', 'max_completion_tokens', 'candidateCount', 'maxOutputTokens', 'reasoning_effort', 'top_logprobs'];
 
-const call = fc.record({
+const inferenceRequest = fc.record({
 	hold: fc.constantFrom<Hold>('estimate', 'worst_case'),
 	path: fc.constantFrom(chatPath, messagesPath),
 	model: fc.constantFrom(...models),
 	fields: fc.dictionary(fc.constantFrom(...members), number, { maxKeys: 3 }),
 	budget: fc.option(number),
-	isStreamed: fc.boolean(),
+	isStreaming: fc.boolean(),
 	parts: fc.constantFrom(0, 1, 3000),
 	ending: fc.constantFrom('unanswered', 'left', 'cut', 'untold', 'told'),
 	told: fc.tuple(number, number, number),
 });
 
-function bodyOf({ path, model, fields, budget, isStreamed, parts }: Call): string {
+function bodyOf({ path, model, fields, budget, isStreaming, parts }: InferenceRequest): string {
 	const content = parts === 0 ? '"hi"' : `[${Array.from({ length: parts }, () => '{"type":"image_url"}').join()}]`;
 	const all = {
 		...(path === messagesPath && { max_tokens: '9' }),
 		...fields,
-		...(isStreamed && { stream: 'true' }),
+		...(isStreaming && { stream: 'true' }),
 		...(budget !== null && { thinking: `{"type":"enabled","budget_tokens":${budget}}` }),
 	};
 	const more = Object.entries(all).map(([name, value]) => `,"${name}":${value}`);
 	return `{"model":"${model}","messages":[{"role":"user","content":${content}}]${more.join('')}}`;
 }
 
-type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
+type InferenceRequest = typeof inferenceRequest extends fc.Arbitrary<infer T> ? T : never;
 
-function answerOf({ told: [one, other, total], ending, isStreamed }: Call): UpstreamResponse {
+function responseOf({ told: [one, other, total], ending, isStreaming }: InferenceRequest): UpstreamResponse {
 	const usage = [
 		`"usage":{"prompt_tokens":${one},"completion_tokens":${other},"total_tokens":${total},"input_tokens":${one},"output_tokens":${other},"cache_read_input_tokens":${total}}`,
 		`"usageMetadata":{"promptTokenCount":${one},"candidatesTokenCount":${other},"totalTokenCount":${total}}`,
 	].join();
 	const text = 'word '.repeat(100);
-	const answer =
+	const response =
 		`{"type":"message","id":"x","content":[{"type":"text","text":"${text}"}],"stop_reason":"end_turn",` +
 		`"choices":[{"index":0,"message":{"content":"${text}"},"delta":{"content":"${text}"},"finish_reason":"stop"}],` +
 		`"candidates":[{"content":{"parts":[{"text":"${text}"}]},"finishReason":"STOP"}]${ending === 'told' ? `,${usage}` : ''}}`;
-	if (!isStreamed) return jsonAnswer(200, answer);
+	if (!isStreaming) return jsonResponse(200, response);
 	const stream = new HandStream();
 	void settle().then(() => {
-		for (let event = 0; event < 3; event++) stream.write(`data: ${answer}\n\n`);
+		for (let event = 0; event < 3; event++) stream.write(`data: ${response}\n\n`);
 		if (ending !== 'cut' && ending !== 'left') stream.sink?.end();
 	});
-	return sseAnswer(stream);
+	return sseResponse(stream);
 }
 
 function benchOf(hold: Hold, monthlyBudgetUsd: string | null): GatewayBench {
@@ -89,16 +89,16 @@ function benchOf(hold: Hold, monthlyBudgetUsd: string | null): GatewayBench {
 
 it('whatever numbers a request has, it causes no internal error, and no amount exceeds what a request can cost', async () => {
 	await fc.assert(
-		fc.asyncProperty(call, async (asked) => {
-			const bench = benchOf(asked.hold, '500000000');
+		fc.asyncProperty(inferenceRequest, async (requested) => {
+			const bench = benchOf(requested.hold, '500000000');
 			let gone: (() => void) | undefined;
 			bench.respond = (request) => {
 				request.onSent?.();
-				if (asked.ending !== 'unanswered') return answerOf(asked);
+				if (requested.ending !== 'unanswered') return responseOf(requested);
 				gone?.();
 				return new Promise<never>(() => undefined);
 			};
-			const response = await bench.ask(asked.path, bodyOf(asked), {}, { onClientGone: (listener) => (gone = listener) });
+			const response = await bench.ask(requested.path, bodyOf(requested), {}, { onClientGone: (listener) => (gone = listener) });
 			expect(response.status).not.toBe(500);
 			if (response.body !== null && isByteStream(response.body)) {
 				const { flow } = readStream(response);
@@ -118,7 +118,7 @@ it('whatever numbers a request has, it causes no internal error, and no amount e
 				for (const tokens of Object.values(usage)) {
 					expect(Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= 2 * mostTold).toBe(true);
 				}
-				if (!isEstimated || asked.ending === 'told') continue;
+				if (!isEstimated || requested.ending === 'told') continue;
 				expect(usage.inputTokens).toBeLessThanOrEqual(mostInputTokensOf(model));
 				expect(usage.outputTokens).toBeLessThanOrEqual(mostOutputTokensOf(model, undefined) * mostChoices);
 			}
@@ -154,9 +154,9 @@ describe('a client that disconnects before the first byte', () => {
 		const bench = benchOf('estimate', '25');
 		await leave(bench, '{"model":"gpt-4o-mini","n":128,"messages":[{"role":"user","content":"hi"}]}');
 		expect(await costOf(bench)).toEqual([19, 128 * 1024, 78_646_050n]);
-		bench.respond = () => jsonAnswer(200, '{"choices":[]}');
-		const answer = await bench.ask(chatPath, '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}', {}, { id: 'req-2' });
-		expect(answer.status).toBe(200);
+		bench.respond = () => jsonResponse(200, '{"choices":[]}');
+		const response = await bench.ask(chatPath, '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}', {}, { id: 'req-2' });
+		expect(response.status).toBe(200);
 	});
 
 	it('nor by many attachments', async () => {
@@ -186,8 +186,8 @@ it.each([
 ])('%s with `%s` %s is rejected', async (path, name, value, param = name) => {
 	const bench = benchOf('estimate', null);
 	const cap = name === 'max_tokens' ? '' : '"max_tokens":9,';
-	const answer = await bench.ask(path, `{"model":"m",${cap}"${name}":${value},"messages":[{"role":"user","content":"hi"}]}`);
-	expect([answer.status, errorOf(answer).error.code, errorOf(answer).error.param, bench.sent.length]).toEqual([
+	const response = await bench.ask(path, `{"model":"m",${cap}"${name}":${value},"messages":[{"role":"user","content":"hi"}]}`);
+	expect([response.status, errorOf(response).error.code, errorOf(response).error.param, bench.sent.length]).toEqual([
 		400,
 		'field_invalid',
 		param,
@@ -209,6 +209,6 @@ it('a token count reports the size of the request, even if no model could read i
 	const bench = benchOf('estimate', null);
 	const parts = Array.from({ length: 2000 }, () => ({ type: 'image' }));
 	const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: parts }] });
-	const answer = await bench.ask('/v1/messages/count_tokens', body);
-	expect((JSON.parse(textOf(answer)) as { input_tokens: number }).input_tokens).toBeGreaterThan(2000 * 1500);
+	const response = await bench.ask('/v1/messages/count_tokens', body);
+	expect((JSON.parse(textOf(response)) as { input_tokens: number }).input_tokens).toBeGreaterThan(2000 * 1500);
 });

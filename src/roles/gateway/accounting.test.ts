@@ -5,12 +5,12 @@ import {
 	errorOf,
 	GatewayBench,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	messagesBody,
 	messagesPath,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 	summaryOf,
 	testSettings,
 	textOf,
@@ -30,7 +30,7 @@ import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } fro
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
 /** Cost of 1000 input and 500 output tokens at gpt-5's list price of 1.25 and 10 USD. */
 const costOfUsage = 6_250_000n;
-const answerWithUsage = JSON.stringify({ id: 'x', choices: [], usage });
+const respondWithUsage = JSON.stringify({ id: 'x', choices: [], usage });
 
 function tiers(standard: Partial<GatewaySettings['tiers'][string]>): GatewaySettings['tiers'] {
 	const unlimited = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: null };
@@ -66,11 +66,11 @@ function teams(more: Partial<TeamDirectory>): Partial<GatewayPorts> {
 	};
 }
 
-let asked = 0;
+let requested = 0;
 
 /** Sends a request with a unique id, like those of the server. */
 function ask(bench: GatewayBench, path: string, body: string): Promise<HttpResponse> {
-	return bench.ask(path, body, {}, { id: `request-${++asked}` });
+	return bench.ask(path, body, {}, { id: `request-${++requested}` });
 }
 
 function sentBody(bench: GatewayBench, index: number): string {
@@ -96,7 +96,7 @@ describe('an admitted request', () => {
 		let rowWhileRunning: LedgerRow | undefined;
 		bench.respond = async () => {
 			[rowWhileRunning] = (await bench.ledger.list({ limit: 1 })).rows;
-			return jsonAnswer(200, answerWithUsage);
+			return jsonResponse(200, respondWithUsage);
 		};
 		const response = await ask(bench, chatPath, chatBody);
 		expect(response.facts).toMatchObject({ inputTokens: 1000, outputTokens: 500, costNanoUsd: costOfUsage });
@@ -107,7 +107,7 @@ describe('an admitted request', () => {
 			{
 				provider: 'provider_b',
 				dialect: 'chat',
-				isStreamed: false,
+				isStreaming: false,
 				closed: { outcome: 'complete', status: 200, isEstimated: false, costNanoUsd: costOfUsage },
 			},
 		]);
@@ -116,7 +116,7 @@ describe('an admitted request', () => {
 	it('costs nothing if the provider rejects it, and is counted anyway', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 5, monthlyBudgetUsd: '1.00' }) });
 		for (const status of [400, 429, 500]) {
-			bench.respond = () => jsonAnswer(status, '{"error":{"message":"no"}}');
+			bench.respond = () => jsonResponse(status, '{"error":{"message":"no"}}');
 			const response = await ask(bench, chatPath, chatBody);
 			expect(response.headers['x-ratelimit-limit-requests']).toBe('5');
 		}
@@ -137,7 +137,7 @@ describe('an admitted request', () => {
 		[529, 'claude-x', '{"type":"error","error":{"type":"overloaded_error","message":"no"}}', 502],
 	])('a provider’s %i from %s has the status in its entry that the client got', async (status, model, body, shown) => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(status, body);
+		bench.respond = () => jsonResponse(status, body);
 		expect((await ask(bench, chatPath, chatBody.replace('gpt-5', model))).status).toBe(shown);
 		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.status])).toEqual([['upstream_error', shown]]);
 	});
@@ -146,7 +146,7 @@ describe('an admitted request', () => {
 		'a response that cannot be translated is charged, and not a success in its entry: guardrails enforced %s',
 		async (isEnforced) => {
 			const bench = new GatewayBench(isEnforced === undefined ? {} : { guardrails: guardrailsWith({ isEnforced }) });
-			bench.respond = () => jsonAnswer(200, '{"type":"message","usage":{"input_tokens":1000,"output_tokens":500},}');
+			bench.respond = () => jsonResponse(200, '{"type":"message","usage":{"input_tokens":1000,"output_tokens":500},}');
 			expect(summaryOf(await ask(bench, chatPath, chatBody.replace('gpt-5', 'claude-sonnet-4-5')))).toBe('502 provider_response_invalid');
 			const closed = (await rowsOf(bench)).map((row) => row.closed);
 			expect(closed).toMatchObject([
@@ -194,8 +194,8 @@ describe('an admitted request', () => {
 			assess: () => undefined,
 		};
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) }, { ledger });
-		const answer = await ask(bench, chatPath, chatBody);
-		expect([summaryOf(answer), answer.headers['retry-after']]).toEqual(['503 records_unavailable', '1']);
+		const response = await ask(bench, chatPath, chatBody);
+		expect([summaryOf(response), response.headers['retry-after']]).toEqual(['503 records_unavailable', '1']);
 		expect(bench.sent).toEqual([]);
 		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
 	});
@@ -217,7 +217,7 @@ describe('a request whose entry proves to be lost when it is about to be sent', 
 		bench.respond = (request) => {
 			request.onSent?.();
 			left++;
-			return jsonAnswer(200, answerWithUsage);
+			return jsonResponse(200, respondWithUsage);
 		};
 		expect([summaryOf(await ask(bench, chatPath, chatBody)), bench.sent.length, left]).toEqual(['503 records_unavailable', 1, 0]);
 		await bench.gateway.settled();
@@ -231,7 +231,9 @@ describe('a rejected request', () => {
 	it('by requests a minute: the spec’s body, true header fields, no entry, no provider', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 2 }) });
 		const left: unknown[] = [];
-		for (let call = 0; call < 2; call++) left.push((await ask(bench, chatPath, chatBody)).headers['x-ratelimit-remaining-requests']);
+		for (let inferenceRequest = 0; inferenceRequest < 2; inferenceRequest++) {
+			left.push((await ask(bench, chatPath, chatBody)).headers['x-ratelimit-remaining-requests']);
+		}
 		const rejected = await ask(bench, chatPath, chatBody);
 		expect(left).toEqual(['1', '0']);
 		expect([rejected.status, rejected.headers['x-ratelimit-remaining-requests']]).toEqual([429, '0']);
@@ -250,7 +252,7 @@ describe('a rejected request', () => {
 
 	it('by tokens a day, once they are used up', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ dailyTokens: 1500 }) });
-		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		bench.respond = () => jsonResponse(200, respondWithUsage);
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
 		await bench.gateway.settled();
 		const rejected = await ask(bench, chatPath, chatBody);
@@ -260,7 +262,7 @@ describe('a rejected request', () => {
 
 	it('by the budget of its tier, with `action: reject`', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.00625' }) });
-		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		bench.respond = () => jsonResponse(200, respondWithUsage);
 		await ask(bench, chatPath, chatBody);
 		await bench.gateway.settled();
 		const rejected = await ask(bench, chatPath, chatBody);
@@ -271,7 +273,7 @@ describe('a rejected request', () => {
 	it('by the budget of a model, which limits that model only', async () => {
 		const budget = { id: 'cap', model: 'gpt-5', limitNanoUsd: 1n, warningThresholdPercent: 80, hardLimitPercent: 100 };
 		const bench = new GatewayBench({}, teams({ budgetsFor: (_, model) => (model === 'gpt-5' ? [budget] : []) }));
-		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		bench.respond = () => jsonResponse(200, respondWithUsage);
 		await ask(bench, chatPath, chatBody);
 		await bench.gateway.settled();
 		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('429 model_budget_exceeded');
@@ -285,7 +287,7 @@ describe('a rejected request', () => {
 			return [];
 		};
 		const bench = new GatewayBench({}, teams({ budgetsFor }));
-		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		bench.respond = () => jsonResponse(200, respondWithUsage);
 		for (const model of ['gpt-4o-mini-2024-07-18', 'provider_c/models/gemini-2.5-flash', 'provider_c/gemini-2.5-flash']) {
 			await ask(bench, chatPath, chatBody.replace('gpt-5', model));
 		}
@@ -315,7 +317,7 @@ describe('a rejected request', () => {
 			[new GatewayBench({ ...worst, budgets: budgets({}) }), 200],
 			[new GatewayBench({ budgets: budgets({ hold: 'worst_case' }) }), 200],
 		] as const) {
-			bench.respond = () => jsonAnswer(200, answerWithUsage);
+			bench.respond = () => jsonResponse(200, respondWithUsage);
 			const response = await ask(bench, chatPath, surcharged);
 			expect(response.status).toBe(expected);
 			if (expected === 400) expect(errorOf(response)).toMatchObject({ error: { code: 'field_invalid', param: /\w+/.exec(field)?.[0] } });
@@ -331,7 +333,7 @@ describe('a rejected request', () => {
 			['default_rate', 35_000_000n, 'default_rate', 'model: has no price, its cost is recorded at budgets.default_rate'],
 		] as const) {
 			const bench = new GatewayBench({ budgets: budgets({ unknownPrice }) });
-			bench.respond = () => jsonAnswer(200, answerWithUsage);
+			bench.respond = () => jsonResponse(200, respondWithUsage);
 			expect((await ask(bench, chatPath, unknown)).headers['x-gateway-warnings']).toBe(warning);
 			await ask(bench, chatPath, unknown);
 			expect((await rowsOf(bench)).map((row) => [row.priceVersion, row.closed?.costNanoUsd])).toEqual([
@@ -347,8 +349,8 @@ describe('a rejected request', () => {
 describe('a budget', () => {
 	it('warns once when its threshold is crossed', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.02' }) });
-		bench.respond = () => jsonAnswer(200, answerWithUsage);
-		for (let call = 0; call < 5; call++) {
+		bench.respond = () => jsonResponse(200, respondWithUsage);
+		for (let inferenceRequest = 0; inferenceRequest < 5; inferenceRequest++) {
 			await ask(bench, chatPath, chatBody);
 			await bench.gateway.settled();
 		}
@@ -377,7 +379,7 @@ describe('a budget', () => {
 	it.each(['extend', 'stop'] as const)('that a stream exceeds: %s', async (onStreamOver) => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.02' }), budgets: budgets({ onStreamOver }) });
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { reader } = readStream(await ask(bench, chatPath, chatBody.replace('{', '{"stream":true,')));
 		const event = `data: {"choices":[{"index":0,"delta":{"content":"${'word '.repeat(400)}"}}]}\n\n`;
 		for (let sent = 0; sent < 12 && reader.ending === 'open'; sent++) {
@@ -401,7 +403,7 @@ describe('a stream', () => {
 	it('gets the usage option, and a client that did not request usage never sees it', async () => {
 		const bench = new GatewayBench();
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { reader } = readStream(await ask(bench, chatPath, chatBody.replace('{', '{"stream":true,')));
 		expect(JSON.parse(sentBody(bench, 0))).toMatchObject({ stream_options: { include_usage: true } });
 		for (const part of [chunk('Hello'), usageChunk, done]) upstream.write(part);
@@ -413,7 +415,7 @@ describe('a stream', () => {
 	it('that is cut before its usage is charged from what was delivered, never nothing', async () => {
 		const bench = new GatewayBench();
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { flow } = readStream(await ask(bench, chatPath, chatBody.replace('{', '{"stream":true,')));
 		for (let part = 0; part < 40; part++) upstream.write(chunk('four'));
 		flow.cancel();
@@ -424,10 +426,10 @@ describe('a stream', () => {
 	});
 
 	it('of a provider that rejects the usage option does not get it', async () => {
-		const providers = testSettings.providers.map((provider) => ({ ...provider, asksForStreamUsage: false }));
+		const providers = testSettings.providers.map((provider) => ({ ...provider, requestsStreamUsage: false }));
 		const bench = new GatewayBench({ providers });
 		const body = chatBody.replace('{', '{"stream":true,');
-		bench.respond = () => sseAnswer(new HandStream());
+		bench.respond = () => sseResponse(new HandStream());
 		await ask(bench, chatPath, body);
 		expect(sentBody(bench, 0)).toBe(body);
 	});
@@ -436,7 +438,7 @@ describe('a stream', () => {
 describe('GET /v1/limits', () => {
 	it('returns what is left, and the tightest limit; it does not count as a request', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 10, dailyTokens: 10_000, monthlyBudgetUsd: '0.0125' }) });
-		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		bench.respond = () => jsonResponse(200, respondWithUsage);
 		await ask(bench, chatPath, chatBody);
 		await bench.gateway.settled();
 		const response = await bench.ask('/v1/limits', '', {}, { method: 'GET' });

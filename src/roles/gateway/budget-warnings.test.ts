@@ -6,12 +6,12 @@ import type { BudgetTerms } from '../../policy/limits/terms-resolver.ts';
 import { budgetWarnings } from './budget-warnings.ts';
 
 const period = '2026-11';
-const terms = (id: string, budget: string, wholeNanoUsd: bigint): BudgetTerms => ({
+const terms = (id: string, budget: string, budgetNanoUsd: bigint): BudgetTerms => ({
 	id,
 	budget,
 	model: budget === 'all' ? null : budget.slice('model:'.length),
-	limitNanoUsd: wholeNanoUsd,
-	wholeNanoUsd,
+	limitNanoUsd: budgetNanoUsd,
+	budgetNanoUsd,
 	warningThresholdPercent: 80,
 });
 const both = [terms('whole', 'all', 10_000_000_000n), terms('cap', 'model:gpt-4o', 1_000_000_000n)];

@@ -21,11 +21,11 @@ export function budgetWarnings(metrics: Metrics, log: Log): WarnOfBudgets {
 		'scope',
 	]);
 	return ({ team, costNanoUsd, readings }, terms) => {
-		for (const { budget, id, wholeNanoUsd, warningThresholdPercent: percent } of terms) {
+		for (const { budget, id, budgetNanoUsd, warningThresholdPercent: percent } of terms) {
 			const spent = readings.find((reading) => reading.budget === budget)?.settledNanoUsd;
-			if (spent === undefined || !crossed(spent - costNanoUsd, spent, wholeNanoUsd, percent)) continue;
+			if (spent === undefined || !crossed(spent - costNanoUsd, spent, budgetNanoUsd, percent)) continue;
 			warnings.add(1, { scope: budget === allModels ? 'team' : 'model' });
-			log.warn('budget warning', { team, budget: id, percent, spentUsd: formatUsd(spent), limitUsd: formatUsd(wholeNanoUsd) });
+			log.warn('budget warning', { team, budget: id, percent, spentUsd: formatUsd(spent), limitUsd: formatUsd(budgetNanoUsd) });
 		}
 	};
 }

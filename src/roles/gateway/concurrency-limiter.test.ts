@@ -4,8 +4,8 @@ import { testTraffic } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { OpenCalls } from './gateway-work.ts';
-import { CallScope, completed } from './request-scope/request-scope.ts';
+import { InFlightRequests } from './gateway-work.ts';
+import { completed, RequestScope } from './request-scope/request-scope.ts';
 
 const maxWaitMs = 1000;
 
@@ -17,7 +17,7 @@ class Bench {
 	/** Requests without a slot, with the reason. */
 	readonly rejected: string[] = [];
 	readonly #terms;
-	readonly #calls = new OpenCalls();
+	readonly #requests = new InFlightRequests();
 	readonly #running: { readonly team: string; readonly end: () => void }[] = [];
 
 	constructor(maxConcurrent: number, maxQueued: number) {
@@ -27,9 +27,9 @@ class Bench {
 	/** @returns a function that ends the request, queued or not. */
 	async ask(team: string, number: number): Promise<() => void> {
 		let leave = (): void => undefined;
-		const scope = new CallScope('', createRememberedLog());
+		const scope = new RequestScope('', createRememberedLog());
 		scope.recorder.identifyTeam({ id: team, name: team, tier: 'standard', clientIds: [] });
-		this.#calls.add(scope, { onClientGone: (listener) => (leave = listener) });
+		this.#requests.add(scope, { onClientGone: (listener) => (leave = listener) });
 		const slot = this.limiter.acquire(scope, this.#terms, maxWaitMs, this.clock);
 		Promise.resolve(slot).then(
 			(cause) => {
@@ -47,7 +47,7 @@ class Bench {
 		return () => leave();
 	}
 
-	async askAll(team: string, count: number): Promise<void> {
+	async requestAll(team: string, count: number): Promise<void> {
 		for (let number = 1; number <= count; number++) await this.ask(team, number);
 	}
 
@@ -75,13 +75,13 @@ describe('slots of a provider', () => {
 	});
 
 	it('all go to one team while no other team has requests', async () => {
-		await bench.askAll('red', 12);
+		await bench.requestAll('red', 12);
 		expect([bench.slots(), bench.limiter.queued]).toEqual([{ red: 4 }, 8]);
 	});
 
 	it('that become free go to the queued team with the fewest, whoever came first', async () => {
-		await bench.askAll('red', 9);
-		await bench.askAll('blue', 3);
+		await bench.requestAll('red', 9);
+		await bench.requestAll('blue', 3);
 		await bench.endOne('red');
 		await bench.endOne('red');
 		expect(bench.slots()).toEqual({ red: 2, blue: 2 });
@@ -92,16 +92,16 @@ describe('slots of a provider', () => {
 	});
 
 	it('go round among teams with equal shares, to the oldest request of each', async () => {
-		await bench.askAll('none', 4);
-		for (const team of ['red', 'blue', 'green']) await bench.askAll(team, 2);
+		await bench.requestAll('none', 4);
+		for (const team of ['red', 'blue', 'green']) await bench.requestAll(team, 2);
 		for (let ended = 0; ended < 4; ended++) await bench.endOne('none');
 		for (let ended = 0; ended < 2; ended++) await bench.endOne();
 		expect(bench.admitted.slice(4)).toEqual(['red 1', 'blue 1', 'green 1', 'red 2', 'blue 2', 'green 2']);
 	});
 
 	it('go to a team with a single request again when the others are done', async () => {
-		await bench.askAll('red', 8);
-		await bench.askAll('blue', 1);
+		await bench.requestAll('red', 8);
+		await bench.requestAll('blue', 1);
 		for (let ended = 0; ended < 4; ended++) await bench.endOne('red');
 		await bench.endOne('blue');
 		expect([bench.slots(), bench.limiter.queued]).toEqual([{ red: 4 }, 0]);
@@ -111,9 +111,9 @@ describe('slots of a provider', () => {
 describe('a full queue', () => {
 	it('drops the latest request of the team with the largest share, until shares are equal', async () => {
 		const bench = new Bench(2, 4);
-		await bench.askAll('red', 6);
+		await bench.requestAll('red', 6);
 		expect([bench.rejected, bench.limiter.queued]).toEqual([[], 4]);
-		await bench.askAll('blue', 4);
+		await bench.requestAll('blue', 4);
 		expect(bench.rejected).toEqual(['red 6: provider_busy', 'red 5: provider_busy', 'red 4: provider_busy', 'blue 4: provider_busy']);
 		expect(bench.limiter.queued).toBe(4);
 		await bench.ask('red', 7);
@@ -122,8 +122,8 @@ describe('a full queue', () => {
 
 	it('of size zero rejects at once', async () => {
 		const bench = new Bench(1, 0);
-		await bench.askAll('red', 1);
-		await bench.askAll('blue', 1);
+		await bench.requestAll('red', 1);
+		await bench.requestAll('blue', 1);
 		expect(bench.rejected).toEqual(['blue 1: provider_busy']);
 	});
 });

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../core/clock.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
-import type { CallScope } from './request-scope/request-scope.ts';
+import type { RequestScope } from './request-scope/request-scope.ts';
 
 /** Time by which some of the queued requests have a slot. */
 const retryAfterSeconds = 1;
@@ -37,7 +37,7 @@ export class ConcurrencyLimiter {
 	 * `Rejection` `provider_busy`, `UpstreamError` `provider_first_byte_timeout`. It rejects with the reason of an abort.
 	 */
 	acquire(
-		scope: CallScope,
+		scope: RequestScope,
 		terms: TrafficTerms,
 		maxWaitMs: number,
 		clock: Clock,
@@ -76,7 +76,7 @@ export class ConcurrencyLimiter {
 		return share;
 	}
 
-	#give(share: TeamShare, scope: CallScope): void {
+	#give(share: TeamShare, scope: RequestScope): void {
 		this.#inFlight++;
 		share.inFlight++;
 		scope.holdSlot(share);
@@ -108,7 +108,7 @@ export class ConcurrencyLimiter {
 		return true;
 	}
 
-	#wait(share: TeamShare, scope: CallScope, maxWaitMs: number, clock: Clock): Promise<UpstreamError | Rejection | undefined> {
+	#wait(share: TeamShare, scope: RequestScope, maxWaitMs: number, clock: Clock): Promise<UpstreamError | Rejection | undefined> {
 		return scope.wait((resolve) => {
 			const settle = (): void => {
 				waiter.timer.cancel();

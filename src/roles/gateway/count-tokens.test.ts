@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { benchWith, claude, gpt } from '../../../test/support/failover-rig.ts';
-import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, testTraffic, textOf } from '../../../test/support/gateway-bench.ts';
+import { errorOf, GatewayBench, jsonResponse, summaryOf, testSettings, testTraffic, textOf } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 
@@ -21,7 +21,7 @@ function limited(requestsPerMinute: number): GatewayBench {
 describe('counting tokens', () => {
 	it('is done by a provider that can: the client’s bytes there, the provider’s bytes back', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		bench.respond = () => jsonResponse(200, '{"input_tokens": 14}');
 		const response = await bench.ask(`${path}?beta=true`, body, { 'anthropic-beta': 'x' });
 		expect([response.status, textOf(response), response.headers['x-gateway-warnings']]).toEqual([200, '{"input_tokens": 14}', undefined]);
 		expect(bench.sent).toHaveLength(1);
@@ -31,14 +31,14 @@ describe('counting tokens', () => {
 
 	it('is JSON even for a streaming request', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		bench.respond = () => jsonResponse(200, '{"input_tokens": 14}');
 		const response = await bench.ask(path, body.replace('{', '{"stream":true,'));
 		expect([response.status, textOf(response)]).toEqual([200, '{"input_tokens": 14}']);
 	});
 
 	it('has an alias replaced by the model’s name, and nothing else', async () => {
 		const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { smart: 'provider_a/claude-sonnet-4-5' } } });
-		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		bench.respond = () => jsonResponse(200, '{"input_tokens": 14}');
 		await bench.ask(path, of('smart'));
 		expect(sentBody(bench)).toBe(of('claude-sonnet-4-5'));
 	});
@@ -54,7 +54,7 @@ describe('counting tokens', () => {
 
 	it('uses none of the minute’s requests but one of ten times as many counts, needs no budget and writes no entry', async () => {
 		const bench = limited(2);
-		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		bench.respond = () => jsonResponse(200, '{"input_tokens": 14}');
 		for (let count = 0; count < 20; count++) {
 			const response = await bench.ask(path, body, {}, { id: `count-${count}` });
 			expect([response.status, response.headers['x-ratelimit-remaining-requests']]).toEqual([200, '2']);
@@ -65,7 +65,7 @@ describe('counting tokens', () => {
 		expect(rejected.headers['x-ratelimit-remaining-requests']).toBe('2');
 		expect((await bench.ledger.list({ limit: 9 })).rows).toEqual([]);
 		const spare = limited(1);
-		spare.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		spare.respond = () => jsonResponse(200, '{"input_tokens": 14}');
 		for (const id of ['one', 'two']) expect((await spare.ask(path, body, {}, { id })).status).toBe(200);
 	});
 
@@ -95,14 +95,14 @@ describe('counting tokens', () => {
 	it('is sent once, and does not affect the provider’s health', async () => {
 		const traffic = { ...testTraffic, retries: 2, ejectAfterFailures: 1 };
 		const bench = new GatewayBench({ providers: testSettings.providers.map((provider) => ({ ...provider, traffic })) });
-		bench.respond = () => jsonAnswer(500, '{"error":{"message":"no"}}');
+		bench.respond = () => jsonResponse(500, '{"error":{"message":"no"}}');
 		expect((await bench.ask(path, body)).status).toBe(502);
 		expect([bench.sent.length, bench.traffic.of('provider_a').health.isEjected]).toEqual([1, false]);
 	});
 
 	it('fails over from target to target as one count, and is estimated if the next one does not count', async () => {
 		const bench = benchWith({ targets: [claude, gpt] });
-		bench.respond = () => jsonAnswer(500, '{"error":{"message":"no"}}');
+		bench.respond = () => jsonResponse(500, '{"error":{"message":"no"}}');
 		const admitted: string[] = [];
 		const { admit } = bench.admission;
 		bench.admission.admit = (request) => {
@@ -126,16 +126,16 @@ describe('counting tokens', () => {
 		expect(errorOf(await bench.ask(path, '{"model":"claude-x"}')).error.param).toBe('messages');
 		expect((await bench.ask(path, body, { authorization: 'Bearer bad' })).status).toBe(401);
 		expect((await bench.ask(path, '', {}, { method: 'GET' })).status).toBe(405);
-		bench.respond = () => jsonAnswer(401, '{"error":{"message":"sk-ant-secret-key-0001"}}');
+		bench.respond = () => jsonResponse(401, '{"error":{"message":"sk-ant-secret-key-0001"}}');
 		const rejected = await bench.ask(path, body, { accept: 'application/json' });
 		expect([rejected.status, rejected.headers['x-should-retry'], textOf(rejected)]).toEqual([502, 'false', '{"error":{"message":"***"}}']);
-		bench.respond = () => jsonAnswer(400, '{"error":{"message":"no"}}');
+		bench.respond = () => jsonResponse(400, '{"error":{"message":"no"}}');
 		expect((await bench.ask(path, body)).status).toBe(400);
 		bench.respond = () => {
 			throw new UpstreamError('provider_first_byte_timeout');
 		};
 		expect((await bench.ask(path, body, { accept: 'application/json' })).status).toBe(504);
-		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
+		expect([bench.gateway.inFlightRequests(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 	});
 
 	it.each([
@@ -144,29 +144,29 @@ describe('counting tokens', () => {
 		['a redirect', 302, { location: 'https://elsewhere.test/' }, '', '302'],
 	] as const)('does not pass %s on as a count', async (_name, status, headers, told, why) => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(status, told, headers);
+		bench.respond = () => jsonResponse(status, told, headers);
 		const response = await bench.ask(path, body);
 		expect([summaryOf(response), response.headers['location']]).toEqual(['502 provider_response_invalid', undefined]);
 		expect(textOf(response)).toContain(why);
-		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
+		expect([bench.gateway.inFlightRequests(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 	});
 
 	it('is screened like the request itself: the prompt goes to the vendor', async () => {
 		const guardrails = guardrailsWith({ pii: piiRules('none', { card: 'block', email: 'mask' }) });
-		const asking = (text: string): string => body.replace('How many tokens are these?', text);
+		const requesting = (text: string): string => body.replace('How many tokens are these?', text);
 		for (const model of ['claude-x', 'gpt-5']) {
 			const blocked = new GatewayBench({ guardrails });
-			const response = await blocked.ask(path, asking('4111 1111 1111 1111').replace('claude-x', model));
+			const response = await blocked.ask(path, requesting('4111 1111 1111 1111').replace('claude-x', model));
 			expect([summaryOf(response), blocked.sent]).toEqual(['400 guardrail_blocked', []]);
 		}
 		const masked = new GatewayBench({ guardrails });
-		masked.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
-		await masked.ask(path, asking('mail jane@example.com'));
-		expect(sentBody(masked)).toBe(asking('mail [EMAIL]'));
+		masked.respond = () => jsonResponse(200, '{"input_tokens": 14}');
+		await masked.ask(path, requesting('mail jane@example.com'));
+		expect(sentBody(masked)).toBe(requesting('mail [EMAIL]'));
 		const observed = new GatewayBench({ guardrails: { ...guardrails, isEnforced: false } });
-		observed.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
-		await observed.ask(path, asking('mail jane@example.com'));
-		expect(sentBody(observed)).toBe(asking('mail jane@example.com'));
+		observed.respond = () => jsonResponse(200, '{"input_tokens": 14}');
+		await observed.ask(path, requesting('mail jane@example.com'));
+		expect(sentBody(observed)).toBe(requesting('mail jane@example.com'));
 		for (let round = 0; round < 20; round++) {
 			observed.clock.advance(5);
 			await new Promise((resolve) => setImmediate(resolve));

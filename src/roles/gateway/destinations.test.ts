@@ -3,7 +3,7 @@
  * included.
  */
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, jsonAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
+import { GatewayBench, jsonResponse, testSettings } from '../../../test/support/gateway-bench.ts';
 
 const trap = 'http://203.0.113.66:8080';
 
@@ -67,7 +67,7 @@ describe('guarantees 16: destinations', () => {
 
 	it.each(routes)('$method $path', async ({ method, path }) => {
 		const bench = new GatewayBench({ routing: { ...testSettings.routing, providerHeader: 'optional' } });
-		bench.respond = () => jsonAnswer(302, '{}', { location: `${trap}/v1` });
+		bench.respond = () => jsonResponse(302, '{}', { location: `${trap}/v1` });
 		for (const model of models) {
 			for (const provider of [undefined, 'provider_a', trap, `provider_b@${trap}`]) {
 				const body = JSON.stringify({ ...fields, model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });

@@ -8,7 +8,7 @@ import {
 	type Reader,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 import type { ByteFlow } from '../../core/handler.ts';
@@ -33,7 +33,7 @@ async function startStream(settings: Partial<GatewaySettings> = {}): Promise<Str
 	const upstream = new HandStream();
 	bench.respond = ({ onSent }) => {
 		onSent?.();
-		return sseAnswer(upstream);
+		return sseResponse(upstream);
 	};
 	const body = chatBody.replace('{', '{"stream":true,"max_completion_tokens":9000,');
 	const { reader, flow } = readStream(await bench.ask(chatPath, body));
@@ -68,7 +68,7 @@ it('a non-streaming request that a shutdown ends is recorded as broken', async (
 	};
 	const pending = bench.ask(chatPath, chatBody);
 	await settle();
-	bench.gateway.endOpenCalls();
+	bench.gateway.endInFlightRequests();
 	await pending;
 	expect(await closedRow(bench)).toMatchObject({ outcome: 'broken', status: 503, isEstimated: true });
 });
@@ -76,7 +76,7 @@ it('a non-streaming request that a shutdown ends is recorded as broken', async (
 it('a stream that a shutdown ends is charged its reservation, not the maximum output since', async () => {
 	const { bench, upstream } = await startStream();
 	upstream.write(chunk('four'));
-	bench.gateway.endOpenCalls();
+	bench.gateway.endInFlightRequests();
 	expect(await closedRow(bench)).toMatchObject({ outcome: 'broken', isEstimated: true, usage: { outputTokens: 1024 } });
 });
 

@@ -3,7 +3,7 @@ import { ruleOfEngine } from '../../policy/guardrails/verdicts.ts';
 import type { Guarding } from './guardrail-runner.ts';
 import type { EngineSettings } from './moderation/moderation-settings.ts';
 import { requireSingleMembers, withMasks } from './stages/evaluate-input.ts';
-import type { Call } from './stages/read-inference-request.ts';
+import type { InferenceRequest } from './stages/read-inference-request.ts';
 
 /** A moderation provider, which explanations list but do not request. */
 export type ExplainedEngine = Pick<EngineSettings, 'name' | 'action'>;
@@ -31,19 +31,19 @@ export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: fals
 export interface ScreenedRequest {
 	readonly guardrails: ExplainedGuardrails;
 	/** @returns the request with masked text replaced. @throws `Rejection` `guardrail_blocked`. */
-	pass(): Call;
+	pass(): InferenceRequest;
 }
 
 /** Screens like `screenInput`, but reports nothing. @throws `Rejection` `field_invalid` for a repeated member. */
 export async function screenExplained(
-	call: Call,
+	inferenceRequest: InferenceRequest,
 	team: string,
 	guarding: Guarding,
 	engines: readonly ExplainedEngine[],
 ): Promise<ScreenedRequest> {
-	if (guarding.isEnforced) await requireSingleMembers(call);
-	const view = call.format.textViews.request(call.body.members);
-	const { screening } = await guarding.look({ requestId: call.request.id, team }, 'input', view);
+	if (guarding.isEnforced) await requireSingleMembers(inferenceRequest);
+	const view = inferenceRequest.format.textViews.request(inferenceRequest.body.members);
+	const { screening } = await guarding.look({ requestId: inferenceRequest.request.id, team }, 'input', view);
 	const guardrails = await guarding.guardrails;
 	const { findings, isBlocked } = screening;
 	const groups = Map.groupBy(findings, ({ policy, category, action }) => `${policy} ${category} ${action}`);
@@ -67,7 +67,7 @@ export async function screenExplained(
 		},
 		pass() {
 			guarding.requirePassing('input', findings, view);
-			return guarding.isEnforced ? withMasks(call, view, screening) : call;
+			return guarding.isEnforced ? withMasks(inferenceRequest, view, screening) : inferenceRequest;
 		},
 	};
 }

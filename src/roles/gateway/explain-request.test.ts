@@ -1,6 +1,6 @@
 /** Explanation and enforcement agree: each request of a generated corpus is explained, then sent. */
 import { describe, expect, test } from 'vitest';
-import { callerOf, GatewayBench, jsonAnswer, settle, testSettings } from '../../../test/support/gateway-bench.ts';
+import { callerOf, GatewayBench, jsonResponse, settle, testSettings } from '../../../test/support/gateway-bench.ts';
 import { gambling, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { parseUsd } from '../../core/money.ts';
@@ -9,7 +9,7 @@ import type { Team } from '../../core/team.ts';
 import { allModels, counterName, type TeamBudget } from '../../policy/limits/terms-resolver.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { differencesOf } from '../../wire/json/difference.ts';
-import { createExplainer, type ExplainCall, type Explanation } from './explain-request.ts';
+import { createExplainer, type Explanation, type RequestExplainer } from './explain-request.ts';
 import type { GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 
 /** mulberry32, so that the corpus is the same each time. */
@@ -191,15 +191,15 @@ function bodyBy(chance: Chance, format: ClientDialectName): string {
 
 interface Rig {
 	readonly bench: GatewayBench;
-	readonly explain: ExplainCall;
+	readonly explain: RequestExplainer;
 }
 
 async function createRig(variant: Partial<GatewaySettings>): Promise<Rig> {
 	const verifier = { verify: (accessToken: string) => callerOf(accessToken, accessToken === 'unscoped' ? [] : ['tollgate/invoke']) };
 	const settings = { ...testSettings, providers, ...variant };
 	const bench = new GatewayBench(settings, { teams: directory, verifier });
-	const answer = { id: 'x', usage: { prompt_tokens: 2000, completion_tokens: 1000, input_tokens: 2000, output_tokens: 1000 } };
-	bench.respond = () => jsonAnswer(200, JSON.stringify(answer));
+	const response = { id: 'x', usage: { prompt_tokens: 2000, completion_tokens: 1000, input_tokens: 2000, output_tokens: 1000 } };
+	bench.respond = () => jsonResponse(200, JSON.stringify(response));
 	const period = periodOf(bench.clock.nowMs());
 	const spent = [null, 'gpt-5'].map((model) => ({ budget: counterName(model), period, settledNanoUsd: usd('1.00') }));
 	await bench.admission.restore({ team: 'spent', tokensToday: 0, endedIds: [], budgets: spent });

@@ -25,11 +25,11 @@ import { describeFailure } from './failure.ts';
 import { assembleParts, type GatewayParts } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { Guarding } from './guardrail-runner.ts';
-import { admissionWarnings, type JudgedCall, judgeCall, rejectionOf } from './stages/admit-request.ts';
+import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice, routingFactsOf } from './stages/choose-targets.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
-import { type PreparedCall, prepareCall } from './stages/prepare-request.ts';
-import { type Call, readCall } from './stages/read-inference-request.ts';
+import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
+import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
 import { bodyFor } from './stages/send-request.ts';
 import { maySkip } from './stages/take-target.ts';
 import { TrafficBook } from './traffic-resolver.ts';
@@ -131,12 +131,12 @@ export interface ExplainedUpstream {
 	readonly differences: readonly JsonDifference[];
 }
 
-export type ExplainCall = (request: ExplainRequest) => Promise<Explanation>;
+export type RequestExplainer = (request: ExplainRequest) => Promise<Explanation>;
 
 const mostDifferences = 200;
 
 /** @throws Error if the settings contradict each other. */
-export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): ExplainCall {
+export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): RequestExplainer {
 	// Deferred: word lists are read when the first request is explained.
 	const { guardrails: ruled, ...others } = settings;
 	const parts = assembleParts(others, portsWithoutEffect(ports));
@@ -185,21 +185,21 @@ async function explain(
 	const { clientId, scopes, team } = await identify(of, request, parts);
 	explained.identity = { client_id: clientId, scopes };
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
-	const asked = await readCall(request, endpoint, parts.settings.maxBodyBytes);
-	explained.request = { format: formatName, model: asked.model, streaming: asked.isStreamed, bytes: body.length };
-	const call = await explainGuardrails(asked, team.id, explained, parts, ports);
-	const targets = chooseTargets(call, team.id, parts);
-	const route = parts.routing.explain(routingFactsOf(call, team.id, parts));
+	const requested = await readInferenceRequest(request, endpoint, parts.settings.maxBodyBytes);
+	explained.request = { format: formatName, model: requested.model, streaming: requested.isStreaming, bytes: body.length };
+	const inferenceRequest = await explainGuardrails(requested, team.id, explained, parts, ports);
+	const targets = chooseTargets(inferenceRequest, team.id, parts);
+	const route = parts.routing.explain(routingFactsOf(inferenceRequest, team.id, parts));
 	explained.route = {
 		decided_by: route.by,
 		rule: route.rule,
-		targets: targets.map((target) => describeTarget(call, target, team.id, parts, ports)),
+		targets: targets.map((target) => describeTarget(inferenceRequest, target, team.id, parts, ports)),
 	};
-	const prepared = prepareFirst(call, targets, team.id, parts);
-	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
+	const prepared = prepareFirst(inferenceRequest, targets, team.id, parts);
+	const judged = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), parts);
 	explained.price = describePrice(prepared, judged);
 	explained.reservation = describeHold(judged, parts);
-	explained.upstream = describeUpstream(asked, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, parts)]);
+	explained.upstream = describeUpstream(requested, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, parts)]);
 	const { terms, holds } = judged;
 	const reading = await ports.readCounters(
 		team.id,
@@ -211,15 +211,15 @@ async function explain(
 }
 
 async function explainGuardrails(
-	asked: Call,
+	requested: InferenceRequest,
 	team: string,
 	explained: Partial<Mutable<Explanation>>,
 	{ guarding }: GatewayParts,
 	{ engines = [] }: ExplainPorts,
-): Promise<Call> {
+): Promise<InferenceRequest> {
 	explained.guardrails = guardrailsOff;
-	if (guarding === undefined) return asked;
-	const { guardrails, pass } = await screenExplained(asked, team, guarding, engines);
+	if (guarding === undefined) return requested;
+	const { guardrails, pass } = await screenExplained(requested, team, guarding, engines);
 	explained.guardrails = guardrails;
 	return pass();
 }
@@ -256,7 +256,7 @@ function requestOf(body: Buffer, path: string, headers: ExplainRequest['headers'
 }
 
 function describeTarget(
-	call: Call,
+	inferenceRequest: InferenceRequest,
 	target: Target,
 	team: string,
 	parts: GatewayParts,
@@ -265,7 +265,7 @@ function describeTarget(
 	const { provider, model } = target;
 	const described = { provider, model, ejected: isEjected?.(provider) ?? null };
 	try {
-		prepareCall(call, target, team, parts);
+		prepareRequest(inferenceRequest, target, team, parts);
 		return { ...described, code: null };
 	} catch (cause) {
 		if (cause instanceof Rejection || cause instanceof UpstreamError) return { ...described, code: cause.code };
@@ -274,19 +274,19 @@ function describeTarget(
 }
 
 /** Skips targets like the inference path, before any was tried. */
-function prepareFirst(call: Call, targets: Targets, team: string, parts: GatewayParts): PreparedCall {
+function prepareFirst(inferenceRequest: InferenceRequest, targets: Targets, team: string, parts: GatewayParts): PreparedRequest {
 	for (const target of targets) {
 		try {
-			return prepareCall(call, target, team, parts);
+			return prepareRequest(inferenceRequest, target, team, parts);
 		} catch (cause) {
-			const isFirst = (): boolean => isFirstChoice(call, target, team, parts);
+			const isFirst = (): boolean => isFirstChoice(inferenceRequest, target, team, parts);
 			if (!maySkip(cause, false, target === targets.at(-1), isFirst)) throw cause;
 		}
 	}
 	throw new Error('routing named no target');
 }
 
-function describePrice({ target }: PreparedCall, { priced }: JudgedCall): ExplainedPrice {
+function describePrice({ target }: PreparedRequest, { priced }: AdmissionTerms): ExplainedPrice {
 	const { price, isUnknown, overrides } = priced;
 	const source = isUnknown ? 'unknown' : overrides === undefined ? 'default' : 'override';
 	return { provider: target.provider, model: target.model, version: price.version, source, tiers: price.tiers.map(describeTier) };
@@ -300,7 +300,7 @@ function describeTier({ upToInputTokens, inputPicoUsd, outputPicoUsd }: Price['t
 	};
 }
 
-function describeHold({ need }: JudgedCall, { settings }: GatewayParts): ExplainedHold {
+function describeHold({ need }: AdmissionTerms, { settings }: GatewayParts): ExplainedHold {
 	return {
 		mode: settings.budgets.hold,
 		amount_usd: formatUsd(need.amountNanoUsd),
@@ -311,13 +311,13 @@ function describeHold({ need }: JudgedCall, { settings }: GatewayParts): Explain
 }
 
 function describeUpstream(
-	asked: Call,
-	prepared: PreparedCall,
-	{ need, usageEdits }: JudgedCall,
+	requested: InferenceRequest,
+	prepared: PreparedRequest,
+	{ need, usageEdits }: AdmissionTerms,
 	warnings: readonly string[],
 ): ExplainedUpstream {
 	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
-	const given = asked.body.bytes;
+	const given = requested.body.bytes;
 	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), mostDifferences);
 	return { translated: prepared.translated !== undefined, warnings, bytes: sent.length, differences };
 }

@@ -4,12 +4,12 @@ import {
 	ask,
 	azure,
 	benchWith,
-	chatAnswer,
+	chatResponse,
 	claude,
 	costAtClaude,
 	gpt,
 	hostOf,
-	messageAnswer,
+	messageResponse,
 	neverSent,
 	readingOf,
 	rowsOf,
@@ -19,29 +19,29 @@ import {
 import {
 	chatBody,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 	summaryOf,
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 
-const googleError = (reason: string): ReturnType<typeof jsonAnswer> =>
-	jsonAnswer(400, JSON.stringify([{ error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT', details: [{ reason }] } }]));
+const googleError = (reason: string): ReturnType<typeof jsonResponse> =>
+	jsonResponse(400, JSON.stringify([{ error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT', details: [{ reason }] } }]));
 
 describe('a rule with several targets', () => {
 	it.each([
-		['500', () => jsonAnswer(500, '{"error":{"message":"no"}}')],
-		['429', () => jsonAnswer(429, '{"error":{"message":"slow down"}}', { 'retry-after': '7' })],
-		['401', () => jsonAnswer(401, '{"error":{"message":"key"}}')],
-		['404', () => jsonAnswer(404, '{"error":{"message":"model"}}')],
+		['500', () => jsonResponse(500, '{"error":{"message":"no"}}')],
+		['429', () => jsonResponse(429, '{"error":{"message":"slow down"}}', { 'retry-after': '7' })],
+		['401', () => jsonResponse(401, '{"error":{"message":"key"}}')],
+		['404', () => jsonResponse(404, '{"error":{"message":"model"}}')],
 		['a refused connection', neverSent],
 	])('fails over to the next after %s: one request, one entry, charged at the target that responded', async (_name, fail) => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
-		bench.respond = (request) => (hostOf(request) === 'b' ? fail() : jsonAnswer(200, messageAnswer));
+		bench.respond = (request) => (hostOf(request) === 'b' ? fail() : jsonResponse(200, messageResponse));
 		const response = await ask(bench);
 		expect([response.status, response.headers['x-gateway-provider'], response.headers['x-gateway-model']]).toEqual([
 			200,
@@ -58,10 +58,10 @@ describe('a rule with several targets', () => {
 	it.each([
 		['says that our key is wrong, as Google does, with status 400', googleError('API_KEY_INVALID'), 200],
 		['says with status 400 what the caller did wrong', googleError('FIELD_INVALID'), 400],
-		['echoes a caller who wrote of wrong keys', jsonAnswer(400, JSON.stringify({ error: { message: '"API_KEY_INVALID"' } })), 400],
+		['echoes a caller who wrote of wrong keys', jsonResponse(400, JSON.stringify({ error: { message: '"API_KEY_INVALID"' } })), 400],
 	])('fails over only for errors that another provider may not have: the first %s', async (_name, told, status) => {
 		const bench = benchWith({ targets: [{ provider: 'provider_c', model: 'gemini-3-pro', weight: 1 }, gpt] });
-		bench.respond = (request) => (hostOf(request) === 'c' ? told : jsonAnswer(200, chatAnswer));
+		bench.respond = (request) => (hostOf(request) === 'c' ? told : jsonResponse(200, chatResponse));
 		expect((await ask(bench)).status).toBe(status);
 	});
 
@@ -69,7 +69,7 @@ describe('a rule with several targets', () => {
 		'records the possible charge of a target that was sent the request and did not respond (%s) as a separate entry',
 		async (code) => {
 			const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'gpt-5': 10n ** 9n } });
-			bench.respond = (request) => (hostOf(request) === 'b' ? sentThenLost(request, code) : jsonAnswer(200, messageAnswer));
+			bench.respond = (request) => (hostOf(request) === 'b' ? sentThenLost(request, code) : jsonResponse(200, messageResponse));
 			expect((await ask(bench)).status).toBe(200);
 			const rows = await rowsOf(bench);
 			const lost = rows.find(({ id }) => id.endsWith('.1'));
@@ -85,31 +85,31 @@ describe('a rule with several targets', () => {
 
 	it('does not fail over from a client error', async () => {
 		const bench = benchWith();
-		bench.respond = () => jsonAnswer(400, '{"error":{"message":"bad"}}');
+		bench.respond = () => jsonResponse(400, '{"error":{"message":"bad"}}');
 		await ask(bench);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
 	});
 
 	it.each([
-		['a page', false, () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } })],
-		['a page in place of a stream', true, () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } })],
-		['a page that claims to be JSON', false, () => jsonAnswer(200, '<html>')],
-		['JSON in place of a stream', true, () => jsonAnswer(200, chatAnswer)],
-		['an answer without a content type', false, () => ({ ...jsonAnswer(200, chatAnswer), headers: {} })],
-	])('fails over from %s with status 200, which counts against the provider', async (_what, isStreamed, page) => {
+		['a page', false, () => ({ ...jsonResponse(200, '<html>'), headers: { 'content-type': 'text/html' } })],
+		['a page in place of a stream', true, () => ({ ...jsonResponse(200, '<html>'), headers: { 'content-type': 'text/html' } })],
+		['a page that claims to be JSON', false, () => jsonResponse(200, '<html>')],
+		['JSON in place of a stream', true, () => jsonResponse(200, chatResponse)],
+		['an answer without a content type', false, () => ({ ...jsonResponse(200, chatResponse), headers: {} })],
+	])('fails over from %s with status 200, which counts against the provider', async (_what, isStreaming, page) => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 }, monthlyBudgetUsd: '1.00' });
 		const stream = new HandStream();
 		bench.respond = (request) => {
 			request.onSent?.();
 			if (hostOf(request) === 'b') return page();
-			return isStreamed ? sseAnswer(stream) : jsonAnswer(200, messageAnswer);
+			return isStreaming ? sseResponse(stream) : jsonResponse(200, messageResponse);
 		};
-		const response = await ask(bench, {}, isStreamed ? JSON.stringify({ ...JSON.parse(chatBody), stream: true }) : chatBody);
+		const response = await ask(bench, {}, isStreaming ? JSON.stringify({ ...JSON.parse(chatBody), stream: true }) : chatBody);
 		expect([response.status, response.headers['x-gateway-provider']]).toEqual([200, 'provider_a']);
 		expect(bench.sent.map(hostOf)).toEqual(['b', 'a']);
 		const { health, concurrency } = bench.traffic.of('provider_b');
 		expect([health.isEjected, concurrency.inFlight]).toEqual([true, 0]);
-		if (isStreamed) return;
+		if (isStreaming) return;
 		// The result of this attempt is unknown: its reservation is charged, in a separate entry.
 		const lost = (await rowsOf(bench)).find(({ id }) => id.endsWith('.1'));
 		expect(lost).toMatchObject({ provider: 'provider_b', closed: { outcome: 'broken', isEstimated: true } });
@@ -117,14 +117,14 @@ describe('a rule with several targets', () => {
 
 	it('the page of the only target is the client’s 502', async () => {
 		const bench = benchWith({ targets: [gpt] });
-		bench.respond = () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } });
+		bench.respond = () => ({ ...jsonResponse(200, '<html>'), headers: { 'content-type': 'text/html' } });
 		expect(summaryOf(await ask(bench))).toBe('502 provider_response_invalid');
 	});
 
 	it('does not fail over from a non-streaming response that breaks off', async () => {
 		const bench = benchWith();
 		const body = new HandStream();
-		bench.respond = () => ({ ...jsonAnswer(200, ''), body });
+		bench.respond = () => ({ ...jsonResponse(200, ''), body });
 		const response = ask(bench);
 		while (body.sink === undefined) await settle();
 		body.sink.fail(new UpstreamError('provider_disconnected'));
@@ -134,7 +134,7 @@ describe('a rule with several targets', () => {
 	it('never fails over from a stream that has begun', async () => {
 		const bench = benchWith();
 		const body = new HandStream();
-		bench.respond = () => sseAnswer(body);
+		bench.respond = () => sseResponse(body);
 		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), stream: true }));
 		const { reader } = readStream(response);
 		body.sink?.fail(new UpstreamError('provider_disconnected'));
@@ -145,7 +145,7 @@ describe('a rule with several targets', () => {
 
 	it('whose entry the ledger cannot transfer: nothing is sent, and nothing is charged or left open', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
-		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
+		bench.respond = (request) => (hostOf(request) === 'b' ? jsonResponse(500, '{}') : jsonResponse(200, messageResponse));
 		const { open } = bench.ledger;
 		const rejecting = vi.spyOn(bench.ledger, 'open').mockImplementation((row) => {
 			return row.provider === 'provider_a' ? Promise.reject(new UpstreamError('records_unavailable')) : open.call(bench.ledger, row);
@@ -161,8 +161,8 @@ describe('a rule with several targets', () => {
 	it('if all fail, returns the error of the last one that was sent the request, and records it there', async () => {
 		const bench = benchWith({ targets: [gpt, claude, azure], monthlyBudgetUsd: '1.00' });
 		bench.respond = (request) => {
-			if (hostOf(request) === 'b') return jsonAnswer(500, '{"error":{"message":"first"}}');
-			return hostOf(request) === 'a' ? neverSent() : jsonAnswer(429, '{"error":{"message":"third"}}', { 'retry-after': '9' });
+			if (hostOf(request) === 'b') return jsonResponse(500, '{"error":{"message":"first"}}');
+			return hostOf(request) === 'a' ? neverSent() : jsonResponse(429, '{"error":{"message":"third"}}', { 'retry-after': '9' });
 		};
 		const response = await ask(bench);
 		expect([response.status, response.headers['retry-after'], response.headers['x-gateway-provider']]).toEqual([429, '9', 'provider_d']);
@@ -175,10 +175,10 @@ describe('a rule with several targets', () => {
 		const withoutKey = (name: string) =>
 			testSettings.providers.map((provider) => (provider.name === name ? { ...provider, apiKey: 'REPLACE_ME' } : provider));
 		const first = benchWith({ settings: { providers: withoutKey('provider_b') } });
-		first.respond = () => jsonAnswer(200, messageAnswer);
+		first.respond = () => jsonResponse(200, messageResponse);
 		expect((await ask(first)).headers['x-gateway-provider']).toBe('provider_a');
 		const later = benchWith({ targets: [gpt, claude, azure], settings: { providers: withoutKey('provider_a') } });
-		later.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
+		later.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonResponse(200, chatResponse));
 		expect((await ask(later)).headers['x-gateway-provider']).toBe('provider_d');
 		expect(later.sent.map(hostOf)).toEqual(['b', 'd']);
 	});
@@ -190,7 +190,7 @@ describe('a rule with several targets', () => {
 			traffic: { ejectAfterFailures: null },
 		});
 		let isAway = false;
-		bench.respond = (request) => (hostOf(request) === 'b' && isAway ? neverSent() : jsonAnswer(200, chatAnswer));
+		bench.respond = (request) => (hostOf(request) === 'b' && isAway ? neverSent() : jsonResponse(200, chatResponse));
 		const providersOf = async () => {
 			const found: unknown[] = [];
 			for (let session = 0; session < 24; session++) {
@@ -211,7 +211,7 @@ describe('a rule with several targets', () => {
 describe('admission of the next target uses', () => {
 	it('its own cap: a target whose budget is exhausted is skipped, and the failure before it stands', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'claude-sonnet-4-5': 0n } });
-		bench.respond = () => jsonAnswer(503, '{"error":{"message":"first"}}');
+		bench.respond = () => jsonResponse(503, '{"error":{"message":"first"}}');
 		const response = await ask(bench);
 		expect([response.status, response.headers['x-gateway-provider']]).toEqual([502, 'provider_b']);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
@@ -222,7 +222,7 @@ describe('admission of the next target uses', () => {
 	it('its own price, under worst-case reservations: the possible cost of two targets together never exceeds the limit', async () => {
 		const bench = benchWith({ monthlyBudgetUsd: '0.05', budgets: { hold: 'worst_case' } });
 		bench.respond = (request) =>
-			hostOf(request) === 'b' ? sentThenLost(request, 'provider_first_byte_timeout') : jsonAnswer(200, messageAnswer);
+			hostOf(request) === 'b' ? sentThenLost(request, 'provider_first_byte_timeout') : jsonResponse(200, messageResponse);
 		const body = JSON.stringify({ ...JSON.parse(chatBody), max_tokens: 2000 });
 		const response = await ask(bench, {}, body);
 		// 2000 output tokens cost 0.02 USD at the first target and 0.03 at the second, plus the input.
@@ -234,14 +234,14 @@ describe('admission of the next target uses', () => {
 
 	it('an unknown price, if such requests are rejected', async () => {
 		const bench = benchWith({ targets: [gpt, { ...claude, model: 'made-up' }, azure], budgets: { unknownPrice: 'reject' } });
-		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
+		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonResponse(200, chatResponse));
 		const response = await ask(bench);
 		expect([bench.sent.map(hostOf), response.status]).toEqual([['b'], 502]);
 	});
 
 	it('its format: a target that cannot express the request is skipped', async () => {
 		const bench = benchWith({ targets: [gpt, claude, azure] });
-		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
+		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonResponse(200, chatResponse));
 		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), n: 3 }));
 		expect([response.status, response.headers['x-gateway-provider'], response.headers['x-gateway-warnings']]).toEqual([
 			200,
@@ -261,19 +261,19 @@ describe('counting tokens under a rule with several targets', () => {
 	const count = async (bench: ReturnType<typeof benchWith>): Promise<string> => {
 		const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'hi' }] });
 		const response = await bench.ask('/v1/messages/count_tokens', body, {}, { id: 'count' });
-		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
+		expect([bench.gateway.inFlightRequests(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 		return `${response.status} ${String(response.headers['x-gateway-provider'])} ${textOf(response)}`;
 	};
 	const other = { ...claude, model: 'claude-opus-4-5' };
 
 	it.each([
-		['500', () => jsonAnswer(500, '{"error":{"message":"no"}}')],
-		['429', () => jsonAnswer(429, '{"error":{"message":"slow down"}}')],
+		['500', () => jsonResponse(500, '{"error":{"message":"no"}}')],
+		['429', () => jsonResponse(429, '{"error":{"message":"slow down"}}')],
 		['a refused connection', neverSent],
-		['a page', () => jsonAnswer(200, '<html>', { 'content-type': 'text/html' })],
+		['a page', () => jsonResponse(200, '<html>', { 'content-type': 'text/html' })],
 	])('fails over to the next after %s, and is estimated for one that cannot count', async (_name, fail) => {
 		const bench = benchWith({ targets: [claude, other] });
-		bench.respond = () => (bench.sent.length === 1 ? fail() : jsonAnswer(200, '{"input_tokens":9}'));
+		bench.respond = () => (bench.sent.length === 1 ? fail() : jsonResponse(200, '{"input_tokens":9}'));
 		expect(await count(bench)).toBe('200 provider_a {"input_tokens":9}');
 		const estimated = benchWith({ targets: [claude, gpt] });
 		estimated.respond = fail;
@@ -301,9 +301,9 @@ describe('counting tokens under a rule with several targets', () => {
 
 	it('ends at a client error, and with the last target’s response', async () => {
 		const bench = benchWith({ targets: [claude, other] });
-		bench.respond = () => jsonAnswer(400, '{"error":{"message":"no"}}');
+		bench.respond = () => jsonResponse(400, '{"error":{"message":"no"}}');
 		expect(await count(bench)).toBe('400 provider_a {"error":{"message":"no"}}');
-		bench.respond = () => jsonAnswer(503, '{"error":{"message":"away"}}');
+		bench.respond = () => jsonResponse(503, '{"error":{"message":"away"}}');
 		expect(await count(bench)).toBe('502 provider_a {"error":{"message":"away"}}');
 		expect(bench.sent).toHaveLength(3);
 	});

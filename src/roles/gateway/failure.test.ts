@@ -26,7 +26,7 @@ describe('upstream and internal failures', () => {
 		expect([summaryOf(response), errorOf(response).error.type]).toEqual([`${status} ${code}`, type]);
 		expect(response.headers).toMatchObject({ 'x-gateway-provider': 'provider_b', 'x-gateway-model': 'gpt-5' });
 		expect(bench.log.lines).toMatchObject([{ level: 'warn', fields: { requestId: 'req-1', code, cause: 'ECONNRESET' } }]);
-		expect(bench.gateway.openCalls()).toBe(0);
+		expect(bench.gateway.inFlightRequests()).toBe(0);
 	});
 
 	it('load shedding is 503, with the time after which to retry', async () => {
@@ -82,25 +82,25 @@ describe('upstream and internal failures', () => {
 			};
 			const pending = bench.ask(chatPath, chatBody, {}, { onClientGone: (listener) => (leave = listener) });
 			await settle();
-			expect(bench.gateway.openCalls()).toBe(1);
+			expect(bench.gateway.inFlightRequests()).toBe(1);
 			leave?.();
 			expect((await pending).facts?.code).toBe('client_closed');
 			expect(hasBegun ? body.isCancelled : aborts === 1).toBe(true);
-			expect(bench.gateway.openCalls()).toBe(0);
+			expect(bench.gateway.inFlightRequests()).toBe(0);
 		}
 	});
 
 	it('a response that arrives when its client disconnects is not kept open', async () => {
 		const body = new HandStream();
-		const answer = Promise.withResolvers<UpstreamResponse>();
-		const bench = new GatewayBench({}, { upstream: () => answer.promise });
+		const response = Promise.withResolvers<UpstreamResponse>();
+		const bench = new GatewayBench({}, { upstream: () => response.promise });
 		let leave: (() => void) | undefined;
 		const pending = bench.ask(chatPath, chatBody, {}, { onClientGone: (listener) => (leave = listener) });
 		await settle();
-		answer.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body });
+		response.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body });
 		leave?.();
 		expect((await pending).facts?.code).toBe('client_closed');
-		expect([body.isCancelled, bench.gateway.openCalls()]).toEqual([true, 0]);
+		expect([body.isCancelled, bench.gateway.inFlightRequests()]).toEqual([true, 0]);
 	});
 
 	it('a shutdown ends in-flight requests with 503', async () => {
@@ -108,8 +108,8 @@ describe('upstream and internal failures', () => {
 		bench.respond = () => new Promise(() => undefined);
 		const pending = bench.ask(chatPath, chatBody);
 		await settle();
-		bench.gateway.endOpenCalls();
+		bench.gateway.endInFlightRequests();
 		const response = await pending;
-		expect([summaryOf(response), response.headers['retry-after'], bench.gateway.openCalls()]).toEqual(['503 draining', '1', 0]);
+		expect([summaryOf(response), response.headers['retry-after'], bench.gateway.inFlightRequests()]).toEqual(['503 draining', '1', 0]);
 	});
 });

@@ -3,13 +3,13 @@
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import { Rejection, type RejectionCode, rejections } from '../../core/rejection.ts';
-import type { CallFacts } from '../../core/request-record.ts';
+import type { RequestRecord } from '../../core/request-record.ts';
 import { UpstreamError, type UpstreamErrorCode, upstreamErrors } from '../../core/upstream-error.ts';
 import { LimitRejection } from '../../policy/limits/limit-rejection.ts';
 import { accepts } from '../../wire/accepts.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRejection } from '../../wire/pages.ts';
-import { answerHeaders } from './gateway-headers.ts';
+import { responseHeaders } from './gateway-headers.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
 
@@ -37,7 +37,7 @@ export function renderFailure(cause: unknown, request: HttpRequest, recorder: Re
 	const { facts } = recorder;
 	recorder.report(error.code);
 	reportFailure(cause, request.id, facts, ports.log);
-	const headers = answerHeaders(request, recorder, ports.clock);
+	const headers = responseHeaders(request, recorder, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';
 	if (isPage(error.code, request.headers)) {
 		const page = renderEdgeRejection(cause, request.id);
@@ -73,7 +73,7 @@ export function describeFailure(cause: unknown, requestId: string): GatewayError
 }
 
 /** Logs the details that clients do not get: the cause of a provider failure, and the stack of an internal error. */
-export function reportFailure(cause: unknown, requestId: string, { provider }: CallFacts, log: Log): void {
+export function reportFailure(cause: unknown, requestId: string, { provider }: RequestRecord, log: Log): void {
 	if (cause instanceof Rejection) return;
 	if (cause instanceof UpstreamError) {
 		log.warn('upstream error', { requestId, provider, code: cause.code, message: cause.message, cause: textOf(cause.cause) });

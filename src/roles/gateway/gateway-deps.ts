@@ -10,7 +10,7 @@ import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { GatewayWork } from './gateway-work.ts';
 import { Guarding } from './guardrail-runner.ts';
 import { ModelFactsBook } from './model-capability-resolver.ts';
-import { CallMetrics } from './model-metrics.ts';
+import { RequestMetricsByModel } from './model-metrics.ts';
 import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
 import type { ProviderTraffic } from './traffic-resolver.ts';
 
@@ -32,7 +32,7 @@ export interface GatewayParts {
 	readonly terms: TermsBook;
 	readonly prices: PriceBook;
 	readonly defaultOutputCaps: DefaultOutputCaps;
-	readonly callMetrics: CallMetrics;
+	readonly requestMetrics: RequestMetricsByModel;
 	readonly warnOfBudgets: WarnOfBudgets;
 	/** Undefined if no guardrails are configured. */
 	readonly guarding: Guarding | undefined;
@@ -62,7 +62,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		defaultOutputCaps: new DefaultOutputCaps(settings.budgets.defaultOutputCaps),
 		guarding: settings.guardrails === undefined ? undefined : new Guarding(settings.guardrails, ports),
 		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
-		callMetrics: new CallMetrics(ports.metrics ?? noMetrics, {
+		requestMetrics: new RequestMetricsByModel(ports.metrics ?? noMetrics, {
 			settings,
 			prices,
 			isRegistered: (team) => ports.teams.team(team) !== undefined,

@@ -3,14 +3,14 @@ import type { HttpRequest } from '../../core/handler.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
 
 /** Returns the header fields of every gateway response; the server adds the request id. */
-export function answerHeaders(request: HttpRequest, recorder: RequestRecorder, clock: Clock): Record<string, string> {
+export function responseHeaders(request: HttpRequest, recorder: RequestRecorder, clock: Clock): Record<string, string> {
 	const headers: Record<string, string> = {};
-	addAnswerHeaders(headers, request, recorder, clock);
+	addResponseHeaders(headers, request, recorder, clock);
 	return headers;
 }
 
 /** @param upstreamMs duration of the provider's response; undefined if no request was sent. */
-export function addAnswerHeaders(
+export function addResponseHeaders(
 	headers: Record<string, string>,
 	request: HttpRequest,
 	recorder: RequestRecorder,

@@ -4,13 +4,13 @@ import { OpenList } from '../../core/swap-remove-list.ts';
 import { ReportedModels } from '../../policy/limits/reported-models.ts';
 import { UsualRequests } from '../../policy/limits/typical-requests.ts';
 import { BodySpace } from '../../policy/overload/body-memory-budget.ts';
-import type { CallScope } from './request-scope/request-scope.ts';
+import type { RequestScope } from './request-scope/request-scope.ts';
 
 /**
  * In-flight work of a process. It outlives configurations, so that requests that began under one are found, and awaited, under the next.
  */
 export class GatewayWork {
-	readonly openCalls = new OpenCalls();
+	readonly inFlightRequests = new InFlightRequests();
 	readonly bodySpace = new BodySpace();
 	readonly settlements = new Settlements();
 	readonly usual = new UsualRequests();
@@ -45,30 +45,30 @@ export class Settlements {
 }
 
 /** Requests whose body has been read, until they end. */
-export class OpenCalls {
-	readonly #calls = new OpenList<CallScope>();
+export class InFlightRequests {
+	readonly #requests = new OpenList<RequestScope>();
 
 	get count(): number {
-		return this.#calls.size;
+		return this.#requests.size;
 	}
 
 	get streamCount(): number {
 		let count = 0;
-		this.#calls.each(({ recorder }) => {
-			if (recorder.facts.isStreamed === true) count++;
+		this.#requests.each(({ recorder }) => {
+			if (recorder.facts.isStreaming === true) count++;
 		});
 		return count;
 	}
 
 	/** Adds a request, which is aborted when its client disconnects, or by `endAll`. */
-	add(scope: CallScope, request: Pick<HttpRequest, 'onClientGone'>): void {
-		scope.enlist(this.#calls);
+	add(scope: RequestScope, request: Pick<HttpRequest, 'onClientGone'>): void {
+		scope.enlist(this.#requests);
 		request.onClientGone(() => scope.abort(new Rejection('client_closed')));
 	}
 
 	/** Aborts all requests. Streams end with an error event, other requests with an error response. */
 	endAll(): void {
 		const reason = new Rejection('draining', { message: 'The gateway is shutting down: retry', retryAfterSeconds: 1 });
-		this.#calls.each((scope) => scope.abort(reason));
+		this.#requests.each((scope) => scope.abort(reason));
 	}
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-	asksJson,
 	callerOf,
 	chatBody,
 	chatPath,
@@ -10,6 +9,7 @@ import {
 	isPage,
 	messagesBody,
 	messagesPath,
+	requestsJson,
 	summaryOf,
 	testSettings,
 	textOf,
@@ -34,7 +34,7 @@ describe('the client', () => {
 	])('%j gets a page, whatever the path, and its body is not read', async (headers, status, challenge, code) => {
 		for (const path of [chatPath, messagesPath, '/v1/models', '/v1/nothing']) {
 			const body = new HandStream();
-			const response = await new GatewayBench().ask(path, body, { ...headers, ...asksJson });
+			const response = await new GatewayBench().ask(path, body, { ...headers, ...requestsJson });
 			expect(response).toMatchObject({ status, headers: { 'content-type': 'text/html; charset=utf-8', 'www-authenticate': challenge } });
 			expect([isPage(response), response.facts?.code, body.sink]).toEqual([true, code, undefined]);
 		}
@@ -97,7 +97,7 @@ describe('the client', () => {
 
 	it('cannot be verified before the first key set was fetched', async () => {
 		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new UpstreamError('key_set_unavailable')) } });
-		const response = await bench.ask(chatPath, chatBody, asksJson);
+		const response = await bench.ask(chatPath, chatBody, requestsJson);
 		expect([response.status, isPage(response), response.headers['retry-after']]).toEqual([503, true, '5']);
 	});
 });
@@ -189,8 +189,8 @@ describe('other paths', () => {
 	it('GET /v1/models is Anthropic’s list for a request with its version, in pages', async () => {
 		const bench = new GatewayBench();
 		const get = async (query: string): Promise<{ data: { id: string }[]; has_more: boolean; last_id: string }> => {
-			const asked = { method: 'GET', query };
-			return JSON.parse(textOf(await bench.ask('/v1/models', '', { 'anthropic-version': '2023-06-01' }, asked))) as never;
+			const requested = { method: 'GET', query };
+			return JSON.parse(textOf(await bench.ask('/v1/models', '', { 'anthropic-version': '2023-06-01' }, requested))) as never;
 		};
 		const whole = await get('limit=1000');
 		expect(whole).toEqual({
@@ -224,8 +224,8 @@ describe('other paths', () => {
 	it.each(['/', '/healthz'])('GET and HEAD %s respond without a token', async (path) => {
 		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Error('not asked')) } });
 		for (const method of ['GET', 'HEAD']) {
-			const answer = await bench.ask(path, '', { authorization: undefined }, { method });
-			expect([answer.status, textOf(answer)]).toEqual([200, '{"status":"ok"}']);
+			const response = await bench.ask(path, '', { authorization: undefined }, { method });
+			expect([response.status, textOf(response)]).toEqual([200, '{"status":"ok"}']);
 		}
 	});
 

@@ -7,7 +7,7 @@ import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
 import { assembleParts, type GatewayParts } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
-import { CallScope, completed, failed } from './request-scope/request-scope.ts';
+import { completed, failed, RequestScope } from './request-scope/request-scope.ts';
 import { serveInference } from './serve-inference.ts';
 import { noteLimits, serveLimits } from './serve-limits.ts';
 import { modelPath, serveModel, serveModels } from './serve-models.ts';
@@ -19,8 +19,8 @@ export interface Gateway {
 	readonly handle: Handler;
 	readonly routes: readonly { readonly method: string; readonly path: string }[];
 	/** Ends in-flight requests: streams with an error event of code `draining`, others with 503. */
-	endOpenCalls(): void;
-	openCalls(): number;
+	endInFlightRequests(): void;
+	inFlightRequests(): number;
 	/** Resolves when the cost of all ended requests is settled. */
 	settled(): Promise<void>;
 }
@@ -29,14 +29,14 @@ interface Route {
 	readonly methods: readonly string[];
 	/** True if the route needs no access token. */
 	readonly isPublic?: boolean;
-	serve(request: HttpRequest, scope: CallScope): Promise<HttpResponse>;
+	serve(request: HttpRequest, scope: RequestScope): Promise<HttpResponse>;
 }
 
 /** @throws Error if the settings contradict each other. */
 export function createGateway(settings: GatewaySettings, ports: GatewayPorts): Gateway {
 	const parts = assembleParts(settings, ports);
 	const routes = compileRoutes(parts);
-	const serve = (request: HttpRequest, scope: CallScope): Promise<HttpResponse> => {
+	const serve = (request: HttpRequest, scope: RequestScope): Promise<HttpResponse> => {
 		const route = routes.get(request.path.startsWith(modelPath) ? modelPath : request.path);
 		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Rejection('overloaded'));
 		return route?.methods.includes(request.method) ? route.serve(request, scope) : rejectRoute(request, route, scope, parts);
@@ -46,7 +46,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 		handle(received) {
 			const path = canonicalPath(received.path);
 			const request = path === received.path ? received : { ...received, path };
-			const scope = new CallScope(request.id, ports.log);
+			const scope = new RequestScope(request.id, ports.log);
 			// Every request ends here, except one whose stream has begun: that ends with the stream.
 			return serve(request, scope).then(
 				(response) => {
@@ -60,8 +60,8 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				},
 			);
 		},
-		endOpenCalls: () => parts.work.openCalls.endAll(),
-		openCalls: () => parts.work.openCalls.count,
+		endInFlightRequests: () => parts.work.inFlightRequests.endAll(),
+		inFlightRequests: () => parts.work.inFlightRequests.count,
 		settled: () => parts.work.settlements.settled(),
 	};
 }
@@ -85,7 +85,12 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 }
 
 /** Reveals the methods of a path only to authenticated clients, like the edge. */
-async function rejectRoute(request: HttpRequest, route: Route | undefined, { recorder }: CallScope, parts: GatewayParts): Promise<never> {
+async function rejectRoute(
+	request: HttpRequest,
+	route: Route | undefined,
+	{ recorder }: RequestScope,
+	parts: GatewayParts,
+): Promise<never> {
 	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), recorder, parts);
 	throw routeRejection(request, route);
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ask, benchWith, chatAnswer, messageAnswer } from '../../../test/support/failover-rig.ts';
-import { chatBody, errorOf, GatewayBench, jsonAnswer, sentText, textOf } from '../../../test/support/gateway-bench.ts';
+import { ask, benchWith, chatResponse, messageResponse } from '../../../test/support/failover-rig.ts';
+import { chatBody, errorOf, GatewayBench, jsonResponse, sentText, textOf } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 
 const guardrails = guardrailsWith();
@@ -28,8 +28,11 @@ it('masks apply to every target of a failover, and each one’s response is eval
 	const bench = benchWith({ settings: { guardrails: guardrailsWith({ words: { entries: ['darkfish'], action: 'mask' } }) } });
 	bench.respond = ({ origin }) =>
 		origin.includes('b.test')
-			? jsonAnswer(500, chatAnswer)
-			: jsonAnswer(200, JSON.stringify({ ...(JSON.parse(messageAnswer) as object), content: [{ type: 'text', text: 'Darkfish it is' }] }));
+			? jsonResponse(500, chatResponse)
+			: jsonResponse(
+					200,
+					JSON.stringify({ ...(JSON.parse(messageResponse) as object), content: [{ type: 'text', text: 'Darkfish it is' }] }),
+				);
 	const response = await ask(bench, {}, chatBody.replace('"hi"', '"the darkfish"'));
 	expect(bench.sent.map(({ origin }) => origin)).toEqual(['https://b.test', 'https://a.test']);
 	for (const sent of bench.sent) {

@@ -2,16 +2,24 @@
 
 import { describe, expect, it } from 'vitest';
 import { readContentWeights } from '../../../content-filter/read-weights.ts';
-import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, sseAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
 import {
-	answerEvents,
+	GatewayBench,
+	HandStream,
+	jsonResponse,
+	Reader,
+	sentText,
+	sseResponse,
+	testSettings,
+} from '../../../test/support/gateway-bench.ts';
+import {
 	type CallerFormat,
 	callerPaths,
 	contentAt,
 	gambling,
 	guardrailsWith,
+	nonStreamingResponses,
 	piiRules,
-	wholeAnswers,
+	responseEvents,
 } from '../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import { createContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
@@ -50,10 +58,10 @@ const providers = [...testSettings.providers, compat];
 interface Cell {
 	readonly format: CallerFormat;
 	readonly provider: ProviderName;
-	readonly isStreamed: boolean;
+	readonly isStreaming: boolean;
 }
 
-interface Asked {
+interface ModerationContext {
 	readonly bench: GatewayBench;
 	readonly status: number;
 	readonly text: string;
@@ -63,24 +71,29 @@ interface Asked {
 	readonly rows: readonly string[];
 }
 
-async function ask(guardrails: GuardrailSettings | undefined, cell: Cell, prompt: string, answer: readonly string[]): Promise<Asked> {
-	const { format, provider, isStreamed } = cell;
+async function ask(
+	guardrails: GuardrailSettings | undefined,
+	cell: Cell,
+	prompt: string,
+	httpResponse: readonly string[],
+): Promise<ModerationContext> {
+	const { format, provider, isStreaming } = cell;
 	const bench = new GatewayBench({ providers, ...(guardrails !== undefined && { guardrails }) }, { contentScorer });
 	const wire = wires[provider];
 	let upstream: HandStream | undefined;
 	bench.respond = () => {
-		if (!isStreamed) return jsonAnswer(200, wholeAnswers[wire](answer.join('')));
+		if (!isStreaming) return jsonResponse(200, nonStreamingResponses[wire](httpResponse.join('')));
 		upstream = new HandStream();
-		return sseAnswer(upstream);
+		return sseResponse(upstream);
 	};
-	const body = { model: models[provider], max_tokens: 9, stream: isStreamed, messages: [{ role: 'user', content: prompt }] };
+	const body = { model: models[provider], max_tokens: 9, stream: isStreaming, messages: [{ role: 'user', content: prompt }] };
 	const response = await bench.ask(callerPaths[format], JSON.stringify(body));
 	const readAfter: number[] = [];
 	let text = '';
 	if (response.body !== null && isByteStream(response.body)) {
 		const reader = new Reader();
 		response.body.start(reader);
-		for (const event of answerEvents[wire](answer)) {
+		for (const event of responseEvents[wire](httpResponse)) {
 			if (upstream?.isCancelled === false) upstream.write(event);
 			readAfter.push(reader.text.length);
 		}
@@ -99,7 +112,7 @@ async function ask(guardrails: GuardrailSettings | undefined, cell: Cell, prompt
 	return { bench, status: response.status, text, readAfter, upstream, rows: rows.map(({ closed }) => closed?.outcome ?? 'open') };
 }
 
-const told = ({ bench }: Asked): readonly unknown[] =>
+const told = ({ bench }: ModerationContext): readonly unknown[] =>
 	bench.log.lines
 		.filter(({ event }) => event === 'guardrail assessment')
 		.map(({ fields: { stage, policy, category, action } }) => [stage, policy, category, action].join(' '));
@@ -112,68 +125,70 @@ const policies = [
 ] as const;
 const clean = ['Nothing to see', ' here,', ' carry on. ', 'All is well.'];
 const cells = (['chat', 'messages'] as const).flatMap((format) =>
-	(Object.keys(wires) as ProviderName[]).flatMap((provider) => [true, false].map((isStreamed): Cell => ({ format, provider, isStreamed }))),
+	(Object.keys(wires) as ProviderName[]).flatMap((provider) =>
+		[true, false].map((isStreaming): Cell => ({ format, provider, isStreaming })),
+	),
 );
 
-describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
+describe.each(cells)('$format to $provider, streamed $isStreaming', (cell) => {
 	describe.each(policies)('$policy', ({ policy, category, pieces, secrets }) => {
 		it('input, enforced: rejected before the provider receives it, and nothing is reserved', async () => {
-			const asked = await ask(settings(true), cell, pieces.join(''), clean);
-			expect(asked.status).toBe(400);
-			expect(asked.bench.sent).toHaveLength(0);
-			expect(asked.rows).toEqual([]);
-			expect(await asked.bench.admission.read('team-1', [])).toMatchObject({ requestsThisMinute: 0, tokensToday: 0 });
-			expect(JSON.parse(asked.text)).toMatchObject({
+			const requested = await ask(settings(true), cell, pieces.join(''), clean);
+			expect(requested.status).toBe(400);
+			expect(requested.bench.sent).toHaveLength(0);
+			expect(requested.rows).toEqual([]);
+			expect(await requested.bench.admission.read('team-1', [])).toMatchObject({ requestsThisMinute: 0, tokensToday: 0 });
+			expect(JSON.parse(requested.text)).toMatchObject({
 				type: 'error',
 				error: {
 					code: 'guardrail_blocked',
 					message: `The request was blocked by guardrails: policy \`${policy}\`, category \`${category}\``,
 				},
 			});
-			expect(told(asked)).toContain(`input ${policy} ${category} BLOCK`);
-			if (policy !== 'content') expect(told(asked)).toHaveLength(1);
-			for (const secret of secrets) expect(asked.text + JSON.stringify(asked.bench.log.lines)).not.toContain(secret);
+			expect(told(requested)).toContain(`input ${policy} ${category} BLOCK`);
+			if (policy !== 'content') expect(told(requested)).toHaveLength(1);
+			for (const secret of secrets) expect(requested.text + JSON.stringify(requested.bench.log.lines)).not.toContain(secret);
 		});
 
 		it('output, enforced: nothing of the match is delivered, the request ends and is charged', async () => {
-			const asked = await ask(settings(true), cell, 'hello', pieces);
-			expect(asked.bench.sent).toHaveLength(1);
-			expect(asked.text).toContain('guardrail_blocked');
-			expect(asked.text).toContain(`policy \`${policy}\`, category \`${category}\``);
-			for (const secret of secrets) expect(asked.text + JSON.stringify(asked.bench.log.lines)).not.toContain(secret);
-			expect(told(asked)).toContain(`output ${policy} ${category} BLOCK`);
-			expect(asked.rows).toHaveLength(1);
-			expect(asked.rows).not.toContain('open');
-			if (!cell.isStreamed) {
-				expect(asked.status).toBe(400);
+			const requested = await ask(settings(true), cell, 'hello', pieces);
+			expect(requested.bench.sent).toHaveLength(1);
+			expect(requested.text).toContain('guardrail_blocked');
+			expect(requested.text).toContain(`policy \`${policy}\`, category \`${category}\``);
+			for (const secret of secrets) expect(requested.text + JSON.stringify(requested.bench.log.lines)).not.toContain(secret);
+			expect(told(requested)).toContain(`output ${policy} ${category} BLOCK`);
+			expect(requested.rows).toHaveLength(1);
+			expect(requested.rows).not.toContain('open');
+			if (!cell.isStreaming) {
+				expect(requested.status).toBe(400);
 				return;
 			}
-			expect(asked.upstream?.isCancelled).toBe(true);
+			expect(requested.upstream?.isCancelled).toBe(true);
 			// The last event is the error, and none reports a complete response.
-			expect(asked.text.endsWith('\n\n')).toBe(true);
-			expect(asked.text.trimEnd().split('\n\n').at(-1)).toContain('guardrail_blocked');
-			expect(asked.text).not.toMatch(/\[DONE\]|message_stop/);
+			expect(requested.text.endsWith('\n\n')).toBe(true);
+			expect(requested.text.trimEnd().split('\n\n').at(-1)).toContain('guardrail_blocked');
+			expect(requested.text).not.toMatch(/\[DONE\]|message_stop/);
 		});
 
 		it('not enforced: bytes and their timing are those of a gateway without guardrails, and the matches are reported', async () => {
 			const prompt = pieces.join('');
-			const [asked, without] = [await ask(settings(false), cell, prompt, pieces), await ask(undefined, cell, prompt, pieces)];
-			expect(asked.status).toBe(200);
-			expect([asked.text, asked.readAfter]).toEqual([without.text, without.readAfter]);
-			expect(asked.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
-			expect(told(asked)).toContain(`input ${policy} ${category} NONE`);
-			expect(told(asked)).toContain(`output ${policy} ${category} NONE`);
-			expect(asked.rows).toEqual(without.rows);
+			const [requested, without] = [await ask(settings(false), cell, prompt, pieces), await ask(undefined, cell, prompt, pieces)];
+			expect(requested.status).toBe(200);
+			expect([requested.text, requested.readAfter]).toEqual([without.text, without.readAfter]);
+			expect(requested.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
+			expect(told(requested)).toContain(`input ${policy} ${category} NONE`);
+			expect(told(requested)).toContain(`output ${policy} ${category} NONE`);
+			expect(requested.rows).toEqual(without.rows);
 		});
 	});
 
 	it.each([true, false])('clean, enforced %s: bytes are those without guardrails, and nothing is reported', async (isEnforced) => {
-		const [asked, without] = [await ask(settings(isEnforced), cell, 'hello', clean), await ask(undefined, cell, 'hello', clean)];
-		expect(asked.status).toBe(200);
-		expect(asked.text).toBe(without.text);
-		if (!isEnforced) expect(asked.readAfter).toEqual(without.readAfter);
-		expect(asked.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
-		expect(told(asked)).toEqual([]);
-		expect(asked.rows).toEqual(without.rows);
+		const [requested, without] = [await ask(settings(isEnforced), cell, 'hello', clean), await ask(undefined, cell, 'hello', clean)];
+		expect(requested.status).toBe(200);
+		expect(requested.text).toBe(without.text);
+		if (!isEnforced) expect(requested.readAfter).toEqual(without.readAfter);
+		expect(requested.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
+		expect(told(requested)).toEqual([]);
+		expect(requested.rows).toEqual(without.rows);
 	});
 });

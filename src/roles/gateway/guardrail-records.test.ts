@@ -1,6 +1,6 @@
 /** Records of guardrails: assessments, verdicts and costs; and the effect of moderation providers on streams. */
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, settle, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { GatewayBench, HandStream, jsonResponse, Reader, sentText, settle, sseResponse } from '../../../test/support/gateway-bench.ts';
 import { chatChunk, engineWith, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
@@ -21,7 +21,7 @@ class Guarded {
 	judge: (texts: string[]) => HttpLike | Promise<HttpLike> = (texts) => ({ status: 200, body: verdict(texts) });
 	upstream: HandStream | undefined;
 
-	constructor(settings: Partial<GuardrailSettings> = {}, engines: readonly EngineSettings[] = [], answer = 'fine') {
+	constructor(settings: Partial<GuardrailSettings> = {}, engines: readonly EngineSettings[] = [], response = 'fine') {
 		this.bench = new GatewayBench(
 			{ guardrails: { ...guardrails, ...settings } },
 			{
@@ -43,14 +43,14 @@ class Guarded {
 				const texts = input.map((one) => (typeof one === 'string' ? one : one.text));
 				this.judged.push(...texts);
 				const { status, body } = await this.judge(texts);
-				return jsonAnswer(status, body);
+				return jsonResponse(status, body);
 			}
 			if (!sentText(request).includes('"stream":true')) {
 				const usage = { prompt_tokens: 1000, completion_tokens: 500 };
-				return jsonAnswer(200, JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: answer } }], usage }));
+				return jsonResponse(200, JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: response } }], usage }));
 			}
 			this.upstream = new HandStream();
-			return sseAnswer(this.upstream);
+			return sseResponse(this.upstream);
 		};
 	}
 
@@ -256,9 +256,9 @@ describe('a stream that moderation providers evaluate', () => {
 		['closed', 'guardrail_blocked'],
 	] as const)('continues or ends as configured by on_failure: %s', async (onFailure, expected) => {
 		const guarded = new Guarded({}, [{ ...engine, onFailure }]);
-		const asked = guarded.ask('hello', true);
+		const requested = guarded.ask('hello', true);
 		guarded.judge = (texts) => (texts.includes('hello') ? { status: 200, body: verdict(texts) } : { status: 500, body: '{}' });
-		const reader = await guarded.read(await asked);
+		const reader = await guarded.read(await requested);
 		await guarded.say(sentence);
 		await guarded.finish();
 		expect(reader.text).toContain(expected);
@@ -385,8 +385,8 @@ describe('team rules for moderation providers', () => {
 		const without = new Guarded({ teams: { 'team-2': { moderation: 'block' } } }, [off]);
 		expect((await without.ask(evil)).status).toBe(200);
 		expect(without.judged).toEqual([]);
-		const asked = new Guarded({ teams: { 'team-1': { 'moderation.mod': 'block' } } }, [off]);
-		expect((await asked.ask(evil)).status).toBe(400);
+		const requested = new Guarded({ teams: { 'team-1': { 'moderation.mod': 'block' } } }, [off]);
+		expect((await requested.ask(evil)).status).toBe(400);
 	});
 
 	it('without enforcement a moderation provider is used unless the rule is none, and blocks nothing', async () => {
@@ -403,17 +403,17 @@ describe('team rules for moderation providers', () => {
 
 	it('no request waits for a monitoring moderation provider, and its failure blocks nothing', async () => {
 		const noting = new Guarded({ teams: { 'team-1': { moderation: 'log' } } }, [engineWith({ onFailure: 'closed' })]);
-		let answer = (_: HttpLike): void => undefined;
-		noting.judge = () => new Promise((resolve) => (answer = resolve));
+		let response = (_: HttpLike): void => undefined;
+		noting.judge = () => new Promise((resolve) => (response = resolve));
 		const reader = await noting.read(await noting.ask('hello', true));
 		await noting.say('Write to ada@example.org. ');
 		await noting.say('Bye, and thanks.');
 		expect(reader.text).toContain('[EMAIL]');
-		answer({ status: 500, body: '{}' });
+		response({ status: 500, body: '{}' });
 		await settle();
 		await noting.finish();
 		expect(reader.text).toContain('DONE');
-		answer({ status: 200, body: verdict(['evil']) });
+		response({ status: 200, body: verdict(['evil']) });
 		await settle();
 		// The complete text once, with its masks.
 		expect(noting.judged).toEqual(['hello', 'Write to [EMAIL]. Bye, and thanks.']);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, HandStream, jsonAnswer, Reader } from '../../../test/support/gateway-bench.ts';
+import { GatewayBench, HandStream, jsonResponse, Reader } from '../../../test/support/gateway-bench.ts';
 import {
-	answerEvents,
 	type CallerFormat,
 	callerPaths,
 	gambling,
 	guardrailsWith,
+	nonStreamingResponses,
 	piiRules,
-	wholeAnswers,
+	responseEvents,
 } from '../../../test/support/guarded-gateway.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { RuleAction } from '../../policy/guardrails/guardrail.ts';
@@ -29,7 +29,7 @@ function request(format: CallerFormat, text: string, stream: boolean): string {
 	return JSON.stringify({ model, max_tokens: 9, stream, messages: [{ role: 'user', content: text }] });
 }
 
-interface Asked {
+interface ModerationContext {
 	readonly bench: GatewayBench;
 	readonly response: HttpResponse;
 	readonly text: string;
@@ -40,22 +40,22 @@ async function ask(
 	guardrails: GuardrailSettings,
 	format: CallerFormat,
 	prompt: string,
-	answer: readonly string[],
-	isStreamed: boolean,
-): Promise<Asked> {
+	httpResponse: readonly string[],
+	isStreaming: boolean,
+): Promise<ModerationContext> {
 	const bench = new GatewayBench({ guardrails });
 	let upstream: HandStream | undefined;
 	bench.respond = () => {
-		if (!isStreamed) return jsonAnswer(200, wholeAnswers[format](answer.join('')));
+		if (!isStreaming) return jsonResponse(200, nonStreamingResponses[format](httpResponse.join('')));
 		upstream = new HandStream();
 		return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: upstream };
 	};
-	const response = await bench.ask(callerPaths[format], request(format, prompt, isStreamed));
+	const response = await bench.ask(callerPaths[format], request(format, prompt, isStreaming));
 	let text = typeof response.body === 'string' || Buffer.isBuffer(response.body) ? response.body.toString() : '';
 	if (upstream !== undefined) {
 		const reader = new Reader();
 		(response.body as ByteStream).start(reader);
-		for (const event of answerEvents[format](answer)) if (!upstream.isCancelled) upstream.write(event);
+		for (const event of responseEvents[format](httpResponse)) if (!upstream.isCancelled) upstream.write(event);
 		if (!upstream.isCancelled) upstream.sink?.end();
 		text = reader.text;
 		expect(reader.ending).toBe('ended');
@@ -67,7 +67,7 @@ async function ask(
 	return { bench, response, text, upstream };
 }
 
-const assessments = ({ bench }: Asked): readonly unknown[] =>
+const assessments = ({ bench }: ModerationContext): readonly unknown[] =>
 	bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields);
 
 const trips = [
@@ -79,67 +79,69 @@ const trips = [
 const clean = ['Nothing to see', ' here, carry on.'];
 const cells = trips.flatMap(([policy, category, pieces]) =>
 	(['chat', 'messages'] as const).flatMap((format) =>
-		[true, false].map((isStreamed) => ({ policy, category, pieces, format, isStreamed })),
+		[true, false].map((isStreaming) => ({ policy, category, pieces, format, isStreaming })),
 	),
 );
 
 describe('guardrails', () => {
-	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, the request is blocked before it is sent', async (cell) => {
-		const asked = await ask(settings(true), cell.format, cell.pieces.join(''), clean, cell.isStreamed);
-		expect(asked.response.status).toBe(400);
-		expect(asked.bench.sent).toHaveLength(0);
-		expect(JSON.parse(asked.text)).toMatchObject({
+	it.each(cells)('$policy, $format, streamed $isStreaming: enforced, the request is blocked before it is sent', async (cell) => {
+		const requested = await ask(settings(true), cell.format, cell.pieces.join(''), clean, cell.isStreaming);
+		expect(requested.response.status).toBe(400);
+		expect(requested.bench.sent).toHaveLength(0);
+		expect(JSON.parse(requested.text)).toMatchObject({
 			error: { code: 'guardrail_blocked', message: expect.stringContaining(cell.category) as unknown },
 		});
-		expect(assessments(asked)).toMatchObject([
+		expect(assessments(requested)).toMatchObject([
 			{ stage: 'input', policy: cell.policy, category: cell.category, action: 'BLOCK', requestId: 'req-1' },
 		]);
-		expect(JSON.stringify(asked.bench.log.lines)).not.toMatch(/4111|darkfish|TCK-|roulette/);
+		expect(JSON.stringify(requested.bench.log.lines)).not.toMatch(/4111|darkfish|TCK-|roulette/);
 	});
 
-	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, nothing of the match in the response is delivered', async (cell) => {
-		const asked = await ask(settings(true), cell.format, 'hello', cell.pieces, cell.isStreamed);
-		expect(asked.bench.sent).toHaveLength(1);
-		expect(asked.text).toContain('guardrail_blocked');
-		for (const secret of ['4111', 'dark', 'TCK', 'rou', '1111']) expect(asked.text).not.toContain(secret);
-		expect(assessments(asked)).toMatchObject([{ stage: 'output', policy: cell.policy, category: cell.category, action: 'BLOCK' }]);
-		if (asked.upstream !== undefined) {
-			expect(asked.upstream.isCancelled).toBe(true);
-			expect(asked.text.endsWith('\n\n')).toBe(true);
-		} else expect(asked.response.status).toBe(400);
+	it.each(cells)('$policy, $format, streamed $isStreaming: enforced, nothing of the match in the response is delivered', async (cell) => {
+		const requested = await ask(settings(true), cell.format, 'hello', cell.pieces, cell.isStreaming);
+		expect(requested.bench.sent).toHaveLength(1);
+		expect(requested.text).toContain('guardrail_blocked');
+		for (const secret of ['4111', 'dark', 'TCK', 'rou', '1111']) expect(requested.text).not.toContain(secret);
+		expect(assessments(requested)).toMatchObject([{ stage: 'output', policy: cell.policy, category: cell.category, action: 'BLOCK' }]);
+		if (requested.upstream !== undefined) {
+			expect(requested.upstream.isCancelled).toBe(true);
+			expect(requested.text.endsWith('\n\n')).toBe(true);
+		} else expect(requested.response.status).toBe(400);
 	});
 
-	it.each(cells)('$policy, $format, streamed $isStreamed: not enforced, bytes are untouched and the matches reported', async (cell) => {
+	it.each(cells)('$policy, $format, streamed $isStreaming: not enforced, bytes are untouched and the matches reported', async (cell) => {
 		const prompt = cell.pieces.join('');
-		const asked = await ask(settings(false), cell.format, prompt, cell.pieces, cell.isStreamed);
-		expect(asked.text).toBe(cell.isStreamed ? answerEvents[cell.format](cell.pieces).join('') : wholeAnswers[cell.format](prompt));
-		expect(asked.bench.sent).toHaveLength(1);
+		const requested = await ask(settings(false), cell.format, prompt, cell.pieces, cell.isStreaming);
+		expect(requested.text).toBe(
+			cell.isStreaming ? responseEvents[cell.format](cell.pieces).join('') : nonStreamingResponses[cell.format](prompt),
+		);
+		expect(requested.bench.sent).toHaveLength(1);
 		const common = { policy: cell.policy, category: cell.category, action: 'NONE' };
-		expect(assessments(asked)).toMatchObject([
+		expect(assessments(requested)).toMatchObject([
 			{ stage: 'input', ...common },
 			{ stage: 'output', ...common },
 		]);
 	});
 
 	it.each(cells.slice(0, 4))(
-		'$format, streamed $isStreamed: clean text passes byte for byte, enforced or not',
-		async ({ format, isStreamed }) => {
+		'$format, streamed $isStreaming: clean text passes byte for byte, enforced or not',
+		async ({ format, isStreaming }) => {
 			for (const isEnforced of [true, false]) {
-				const asked = await ask(settings(isEnforced), format, 'hello', clean, isStreamed);
-				expect(asked.text).toBe(isStreamed ? answerEvents[format](clean).join('') : wholeAnswers[format](clean.join('')));
-				expect(assessments(asked)).toEqual([]);
+				const requested = await ask(settings(isEnforced), format, 'hello', clean, isStreaming);
+				expect(requested.text).toBe(isStreaming ? responseEvents[format](clean).join('') : nonStreamingResponses[format](clean.join('')));
+				expect(assessments(requested)).toEqual([]);
 			}
 		},
 	);
 
-	it.each(cells.slice(0, 8))('$policy, $format, streamed $isStreamed: masks in request and response', async (cell) => {
+	it.each(cells.slice(0, 8))('$policy, $format, streamed $isStreaming: masks in request and response', async (cell) => {
 		const prompt = cell.pieces.join('');
-		const asked = await ask(settings(true, 'mask'), cell.format, prompt, cell.pieces, cell.isStreamed);
+		const requested = await ask(settings(true, 'mask'), cell.format, prompt, cell.pieces, cell.isStreaming);
 		const label = cell.policy === 'pii' ? '[CARD]' : '[WORD]';
-		const sent = Buffer.from((asked.bench.sent[0]?.body ?? '') as Buffer).toString();
+		const sent = Buffer.from((requested.bench.sent[0]?.body ?? '') as Buffer).toString();
 		expect(sent).toContain(label);
-		for (const text of [sent, asked.text]) for (const secret of ['4111', '1111', 'dark', 'fish']) expect(text).not.toContain(secret);
-		expect(asked.text).toContain(label);
+		for (const text of [sent, requested.text]) for (const secret of ['4111', '1111', 'dark', 'fish']) expect(text).not.toContain(secret);
+		expect(requested.text).toContain(label);
 	});
 
 	it('a stream is delayed by little more than a possible match', async () => {
@@ -149,7 +151,7 @@ describe('guardrails', () => {
 		const response = await bench.ask(callerPaths.chat, request('chat', 'hi', true));
 		const reader = new Reader();
 		(response.body as ByteStream).start(reader);
-		const [start = '', first = '', second = ''] = answerEvents.chat(['The answer is ', 'forty ']);
+		const [start = '', first = '', second = ''] = responseEvents.chat(['The answer is ', 'forty ']);
 		upstream.write(start + first);
 		expect(reader.text).toContain('assistant');
 		upstream.write(second);
@@ -166,7 +168,7 @@ describe('guardrails', () => {
 			['block', 400],
 		] as const) {
 			const bench = new GatewayBench({ guardrails: settings(true, 'block', { unreadable }) });
-			bench.respond = () => jsonAnswer(200, wholeAnswers.chat('ok'));
+			bench.respond = () => jsonResponse(200, nonStreamingResponses.chat('ok'));
 			expect((await bench.ask(callerPaths.chat, image)).status).toBe(status);
 			expect(bench.log.lines.map(({ event }) => event)).toContain('guardrails not evaluated');
 		}
@@ -174,8 +176,8 @@ describe('guardrails', () => {
 
 	it('teams can have rules of their own', async () => {
 		const teams = { 'team-1': { pii: 'log', 'words.listed': 'none' } } as const;
-		const asked = await ask(settings(true, 'block', { teams }), 'chat', 'darkfish 4111 1111 1111 1111', clean, false);
-		expect(asked.response.status).toBe(200);
-		expect(assessments(asked)).toMatchObject([{ policy: 'pii', category: 'card', action: 'NONE' }]);
+		const requested = await ask(settings(true, 'block', { teams }), 'chat', 'darkfish 4111 1111 1111 1111', clean, false);
+		expect(requested.response.status).toBe(200);
+		expect(assessments(requested)).toMatchObject([{ policy: 'pii', category: 'card', action: 'NONE' }]);
 	});
 });

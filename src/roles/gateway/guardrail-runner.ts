@@ -16,7 +16,7 @@ import type { GatewayPorts } from './gateway-settings.ts';
 import { createGuardrailEngines } from './moderation/create-moderation-providers.ts';
 import { EnginePanel, isEngineFailure, type Trip } from './moderation/moderation-dispatcher.ts';
 
-export interface GuardedCall {
+export interface GuardedRequest {
 	readonly requestId: string;
 	readonly team: string;
 }
@@ -47,7 +47,7 @@ type Found = Pick<Assessment, 'policy' | 'category' | 'action' | 'outcome' | 'co
 const foundNothing: Found = { policy: '', category: '', action: 'NONE', outcome: 'clean', count: 1 };
 
 interface Observation {
-	readonly call: GuardedCall;
+	readonly inferenceRequest: GuardedRequest;
 	readonly stage: Stage;
 	readonly view: TextView;
 	readonly characters: number;
@@ -100,35 +100,35 @@ export class Guarding {
 	 * Evaluates the texts of a request before it continues.
 	 * @throws `Rejection` `guardrail_blocked`.
 	 */
-	async screen(call: GuardedCall, stage: Stage, view: TextView): Promise<Screening> {
-		const { screening, trips } = await this.look(call, stage, view);
-		this.report(call, stage, trips, view);
+	async screen(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): Promise<Screening> {
+		const { screening, trips } = await this.look(inferenceRequest, stage, view);
+		this.report(inferenceRequest, stage, trips, view);
 		this.requirePassing(stage, trips, view);
-		this.noteByEngines(call, stage, shownOf(view, screening));
+		this.noteByEngines(inferenceRequest, stage, shownOf(view, screening));
 		return screening;
 	}
 
 	/** Evaluates texts, also by the moderation providers that may block them; reports nothing. */
-	async look(call: GuardedCall, stage: Stage, view: TextView): Promise<Looked> {
-		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
+	async look(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): Promise<Looked> {
+		const screening = (await this.guardrails).screen(view.texts, stage, inferenceRequest.team);
 		await this.#read(screening);
 		// Blocked texts are not sent to moderation providers.
 		const judged = screening.isBlocked
 			? []
-			: await this.engines.ask(this.engines.stopping(call.team), shownOf(view, screening), stage, call);
+			: await this.engines.evaluate(this.engines.stopping(inferenceRequest.team), shownOf(view, screening), stage, inferenceRequest);
 		return { screening, trips: [...screening.findings, ...judged] };
 	}
 
 	/** Sends texts that are already released to monitoring moderation providers, and reports their findings. */
-	noteByEngines(call: GuardedCall, stage: Stage, shown: readonly string[]): void {
-		const engines = this.engines.noting(call.team);
+	noteByEngines(inferenceRequest: GuardedRequest, stage: Stage, shown: readonly string[]): void {
+		const engines = this.engines.noting(inferenceRequest.team);
 		if (engines.length === 0) return;
 		this.engines
-			.ask(engines, shown, stage, call)
+			.evaluate(engines, shown, stage, inferenceRequest)
 			.then((trips) => {
-				if (trips.length > 0) this.#keep(call, stage, this.#tell(call, stage, trips));
+				if (trips.length > 0) this.#keep(inferenceRequest, stage, this.#tell(inferenceRequest, stage, trips));
 			})
-			.catch((cause: unknown) => this.failed(call, stage, cause));
+			.catch((cause: unknown) => this.failed(inferenceRequest, stage, cause));
 	}
 
 	/** @throws `Rejection` `guardrail_blocked`. */
@@ -144,20 +144,22 @@ export class Guarding {
 	}
 
 	/** Queues texts for evaluation without delaying the request. */
-	observe(call: GuardedCall, stage: Stage, view: TextView): void {
+	observe(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): void {
 		const characters = view.texts.reduce((sum, { text }) => sum + text.length, 0);
 		if (this.#waitingCharacters + characters > mostWaitingCharacters) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 			this.#log.warn('guardrails not evaluated', {
-				requestId: call.requestId,
-				team: call.team,
+				requestId: inferenceRequest.requestId,
+				team: inferenceRequest.team,
 				stage,
 				reason: 'the evaluation queue is full',
 			});
-			this.#keep(call, stage, [{ policy: 'unreadable', category: 'backlog', action: 'NONE', outcome: 'not_evaluated', count: 1 }]);
+			this.#keep(inferenceRequest, stage, [
+				{ policy: 'unreadable', category: 'backlog', action: 'NONE', outcome: 'not_evaluated', count: 1 },
+			]);
 			return;
 		}
-		this.#waiting.push({ call, stage, view, characters });
+		this.#waiting.push({ inferenceRequest, stage, view, characters });
 		this.#waitingCharacters += characters;
 		if (this.#isWorking) return;
 		this.#isWorking = true;
@@ -165,18 +167,24 @@ export class Guarding {
 	}
 
 	/** Reports findings, never the text. */
-	report(call: GuardedCall, stage: Stage, findings: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
+	report(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
 		this.#outcomes.add(1, { stage, outcome: outcomeOf(findings) });
 		if (unreadable.length > 0) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 			const types = [...new Set(unreadable.map(({ type }) => type))].slice(0, 10);
-			this.#log.info('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, count: unreadable.length, types });
+			this.#log.info('guardrails not evaluated', {
+				requestId: inferenceRequest.requestId,
+				team: inferenceRequest.team,
+				stage,
+				count: unreadable.length,
+				types,
+			});
 		}
-		const found = [...this.#unreadableFound(unreadable), ...this.#tell(call, stage, findings)];
-		this.#keep(call, stage, found.length === 0 ? [foundNothing] : found);
+		const found = [...this.#unreadableFound(unreadable), ...this.#tell(inferenceRequest, stage, findings)];
+		this.#keep(inferenceRequest, stage, found.length === 0 ? [foundNothing] : found);
 	}
 
-	#tell(call: GuardedCall, stage: Stage, findings: readonly Trip[]): Found[] {
+	#tell(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Trip[]): Found[] {
 		if (findings.some(isEngineFailure)) this.#outcomes.add(1, { stage, outcome: 'moderation_failed' });
 		const found: Found[] = [];
 		const counts = new Map<string, { finding: Trip; count: number }>();
@@ -194,7 +202,15 @@ export class Guarding {
 				outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'matched',
 				count,
 			});
-			this.#log.info('guardrail assessment', { requestId: call.requestId, team: call.team, stage, policy, category, action, count });
+			this.#log.info('guardrail assessment', {
+				requestId: inferenceRequest.requestId,
+				team: inferenceRequest.team,
+				stage,
+				policy,
+				category,
+				action,
+				count,
+			});
 		}
 		return found;
 	}
@@ -206,7 +222,7 @@ export class Guarding {
 		return byType.map(([category, some]) => ({ policy: 'unreadable', category, action, outcome: 'not_evaluated', count: some.length }));
 	}
 
-	#keep({ requestId, team }: GuardedCall, stage: Stage, found: readonly Found[]): void {
+	#keep({ requestId, team }: GuardedRequest, stage: Stage, found: readonly Found[]): void {
 		const atMs = this.#clock.nowMs();
 		this.#ledger.assess(found.map((one) => ({ requestId, atMs, team, stage, ...one })));
 	}
@@ -237,29 +253,29 @@ export class Guarding {
 		this.#isWorking = false;
 	}
 
-	async #readLater({ call, stage, view }: Observation): Promise<Screening> {
-		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
+	async #readLater({ inferenceRequest, stage, view }: Observation): Promise<Screening> {
+		const screening = (await this.guardrails).screen(view.texts, stage, inferenceRequest.team);
 		await ownTurn();
 		await this.#read(screening);
 		return screening;
 	}
 
 	/** Never rejects, because monitoring must not harm the request. */
-	async #conclude({ call, stage, view, characters }: Observation, read: Promise<Screening>): Promise<void> {
+	async #conclude({ inferenceRequest, stage, view, characters }: Observation, read: Promise<Screening>): Promise<void> {
 		try {
 			const { findings } = await read;
 			const texts = view.texts.map(({ text }) => text);
-			const judged = await this.engines.ask(this.engines.noting(call.team), texts, stage, call);
-			this.report(call, stage, [...findings, ...judged], view);
+			const judged = await this.engines.evaluate(this.engines.noting(inferenceRequest.team), texts, stage, inferenceRequest);
+			this.report(inferenceRequest, stage, [...findings, ...judged], view);
 		} catch (cause) {
-			this.failed(call, stage, cause);
+			this.failed(inferenceRequest, stage, cause);
 		} finally {
 			this.#waitingCharacters -= characters;
 		}
 	}
 
 	/** Reports an internal error that left texts unevaluated. */
-	failed({ requestId, team }: GuardedCall, stage: Stage, cause: unknown): void {
+	failed({ requestId, team }: GuardedRequest, stage: Stage, cause: unknown): void {
 		this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 		this.#log.error('guardrails not evaluated', { requestId, team, stage, cause });
 	}

@@ -1,6 +1,14 @@
 /** Streams of models that may hide reasoning, whose clients disconnect. */
 import { expect, it } from 'vitest';
-import { chatBody, chatPath, GatewayBench, HandStream, messagesPath, readStream, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import {
+	chatBody,
+	chatPath,
+	GatewayBench,
+	HandStream,
+	messagesPath,
+	readStream,
+	sseResponse,
+} from '../../../test/support/gateway-bench.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../core/upstream.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { LedgerRow } from '../../stores/contracts/ledger.ts';
@@ -11,9 +19,9 @@ const costOfUsage = 6_250_000n;
 const chunk = (text: string): string => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}],"usage":null}\n\n`;
 const usageChunk = `data: {"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
 
-function answerTo({ onSent }: UpstreamRequest, upstream: HandStream): UpstreamResponse {
+function responseTo({ onSent }: UpstreamRequest, upstream: HandStream): UpstreamResponse {
 	onSent?.();
-	return sseAnswer(upstream);
+	return sseResponse(upstream);
 }
 
 async function rowsOf(bench: GatewayBench): Promise<readonly LedgerRow[]> {
@@ -31,7 +39,7 @@ it.each([
 ])('of %s with %s disconnected after twenty seconds, before its usage, is charged %i output tokens', async (model, fields, expected) => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
-	bench.respond = (request) => answerTo(request, upstream);
+	bench.respond = (request) => responseTo(request, upstream);
 	const { flow } = readStream(await bench.ask(chatPath, chatBody.replace('{', `{"stream":true,${fields}`).replace('gpt-5', model)));
 	upstream.write(chunk('four'));
 	bench.clock.advance(20_000);
@@ -44,7 +52,7 @@ it.each([
 it('whose client disconnects immediately is charged its reservation', async () => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
-	bench.respond = (request) => answerTo(request, upstream);
+	bench.respond = (request) => responseTo(request, upstream);
 	const { flow } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,')));
 	upstream.write(chunk('four'));
 	bench.clock.advance(100);
@@ -55,7 +63,7 @@ it('whose client disconnects immediately is charged its reservation', async () =
 it('of a model with hidden reasoning is charged its reservation if its provider breaks it', async () => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
-	bench.respond = (request) => answerTo(request, upstream);
+	bench.respond = (request) => responseTo(request, upstream);
 	readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,"max_completion_tokens":9000,')));
 	upstream.write(chunk('four'));
 	upstream.sink?.fail(new UpstreamError('provider_disconnected'));
@@ -67,7 +75,7 @@ const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]
 it('that is complete at the disconnect is read until its usage arrives', async () => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
-	bench.respond = (request) => answerTo(request, upstream);
+	bench.respond = (request) => responseTo(request, upstream);
 	const { reader, flow } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,')));
 	for (const part of [chunk('four'), finish]) upstream.write(part);
 	const seen = reader.text;
@@ -84,11 +92,11 @@ it.each([
 	['waits half a second', (bench: GatewayBench) => bench.clock.advance(500)],
 	['ends', (_: GatewayBench, upstream: HandStream) => upstream.sink?.end()],
 	['fails', (_: GatewayBench, upstream: HandStream) => upstream.sink?.fail(new UpstreamError('provider_disconnected'))],
-	['is shut down', (bench: GatewayBench) => bench.gateway.endOpenCalls()],
+	['is shut down', (bench: GatewayBench) => bench.gateway.endInFlightRequests()],
 ])('that is complete at the disconnect, and %s, is charged its maximum cost', async (_what, happens) => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
-	bench.respond = (request) => answerTo(request, upstream);
+	bench.respond = (request) => responseTo(request, upstream);
 	const { flow } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,"max_completion_tokens":9000,')));
 	bench.clock.advance(20_000);
 	for (const part of [chunk('four'), finish]) upstream.write(part);
@@ -116,7 +124,7 @@ it.each([
 ])('of messages with default reasoning, disconnected at %s, is charged %3$i tokens of output', async (_what, events, expected) => {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
-	bench.respond = (request) => answerTo(request, upstream);
+	bench.respond = (request) => responseTo(request, upstream);
 	const body = '{"model":"claude-opus-5","max_tokens":9000,"stream":true,"messages":[{"role":"user","content":"Hi"}]}';
 	const { flow } = readStream(await bench.ask(messagesPath, body));
 	bench.clock.advance(20_000);

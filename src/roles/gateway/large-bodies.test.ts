@@ -1,6 +1,6 @@
 /** Work on a large conversation yields to the event loop, so that other requests are served meanwhile. */
 import { expect, it } from 'vitest';
-import { chatPath, GatewayBench, jsonAnswer, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
+import { chatPath, GatewayBench, jsonResponse, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
 
 /** Counts turns of the event loop from the request's arrival to the upstream request. */
 async function turnsOf(path: string, model: string, characters: number, more = ''): Promise<number> {
@@ -14,7 +14,7 @@ async function turnsOf(path: string, model: string, characters: number, more = '
 	};
 	bench.respond = () => {
 		isSent = true;
-		return jsonAnswer(500, '{}');
+		return jsonResponse(500, '{}');
 	};
 	const body = `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"${'a'.repeat(characters)}"}]${more}}`;
 	setImmediate(count);
@@ -45,7 +45,7 @@ it.each([
 
 it('a large body whose model is renamed is sent in parts of the original, not as a copy', async () => {
 	const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { fast: 'provider_b/gpt-4o' } } });
-	bench.respond = () => jsonAnswer(500, '{}');
+	bench.respond = () => jsonResponse(500, '{}');
 	for (const characters of [1000, 400_000]) {
 		const body = `{"model":"fast","messages":[{"role":"user","content":"${'a'.repeat(characters)}"}]}`;
 		await bench.ask(chatPath, body);

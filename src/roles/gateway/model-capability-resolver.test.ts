@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { chatPath, errorOf, GatewayBench, jsonAnswer, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
+import { chatPath, errorOf, GatewayBench, jsonResponse, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
 import type { ModelFacts } from '../../wire/conversation/model-capabilities.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
 const message = { role: 'assistant', content: 'hi' };
-const answer = JSON.stringify({
+const httpResponse = JSON.stringify({
 	id: 'x',
 	object: 'chat.completion',
 	created: 1,
@@ -19,7 +19,7 @@ function benchWith(facts: ModelFacts, more: Partial<GatewaySettings> = {}): Gate
 		provider.name === 'provider_d' ? { ...provider, modelFacts: { 'our-gpt': facts } } : provider,
 	);
 	const bench = new GatewayBench({ providers, ...more });
-	bench.respond = () => jsonAnswer(200, answer);
+	bench.respond = () => jsonResponse(200, httpResponse);
 	return bench;
 }
 
@@ -83,7 +83,7 @@ describe('every capability', () => {
 				}),
 	});
 	const schema = { type: 'object', properties: {}, additionalProperties: false };
-	const asked: Readonly<Record<'chat' | 'messages', Readonly<Record<string, unknown>>>> = {
+	const requested: Readonly<Record<'chat' | 'messages', Readonly<Record<string, unknown>>>> = {
 		chat: { temperature: 0.9, stop: ['X'] },
 		messages: { temperature: 0.9, stop_sequences: ['X'], max_tokens: 3000, system: 's' },
 	};
@@ -91,7 +91,7 @@ describe('every capability', () => {
 
 	async function sentBy(format: 'chat' | 'messages', model: string, more: object, settings: Partial<GatewaySettings>) {
 		const bench = new GatewayBench(settings);
-		const body = { model, messages: [{ role: 'user', content: 'hi' }], ...asked[format], ...more };
+		const body = { model, messages: [{ role: 'user', content: 'hi' }], ...requested[format], ...more };
 		const response = await bench.ask(format === 'chat' ? chatPath : messagesPath, JSON.stringify(body));
 		return { response, request: bench.sent[0], body: bench.sent.length === 0 ? undefined : sentTo(bench) };
 	}

@@ -3,7 +3,7 @@ import { readExposition, type Series, valueOf } from '../../../test/support/expo
 import { noUsage } from '../../core/usage.ts';
 import { createMetrics } from '../../io/metrics.ts';
 import { PriceBook, type PriceRecord } from '../../policy/budgets/price-resolver.ts';
-import { CallMetrics, type EndedCall } from './model-metrics.ts';
+import { type EndedRequest, RequestMetricsByModel } from './model-metrics.ts';
 
 const rates = { model: 'in-house', version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 
@@ -12,7 +12,7 @@ function subject({ overrides = new Map<string, PriceRecord>(), hasTeamMetrics = 
 	const prices = new PriceBook({ unknownPrice: 'allow', defaultRate: { inputUsd: '1', outputUsd: '1' } }, (provider, model) =>
 		overrides.get(`${provider}/${model}`),
 	);
-	const calls = new CallMetrics(metrics, {
+	const requests = new RequestMetricsByModel(metrics, {
 		settings: {
 			providers: [{ name: 'b', kind: 'openai', models: ['own-model'] }],
 			routing: { aliases: { fast: 'b/quick-model' } },
@@ -22,9 +22,9 @@ function subject({ overrides = new Map<string, PriceRecord>(), hasTeamMetrics = 
 		isRegistered: (team) => team === 'red',
 		nowMs: () => Date.UTC(2026, 10, 21),
 	});
-	const end = (call: Partial<EndedCall>): void => {
+	const end = (inferenceRequest: Partial<EndedRequest>): void => {
 		const usage = { ...noUsage, inputTokens: 10, cacheReadTokens: 5, cacheWriteTokens: 3, outputTokens: 7, reasoningTokens: 2 };
-		calls.ended({
+		requests.ended({
 			provider: 'b',
 			model: 'gpt-4o',
 			team: 'red',
@@ -32,10 +32,10 @@ function subject({ overrides = new Map<string, PriceRecord>(), hasTeamMetrics = 
 			costNanoUsd: 1_500_000_001n,
 			isEstimated: false,
 			upstreamMs: 250,
-			...call,
+			...inferenceRequest,
 		});
 	};
-	return { end, calls, overrides, series: async (): Promise<readonly Series[]> => readExposition((await metrics.scrape()).text) };
+	return { end, requests, overrides, series: async (): Promise<readonly Series[]> => readExposition((await metrics.scrape()).text) };
 }
 
 test('tokens by kind, cost, estimates and time of a request', async () => {

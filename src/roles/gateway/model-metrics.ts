@@ -5,7 +5,7 @@ import type { PriceBook } from '../../policy/budgets/price-resolver.ts';
 import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 
 /** An ended request with the values of its ledger entry. */
-export interface EndedCall {
+export interface EndedRequest {
 	readonly provider: string;
 	readonly model: string;
 	readonly team: string;
@@ -36,12 +36,12 @@ interface ModelCounters {
 }
 
 interface TeamCounters {
-	readonly calls: Counting;
+	readonly requests: Counting;
 	readonly tokens: Counting;
 	readonly costUsd: Counting;
 }
 
-export interface CallMetricsParts {
+export interface RequestMetricsByModelDeps {
 	readonly settings: {
 		readonly providers: readonly RoutedProvider[];
 		readonly routing: Pick<RoutingSettings, 'aliases'>;
@@ -53,8 +53,8 @@ export interface CallMetricsParts {
 	readonly nowMs: () => number;
 }
 
-export class CallMetrics {
-	readonly #parts: CallMetricsParts;
+export class RequestMetricsByModel {
+	readonly #parts: RequestMetricsByModelDeps;
 	readonly #metrics: Metrics;
 	readonly #kinds: ReadonlyMap<string, string>;
 	/** `provider/model` of aliases and of the models that providers list. */
@@ -65,7 +65,7 @@ export class CallMetrics {
 	readonly #ofOthers = new Map<string, ModelCounters>();
 	readonly #ofTeams = new Map<string, TeamCounters>();
 
-	constructor(metrics: Metrics, parts: CallMetricsParts) {
+	constructor(metrics: Metrics, parts: RequestMetricsByModelDeps) {
 		const { providers, routing } = parts.settings;
 		this.#metrics = metrics;
 		this.#parts = parts;
@@ -78,7 +78,7 @@ export class CallMetrics {
 		if (parts.settings.hasTeamMetrics === true) declareTeamCounters(metrics);
 	}
 
-	ended({ provider, model, team, usage, costNanoUsd, isEstimated, upstreamMs }: EndedCall): void {
+	ended({ provider, model, team, usage, costNanoUsd, isEstimated, upstreamMs }: EndedRequest): void {
 		const counters = this.#countersOf(provider, model);
 		const costUsd = Number(costNanoUsd) / 1e9;
 		counters.input.add(usage.inputTokens);
@@ -91,7 +91,7 @@ export class CallMetrics {
 		counters.upstream.observe(upstreamMs / 1000);
 		if (this.#parts.settings.hasTeamMetrics !== true) return;
 		const ofTeam = this.#countersOfTeam(team);
-		ofTeam.calls.add();
+		ofTeam.requests.add();
 		ofTeam.tokens.add(totalTokens(usage));
 		ofTeam.costUsd.add(costUsd);
 	}
@@ -185,13 +185,13 @@ function modelCounters(metrics: Metrics, provider: string, model: string): Model
 function declareTeamCounters(metrics: Metrics) {
 	const registered = 'With `metrics.team_label`; teams that are not registered are `other`.';
 	return {
-		calls: metrics.counter('tollgate_team_requests_total', `Completed requests by team. ${registered}`, ['team']),
+		requests: metrics.counter('tollgate_team_requests_total', `Completed requests by team. ${registered}`, ['team']),
 		tokens: metrics.counter('tollgate_team_tokens_total', `Tokens of completed requests by team. ${registered}`, ['team']),
 		cost: metrics.counter('tollgate_team_cost_usd_total', `Cost of completed requests in US dollars, by team. ${registered}`, ['team']),
 	};
 }
 
 function teamCounters(metrics: Metrics, team: string): TeamCounters {
-	const { calls, tokens, cost } = declareTeamCounters(metrics);
-	return { calls: calls.of({ team }), tokens: tokens.of({ team }), costUsd: cost.of({ team }) };
+	const { requests, tokens, cost } = declareTeamCounters(metrics);
+	return { requests: requests.of({ team }), tokens: tokens.of({ team }), costUsd: cost.of({ team }) };
 }

@@ -1,6 +1,6 @@
 import type { TimeoutSettings, UpstreamTimeouts } from '../../core/upstream.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import type { CallScope } from './request-scope/request-scope.ts';
+import type { RequestScope } from './request-scope/request-scope.ts';
 
 /** Timeouts of requests to providers, in milliseconds. */
 export interface ProviderTimeouts {
@@ -75,7 +75,7 @@ export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, strea
  */
 export function timeoutsLeft(
 	{ full, beginMs }: AttemptLimits,
-	scope: CallScope,
+	scope: RequestScope,
 	cameMs: number,
 	nowMs: number,
 ): UpstreamTimeouts | UpstreamError {

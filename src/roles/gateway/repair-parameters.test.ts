@@ -4,10 +4,10 @@ import {
 	chatPath,
 	GatewayBench,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	messagesPath,
 	sentText,
-	sseAnswer,
+	sseResponse,
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
@@ -73,7 +73,7 @@ describe('parameters that a model rejects', () => {
 
 	it('are repaired where tokens are counted', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(200, '{"input_tokens":14}');
+		bench.respond = () => jsonResponse(200, '{"input_tokens":14}');
 		const given = `{"model":"claude-opus-4-8",${turns},"temperature":0.2}`;
 		const counted = await bench.ask('/v1/messages/count_tokens', given);
 		expect(lastSent(bench)).toBe(`{"model":"claude-opus-4-8",${turns}}`);
@@ -98,7 +98,7 @@ describe('parameters that a model rejects', () => {
 	it('are repaired for each target separately', async () => {
 		const targets = (['gpt-4o', 'o3'] as const).map((model) => ({ provider: 'provider_b', model, weight: 1 }));
 		const bench = benchWithRule({ targets });
-		bench.respond = (request) => jsonAnswer(sentText(request).includes('gpt-4o') ? 500 : 200, '{"id":"x"}');
+		bench.respond = (request) => jsonResponse(sentText(request).includes('gpt-4o') ? 500 : 200, '{"id":"x"}');
 		const response = await askRule(bench, {}, `{"model":"gpt-4o","max_tokens":50,${turns}}`);
 		expect(bench.sent.map(sentText)).toEqual([
 			`{"model":"gpt-4o","max_tokens":50,${turns}}`,
@@ -107,7 +107,7 @@ describe('parameters that a model rejects', () => {
 		expect([response.status, response.headers[warnings]]).toEqual([200, renamed]);
 
 		const back = benchWithRule({ targets: targets.toReversed() });
-		back.respond = (request) => jsonAnswer(sentText(request).includes('o3') ? 500 : 200, '{"id":"x"}');
+		back.respond = (request) => jsonResponse(sentText(request).includes('o3') ? 500 : 200, '{"id":"x"}');
 		const unrepaired = await askRule(back, {}, `{"model":"o3","max_tokens":50,${turns}}`);
 		expect(sentText(back.sent[1] ?? neverCalled())).toBe(`{"model":"gpt-4o","max_tokens":50,${turns}}`);
 		expect(unrepaired.headers).not.toHaveProperty(warnings);
@@ -145,7 +145,7 @@ describe('a repaired request', () => {
 
 	it('gets the usage option of its stream', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => sseAnswer(new HandStream());
+		bench.respond = () => sseResponse(new HandStream());
 		await bench.ask(chatPath, `{"stream":true,"top_p":0.5,"max_tokens":5,"model":"gpt-5",${turns}}`);
 		expect(JSON.parse(lastSent(bench))).toEqual({
 			stream: true,

@@ -2,14 +2,14 @@ import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
 import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
 import type { GatewayParts } from './gateway-deps.ts';
-import type { CallScope } from './request-scope/request-scope.ts';
+import type { RequestScope } from './request-scope/request-scope.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { screenInput } from './stages/evaluate-input.ts';
 import { screenOutput } from './stages/evaluate-output.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
-import { readCall } from './stages/read-inference-request.ts';
-import { answer } from './stages/respond.ts';
-import { callProvider, type Outcome, resultOf } from './stages/send-to-provider.ts';
+import { readInferenceRequest } from './stages/read-inference-request.ts';
+import { respond } from './stages/respond.ts';
+import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provider.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
 
 /**
@@ -19,7 +19,7 @@ import { type Taken, takeTarget } from './stages/take-target.ts';
 export async function serveInference(
 	request: HttpRequest,
 	endpoint: Endpoint,
-	scope: CallScope,
+	scope: RequestScope,
 	parts: GatewayParts,
 ): Promise<HttpResponse> {
 	const { settings, work, guarding } = parts;
@@ -29,31 +29,31 @@ export async function serveInference(
 	const team = noteTeam(caller, scope.recorder, parts);
 	const bodyMemory = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	scope.hold(bodyMemory);
-	const reading = readCall(request, endpoint, settings.maxBodyBytes, bodyMemory);
-	const asked = reading instanceof Promise ? await reading : reading;
-	scope.recorder.readBody(asked.body.bytes.length, endpoint.canStream ? asked.isStreamed : undefined);
-	work.openCalls.add(scope, request);
-	const call = guarding === undefined ? asked : await screenInput(asked, team.id, guarding);
-	const targets = chooseTargets(call, team.id, parts);
+	const reading = readInferenceRequest(request, endpoint, settings.maxBodyBytes, bodyMemory);
+	const requested = reading instanceof Promise ? await reading : reading;
+	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined);
+	work.inFlightRequests.add(scope, request);
+	const inferenceRequest = guarding === undefined ? requested : await screenInput(requested, team.id, guarding);
+	const targets = chooseTargets(inferenceRequest, team.id, parts);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
 	for (const target of targets) {
-		const taking = takeTarget(call, target, team, taken?.permit, target === targets.at(-1), scope, parts);
+		const taking = takeTarget(inferenceRequest, target, team, taken?.permit, target === targets.at(-1), scope, parts);
 		const next = taking instanceof Promise ? await taking : taking;
 		if (next === undefined) continue;
 		if (outcome !== undefined) noteFallback(scope, taken, next, outcome, parts);
 		taken = next;
-		outcome = await callProvider(taken, scope, parts);
+		outcome = await sendToProvider(taken, scope, parts);
 		if (!mayFallBack(resultOf(outcome))) break;
 	}
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
-	const answered = answer(taken.prepared, outcome, taken.permit, scope, parts);
-	return guarding === undefined ? answered : screenOutput(call, team.id, answered, scope.recorder, guarding);
+	const answered = respond(taken.prepared, outcome, taken.permit, scope, parts);
+	return guarding === undefined ? answered : screenOutput(inferenceRequest, team.id, answered, scope.recorder, guarding);
 }
 
 function noteFallback(
-	{ recorder }: CallScope,
+	{ recorder }: RequestScope,
 	from: Taken | undefined,
 	to: Taken,
 	outcome: Outcome,

@@ -3,7 +3,7 @@ import { describeLimits } from '../../policy/limits/describe-limits.ts';
 import { rateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { GatewayParts } from './gateway-deps.ts';
-import { answerHeaders } from './gateway-headers.ts';
+import { responseHeaders } from './gateway-headers.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import { unlessUnreachable } from './stages/admit-request.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
@@ -18,7 +18,7 @@ export async function serveLimits(request: HttpRequest, recorder: RequestRecorde
 	const budgets = terms.budgets.map(({ budget }) => ({ budget, period }));
 	const reading = await ports.admission.read(team.id, budgets).catch(unlessUnreachable);
 	recorder.limitHeaders = rateLimitHeaders(terms, reading);
-	const headers = { ...answerHeaders(request, recorder, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
+	const headers = { ...responseHeaders(request, recorder, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
 	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts: recorder.facts };
 }
 

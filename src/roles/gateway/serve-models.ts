@@ -7,7 +7,7 @@ import type { Target } from '../../policy/routing/target.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
 import type { GatewayParts } from './gateway-deps.ts';
-import { answerHeaders } from './gateway-headers.ts';
+import { responseHeaders } from './gateway-headers.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import { noteLimits } from './serve-limits.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
@@ -31,7 +31,7 @@ export async function serveModels(request: HttpRequest, recorder: RequestRecorde
 	const { models, hasMore } = pageOf(all, request.query);
 	const page = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
 	const data = models.map(rendererFor(request));
-	return answerJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, recorder, parts);
+	return sendJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, recorder, parts);
 }
 
 /** Serves one model that the client may use, by the name after `/v1/models/`. @throws `Rejection` `model_unlisted` */
@@ -39,7 +39,7 @@ export async function serveModel(request: HttpRequest, recorder: RequestRecorder
 	const team = await enter(request, recorder, parts);
 	const id = decoded(request.path.slice(modelPath.length));
 	const target = id === undefined ? undefined : findCallable(id, team, (isAnthropic(request) ? messages : chat).name, parts);
-	if (id !== undefined && target !== undefined) return answerJson(rendererFor(request)({ id, target }), request, recorder, parts);
+	if (id !== undefined && target !== undefined) return sendJson(rendererFor(request)({ id, target }), request, recorder, parts);
 	throw new Rejection('model_unlisted', { param: 'model' });
 }
 
@@ -91,8 +91,8 @@ function decoded(name: string): string | undefined {
 	}
 }
 
-function answerJson(body: object, request: HttpRequest, recorder: RequestRecorder, { ports }: GatewayParts): HttpResponse {
-	const headers = { ...answerHeaders(request, recorder, ports.clock), 'content-type': 'application/json' };
+function sendJson(body: object, request: HttpRequest, recorder: RequestRecorder, { ports }: GatewayParts): HttpResponse {
+	const headers = { ...responseHeaders(request, recorder, ports.clock), 'content-type': 'application/json' };
 	return { status: 200, headers, body: JSON.stringify(body), facts: recorder.facts };
 }
 
@@ -125,9 +125,9 @@ export interface ModelPage<Model> {
 
 /** Returns the page for `limit`, `after_id` and `before_id` of a query. @throws `Rejection` `field_invalid` */
 export function pageOf<Model extends { readonly id: string }>(all: readonly Model[], query: string): ModelPage<Model> {
-	const asked = new URLSearchParams(query);
-	const limit = limitOf(asked.get('limit'));
-	const [afterId, beforeId] = [asked.get('after_id'), asked.get('before_id')];
+	const requested = new URLSearchParams(query);
+	const limit = limitOf(requested.get('limit'));
+	const [afterId, beforeId] = [requested.get('after_id'), requested.get('before_id')];
 	if (beforeId !== null && afterId !== null) throw invalid('before_id', '`before_id` and `after_id` exclude each other: send one of them');
 	if (beforeId !== null) {
 		const end = indexOf(beforeId, 'before_id', all);

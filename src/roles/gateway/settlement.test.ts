@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { collectGarbage } from '../../../test/support/collect-garbage.ts';
-import { chatBody, chatPath, GatewayBench, jsonAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
+import { chatBody, chatPath, GatewayBench, jsonResponse, testSettings } from '../../../test/support/gateway-bench.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
@@ -14,7 +14,7 @@ const standard = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd:
 async function bookOne(close: Ledger['close']) {
 	const ledger: Ledger = { ...createMemoryLedger(), close };
 	const bench = new GatewayBench({ tiers: { ...testSettings.tiers, standard } }, { ledger });
-	bench.respond = () => jsonAnswer(200, JSON.stringify({ id: 'x', choices: [], usage }));
+	bench.respond = () => jsonResponse(200, JSON.stringify({ id: 'x', choices: [], usage }));
 	const { status } = await bench.ask(chatPath, chatBody);
 	await bench.gateway.settled();
 	const [all] = (await bench.admission.read('team-1', [{ budget: 'all', period: periodOf(bench.clock.nowMs()) }])).budgets;
@@ -40,7 +40,7 @@ describe('a request that waits for the ledger', () => {
 	it('has settled the counters when its response is there', async () => {
 		const ledger: Ledger = { ...createMemoryLedger(), close: () => undefined };
 		const bench = new GatewayBench({ tiers: { ...testSettings.tiers, standard } }, { ledger });
-		bench.respond = () => jsonAnswer(200, JSON.stringify({ id: 'x', choices: [], usage }));
+		bench.respond = () => jsonResponse(200, JSON.stringify({ id: 'x', choices: [], usage }));
 		await bench.ask(chatPath, chatBody);
 		const reading = await bench.admission.read('team-1', [{ budget: 'all', period: periodOf(bench.clock.nowMs()) }]);
 		expect(reading).toMatchObject({ tokensToday: 1500, budgets: [{ settledNanoUsd: costOfUsage, heldNanoUsd: 0n }] });
@@ -55,9 +55,9 @@ describe('a request that waits for the ledger', () => {
 			},
 		};
 		const bench = new GatewayBench({}, { ledger });
-		bench.respond = () => jsonAnswer(200, JSON.stringify({ id: 'x', choices: [], usage }));
+		bench.respond = () => jsonResponse(200, JSON.stringify({ id: 'x', choices: [], usage }));
 		// Separate function, whose stack frame does not keep the response alive.
-		const call = await (async () => {
+		const inferenceRequest = await (async () => {
 			const { facts } = await bench.ask(chatPath, chatBody);
 			if (facts === undefined) throw new Error('the answer has no facts');
 			return new WeakRef(facts);
@@ -65,6 +65,6 @@ describe('a request that waits for the ledger', () => {
 		bench.sent.length = 0;
 		await new Promise((resolve) => setImmediate(resolve));
 		collectGarbage();
-		expect([waiting.length, call.deref()]).toEqual([1, undefined]);
+		expect([waiting.length, inferenceRequest.deref()]).toEqual([1, undefined]);
 	});
 });

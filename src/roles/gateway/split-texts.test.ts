@@ -4,9 +4,9 @@ import {
 	errorOf,
 	GatewayBench,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	readStream,
-	sseAnswer,
+	sseResponse,
 	summaryOf,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
@@ -21,7 +21,7 @@ function settings(action: RuleAction, more: Partial<GuardrailSettings> = {}): Gu
 const { chat, messages } = callerPaths;
 const part = (text: string): object => ({ type: 'text', text });
 const halves = ['card 4111 1111 ', '1111 1111.'].map(part);
-const call = (path: string, members: object): string =>
+const inferenceRequest = (path: string, members: object): string =>
 	JSON.stringify({ model: path === chat ? 'gpt-4o' : 'claude-x', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...members });
 
 const requests: readonly (readonly [string, string, object])[] = [
@@ -45,19 +45,21 @@ const requests: readonly (readonly [string, string, object])[] = [
 describe('a request', () => {
 	it.each(requests)('with a card over two %s is blocked, or masked if configured', async (_name, path, members) => {
 		const blocking = new GatewayBench({ guardrails: settings('block') });
-		expect(summaryOf(await blocking.ask(path, call(path, members)))).toBe('400 guardrail_blocked');
+		expect(summaryOf(await blocking.ask(path, inferenceRequest(path, members)))).toBe('400 guardrail_blocked');
 		expect(blocking.sent).toEqual([]);
 		const masking = new GatewayBench({ guardrails: settings('mask') });
-		masking.respond = () => jsonAnswer(200, '{}');
-		await masking.ask(path, call(path, members));
+		masking.respond = () => jsonResponse(200, '{}');
+		await masking.ask(path, inferenceRequest(path, members));
 		const sent = masking.sent[0]?.body;
-		expect(Buffer.isBuffer(sent) && sent.toString()).toBe(call(path, members).replace('4111 1111 ', '[CARD]').replace('1111 1111.', '.'));
+		expect(Buffer.isBuffer(sent) && sent.toString()).toBe(
+			inferenceRequest(path, members).replace('4111 1111 ', '[CARD]').replace('1111 1111.', '.'),
+		);
 	});
 
 	it.each([chat, messages])('at %s leaves no part empty, which providers reject', async (path) => {
-		const body = call(path, { messages: [{ role: 'user', content: ['card 4111 ', '1111 1111', ' 1111.'].map(part) }] });
+		const body = inferenceRequest(path, { messages: [{ role: 'user', content: ['card 4111 ', '1111 1111', ' 1111.'].map(part) }] });
 		const masking = new GatewayBench({ guardrails: settings('mask') });
-		masking.respond = () => jsonAnswer(200, '{}');
+		masking.respond = () => jsonResponse(200, '{}');
 		await masking.ask(path, body);
 		const sent = masking.sent[0]?.body;
 		expect(Buffer.isBuffer(sent) && sent.toString()).toBe(
@@ -80,37 +82,37 @@ describe('a request', () => {
 			expect.objectContaining({ error: expect.objectContaining({ param }) as unknown }),
 		]);
 		const observed = new GatewayBench({ guardrails: { ...settings('mask'), isEnforced: false } });
-		observed.respond = () => jsonAnswer(200, '{}');
+		observed.respond = () => jsonResponse(200, '{}');
 		await observed.ask(path, body);
 		expect(observed.sent.map(({ body: sent }) => sent)).toEqual([Buffer.from(body)]);
 	});
 });
 
 describe('a non-streaming response', () => {
-	const answer = (path: string, content: unknown, more: object = {}): string =>
+	const httpResponse = (path: string, content: unknown, more: object = {}): string =>
 		JSON.stringify(path === chat ? { choices: [{ index: 0, message: { role: 'assistant', content }, ...more }] } : { content, ...more });
 
-	async function asked(path: string, body: string, guardrails = settings('block')): Promise<string> {
+	async function requested(path: string, body: string, guardrails = settings('block')): Promise<string> {
 		const bench = new GatewayBench({ guardrails });
-		bench.respond = () => jsonAnswer(200, body);
-		const response = await bench.ask(path, call(path, {}));
+		bench.respond = () => jsonResponse(200, body);
+		const response = await bench.ask(path, inferenceRequest(path, {}));
 		return response.status === 200 ? textOf(response) : summaryOf(response);
 	}
 
 	it.each([chat, messages])('at %s with a card over two parts is blocked, or masked if configured', async (path) => {
-		const body = answer(path, halves);
-		expect(await asked(path, body)).toBe('400 guardrail_blocked');
-		expect(await asked(path, body, settings('mask'))).toBe(body.replace('4111 1111 ', '[CARD]').replace('1111 1111.', '.'));
+		const body = httpResponse(path, halves);
+		expect(await requested(path, body)).toBe('400 guardrail_blocked');
+		expect(await requested(path, body, settings('mask'))).toBe(body.replace('4111 1111 ', '[CARD]').replace('1111 1111.', '.'));
 	});
 
 	it.each([
-		[messages, answer(messages, [], { stop_details: { type: 'refusal', explanation: 'a darkfish' } })],
-		[chat, answer(chat, 'hi', { logprobs: { content: [{ token: 'dark' }, { token: 'fish' }] } })],
-		[chat, answer(chat, 'hi', { note: 'a darkfish' })],
-		[chat, answer(chat, 'hi').replace('"hi"', '"a darkfish","content":"hi"')],
-		[messages, answer(messages, [part('hi')]).replace('"hi"', '"hi","text":"also hi"')],
+		[messages, httpResponse(messages, [], { stop_details: { type: 'refusal', explanation: 'a darkfish' } })],
+		[chat, httpResponse(chat, 'hi', { logprobs: { content: [{ token: 'dark' }, { token: 'fish' }] } })],
+		[chat, httpResponse(chat, 'hi', { note: 'a darkfish' })],
+		[chat, httpResponse(chat, 'hi').replace('"hi"', '"a darkfish","content":"hi"')],
+		[messages, httpResponse(messages, [part('hi')]).replace('"hi"', '"hi","text":"also hi"')],
 	])('at %s is blocked: %s', async (path, body) => {
-		expect(await asked(path, body)).toBe('400 guardrail_blocked');
+		expect(await requested(path, body)).toBe('400 guardrail_blocked');
 	});
 });
 
@@ -130,19 +132,19 @@ const beginning = event({ type: 'message_start', message: { content: [] } });
 const ending = [event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }), event({ type: 'message_stop' })];
 
 describe('a stream', () => {
-	async function streamed(
+	async function streaming(
 		path: string,
 		guardrails: GuardrailSettings,
 	): Promise<{ upstream: HandStream; read: () => string; bench: GatewayBench }> {
 		const bench = new GatewayBench({ guardrails });
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
-		const { reader } = readStream(await bench.ask(path, call(path, { stream: true })));
+		bench.respond = () => sseResponse(upstream);
+		const { reader } = readStream(await bench.ask(path, inferenceRequest(path, { stream: true })));
 		return { upstream, read: () => reader.text, bench };
 	}
 
 	async function all(path: string, guardrails: GuardrailSettings, events: readonly string[]): Promise<string> {
-		const { upstream, read } = await streamed(path, guardrails);
+		const { upstream, read } = await streaming(path, guardrails);
 		for (const one of events) if (!upstream.isCancelled) upstream.write(one);
 		if (!upstream.isCancelled) upstream.sink?.end();
 		return read();
@@ -175,7 +177,7 @@ describe('a stream', () => {
 	});
 
 	it('of blocks passes byte for byte if it is clean, and without delay if that is decided', async () => {
-		const { upstream, read } = await streamed(messages, settings('block'));
+		const { upstream, read } = await streaming(messages, settings('block'));
 		const sent: string[] = [];
 		const send = (...events: readonly string[]): void => {
 			for (const one of events) upstream.write(one);
@@ -192,7 +194,7 @@ describe('a stream', () => {
 	});
 
 	it('that is monitored is reported once', async () => {
-		const { upstream, bench } = await streamed(messages, { ...settings('block'), isEnforced: false });
+		const { upstream, bench } = await streaming(messages, { ...settings('block'), isEnforced: false });
 		for (const one of [beginning, ...textBlock(0, 'a dark'), ...textBlock(1, 'fish, really'), ...ending]) upstream.write(one);
 		upstream.sink?.end();
 		for (let round = 0; round < 20; round++) {

@@ -13,10 +13,10 @@ import {
 	messagesPath,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
-import { answerEvents, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
+import { guardrailsWith, piiRules, responseEvents } from '../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import { counterName } from '../../policy/limits/terms-resolver.ts';
 import type { LedgerRow } from '../../stores/contracts/ledger.ts';
@@ -48,7 +48,7 @@ describe('a stream that exceeds its budget', () => {
 	it('ends before the budget is exceeded, and uses nearly all of it', async () => {
 		const bench = benchWith('0.03', 'error');
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { reader } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o')));
 		let generated = 0;
 		for (; generated < 5000 && reader.ending === 'open'; generated++) {
@@ -72,10 +72,10 @@ describe('a stream that exceeds its budget', () => {
 	it('ends in time too when its provider reports nothing but its input', async () => {
 		const bench = benchWith('0.03', 'length');
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const body = '{"stream":true,"model":"claude-sonnet-4-5","max_tokens":9000,"messages":[{"role":"user","content":"hi"}]}';
 		const { reader } = readStream(await bench.ask(messagesPath, body));
-		for (const event of answerEvents.messages(wordsOf(3000)).slice(0, -3)) {
+		for (const event of responseEvents.messages(wordsOf(3000)).slice(0, -3)) {
 			if (reader.ending !== 'open') break;
 			upstream.write(event);
 			await settle();
@@ -92,7 +92,7 @@ describe('a stream that exceeds its budget', () => {
 	it('continues to its own end if the budget has enough, and is charged the reported usage', async () => {
 		const bench = benchWith('0.03', 'length');
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { reader } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o')));
 		for (let sent = 0; sent < 2000; sent++) {
 			upstream.write(chunk(word));
@@ -107,7 +107,7 @@ describe('a stream that exceeds its budget', () => {
 	it('is not stopped by one chunk that is larger than its reservation, if the budget has enough', async () => {
 		const bench = benchWith('1.00', 'error');
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { reader } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o')));
 		upstream.write(chunk('word '.repeat(3000)));
 		await settle();
@@ -119,7 +119,7 @@ describe('a stream that exceeds its budget', () => {
 		const upstream = new HandStream();
 		bench.respond = (request) => {
 			request.onSent?.();
-			return sseAnswer(upstream);
+			return sseResponse(upstream);
 		};
 		const { reader } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,')));
 		for (let halves = 0; halves < 20 && reader.ending === 'open'; halves++) {
@@ -146,7 +146,7 @@ describe('a stream that exceeds its budget', () => {
 	it('keeps its reservation for as long as it runs, and no longer', async () => {
 		const bench = benchWith('1000', 'error');
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { flow } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o')));
 		const reserved = async (): Promise<bigint | undefined> => {
 			const period = new Date(bench.clock.nowMs()).toISOString().slice(0, 7);
@@ -169,7 +169,7 @@ function fetchStopped(wire: 'chat' | 'messages' | 'gemini', isGuarded: boolean) 
 	return async (input: string | URL | Request, init: RequestInit | undefined): Promise<Response> => {
 		const bench = benchWith(budgetsUsd[wire], 'length', isGuarded ? { guardrails } : {});
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const { body } = init ?? {};
 		if (typeof body !== 'string') throw new Error('the SDK sent no text');
 		const { status, headers, body: response } = await bench.ask(new URL(input instanceof Request ? input.url : input).pathname, body);
@@ -209,7 +209,7 @@ const geminiEvents = (words: readonly string[]): string[] =>
 		const candidates = [{ index: 0, content: { role: 'model', parts: [{ text }] } }];
 		return `data: ${JSON.stringify({ candidates, usageMetadata, modelVersion: 'm' })}\n\n`;
 	});
-const eventsOf = { chat: answerEvents.chat, messages: answerEvents.messages, gemini: geminiEvents };
+const eventsOf = { chat: responseEvents.chat, messages: responseEvents.messages, gemini: geminiEvents };
 const messages = [{ role: 'user' as const, content: 'hello' }];
 const budgetsUsd = { chat: '0.03', messages: '0.03', gemini: '0.001' };
 /** Minimum and maximum words that the budget allows at 10, 15 and 0.40 USD per million words. */
@@ -221,8 +221,8 @@ describe.each(targets)('%s from %s, screened %s, that ends as if its cap were re
 
 	it.each(lines.openai)('is read by %s without an exception', async (_line, Client) => {
 		const client = new Client({ ...settings, baseURL: 'http://gateway.test/v1' });
-		const asked = { model, messages, max_tokens: 8000, stream_options: { include_usage: true } };
-		const stream = client.chat.completions.stream(asked);
+		const requested = { model, messages, max_tokens: 8000, stream_options: { include_usage: true } };
+		const stream = client.chat.completions.stream(requested);
 		const whole = await stream.finalChatCompletion();
 		const text = whole.choices[0]?.message.content ?? '';
 		expect(whole.choices[0]?.finish_reason).toBe('length');

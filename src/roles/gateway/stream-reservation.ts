@@ -66,8 +66,8 @@ export class StreamReservation {
 	/** Last growth of the hidden tokens, while no output is visible. */
 	#hiddenStep = 0;
 	#timer: Timer | undefined;
-	#askedMs = Number.NEGATIVE_INFINITY;
-	#isAsking = false;
+	#requestedMs = Number.NEGATIVE_INFINITY;
+	#isExtending = false;
 	/** True if the last request for more found too little. */
 	#isShort = false;
 	/** True if it found nothing at all. */
@@ -163,9 +163,9 @@ export class StreamReservation {
 			return;
 		}
 		const nowMs = this.#ports.clock.monotonicMs();
-		if (this.#isAsking || (this.#isEmpty && nowMs - this.#askedMs < againMs)) return;
-		this.#askedMs = nowMs;
-		this.#isAsking = true;
+		if (this.#isExtending || (this.#isEmpty && nowMs - this.#requestedMs < againMs)) return;
+		this.#requestedMs = nowMs;
+		this.#isExtending = true;
 		void this.#grow(next);
 	}
 
@@ -190,7 +190,7 @@ export class StreamReservation {
 			this.#isEmpty = true;
 			this.#ports.log.debug('a reservation could not grow', { requestId: id, cause });
 		} finally {
-			this.#isAsking = false;
+			this.#isExtending = false;
 		}
 		if (!this.#isOver && this.#isShort && !this.#covers(this.#owedTokens + this.#stepTokens)) this.#stop();
 	}

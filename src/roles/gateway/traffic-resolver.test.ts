@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
 	ask,
 	benchWith,
-	chatAnswer,
+	chatResponse,
 	claude,
 	costAtGpt5,
 	gpt,
 	hostOf,
-	messageAnswer,
+	messageResponse,
 	neverSent,
 	rowsOf,
 	sentThenLost,
@@ -20,10 +20,10 @@ import {
 	chatPath,
 	type GatewayBench,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 	summaryOf,
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
@@ -33,7 +33,7 @@ import { UpstreamError } from '../../core/upstream-error.ts';
 describe('retries', () => {
 	it('a rejected connection is tried once more, after a wait, and billed once', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1 }, monthlyBudgetUsd: '1.00' });
-		bench.respond = () => (bench.sent.length === 1 ? neverSent() : jsonAnswer(200, chatAnswer));
+		bench.respond = () => (bench.sent.length === 1 ? neverSent() : jsonResponse(200, chatResponse));
 		const response = ask(bench);
 		await settle();
 		expect(bench.sent).toHaveLength(1);
@@ -55,8 +55,8 @@ describe('retries', () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429, 503] } });
 		bench.respond = () =>
 			bench.sent.length === 1
-				? jsonAnswer(status, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '1' })
-				: jsonAnswer(200, chatAnswer);
+				? jsonResponse(status, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '1' })
+				: jsonResponse(200, chatResponse);
 		const response = ask(bench);
 		await untilWaiting(bench);
 		bench.clock.advance(999);
@@ -69,14 +69,14 @@ describe('retries', () => {
 
 	it.each([429, 503])('a response with status %i is the client’s unless settings name it, with its wait', async (status) => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [] } });
-		bench.respond = () => jsonAnswer(status, '{"error":{"code":"x"}}', { 'retry-after': '1' });
+		bench.respond = () => jsonResponse(status, '{"error":{"code":"x"}}', { 'retry-after': '1' });
 		const response = await ask(bench);
 		expect([response.status, response.headers['retry-after'], bench.sent.length]).toEqual([status === 429 ? 429 : 502, '1', 1]);
 	});
 
 	it('a response about exhausted credit is never retried', async () => {
 		const broke = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429] } });
-		broke.respond = () => jsonAnswer(429, '{"error":{"code":"insufficient_quota"}}');
+		broke.respond = () => jsonResponse(429, '{"error":{"code":"insufficient_quota"}}');
 		expect((await ask(broke)).headers['x-should-retry']).toBe('false');
 		expect(broke.sent).toHaveLength(1);
 	});
@@ -89,14 +89,14 @@ describe('retries', () => {
 		await settle();
 		leave?.();
 		expect((await response).status).toBe(499);
-		expect([bench.sent.length, bench.clock.pending, bench.gateway.openCalls()]).toEqual([1, 0, 0]);
+		expect([bench.sent.length, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([1, 0, 0]);
 		expect((await rowsOf(bench)).map(shown)).toEqual(['req-left provider_b gpt-5 not_sent 0']);
 	});
 
 	it('stop at a fifth of the requests', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 5, retryStatuses: [503] } });
-		bench.respond = () => jsonAnswer(503, '{}', { 'retry-after-ms': '0' });
-		for (let call = 0; call < 30; call++) {
+		bench.respond = () => jsonResponse(503, '{}', { 'retry-after-ms': '0' });
+		for (let inferenceRequest = 0; inferenceRequest < 30; inferenceRequest++) {
 			const response = ask(bench);
 			let isOver = false;
 			void response.then(() => (isOver = true));
@@ -115,10 +115,10 @@ describe('a provider that fails', () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 2 } });
 		let isAway = true;
 		bench.respond = (request) =>
-			hostOf(request) === 'a' ? jsonAnswer(200, messageAnswer) : isAway ? jsonAnswer(500, '{}') : jsonAnswer(200, chatAnswer);
-		const hostsOf = async (calls: number): Promise<string> => {
+			hostOf(request) === 'a' ? jsonResponse(200, messageResponse) : isAway ? jsonResponse(500, '{}') : jsonResponse(200, chatResponse);
+		const hostsOf = async (requests: number): Promise<string> => {
 			bench.sent.length = 0;
-			for (let call = 0; call < calls; call++) expect((await ask(bench)).status).toBe(200);
+			for (let inferenceRequest = 0; inferenceRequest < requests; inferenceRequest++) expect((await ask(bench)).status).toBe(200);
 			return bench.sent.map(hostOf).join('');
 		};
 		expect(await hostsOf(2)).toBe('baba');
@@ -134,22 +134,22 @@ describe('a provider that fails', () => {
 
 	it('is probed in time although the wall clock is set back meanwhile, which only reports show', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
-		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
+		bench.respond = (request) => (hostOf(request) === 'b' ? jsonResponse(500, '{}') : jsonResponse(200, messageResponse));
 		const ejectedMs = bench.clock.nowMs();
 		await ask(bench);
 		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'unhealthy', sinceMs: ejectedMs });
 		bench.clock.jumpWallTo(ejectedMs - 3_600_000);
 		bench.clock.advance(5000);
-		bench.respond = () => jsonAnswer(200, chatAnswer);
+		bench.respond = () => jsonResponse(200, chatResponse);
 		expect((await ask(bench)).headers['x-gateway-provider']).toBe('provider_b');
 		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'healthy', sinceMs: bench.clock.nowMs() });
 	});
 
 	it('is still used if its fallback cannot take the request', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
-		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
+		bench.respond = (request) => (hostOf(request) === 'b' ? jsonResponse(500, '{}') : jsonResponse(200, messageResponse));
 		expect((await ask(bench)).status).toBe(200);
-		bench.respond = () => jsonAnswer(200, chatAnswer);
+		bench.respond = () => jsonResponse(200, chatResponse);
 		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), n: 3 }));
 		expect([response.status, response.headers['x-gateway-provider']]).toEqual([200, 'provider_b']);
 		expect(bench.sent.map(hostOf).join('')).toBe('bab');
@@ -157,14 +157,14 @@ describe('a provider that fails', () => {
 
 	it('is still used if there is no other target, and if all others fail', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { ejectAfterFailures: 1 } });
-		bench.respond = () => jsonAnswer(500, '{}');
-		for (let call = 0; call < 3; call++) await ask(bench);
+		bench.respond = () => jsonResponse(500, '{}');
+		for (let inferenceRequest = 0; inferenceRequest < 3; inferenceRequest++) await ask(bench);
 		expect(bench.sent).toHaveLength(3);
-		bench.respond = () => jsonAnswer(200, chatAnswer);
+		bench.respond = () => jsonResponse(200, chatResponse);
 		expect((await ask(bench)).status).toBe(200);
 		expect(bench.traffic.of('provider_b').health.isEjected).toBe(false);
 		const both = benchWith({ traffic: { ejectAfterFailures: 1 } });
-		both.respond = () => jsonAnswer(500, '{}');
+		both.respond = () => jsonResponse(500, '{}');
 		await ask(both);
 		await ask(both);
 		expect(both.sent.map(hostOf).join('')).toBe('baba');
@@ -174,49 +174,49 @@ describe('a provider that fails', () => {
 describe('slots of a provider', () => {
 	function withPlaces(maxConcurrent: number, maxQueued: number, targets = [gpt]) {
 		const bench = benchWith({ targets, traffic: { maxConcurrent, maxQueued } });
-		const answers: ((status: number) => void)[] = [];
+		const responses: ((status: number) => void)[] = [];
 		bench.respond = (request) =>
 			hostOf(request) === 'a'
-				? jsonAnswer(200, messageAnswer)
-				: new Promise((resolve) => answers.push((status) => resolve(jsonAnswer(status, chatAnswer))));
-		return { bench, answers };
+				? jsonResponse(200, messageResponse)
+				: new Promise((resolve) => responses.push((status) => resolve(jsonResponse(status, chatResponse))));
+		return { bench, responses };
 	}
 
 	it('are limited; the next request waits, in order, and one too many is rejected immediately', async () => {
-		const { bench, answers } = withPlaces(2, 1);
-		const calls = [ask(bench), ask(bench), ask(bench)];
+		const { bench, responses } = withPlaces(2, 1);
+		const requests = [ask(bench), ask(bench), ask(bench)];
 		await settle();
 		expect([bench.sent.length, bench.traffic.of('provider_b').concurrency.queued]).toEqual([2, 1]);
 		const rejected = await ask(bench);
 		expect([summaryOf(rejected), rejected.headers['retry-after']]).toEqual(['503 provider_busy', '1']);
-		answers[0]?.(200);
+		responses[0]?.(200);
 		await settle();
 		expect(bench.sent).toHaveLength(3);
-		answers[1]?.(200);
-		answers[2]?.(200);
-		expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
+		responses[1]?.(200);
+		responses[2]?.(200);
+		expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([200, 200, 200]);
 		expect([bench.traffic.of('provider_b').concurrency.inFlight, bench.clock.pending]).toEqual([0, 0]);
 		expect((await rowsOf(bench)).filter(({ closed }) => closed?.outcome === 'not_sent')).toHaveLength(1);
 	});
 
 	it('are awaited as long as a first byte, and the wait is part of the time for the response', async () => {
-		const { bench, answers } = withPlaces(1, 5);
-		const calls = [ask(bench), ask(bench), ask(bench)];
+		const { bench, responses } = withPlaces(1, 5);
+		const requests = [ask(bench), ask(bench), ask(bench)];
 		await settle();
 		bench.clock.advance(1500);
-		answers[0]?.(200);
+		responses[0]?.(200);
 		await settle();
 		expect(bench.sent[1]?.timeouts.totalMs).toBe(testSettings.timeouts.totalMs - 1500);
 		bench.clock.advance(500);
-		expect(summaryOf((await calls[2]) as HttpResponse)).toBe('504 provider_first_byte_timeout');
-		answers[1]?.(200);
-		await Promise.all(calls);
+		expect(summaryOf((await requests[2]) as HttpResponse)).toBe('504 provider_first_byte_timeout');
+		responses[1]?.(200);
+		await Promise.all(requests);
 		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(0);
 	});
 
 	it('are occupied by a stream until it ends, however it does', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { maxConcurrent: 1, maxQueued: 9 } });
-		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
+		const streaming = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
 		const { concurrency } = bench.traffic.of('provider_b');
 		for (const end of [
 			(body: HandStream) => body.sink?.fail(new UpstreamError('provider_idle_timeout')),
@@ -226,33 +226,33 @@ describe('slots of a provider', () => {
 			},
 		]) {
 			const body = new HandStream();
-			bench.respond = () => sseAnswer(body);
-			readStream(await ask(bench, {}, streamed));
+			bench.respond = () => sseResponse(body);
+			readStream(await ask(bench, {}, streaming));
 			expect(concurrency.inFlight).toBe(1);
 			end(body);
 			expect(concurrency.inFlight).toBe(0);
 		}
 		const body = new HandStream();
-		bench.respond = () => sseAnswer(body);
-		const { flow } = readStream(await ask(bench, {}, streamed));
+		bench.respond = () => sseResponse(body);
+		const { flow } = readStream(await ask(bench, {}, streaming));
 		flow.cancel();
-		expect([concurrency.inFlight, bench.gateway.openCalls()]).toEqual([0, 0]);
+		expect([concurrency.inFlight, bench.gateway.inFlightRequests()]).toEqual([0, 0]);
 	});
 
 	it('are released by a client that disconnects before its stream is read', async () => {
 		const bench = benchWith({ targets: [gpt] });
 		const body = new HandStream();
-		bench.respond = () => sseAnswer(body);
+		bench.respond = () => sseResponse(body);
 		let leave: (() => void) | undefined;
-		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
-		await bench.ask(chatPath, streamed, {}, { id: 'req-away', onClientGone: (listener) => (leave = listener) });
+		const streaming = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
+		await bench.ask(chatPath, streaming, {}, { id: 'req-away', onClientGone: (listener) => (leave = listener) });
 		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(1);
 		leave?.();
 		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(0);
 	});
 
 	it('leave the queue when a waiting client disconnects', async () => {
-		const { bench, answers } = withPlaces(1, 5);
+		const { bench, responses } = withPlaces(1, 5);
 		const first = ask(bench);
 		await settle();
 		let leave: (() => void) | undefined;
@@ -260,16 +260,16 @@ describe('slots of a provider', () => {
 		await settle();
 		leave?.();
 		expect((await second).status).toBe(499);
-		answers[0]?.(200);
+		responses[0]?.(200);
 		await first;
 		const { concurrency } = bench.traffic.of('provider_b');
 		expect([concurrency.inFlight, concurrency.queued, bench.sent.length]).toEqual([0, 0, 1]);
 	});
 
 	it('are as many as the newest settings allow, for new and for waiting requests', async () => {
-		const { bench, answers } = withPlaces(3, 9);
+		const { bench, responses } = withPlaces(3, 9);
 		const { concurrency } = bench.traffic.of('provider_b');
-		const calls = [ask(bench), ask(bench), ask(bench), ask(bench)];
+		const requests = [ask(bench), ask(bench), ask(bench), ask(bench)];
 		await settle();
 		expect([concurrency.inFlight, concurrency.queued]).toEqual([3, 1]);
 		const rebuilt = (maxConcurrent: number): GatewayBench => {
@@ -279,38 +279,38 @@ describe('slots of a provider', () => {
 			return next;
 		};
 		const lowered = rebuilt(1);
-		calls.push(ask(lowered));
+		requests.push(ask(lowered));
 		await settle();
 		for (const [done, inFlight, queued] of [
 			[0, 2, 2],
 			[1, 1, 2],
 			[2, 1, 1],
 		] as const) {
-			answers[done]?.(200);
+			responses[done]?.(200);
 			await settle();
 			expect([concurrency.inFlight, concurrency.queued]).toEqual([inFlight, queued]);
 		}
 		// A request that began under the old settings follows the new ones.
-		calls.push(ask(bench), ask(bench), ask(bench));
+		requests.push(ask(bench), ask(bench), ask(bench));
 		await settle();
 		expect([concurrency.inFlight, concurrency.queued]).toEqual([1, 4]);
-		calls.push(ask(rebuilt(4)));
+		requests.push(ask(rebuilt(4)));
 		await settle();
 		expect([concurrency.inFlight, concurrency.queued]).toEqual([4, 2]);
-		for (let done = 3; done < calls.length; done++) {
-			answers[done]?.(200);
+		for (let done = 3; done < requests.length; done++) {
+			responses[done]?.(200);
 			await settle();
 		}
-		expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200));
+		expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(requests.map(() => 200));
 		expect([concurrency.inFlight, concurrency.queued]).toEqual([0, 0]);
 	});
 
 	it('that are all in use fail the request over to the next target', async () => {
-		const { bench, answers } = withPlaces(1, 0, [gpt, claude]);
+		const { bench, responses } = withPlaces(1, 0, [gpt, claude]);
 		const first = ask(bench);
 		await settle();
 		expect((await ask(bench)).headers['x-gateway-provider']).toBe('provider_a');
-		answers[0]?.(200);
+		responses[0]?.(200);
 		expect((await first).headers['x-gateway-provider']).toBe('provider_b');
 	});
 });

@@ -5,10 +5,10 @@ import {
 	chatPath,
 	GatewayBench,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
@@ -30,7 +30,7 @@ function benchWith(terms: Terms, onStreamOver: 'extend' | 'stop' = 'extend'): Ga
 	});
 }
 
-const answerOf = (outputTokens: number): string =>
+const responseOf = (outputTokens: number): string =>
 	`{"id":"x","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":${outputTokens},"total_tokens":${outputTokens + 1}}}`;
 
 /** Completes sequential requests, each with this many output tokens and this duration. */
@@ -38,7 +38,7 @@ async function complete(bench: GatewayBench, count: number, outputTokens: number
 	bench.respond = ({ onSent }) => {
 		onSent?.();
 		bench.clock.advance(durationMs);
-		return jsonAnswer(200, answerOf(outputTokens));
+		return jsonResponse(200, responseOf(outputTokens));
 	};
 	for (let index = 0; index < count; index++) expect((await bench.ask(chatPath, chatBody, {}, fresh())).status).toBe(200);
 	await bench.gateway.settled();
@@ -113,7 +113,7 @@ describe('the tokens of a stream that is cut', () => {
 			const upstream = new HandStream();
 			bench.respond = ({ onSent }) => {
 				onSent?.();
-				return sseAnswer(upstream);
+				return sseResponse(upstream);
 			};
 			readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o'), {}, fresh()));
 			upstream.write(chunk);

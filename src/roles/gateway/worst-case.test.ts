@@ -6,7 +6,7 @@ import {
 	HandStream,
 	messagesPath,
 	sentText,
-	sseAnswer,
+	sseResponse,
 	summaryOf,
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
@@ -22,10 +22,10 @@ function benchWith(monthlyBudgetUsd: string, more: Partial<GatewaySettings['budg
 	});
 }
 
-let asked = 0;
+let requested = 0;
 
 function ask(bench: GatewayBench, path: string, body: unknown): Promise<HttpResponse> {
-	return bench.ask(path, JSON.stringify(body), {}, { id: `worst-${++asked}` });
+	return bench.ask(path, JSON.stringify(body), {}, { id: `worst-${++requested}` });
 }
 
 const text = fc.oneof(
@@ -48,9 +48,9 @@ const chatRequests = fc
 		question: text,
 		hasImage: fc.boolean(),
 		tools: fc.array(fc.record({ description: text, properties: schema }), { maxLength: 3 }),
-		answer: fc.option(schema, { nil: undefined }),
+		response: fc.option(schema, { nil: undefined }),
 	})
-	.map(({ turns, question, hasImage, tools, answer, ...request }) => ({
+	.map(({ turns, question, hasImage, tools, response, ...request }) => ({
 		...request,
 		messages: [
 			...turns,
@@ -68,8 +68,8 @@ const chatRequests = fc
 				function: { name: `tool_${index}`, description, parameters: { type: 'object', properties } },
 			})),
 		}),
-		...(answer !== undefined && {
-			response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', properties: answer } } },
+		...(response !== undefined && {
+			response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', properties: response } } },
 		}),
 	}));
 
@@ -149,7 +149,7 @@ describe('the reservation of a request under `worst_case`', () => {
 		bench.respond = () => {
 			const stream = new HandStream();
 			streams.push(stream);
-			return sseAnswer(stream);
+			return sseResponse(stream);
 		};
 		const body = { model, max_tokens: 500, stream: true, messages: [{ role: 'user', content: 'word '.repeat(168) }] };
 		const responses = await Promise.all(Array.from({ length: 300 }, () => ask(bench, path, body)));

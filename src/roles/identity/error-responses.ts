@@ -2,7 +2,7 @@
 
 import { Rejection } from '../../core/rejection.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import type { ErrorAnswer } from '../document-server.ts';
+import type { ErrorResponse } from '../document-server.ts';
 
 export interface ErrorBody {
 	readonly error: string;
@@ -11,7 +11,7 @@ export interface ErrorBody {
 }
 
 /** @param requestId included in the response to an internal error; it identifies the log line. */
-export function answerError(cause: unknown, requestId: string): ErrorAnswer<ErrorBody> {
+export function renderError(cause: unknown, requestId: string): ErrorResponse<ErrorBody> {
 	const known = cause instanceof Rejection || cause instanceof UpstreamError ? cause : rejectionOfServer(cause);
 	if (known === undefined) {
 		const description = 'Internal error. Operators: the cause is in the log under the request id';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from '../../core/log.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { createDocumentServer } from '../document-server.ts';
-import { answerError, maxBodyBytes } from './error-responses.ts';
+import { maxBodyBytes, renderError } from './error-responses.ts';
 import { scopeNames } from './granted-scopes.ts';
 import type { IdentitySettings } from './settings.ts';
 import type { PublishedKey } from './signing-keys.ts';
@@ -32,7 +32,7 @@ export function createIdentityServer(parts: IdentityServerParts): FastifyInstanc
 		newId,
 		headers: { pragma: 'no-cache' },
 		methodsOf: (path) => (['GET', 'POST'] as const).filter((method) => app.hasRoute({ method, url: path })),
-		answerError,
+		renderError,
 		noteError(cause, { id, ip }, { status, body }) {
 			const fields = { requestId: id, code: body.error, address: ip };
 			// Frequent requests must not fill the log with stack traces.

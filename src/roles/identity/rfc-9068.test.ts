@@ -47,14 +47,14 @@ afterAll(async () => {
 	await subject.stop();
 });
 
-async function fetchToken(endpoint: string): Promise<{ answer: Record<string, unknown>; accessToken: string }> {
+async function fetchToken(endpoint: string): Promise<{ response: Record<string, unknown>; accessToken: string }> {
 	const response = await fetch(endpoint, {
 		method: 'POST',
 		headers: basicOf(agent.id, agent.secret),
 		body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'tollgate/invoke' }),
 	});
-	const { access_token: accessToken, ...answer } = (await response.json()) as { access_token: string };
-	return { answer, accessToken };
+	const { access_token: accessToken, ...httpResponse } = (await response.json()) as { access_token: string };
+	return { response: httpResponse, accessToken };
 }
 
 test('every member of header, claims and response that the other issuer sends is also in Tollgate’s', async () => {
@@ -73,7 +73,7 @@ test('every member of header, claims and response that the other issuer sends is
 		Object.keys(decodeProtectedHeader(foreign.accessToken)).toSorted(),
 	);
 	expect(decodeProtectedHeader(own.accessToken).typ).toBe(decodeProtectedHeader(foreign.accessToken).typ);
-	expect(own.answer).toEqual(foreign.answer);
+	expect(own.response).toEqual(foreign.response);
 });
 
 test('the published key has every member that one of the other issuer has', async () => {

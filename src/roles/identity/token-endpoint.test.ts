@@ -66,8 +66,8 @@ describe('the token endpoint', () => {
 		['tollgate/admin tollgate/invoke', 'tollgate/admin tollgate/invoke'],
 		['tollgate/invoke tollgate/invoke', 'tollgate/invoke'],
 		['', 'tollgate/invoke'],
-	])('grants of the scopes requested as %j exactly %j', async (asked, given) => {
-		const response = await subject.post({ ...formOf(agent), scope: asked });
+	])('grants of the scopes requested as %j exactly %j', async (requested, given) => {
+		const response = await subject.post({ ...formOf(agent), scope: requested });
 		const { scope, access_token: accessToken } = (await response.json()) as { scope: string; access_token: string };
 		expect(scope).toBe(given);
 		expect(decodeJwt(accessToken)['scope']).toBe(given);
@@ -172,24 +172,24 @@ describe('the token endpoint', () => {
 	test('rejects a second authorization header, which a proxy might have added', async () => {
 		const header = `authorization: ${basic.authorization}\r\n`;
 		const body = 'grant_type=client_credentials';
-		const answer = await sendRaw(
+		const response = await sendRaw(
 			`POST /oauth2/token HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}${header}` +
 				`content-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
 		);
-		expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-		expect(answer).toContain('"error":"invalid_request"');
+		expect(response).toMatch(/^HTTP\/1\.1 400 /);
+		expect(response).toContain('"error":"invalid_request"');
 	});
 
 	test('rejects an announced body over 8 KB before it has arrived', async () => {
-		const answer = await sendRaw(
+		const response = await sendRaw(
 			'POST /oauth2/token HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 100000\r\n\r\n',
 		);
-		expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+		expect(response).toMatch(/^HTTP\/1\.1 413 /);
 	});
 
 	test('returns 400 for bytes that are no HTTP, and closes', async () => {
-		const answer = await sendRaw('GIMME TOKEN\r\n\r\n');
-		expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*connection: close[^]*"error":"http_malformed"/);
+		const response = await sendRaw('GIMME TOKEN\r\n\r\n');
+		expect(response).toMatch(/^HTTP\/1\.1 400 [^]*connection: close[^]*"error":"http_malformed"/);
 	});
 
 	test('returns 431 for header fields over 16 KB, and closes', async () => {
@@ -240,8 +240,8 @@ describe('the token endpoint', () => {
 		const seen = new Set<string | undefined>();
 		const issueSome = async (count: number): Promise<void> => {
 			for (let index = 0; index < count; index++) {
-				const answer = await pool.request({ method: 'POST', path: '/oauth2/token', headers, body });
-				const { access_token: accessToken } = (await answer.body.json()) as { access_token: string };
+				const response = await pool.request({ method: 'POST', path: '/oauth2/token', headers, body });
+				const { access_token: accessToken } = (await response.body.json()) as { access_token: string };
 				seen.add(decodeJwt(accessToken).jti);
 				const [signed = '', signature = ''] = accessToken.split(/\.(?=[^.]*$)/);
 				if (!verify('sha256', Buffer.from(signed), publicKey, Buffer.from(signature, 'base64url'))) throw new Error(accessToken);

@@ -50,10 +50,12 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			beforeEach(() => know());
 
 			test('exactly the limit is admitted at any concurrency, and rejected requests do not count', async () => {
-				const asked = Array.from({ length: 1000 }, (_, index) => admit(`r${index}`, { requestsPerMinute: 100 }, index % 2 ? here : there));
-				const answers = await Promise.all(asked);
-				expect(answers.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(100);
-				expect(answers.filter(({ isAdmitted }) => !isAdmitted).every((one) => !one.isAdmitted && one.binding === 'rpm')).toBe(true);
+				const requested = Array.from({ length: 1000 }, (_, index) =>
+					admit(`r${index}`, { requestsPerMinute: 100 }, index % 2 ? here : there),
+				);
+				const responses = await Promise.all(requested);
+				expect(responses.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(100);
+				expect(responses.filter(({ isAdmitted }) => !isAdmitted).every((one) => !one.isAdmitted && one.binding === 'rpm')).toBe(true);
 				expect((await there.read('red', [])).requestsThisMinute).toBe(100);
 			});
 
@@ -121,13 +123,13 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('are reserved while requests run: what reaches the limit with them is rejected, and admitted once they ended', async () => {
-				const ask = (id: string, reservedTokens: number, store = here) => admit(id, { dailyTokens: 100, reservedTokens }, store);
-				expect(await ask('one', 60)).toMatchObject({ isAdmitted: true, reading: { tokensToday: 0, reservedTokens: 60 } });
-				expect(await ask('two', 60, there)).toMatchObject({ isAdmitted: true, reading: { reservedTokens: 120 } });
-				expect(await ask('three', 1)).toMatchObject({ binding: 'daily_tokens', reading: { tokensToday: 0, reservedTokens: 120 } });
+				const query = (id: string, reservedTokens: number, store = here) => admit(id, { dailyTokens: 100, reservedTokens }, store);
+				expect(await query('one', 60)).toMatchObject({ isAdmitted: true, reading: { tokensToday: 0, reservedTokens: 60 } });
+				expect(await query('two', 60, there)).toMatchObject({ isAdmitted: true, reading: { reservedTokens: 120 } });
+				expect(await query('three', 1)).toMatchObject({ binding: 'daily_tokens', reading: { tokensToday: 0, reservedTokens: 120 } });
 				await settle('one', { tokens: 10 });
 				expect(await there.read('red', [])).toMatchObject({ tokensToday: 10, reservedTokens: 60 });
-				expect(await ask('three', 500)).toMatchObject({ isAdmitted: true, reading: { reservedTokens: 560 } });
+				expect(await query('three', 500)).toMatchObject({ isAdmitted: true, reading: { reservedTokens: 560 } });
 				await here.release('two', 'red');
 				await here.release('three', 'red');
 				expect(await there.read('red', [])).toMatchObject({ tokensToday: 10, reservedTokens: 0 });
@@ -139,10 +141,10 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('of any number of requests at once as many are admitted as one after the other', async () => {
-				const asked = Array.from({ length: 300 }, (_, index) =>
+				const requested = Array.from({ length: 300 }, (_, index) =>
 					admit(`r${index}`, { dailyTokens: 1000, reservedTokens: 300 }, index % 2 ? here : there),
 				);
-				expect((await Promise.all(asked)).filter(({ isAdmitted }) => isAdmitted)).toHaveLength(4);
+				expect((await Promise.all(requested)).filter(({ isAdmitted }) => isAdmitted)).toHaveLength(4);
 				expect((await there.read('red', [])).reservedTokens).toBe(1200);
 			});
 
@@ -176,10 +178,10 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('that a store has forgotten are reserved again, those of another day are not', async () => {
-				const call = { holdMs: 60_000, holds: [], reservedTokens: 5 };
+				const request = { holdMs: 60_000, holds: [], reservedTokens: 5 };
 				await here.rehold('red', [
-					{ ...call, id: 'today', admittedMs: contractStartMs },
-					{ ...call, id: 'yesterday', admittedMs: contractStartMs - 86_400_000 },
+					{ ...request, id: 'today', admittedMs: contractStartMs },
+					{ ...request, id: 'yesterday', admittedMs: contractStartMs - 86_400_000 },
 				]);
 				expect((await there.read('red', [])).reservedTokens).toBe(5);
 				await settle('yesterday');
@@ -281,13 +283,13 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('are taken together or not at all, by any number at once', async () => {
-				const ask = (_: unknown, index: number) =>
+				const query = (_: unknown, index: number) =>
 					admit(
 						`r${index}`,
 						{ requestsPerMinute: 90, holds: [holding(10n, 700n), holding(10n, 500n, 'after', model)] },
 						index % 2 ? here : there,
 					);
-				const admitted = (await Promise.all(Array.from({ length: 300 }, ask))).filter(({ isAdmitted }) => isAdmitted);
+				const admitted = (await Promise.all(Array.from({ length: 300 }, query))).filter(({ isAdmitted }) => isAdmitted);
 				expect(admitted).toHaveLength(50);
 				expect(await there.read('red', [month, model])).toMatchObject({
 					requestsThisMinute: 50,
@@ -558,16 +560,16 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('calls in flight are held again, beyond any limit, once, and end as they would have', async () => {
 				await know([{ ...total, settledNanoUsd: 99n }]);
-				const calls = Array.from({ length: 250 }, (_, index) => ({
+				const requests = Array.from({ length: 250 }, (_, index) => ({
 					id: `c${index}`,
 					admittedMs: contractStartMs,
 					holdMs: 30_000,
 					holds: [held],
 				}));
-				await Promise.all([here.rehold('red', calls), there.rehold('red', calls)]);
+				await Promise.all([here.rehold('red', requests), there.rehold('red', requests)]);
 				expect(await there.read('red', [month])).toMatchObject({ requestsThisMinute: 0, budgets: [{ heldNanoUsd: 1250n }] });
 				expect(await settle('c0', { costNanoUsd: 1n, budgets: [month] })).toMatchObject({ isLate: false });
-				await here.rehold('red', calls);
+				await here.rehold('red', requests);
 				expect(await money(month)).toEqual([[100n, 1245n]]);
 				await after(31_000);
 				expect(await money(month)).toEqual([[100n, 0n]]);
@@ -591,42 +593,46 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 		}, 600_000);
 
 		test('settled and reserved never exceed the limit in any reading, and in the end nothing is reserved', async () => {
-			const call = fc.record({
+			const request = fc.record({
 				amount: fc.bigInt(1n, 40n),
 				raise: fc.bigInt(0n, 20n),
 				part: fc.nat(100),
 				end: fc.constantFrom('settle', 'release', 'abandon'),
 			});
 			let runs = 0;
-			const property = fc.asyncProperty(fc.array(call, { minLength: 20, maxLength: 60 }), fc.scheduler(), async (calls, scheduler) => {
-				const team = `bank-${runs++}`;
-				const limitNanoUsd = 300n;
-				const startMs = contractStartMs + runs * 3_600_000;
-				await subject.setNow(startMs);
-				await know([month], team);
-				let spent = 0n;
-				const look = async (store: AdmissionStore): Promise<void> => {
-					const [budget] = (await store.read(team, [month])).budgets;
-					expect((budget?.settledNanoUsd ?? 0n) + (budget?.heldNanoUsd ?? 0n)).toBeLessThanOrEqual(limitNanoUsd);
-				};
-				const lives = calls.map(async ({ amount, raise, part, end }, index) => {
-					const store = index % 2 === 0 ? here : there;
-					const hold = { ...month, limitNanoUsd, amountNanoUsd: amount, check: 'after' as const };
-					await scheduler.schedule(Promise.resolve());
-					if (!(await store.admit({ ...may, id: `${index}`, team, holds: [hold] })).isAdmitted) return;
-					await scheduler.schedule(look(there));
-					const isRaised = await store.extend(`${index}`, team, [{ ...hold, amountNanoUsd: amount + raise }]);
-					await scheduler.schedule(look(here));
-					const costNanoUsd = ((amount + (isRaised ? raise : 0n)) * BigInt(part)) / 100n;
-					if (end === 'release') await store.release(`${index}`, team);
-					if (end !== 'settle') return;
-					spent += costNanoUsd;
-					await store.settle({ id: `${index}`, team, admittedMs: startMs, tokens: 1, costNanoUsd, budgets: [month] });
-				});
-				await scheduler.waitFor(Promise.all(lives));
-				await subject.setNow(startMs + may.holdMs + 1000);
-				expect((await there.read(team, [month])).budgets).toEqual([{ ...month, settledNanoUsd: spent, heldNanoUsd: 0n }]);
-			});
+			const property = fc.asyncProperty(
+				fc.array(request, { minLength: 20, maxLength: 60 }),
+				fc.scheduler(),
+				async (requests, scheduler) => {
+					const team = `bank-${runs++}`;
+					const limitNanoUsd = 300n;
+					const startMs = contractStartMs + runs * 3_600_000;
+					await subject.setNow(startMs);
+					await know([month], team);
+					let spent = 0n;
+					const look = async (store: AdmissionStore): Promise<void> => {
+						const [budget] = (await store.read(team, [month])).budgets;
+						expect((budget?.settledNanoUsd ?? 0n) + (budget?.heldNanoUsd ?? 0n)).toBeLessThanOrEqual(limitNanoUsd);
+					};
+					const lives = requests.map(async ({ amount, raise, part, end }, index) => {
+						const store = index % 2 === 0 ? here : there;
+						const hold = { ...month, limitNanoUsd, amountNanoUsd: amount, check: 'after' as const };
+						await scheduler.schedule(Promise.resolve());
+						if (!(await store.admit({ ...may, id: `${index}`, team, holds: [hold] })).isAdmitted) return;
+						await scheduler.schedule(look(there));
+						const isRaised = await store.extend(`${index}`, team, [{ ...hold, amountNanoUsd: amount + raise }]);
+						await scheduler.schedule(look(here));
+						const costNanoUsd = ((amount + (isRaised ? raise : 0n)) * BigInt(part)) / 100n;
+						if (end === 'release') await store.release(`${index}`, team);
+						if (end !== 'settle') return;
+						spent += costNanoUsd;
+						await store.settle({ id: `${index}`, team, admittedMs: startMs, tokens: 1, costNanoUsd, budgets: [month] });
+					});
+					await scheduler.waitFor(Promise.all(lives));
+					await subject.setNow(startMs + may.holdMs + 1000);
+					expect((await there.read(team, [month])).budgets).toEqual([{ ...month, settledNanoUsd: spent, heldNanoUsd: 0n }]);
+				},
+			);
 			await fc.assert(property, { numRuns: Math.min(modelRuns, 30) });
 		}, 60_000);
 	});

@@ -44,7 +44,7 @@ export interface AdmissionStore {
 	 * Reserves again, without checks or counting, what in-flight requests had reserved. Requests that the store knows, or knows to have
 	 * ended, stay unchanged. @throws CountersMissing
 	 */
-	rehold(team: string, calls: readonly HeldCall[]): Promise<void>;
+	rehold(team: string, requests: readonly ReservedRequest[]): Promise<void>;
 	/** Runs `listener` whenever the store was unreachable and may have lost reservations of in-flight requests. */
 	onReturn(listener: () => void): void;
 	/** Connection state, as known without a request. A store without a connection omits it. */
@@ -143,7 +143,7 @@ export interface TeamTotals {
 	 */
 	readonly endedIds: readonly string[];
 	/** Open requests in the ledger: they are reserved again, because their process may have died. */
-	readonly openCalls?: readonly HeldCall[];
+	readonly inFlightRequests?: readonly ReservedRequest[];
 }
 
 export interface BudgetTotal extends BudgetPeriod {
@@ -156,7 +156,7 @@ export function budgetKey({ budget, period }: BudgetPeriod): string {
 }
 
 /** An in-flight request. */
-export interface HeldCall {
+export interface ReservedRequest {
 	readonly id: string;
 	/** By the caller's clock, unix milliseconds. */
 	readonly admittedMs: number;

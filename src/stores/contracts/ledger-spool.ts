@@ -1,5 +1,5 @@
 /** Entries that a process has acknowledged and not yet sent to the fleet's database, on the disk of the process. */
-import type { CallOutcome } from './ledger.ts';
+import type { RequestOutcome } from './ledger.ts';
 
 export interface LedgerSpool {
 	/** Reads the oldest entries in their current state. At most `limit` entries, one row for each request. */
@@ -42,12 +42,12 @@ export type SpooledRow = readonly [
 	provider: string,
 	model: string,
 	dialect: string,
-	isStreamed: boolean,
+	isStreaming: boolean,
 	priceVersion: string,
 	/** JSON array of names. */
 	budgets: string,
 	holdNanoUsd: string,
-	outcome: CallOutcome | null,
+	outcome: RequestOutcome | null,
 	endedMs: number | null,
 	status: number | null,
 	isEstimated: boolean | null,

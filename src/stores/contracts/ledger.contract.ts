@@ -45,7 +45,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 					team: 'Ünïcode "quoted" \u0000 name',
 					model: '__proto__',
 					dialect: 'messages',
-					isStreamed: false,
+					isStreaming: false,
 					budgets: ['a', 'b, "c"'],
 				});
 				await ledger.open(row);
@@ -67,14 +67,14 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 			test('a dialect that no release knows is kept as it is, from the first open to the end', async () => {
 				const dialects = ['responses', 'chat ', 'CHAT', 'a, "dialect" of\n{tomorrow}', '5', ''];
-				const opened = dialects.map((dialect, index) => openRow(`r${index}`, { dialect, isStreamed: index % 2 === 0 }));
+				const opened = dialects.map((dialect, index) => openRow(`r${index}`, { dialect, isStreaming: index % 2 === 0 }));
 				for (const row of opened) await ledger.open(row);
 				await ledger.open(openRow('r0', { dialect: 'chat', provider: 'provider_b' }));
 				await closeRow(ledger, closedRow('r1'));
 				await openAndClose('at once', { dialect: 'embeddings' });
 				const { rows } = await ledger.list({ limit: 9 });
 				expect(rows.map(({ dialect }) => dialect)).toEqual([...dialects, 'embeddings'].toReversed());
-				expect(rows.map(({ isStreamed }) => isStreamed)).toEqual([true, false, true, false, true, false, true]);
+				expect(rows.map(({ isStreaming }) => isStreaming)).toEqual([true, false, true, false, true, false, true]);
 				expect(rows.map(({ closed }) => closed !== undefined)).toEqual([true, false, false, false, false, true, false]);
 				expect(rows.at(-1)?.provider).toBe('provider_b');
 				expect(await ledger.check()).toEqual([]);
@@ -298,7 +298,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 					{ team: 'b', model: null },
 				];
 				const costs = await ledger.sumCosts({ fromMs, toMs, of });
-				expect(costs).toEqual([1n, 2n, 0n, 3n, 0n, 1n, 1n].map((calls) => calls * 1234n));
+				expect(costs).toEqual([1n, 2n, 0n, 3n, 0n, 1n, 1n].map((requests) => requests * 1234n));
 				expect(await ledger.sumCosts({ fromMs: toMs, toMs: toMs + dayMs, of })).toEqual(of.map(() => 0n));
 				expect(await ledger.sumCosts({ fromMs, toMs, of: [] })).toEqual([]);
 			});
@@ -399,7 +399,7 @@ export function openRow(id: string, differences: Partial<OpenRow> = {}): OpenRow
 		provider: 'provider_a',
 		model: 'claude',
 		dialect: 'chat',
-		isStreamed: true,
+		isStreaming: true,
 		priceVersion: 'default:2026-11-01',
 		holdNanoUsd: 5000n,
 		budgets: [team],

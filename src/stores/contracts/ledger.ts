@@ -60,7 +60,7 @@ export interface OpenRow {
 	readonly model: string;
 	/** Dialect of the client, such as `chat`. Any text is valid, because another release may have written the entry. */
 	readonly dialect: string;
-	readonly isStreamed: boolean;
+	readonly isStreaming: boolean;
 	readonly priceVersion: string;
 	/** Charge for the request if it is never closed. */
 	readonly holdNanoUsd: bigint;
@@ -74,13 +74,13 @@ export interface OpenedRow {
 	readonly failure: UpstreamError | undefined;
 }
 
-export const callOutcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
-export type CallOutcome = (typeof callOutcomes)[number];
+export const requestOutcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
+export type RequestOutcome = (typeof requestOutcomes)[number];
 
 export interface ClosedRow {
 	readonly id: string;
 	readonly endedMs: number;
-	readonly outcome: CallOutcome;
+	readonly outcome: RequestOutcome;
 	/** Status sent to the client; 0 when the request was interrupted. */
 	readonly status: number;
 	readonly usage: Usage;
@@ -170,14 +170,14 @@ export interface TeamSnapshot {
 	readonly endedIds: readonly string[];
 }
 
-export type OpenRequest = Pick<OpenRow, 'id' | 'startedMs' | 'isStreamed' | 'budgets' | 'holdNanoUsd'>;
+export type OpenRequest = Pick<OpenRow, 'id' | 'startedMs' | 'isStreaming' | 'budgets' | 'holdNanoUsd'>;
 
 export interface RowQuery {
 	readonly team?: string;
 	readonly clientId?: string;
 	readonly provider?: string;
 	readonly model?: string;
-	readonly outcome?: CallOutcome;
+	readonly outcome?: RequestOutcome;
 	/** 1 to 1,000. */
 	readonly limit: number;
 	/** From an earlier page. Entries opened since then appear on no later page and shift nothing. */

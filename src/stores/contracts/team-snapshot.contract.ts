@@ -37,8 +37,8 @@ export function teamSnapshotContract(
 			await ledger().open(open);
 			const { sums, openRequests, endedIds } = await ledger().readTeam(query);
 			expect(sums.map((rows) => rows.map(({ requests, costNanoUsd }) => [requests, costNanoUsd]))).toEqual([[[3, 2468n]], [[4, 3702n]]]);
-			const { id, isStreamed, budgets, holdNanoUsd } = open;
-			expect(openRequests).toEqual([{ id, startedMs: open.startedMs, isStreamed, budgets, holdNanoUsd }]);
+			const { id, isStreaming, budgets, holdNanoUsd } = open;
+			expect(openRequests).toEqual([{ id, startedMs: open.startedMs, isStreaming, budgets, holdNanoUsd }]);
 			expect(endedIds).toEqual(['ended']);
 			expect(await ledger().readTeam({ team: 'red', spans: [] })).toEqual({ sums: [], openRequests: [], endedIds: [] });
 			expect(await ledger().readTeam({ ...query, team: 'nobody' })).toEqual({ sums: [[], []], openRequests: [], endedIds: [] });

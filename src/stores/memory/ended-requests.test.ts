@@ -2,22 +2,22 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRequestIds } from '../../io/request-ids.ts';
 import { rememberEndedMs } from '../contracts/admission.ts';
-import { EndedCalls } from './ended-requests.ts';
+import { EndedRequests } from './ended-requests.ts';
 
 const startMs = Date.UTC(2026, 10, 22);
 const newId = createRequestIds({ nowMs: () => startMs, monotonicMs: () => 0, after: () => ({ cancel: () => undefined }) });
 
 test('says of each call what a set of all would say', () => {
-	const call = fc.record({ team: fc.constantFrom('a', 'b', 'ab', ''), id: fc.string({ maxLength: 3 }), isAsked: fc.boolean() });
+	const request = fc.record({ team: fc.constantFrom('a', 'b', 'ab', ''), id: fc.string({ maxLength: 3 }), isRequested: fc.boolean() });
 	fc.assert(
-		fc.property(fc.array(call, { maxLength: 200 }), (calls) => {
-			const ended = new EndedCalls();
+		fc.property(fc.array(request, { maxLength: 200 }), (requests) => {
+			const ended = new EndedRequests();
 			const all = new Set<string>();
-			for (const { team, id, isAsked } of calls) {
+			for (const { team, id, isRequested } of requests) {
 				const key = JSON.stringify([team, id]);
 				expect(ended.has(team, id, startMs)).toBe(all.has(key));
-				if (!isAsked) expect(ended.add(team, id, startMs)).toBe(!all.has(key));
-				if (!isAsked) all.add(key);
+				if (!isRequested) expect(ended.add(team, id, startMs)).toBe(!all.has(key));
+				if (!isRequested) all.add(key);
 			}
 		}),
 		{ numRuns: 60 },
@@ -25,7 +25,7 @@ test('says of each call what a set of all would say', () => {
 });
 
 test('a call is forgotten fifteen minutes after its end', () => {
-	const ended = new EndedCalls();
+	const ended = new EndedRequests();
 	ended.add('team', 'one', startMs);
 	expect(ended.add('team', 'one', startMs + rememberEndedMs - 1000)).toBe(false);
 	expect(ended.has('team', 'one', startMs + rememberEndedMs)).toBe(false);
@@ -33,14 +33,14 @@ test('a call is forgotten fifteen minutes after its end', () => {
 });
 
 test('nothing is known after it was cleared', () => {
-	const ended = new EndedCalls();
+	const ended = new EndedRequests();
 	ended.add('team', 'one', startMs);
 	ended.clear();
 	expect(ended.has('team', 'one', startMs)).toBe(false);
 });
 
 test('of a million calls the latest are known, in the memory of few', () => {
-	const ended = new EndedCalls();
+	const ended = new EndedRequests();
 	const ids = Array.from({ length: 1_000_000 }, newId);
 	const { arrayBuffers } = process.memoryUsage();
 	ids.forEach((id, index) => ended.add('team', id, startMs + Math.floor(index / 5)));

@@ -8,7 +8,7 @@ const placesPerRow = 16;
  * any load. A map of ids would hold millions after minutes of load, and block the thread whenever it grows. The first halves of a row fill
  * one cache line, so that a new request costs one memory access.
  */
-export class EndedCalls {
+export class EndedRequests {
 	private readonly firsts = new Uint32Array(rows * placesPerRow);
 	private readonly seconds = new Uint32Array(rows * placesPerRow);
 	/** Unix seconds; 0 for an empty slot. */

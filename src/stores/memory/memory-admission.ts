@@ -9,13 +9,13 @@ import {
 	type AtHand,
 	type BudgetHold,
 	CountersMissing,
-	type HeldCall,
 	maxHoldMs,
+	type ReservedRequest,
 	type Settled,
 	type Settlement,
 	type TeamTotals,
 } from '../contracts/admission.ts';
-import { EndedCalls } from './ended-requests.ts';
+import { EndedRequests } from './ended-requests.ts';
 import { type Hold, TeamCounters } from './team-counters.ts';
 import { FadingMap } from './ttl-map.ts';
 
@@ -29,7 +29,7 @@ export function createMemoryAdmission({ clock }: { clock: Clock }): AdmissionSto
 class MemoryAdmission implements AdmissionStore {
 	private readonly clock: Clock;
 	private readonly teams = new FadingMap<string, TeamCounters>(idleTeamMs);
-	private readonly ended = new EndedCalls();
+	private readonly ended = new EndedRequests();
 	private readonly schedule = new HoldSchedule();
 
 	constructor(clock: Clock) {
@@ -41,8 +41,8 @@ class MemoryAdmission implements AdmissionStore {
 		const team = this.knownTeam(request.team, request.holds, nowMs);
 		if (team === undefined) return Promise.reject(new CountersMissing(request.team));
 		team.rollTo(nowMs);
-		if (team.calls.get(request.id) !== undefined || this.ended.has(request.team, request.id, nowMs)) {
-			const amount = team.calls.get(request.id)?.parts[0]?.amountNanoUsd;
+		if (team.inFlightRequests.get(request.id) !== undefined || this.ended.has(request.team, request.id, nowMs)) {
+			const amount = team.inFlightRequests.get(request.id)?.parts[0]?.amountNanoUsd;
 			return admitted(team.read(nowMs, request.holds), request.holds.some(isFitted) ? amount : undefined);
 		}
 		const binding = bindingLimit(request, team);
@@ -59,7 +59,7 @@ class MemoryAdmission implements AdmissionStore {
 		const nowMs = this.turn();
 		const team = this.knownTeam(name, budgets, nowMs);
 		if (team === undefined) return Promise.reject(new CountersMissing(name));
-		const hold = team.calls.get(id);
+		const hold = team.inFlightRequests.get(id);
 		const isDuplicate = !this.ended.add(name, id, nowMs);
 		if (!isDuplicate) {
 			if (hold !== undefined) this.giveBack(hold);
@@ -74,19 +74,19 @@ class MemoryAdmission implements AdmissionStore {
 		const nowMs = this.turn();
 		const team = this.teams.get(name, nowMs);
 		if (team === undefined || !this.ended.add(name, id, nowMs)) return;
-		const hold = team.calls.get(id);
+		const hold = team.inFlightRequests.get(id);
 		if (hold !== undefined) this.giveBack(hold);
 	}
 
 	async extend(id: string, name: string, holds: readonly BudgetHold[]): Promise<boolean> {
 		const nowMs = this.turn();
-		const hold = this.teams.get(name, nowMs)?.calls.get(id);
+		const hold = this.teams.get(name, nowMs)?.inFlightRequests.get(id);
 		return hold === undefined ? false : hold.team.extend(hold, holds);
 	}
 
 	async grow(id: string, name: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
 		const nowMs = this.turn();
-		const hold = this.teams.get(name, nowMs)?.calls.get(id);
+		const hold = this.teams.get(name, nowMs)?.inFlightRequests.get(id);
 		if (hold === undefined) return undefined;
 		const reserved = hold.team.grow(hold, holds);
 		const endsMs = nowMs + holdMs;
@@ -117,13 +117,13 @@ class MemoryAdmission implements AdmissionStore {
 		for (const total of budgets) team.addBudget(total);
 	}
 
-	async rehold(name: string, calls: readonly HeldCall[]): Promise<void> {
+	async rehold(name: string, requests: readonly ReservedRequest[]): Promise<void> {
 		const nowMs = this.turn();
 		const team = this.team(name, nowMs);
 		team.rollTo(nowMs);
-		for (const { holds } of calls) for (const hold of holds) team.budget(hold);
-		for (const { id, admittedMs, holdMs, reservedTokens = 0, holds } of calls) {
-			if (team.calls.get(id) !== undefined || this.ended.has(name, id, nowMs)) continue;
+		for (const { holds } of requests) for (const hold of holds) team.budget(hold);
+		for (const { id, admittedMs, holdMs, reservedTokens = 0, holds } of requests) {
+			if (team.inFlightRequests.get(id) !== undefined || this.ended.has(name, id, nowMs)) continue;
 			this.schedule.add(team.hold(id, dayNumberOf(admittedMs), reservedTokens, holds), nowMs + holdMs);
 		}
 	}

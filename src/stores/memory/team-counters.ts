@@ -2,7 +2,7 @@ import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/cou
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Listed } from '../../core/swap-remove-list.ts';
 import { type BudgetHold, type BudgetTotal, CountersMissing, fittingNanoUsd } from '../contracts/admission.ts';
-import { CallTable, type Chained } from '../id-hash-table.ts';
+import { type Chained, IdHashTable } from '../id-hash-table.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
@@ -31,7 +31,7 @@ export class TeamCounters {
 	tokens = 0;
 	reservedTokens = 0;
 	/** Reservations of in-flight requests. */
-	readonly calls = new CallTable<Hold>();
+	readonly inFlightRequests = new IdHashTable<Hold>();
 	day = -1;
 	private minute = -1;
 	/** By name, then period: a combined key would be a new string to hash for each request. */
@@ -104,7 +104,7 @@ export class TeamCounters {
 			counter.heldNanoUsd += part.amountNanoUsd;
 			hold.parts.push({ counter, amountNanoUsd: part.amountNanoUsd });
 		}
-		this.calls.add(hold);
+		this.inFlightRequests.add(hold);
 		return hold;
 	}
 
@@ -163,7 +163,7 @@ export class TeamCounters {
 	}
 
 	giveBack(hold: Hold): void {
-		this.calls.remove(hold.id);
+		this.inFlightRequests.remove(hold.id);
 		if (hold.day === this.day) this.reservedTokens -= hold.reservedTokens;
 		for (const { counter, amountNanoUsd } of hold.parts) counter.heldNanoUsd -= amountNanoUsd;
 	}

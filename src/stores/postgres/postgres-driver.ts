@@ -16,9 +16,9 @@ export function createPostgresDriver(pool: Pool, { clock, deadlineMs }: LendingT
 	return {
 		async init() {},
 		async acquireConnection() {
-			const askedAtMs = clock.monotonicMs();
+			const requestedAtMs = clock.monotonicMs();
 			const client = await pool.connect();
-			const connection = new LentConnection(client, clock, deadlineMs, deadlineMs - (clock.monotonicMs() - askedAtMs));
+			const connection = new LentConnection(client, clock, deadlineMs, deadlineMs - (clock.monotonicMs() - requestedAtMs));
 			lent.set(connection, connection);
 			return connection;
 		},

@@ -46,10 +46,10 @@ export async function openPostgresRecords(settings: PostgresRecordsSettings, dep
 const unknownVersion = -1;
 
 /** Undefined when the server is unavailable or slow. */
-async function unlessLate<Result>(answer: Promise<Result>, clock: Clock): Promise<Result | undefined> {
+async function unlessLate<Result>(response: Promise<Result>, clock: Clock): Promise<Result | undefined> {
 	const { promise, resolve } = Promise.withResolvers<undefined>();
 	const timer = clock.after(mostWaitedMs, () => resolve(undefined));
-	const known = answer.catch((cause: unknown) => {
+	const known = response.catch((cause: unknown) => {
 		if ((cause instanceof StoreUnusable || cause instanceof PostgresFailed) && cause.mayPass) return undefined;
 		throw cause;
 	});

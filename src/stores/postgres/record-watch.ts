@@ -116,7 +116,7 @@ export class RecordWatch {
 		const knownVersion = this.seenVersion;
 		const version = await (this.client === undefined
 			? this.connection.run((db) => readVersion(db.withSchema('tollgate')))
-			: askVersion(this.client));
+			: queryVersion(this.client));
 		// A lower version means another history: the server was restored from a backup, or a standby has been promoted.
 		const isNews = version > this.seenVersion || version < knownVersion;
 		if (isNews) this.seenVersion = version;
@@ -132,7 +132,7 @@ export class RecordWatch {
 	}
 }
 
-async function askVersion(client: Client): Promise<number> {
+async function queryVersion(client: Client): Promise<number> {
 	const { rows } = await client.query<{ last: bigint }>('SELECT last FROM tollgate.record_versions');
 	return Number(rows[0]?.last);
 }

@@ -85,19 +85,19 @@ describe('Redis itself', () => {
 
 	test.each([2, 4])('admits exactly the limit over %i processes whose clocks disagree', async (count) => {
 		await (await open(server.url)).restore({ team: 'red', ...nothingKnown });
-		const answers = await Promise.all(
+		const responses = await Promise.all(
 			Array.from({ length: count }, (_, index) =>
-				ask(server.url, { calls: 1000 / count, name: `p${index}`, skewMs: (index - 1) * 300_000 }),
+				query(server.url, { requests: 1000 / count, name: `p${index}`, skewMs: (index - 1) * 300_000 }),
 			),
 		);
-		const byMinute = new Map<number, { asked: number; admitted: number }>();
-		for (const [minute, isAdmitted] of answers.flat()) {
-			const { asked, admitted } = byMinute.get(minute) ?? { asked: 0, admitted: 0 };
-			byMinute.set(minute, { asked: asked + 1, admitted: admitted + (isAdmitted ? 1 : 0) });
+		const byMinute = new Map<number, { requested: number; admitted: number }>();
+		for (const [minute, isAdmitted] of responses.flat()) {
+			const { requested, admitted } = byMinute.get(minute) ?? { requested: 0, admitted: 0 };
+			byMinute.set(minute, { requested: requested + 1, admitted: admitted + (isAdmitted ? 1 : 0) });
 		}
-		expect(answers.flat()).toHaveLength(1000);
+		expect(responses.flat()).toHaveLength(1000);
 		// One minute, or two when the test began at the end of one.
-		for (const { asked, admitted } of byMinute.values()) expect(admitted).toBe(Math.min(100, asked));
+		for (const { requested, admitted } of byMinute.values()) expect(admitted).toBe(Math.min(100, requested));
 	});
 });
 
@@ -167,7 +167,7 @@ describe('the connection', () => {
 		expect(inspect(log.lines)).toMatch(/self-signed|unable to verify/);
 		await (await open(guarded.url)).restore({ team: 'red', ...nothingKnown });
 		const trusted = { NODE_EXTRA_CA_CERTS: join(fixtures, 'certificate.pem') };
-		expect(await ask(`rediss://localhost:${port}`, { calls: 1, name: 'tls', skewMs: 0 }, trusted)).toMatchObject([
+		expect(await query(`rediss://localhost:${port}`, { requests: 1, name: 'tls', skewMs: 0 }, trusted)).toMatchObject([
 			[expect.any(Number), true],
 		]);
 	});
@@ -190,9 +190,9 @@ async function wholeCall(store: AdmissionStore, team: string, id = 'one') {
 }
 
 /** Admits requests from another process. @returns for each request its minute by the server's clock, and whether it was admitted. */
-async function ask(
+async function query(
 	url: string,
-	{ calls, name, skewMs }: { calls: number; name: string; skewMs: number },
+	{ requests, name, skewMs }: { requests: number; name: string; skewMs: number },
 	env: Record<string, string> = {},
 ): Promise<[minute: number, isAdmitted: boolean][]> {
 	const script = `
@@ -205,7 +205,7 @@ async function ask(
 		for (let isConnected = false; !isConnected; ) {
 			isConnected = await store.release('nobody', 'red').then(() => true, () => new Promise((resolve) => setTimeout(resolve, 20, false)));
 		}
-		const answers = await Promise.all(Array.from({ length: ${calls} }, (_, index) =>
+		const answers = await Promise.all(Array.from({ length: ${requests} }, (_, index) =>
 			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, holds: [], holdMs: 1000 })));
 		console.log(JSON.stringify(answers.map(({ isAdmitted, reading }) => [Math.floor(reading.nowMs / 60000), isAdmitted])));
 		await store.close();`;

@@ -11,14 +11,14 @@ import {
 	type BudgetHold,
 	budgetKey,
 	CountersMissing,
-	type HeldCall,
+	type ReservedRequest,
 	rememberEndedMs,
 	type Settled,
 	type Settlement,
 	type TeamTotals,
 } from '../contracts/admission.ts';
 import { itemsFrom, listOf, textFrom } from '../decode.ts';
-import { CallDeadlines } from '../operation-deadlines.ts';
+import { OperationDeadlines } from '../operation-deadlines.ts';
 import { compileScripts, type Operation } from './admission-scripts.ts';
 import { Riders } from './command-coalescer.ts';
 import { RedisConnection, type RedisSettings } from './redis-connection.ts';
@@ -66,7 +66,7 @@ export async function openRedisAdmission(
 	const store = new RedisAdmission(connection, scripts, { prefix: settings.prefix ?? 'tollgate', owner: settings.owner ?? '' }, clock);
 	// The first use of connection and script is slow, so a trial takes the place of a client's request.
 	const isReady = await connection.firstReady(firstReadyMs, clock);
-	if (isReady) await new CallDeadlines(clock, trialPatience).race(store.admit(trial)).catch(() => undefined);
+	if (isReady) await new OperationDeadlines(clock, trialPatience).race(store.admit(trial)).catch(() => undefined);
 	else log.warn('counter store not reachable yet', { address: connection.address });
 	return store;
 }
@@ -95,7 +95,7 @@ class RedisAdmission implements SharedAdmission {
 	async admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens = 0, holds, holdMs }: AdmissionRequest): Promise<Admission> {
 		this.register(team);
 		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', reservedTokens, holdMs];
-		const [verdict, reading] = await this.ask('admit', team, [id], [id, ...limits, ...holds.flatMap(limitOf)], holds);
+		const [verdict, reading] = await this.query('admit', team, [id], [id, ...limits, ...holds.flatMap(limitOf)], holds);
 		if (verdict === 'admitted') return { isAdmitted: true, reading };
 		if (verdict.startsWith('admitted:')) {
 			const reservedNanoUsd = BigInt(verdict.slice('admitted:'.length));
@@ -109,7 +109,7 @@ class RedisAdmission implements SharedAdmission {
 
 	async settle({ id, team, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
 		const values = [id, tokens, moneyText(costNanoUsd), rememberEndedMs, dayNumberOf(admittedMs), ...budgets.map(budgetKey)];
-		const [verdict, reading] = await this.ends.wait(() => this.ask('settle', team, [id], values, budgets));
+		const [verdict, reading] = await this.ends.wait(() => this.query('settle', team, [id], values, budgets));
 		return { isDuplicate: verdict === 'duplicate', isLate: verdict === 'late', budgets: reading.budgets };
 	}
 
@@ -136,7 +136,7 @@ class RedisAdmission implements SharedAdmission {
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
-		return (await this.ask('read', team, [], budgets.map(budgetKey), budgets))[1];
+		return (await this.query('read', team, [], budgets.map(budgetKey), budgets))[1];
 	}
 
 	async restore({ team, tokensToday, budgets, endedIds }: TeamTotals): Promise<void> {
@@ -144,10 +144,10 @@ class RedisAdmission implements SharedAdmission {
 		await this.evaluate('restore', team, endedIds, [tokensToday, rememberEndedMs, ...totals]);
 	}
 
-	async rehold(team: string, calls: readonly HeldCall[]): Promise<void> {
+	async rehold(team: string, requests: readonly ReservedRequest[]): Promise<void> {
 		this.register(team);
-		for (let first = 0; first < calls.length; first += reheldAtOnce) {
-			const some = calls.slice(first, first + reheldAtOnce);
+		for (let first = 0; first < requests.length; first += reheldAtOnce) {
+			const some = requests.slice(first, first + reheldAtOnce);
 			const values = some.flatMap(({ id, admittedMs, holdMs, reservedTokens = 0, holds }) => {
 				return [
 					id,
@@ -199,7 +199,7 @@ class RedisAdmission implements SharedAdmission {
 	}
 
 	/** Runs an operation whose response is a verdict and a reading. */
-	private async ask(
+	private async query(
 		operation: Operation,
 		team: string,
 		ids: readonly string[],

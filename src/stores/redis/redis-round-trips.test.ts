@@ -49,10 +49,10 @@ async function turns(): Promise<void> {
 test('a call is one round trip: its end goes with the next call, which already sees it', async () => {
 	const ends: ReturnType<typeof settle>[] = [];
 	const before = link.pieces;
-	for (let call = 0; call < 20; call++) {
-		const { reading } = await admit(`call-${call}`);
-		expect(reading.budgets).toEqual([{ ...month, settledNanoUsd: 7n * BigInt(call), heldNanoUsd: 10n }]);
-		ends.push(settle(`call-${call}`));
+	for (let request = 0; request < 20; request++) {
+		const { reading } = await admit(`call-${request}`);
+		expect(reading.budgets).toEqual([{ ...month, settledNanoUsd: 7n * BigInt(request), heldNanoUsd: 10n }]);
+		ends.push(settle(`call-${request}`));
 		await turns();
 	}
 	expect(link.pieces - before).toBe(20);
@@ -62,16 +62,16 @@ test('a call is one round trip: its end goes with the next call, which already s
 });
 
 test('without another call ends go together after a moment, and many at once', async () => {
-	for (let call = 0; call < 30; call++) await admit(`call-${call}`);
+	for (let request = 0; request < 30; request++) await admit(`call-${request}`);
 	const before = link.pieces;
-	const some = Array.from({ length: 10 }, (_, call) => settle(`call-${call}`));
+	const some = Array.from({ length: 10 }, (_, request) => settle(`call-${request}`));
 	const released = store.release('call-10', 'red');
 	await turns();
 	expect(link.pieces).toBe(before);
 	clock.advance(3);
 	await Promise.all([...some, released]);
 	expect(link.pieces - before).toBe(1);
-	await Promise.all(Array.from({ length: 25 }, (_, call) => settle(`call-${call}`)));
+	await Promise.all(Array.from({ length: 25 }, (_, request) => settle(`call-${request}`)));
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n * 24n, heldNanoUsd: 50n }]);
 });
 

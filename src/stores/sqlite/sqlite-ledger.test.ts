@@ -51,7 +51,7 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 	let round = 0;
 	const operation = fc.record({
 		kind: fc.constantFrom('open', 'open', 'close', 'close', 'close twice', 'prune'),
-		call: fc.nat(12),
+		request: fc.nat(12),
 		team: fc.constantFrom('red', 'blue', ''),
 		model: fc.constantFrom('claude', 'gpt', '__proto__'),
 		hour: fc.nat(80),
@@ -64,8 +64,8 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 			round += 1;
 			const pending: Promise<unknown>[] = [];
 			const closes: Promise<unknown>[] = [];
-			for (const { kind, call, team, model: name, hour, amount, tokens, waits } of operations) {
-				const id = call % 2 === 0 ? `req_${`${round}`.padStart(12, '0')}${`${call}`.padStart(20, '0')}` : `${round}-${call}`;
+			for (const { kind, request, team, model: name, hour, amount, tokens, waits } of operations) {
+				const id = request % 2 === 0 ? `req_${`${round}`.padStart(12, '0')}${`${request}`.padStart(20, '0')}` : `${round}-${request}`;
 				const opened = openRow(id, { team, model: name, startedMs: ledgerNoonMs - hour * hourMs, holdNanoUsd: amount });
 				const closed = closedRow(id, { usage: { ...closedRow(id).usage, outputTokens: tokens }, costNanoUsd: amount });
 				if (kind === 'prune') {

@@ -6,12 +6,12 @@ import type { Log } from '../../core/log.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { Ledger, LedgerReader } from '../contracts/ledger.ts';
 import type { LedgerSpool } from '../contracts/ledger-spool.ts';
-import { createStoreThread, type StoreThread, type ThreadCalls } from '../store-thread.ts';
+import { createStoreThread, type StoreThread, type WorkerOperations } from '../store-thread.ts';
 import { msPerDay, msPerHour } from '../sum-tables.ts';
 import { AssessmentQueue } from './ledger/assessment-queue.ts';
 import { ledgerRowOf } from './ledger/compact-entries.ts';
 import { lockRun } from './ledger/instance-lock.ts';
-import type { ReaderCalls, UnsentAssessments, WriterCalls } from './ledger/ledger-operations.ts';
+import type { ReaderOperations, UnsentAssessments, WriterOperations } from './ledger/ledger-operations.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
 import type { LedgerThreadData } from './ledger/ledger-worker.ts';
@@ -66,17 +66,17 @@ async function openLedger(
 ): Promise<SpoolingLedger> {
 	const { clock, log } = deps;
 	const data = { ...settings, run: randomBytes(8).toString('hex'), spools: noted !== undefined };
-	const writer = createLedgerThread<WriterCalls>(threadData('writer', data));
+	const writer = createLedgerThread<WriterOperations>(threadData('writer', data));
 	const { journal, unlockRun } = await startWriting(writer, data);
-	const reader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
-	const wideReader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
+	const reader: StoreThread<ReaderOperations> = createLedgerThread(threadData('reader', data));
+	const wideReader: StoreThread<ReaderOperations> = createLedgerThread(threadData('reader', data));
 	const write = createWrite(writer, reader, noted);
 	const queue = new LedgerQueue({ write, journal, clock, log, path: join(settings.dataDir, ledgerFileName) });
-	const assessments = new AssessmentQueue({ write: (rows) => writer.call('assess', rows), clock, log });
+	const assessments = new AssessmentQueue({ write: (rows) => writer.request('assess', rows), clock, log });
 	const prune = async (beforeMs: number): Promise<number> => {
 		await queue.flush();
-		await untilNone(() => unlessUnavailable(writer.call('pruneAssessments', beforeMs)));
-		return untilNone(() => unlessUnavailable(writer.call('pruneSome', beforeMs)));
+		await untilNone(() => unlessUnavailable(writer.request('pruneAssessments', beforeMs)));
+		return untilNone(() => unlessUnavailable(writer.request('pruneSome', beforeMs)));
 	};
 	const stopRetention = settings.retainDays === null ? undefined : retain(settings.retainDays, prune, deps);
 	const end = async (): Promise<void> => {
@@ -91,7 +91,7 @@ async function openLedger(
 		open: (row) => queue.open(row),
 		close: (row, told) => queue.close(row, told),
 		async closeInterrupted() {
-			const rows = await unlessUnavailable(writer.call('closeInterrupted', clock.nowMs()));
+			const rows = await unlessUnavailable(writer.request('closeInterrupted', clock.nowMs()));
 			noted?.();
 			return rows;
 		},
@@ -111,17 +111,17 @@ async function openLedger(
 		unsentAssessments: {
 			async read(limit) {
 				await assessments.flush();
-				return reader.call('readUnsentAssessments', limit);
+				return reader.request('readUnsentAssessments', limit);
 			},
-			forget: async (through) => void (await writer.call('forgetAssessments', through)),
+			forget: async (through) => void (await writer.request('forgetAssessments', through)),
 		},
 		spool: {
 			async read(limit) {
 				await queue.flush();
-				return reader.call('readOutbox', limit);
+				return reader.request('readOutbox', limit);
 			},
-			forget: async (done) => void (await writer.call('forget', done)),
-			pruneSent: (beforeMs) => untilNone(() => writer.call('pruneSentSome', beforeMs)),
+			forget: async (done) => void (await writer.request('forget', done)),
+			pruneSent: (beforeMs) => untilNone(() => writer.request('pruneSentSome', beforeMs)),
 		},
 		end() {
 			ending ??= end();
@@ -132,17 +132,17 @@ async function openLedger(
 
 /** Makes the reader run a checkpoint after a number of batches. */
 function createWrite(
-	writer: StoreThread<WriterCalls>,
-	reader: StoreThread<ReaderCalls>,
+	writer: StoreThread<WriterOperations>,
+	reader: StoreThread<ReaderOperations>,
 	noted: (() => void) | undefined,
 ): LedgerQueueDeps['write'] {
 	let batchesSinceCheckpoint = 0;
 	return async (batch) => {
 		if (++batchesSinceCheckpoint === batchesPerCheckpoint) {
 			batchesSinceCheckpoint = 0;
-			reader.call('checkpoint', null).catch(() => undefined);
+			reader.request('checkpoint', null).catch(() => undefined);
 		}
-		const exceptions = await writer.call('write', packBatch(batch));
+		const exceptions = await writer.request('write', packBatch(batch));
 		noted?.();
 		return exceptions;
 	};
@@ -155,12 +155,12 @@ async function untilNone(deleteSome: () => Promise<number>): Promise<number> {
 }
 
 async function startWriting(
-	writer: StoreThread<WriterCalls>,
+	writer: StoreThread<WriterOperations>,
 	{ dataDir, run, durability }: Pick<LedgerThreadData, 'dataDir' | 'run' | 'durability'>,
 ): Promise<{ journal: OpenJournal; unlockRun: () => void }> {
 	let unlockRun: (() => void) | undefined;
 	try {
-		await writer.call('open', null);
+		await writer.request('open', null);
 		unlockRun = lockRun(dataDir, run);
 		return { journal: new OpenJournal(dataDir, run, durability), unlockRun };
 	} catch (cause) {
@@ -173,9 +173,9 @@ async function startWriting(
 /** Reader for processes that serve no requests. @throws StoreUnusable when the file cannot be opened. */
 export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings, 'dataDir'>): Promise<LedgerReader> {
 	const data = threadData('reader', { ...settings, durability: 'process', run: '', spools: false });
-	const reader: StoreThread<ReaderCalls> = createLedgerThread(data);
+	const reader: StoreThread<ReaderOperations> = createLedgerThread(data);
 	try {
-		await reader.call('open', null);
+		await reader.request('open', null);
 	} catch (cause) {
 		await reader.stop();
 		throw cause;
@@ -191,24 +191,24 @@ async function nothingWaits(): Promise<void> {}
  * @param assessed resolves when earlier assessments can be read.
  */
 function createReading(
-	reader: StoreThread<ReaderCalls>,
-	wideReader: StoreThread<ReaderCalls>,
+	reader: StoreThread<ReaderOperations>,
+	wideReader: StoreThread<ReaderOperations>,
 	written: () => Promise<void>,
 	assessed: () => Promise<void>,
 ): LedgerReader {
 	return {
 		summarize: (query) =>
-			unlessUnavailable(written().then(() => (query.team === undefined ? wideReader : reader).call('summarize', query))),
-		sumCosts: (query) => unlessUnavailable(written().then(() => reader.call('sumCosts', query))),
+			unlessUnavailable(written().then(() => (query.team === undefined ? wideReader : reader).request('summarize', query))),
+		sumCosts: (query) => unlessUnavailable(written().then(() => reader.request('sumCosts', query))),
 		async list(query) {
-			const { rows, nextCursor } = await unlessUnavailable(written().then(() => reader.call('list', query)));
+			const { rows, nextCursor } = await unlessUnavailable(written().then(() => reader.request('list', query)));
 			return { rows: rows.map(ledgerRowOf), nextCursor };
 		},
-		readTeam: (query) => unlessUnavailable(written().then(() => reader.call('readTeam', query))),
-		check: () => unlessUnavailable(written().then(() => reader.call('check', null))),
-		listAssessments: (query) => unlessUnavailable(assessed().then(() => reader.call('listAssessments', query))),
+		readTeam: (query) => unlessUnavailable(written().then(() => reader.request('readTeam', query))),
+		check: () => unlessUnavailable(written().then(() => reader.request('check', null))),
+		listAssessments: (query) => unlessUnavailable(assessed().then(() => reader.request('listAssessments', query))),
 		async verdictsOf(requestIds) {
-			return new Map(await unlessUnavailable(assessed().then(() => reader.call('verdictsOf', requestIds))));
+			return new Map(await unlessUnavailable(assessed().then(() => reader.request('verdictsOf', requestIds))));
 		},
 		end: () => reader.stop(),
 	};
@@ -221,9 +221,9 @@ function threadData(
 	return { kind, dataDir, durability, run, spools };
 }
 
-async function unlessUnavailable<Result>(answer: Promise<Result>): Promise<Result> {
+async function unlessUnavailable<Result>(response: Promise<Result>): Promise<Result> {
 	try {
-		return await answer;
+		return await response;
 	} catch (cause) {
 		if (cause instanceof RangeError) throw cause;
 		throw new UpstreamError('records_unavailable', { cause });
@@ -240,7 +240,7 @@ function retain(days: number, prune: (beforeMs: number) => Promise<number>, { cl
 	return () => timer?.cancel();
 }
 
-export function createLedgerThread<Calls extends ThreadCalls>(data: LedgerThreadData): StoreThread<Calls> {
+export function createLedgerThread<Calls extends WorkerOperations>(data: LedgerThreadData): StoreThread<Calls> {
 	const file = new URL(`./ledger/ledger-worker${extname(import.meta.url)}`, import.meta.url);
 	return createStoreThread({ file, name: `ledger ${data.kind}`, data });
 }

@@ -20,7 +20,7 @@ export type Capability =
 
 /** Each method throws `Rejection` `field_invalid` for values that the client's own dialect forbids. */
 export interface Conversation {
-	readonly isStreamed: boolean;
+	readonly isStreaming: boolean;
 	/** Emits each turn as soon as it is read, in the client's order. The next results turn contains the results of a turn's calls. */
 	readTurns(take: (turn: Turn) => void): void;
 	/** Empty without tools. */

@@ -13,5 +13,5 @@ export function fitName(name: string, longest: number): string {
 }
 
 /** Maximum length in chat completions. */
-export const longestCallId = 40;
+export const maxCallIdLength = 40;
 export const longestToolName = 64;

@@ -78,7 +78,7 @@ export interface ResponseSink {
 }
 
 /** Facts about the request that its response needs. */
-export interface TranslatedCall {
+export interface ResponseContext {
 	/** The client's request. */
 	readonly request: JsonObject;
 	/** Model name that the client used. */
@@ -93,7 +93,7 @@ export interface TranslatedCall {
 }
 
 /** Returns the usage for the client at the end of a response, which is the charged usage if there is any. */
-export function toldToCaller(told: Usage | undefined, { charged }: TranslatedCall): Usage | undefined {
+export function clientMessage(told: Usage | undefined, { charged }: ResponseContext): Usage | undefined {
 	return charged?.()?.usage ?? told;
 }
 
@@ -133,9 +133,9 @@ export interface ResponseReading {
 
 /** Writes the responses of a client dialect. */
 export interface ResponseWriting {
-	createStreamWriter(call: TranslatedCall, toolNameOf: ToolNaming): ResponseSink & WrittenStream;
-	createBodyWriter(call: TranslatedCall, toolNameOf: ToolNaming): BodyWriter;
-	writeError(error: ProviderError, call: TranslatedCall): JsonObject;
+	createStreamWriter(call: ResponseContext, toolNameOf: ToolNaming): ResponseSink & WrittenStream;
+	createBodyWriter(call: ResponseContext, toolNameOf: ToolNaming): BodyWriter;
+	writeError(error: ProviderError, call: ResponseContext): JsonObject;
 	/** Returns the names of the tools that a request offers. */
 	toolNames(request: JsonObject): readonly string[];
 	/** Name of the member with the finish reason. */

@@ -3,10 +3,10 @@ import type { Capability, ToolCall, ToolResult } from './conversation.ts';
 import { inOrderOfCalls, type PairingWords, resultParts, ToolPairing } from './tool-pairing.ts';
 
 const words: PairingWords = {
-	unasked: 'is unasked',
+	unsupported: 'is unasked',
 	repeatedResult: 'is repeated',
-	unanswered: 'is unanswered',
-	unansweredMember: '.id',
+	pendingCalls: 'is unanswered',
+	unsupportedMember: '.id',
 	repeatedCall: 'is used',
 };
 
@@ -24,9 +24,9 @@ function opened(...ids: readonly string[]): ToolPairing {
 	return pairing;
 }
 
-function answer(pairing: ToolPairing, id: string): void {
+function response(pairing: ToolPairing, id: string): void {
 	const at = { path: `results.${id}` };
-	pairing.answer({ type: 'result', at, call: pairing.callOf(id, at), content: id, isError: false });
+	pairing.response({ type: 'result', at, call: pairing.callOf(id, at), content: id, isError: false });
 }
 
 const rejection = (param: string, rest: string): Error =>
@@ -35,7 +35,7 @@ const rejection = (param: string, rest: string): Error =>
 describe('calls and results', () => {
 	test('results stay in the order of the client, and are available in the order of their calls', () => {
 		const pairing = opened('a', 'b', 'c');
-		for (const id of ['c', 'a', 'b']) answer(pairing, id);
+		for (const id of ['c', 'a', 'b']) response(pairing, id);
 		const turn = pairing.close();
 		const idsOf = (results: readonly ToolResult[] = []): readonly string[] => results.map((one) => one.call.id);
 		expect(idsOf(turn?.results)).toEqual(['c', 'a', 'b']);
@@ -45,23 +45,23 @@ describe('calls and results', () => {
 
 	test('a call without a result is rejected with its own path, the first one', () => {
 		const pairing = opened('a', 'b', 'c');
-		answer(pairing, 'a');
+		response(pairing, 'a');
 		expect(() => pairing.close()).toThrow(rejection('calls.b.id', 'is unanswered'));
 	});
 
 	test('a result without an open call is rejected, and so is a second one', () => {
 		const pairing = opened('a');
-		expect(() => answer(pairing, 'x')).toThrow(rejection('results.x', 'is unasked'));
-		answer(pairing, 'a');
-		expect(() => answer(pairing, 'a')).toThrow(rejection('results.a', 'is repeated'));
+		expect(() => response(pairing, 'x')).toThrow(rejection('results.x', 'is unasked'));
+		response(pairing, 'a');
+		expect(() => response(pairing, 'a')).toThrow(rejection('results.a', 'is repeated'));
 		pairing.close();
-		expect(() => answer(pairing, 'a')).toThrow(rejection('results.a', 'is unasked'));
+		expect(() => response(pairing, 'a')).toThrow(rejection('results.a', 'is unasked'));
 	});
 
 	test('two open calls of one id are rejected; after its result, the id is free', () => {
 		const pairing = opened('a');
 		expect(() => pairing.open(call('a'))).toThrow(rejection('calls.a.id', 'is used'));
-		answer(pairing, 'a');
+		response(pairing, 'a');
 		pairing.close();
 		expect(() => pairing.open(call('a'))).not.toThrow();
 	});
@@ -70,7 +70,7 @@ describe('calls and results', () => {
 		const pairing = opened('a');
 		expect(pairing.closeForInstructions(anywhere)).toBeUndefined();
 		expect(() => pairing.closeForInstructions(nowhere)).toThrow(rejection('calls.a.id', 'is unanswered'));
-		answer(pairing, 'a');
+		response(pairing, 'a');
 		expect(pairing.closeForInstructions(anywhere)?.results).toHaveLength(1);
 	});
 

@@ -4,13 +4,13 @@ import { isBlank, type Place, rejectField } from './json-view.ts';
 /** Messages of a client's dialect, appended to the path. */
 export interface PairingWords {
 	/** For a result without an open call. */
-	readonly unasked: string;
+	readonly unsupported: string;
 	readonly repeatedResult: string;
 	/** For a call without a result. */
-	readonly unanswered: string;
+	readonly pendingCalls: string;
 	readonly repeatedCall: string;
 	/** Suffix of a call's path for a missing result. */
-	readonly unansweredMember: '' | '.id';
+	readonly unsupportedMember: '' | '.id';
 }
 
 /** Pairs each tool call of the assistant with its result: every call has exactly one, before the next turn other than instructions. */
@@ -38,11 +38,11 @@ export class ToolPairing {
 	/** Returns the call that a result names. @throws `Rejection` `field_invalid` if there is none, or it already has a result. */
 	callOf(id: string, at: Place): ToolCall {
 		const open = this.#byId.get(id);
-		if (open === undefined) return rejectField(at.path, this.#words.unasked);
+		if (open === undefined) return rejectField(at.path, this.#words.unsupported);
 		return open.isAnswered ? rejectField(at.path, this.#words.repeatedResult) : open.call;
 	}
 
-	answer(result: ToolResult): void {
+	response(result: ToolResult): void {
 		const open = this.#byId.get(result.call.id);
 		if (open !== undefined) open.isAnswered = true;
 		this.#results.push(result);
@@ -65,7 +65,7 @@ export class ToolPairing {
 	close(): ResultsTurn | undefined {
 		if (this.#calls.length === 0) return undefined;
 		for (const { call, isAnswered } of this.isAwaitingResults ? this.#byId.values() : []) {
-			if (!isAnswered) rejectField(`${call.at.path}${this.#words.unansweredMember}`, this.#words.unanswered);
+			if (!isAnswered) rejectField(`${call.at.path}${this.#words.unsupportedMember}`, this.#words.pendingCalls);
 		}
 		const turn: ResultsTurn = { role: 'results', results: this.#results, calls: this.#calls };
 		this.#byId.clear();

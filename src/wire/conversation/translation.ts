@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/upstream-error.ts';
 import { EventBatch, noEvents } from '../events/event-batch.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
-import type { ResponseReading, ResponseWriting, StreamReader, ToolNaming, TranslatedCall, WrittenStream } from './response.ts';
+import type { ResponseContext, ResponseReading, ResponseWriting, StreamReader, ToolNaming, WrittenStream } from './response.ts';
 
 /** Translates the responses of one provider dialect for clients of another. Pure. */
 export interface ResponseTranslation {
@@ -10,16 +10,16 @@ export interface ResponseTranslation {
 	 * Translates a non-streaming response of status 200. @throws `UpstreamError` `provider_response_invalid` for a body outside the provider's
 	 * format.
 	 */
-	translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject;
+	translateResponse(body: JsonObject, call: ResponseContext): JsonObject;
 	/** Returns warnings for content of a non-streaming response that the client's format cannot express. */
-	answerWarnings?(body: JsonObject): readonly string[];
+	responseWarnings?(body: JsonObject): readonly string[];
 	/**
 	 * Translates the body of an error response into the format of the client's vendor. The gateway sets its status, by one rule for all
 	 * formats.
 	 * @param status as the provider sent it. @param body undefined if it is not JSON.
 	 */
-	translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError;
-	translateStream(call: TranslatedCall): StreamTranslation;
+	translateError(status: number, body: JsonObject | undefined, call: ResponseContext): TranslatedError;
+	translateStream(call: ResponseContext): StreamTranslation;
 }
 
 export interface TranslatedError {
@@ -92,7 +92,7 @@ export class TranslatedStream implements StreamTranslation {
 /** Composes the translation from a provider dialect to a client dialect. */
 export function translateResponses(reading: ResponseReading, writing: ResponseWriting): ResponseTranslation {
 	return {
-		translateAnswer(body, call) {
+		translateResponse(body, call) {
 			const writer = writing.createBodyWriter(
 				call,
 				toolNaming(reading, () => writing.toolNames(call.request)),
@@ -100,7 +100,7 @@ export function translateResponses(reading: ResponseReading, writing: ResponseWr
 			reading.readBody(body, writer);
 			return writer.body();
 		},
-		answerWarnings: (body) => (reading.finishWarnings?.(body) ?? []).map((warning) => `${writing.finishField}: ${warning}`),
+		responseWarnings: (body) => (reading.finishWarnings?.(body) ?? []).map((warning) => `${writing.finishField}: ${warning}`),
 		translateError(status, body, call) {
 			const error = reading.readError(status, body);
 			const { retryAfterSeconds } = error;

@@ -28,7 +28,7 @@ export interface Dialect {
 	/** Top-level members besides `model` that the gateway edits; their ranges in the body are needed. */
 	readonly editedMembers: readonly string[];
 	/** Returns the edits that make a stream report usage. */
-	askForUsage(body: JsonBody): readonly Edit[];
+	requestUsage(body: JsonBody): readonly Edit[];
 	/** Returns a written request for a server that rejects the option for usage in streams. */
 	withoutUsageOption(body: JsonObject): JsonObject;
 	/** Returns the maximum output that a request asks for. */
@@ -41,7 +41,7 @@ export interface Dialect {
 	 * True if a request asks for thinking, false if it turns thinking off; undefined if it does not say. A field of another dialect turns
 	 * nothing off.
 	 */
-	asksForThinking(members: JsonObject): boolean | undefined;
+	requestsThinking(members: JsonObject): boolean | undefined;
 	/** Options of requests that cost more than the list price. */
 	readonly surcharges: Surcharges;
 	/** Detects the lines by which a stream of this format reports completion or failure. */

@@ -26,10 +26,10 @@ const control = /[^ -\uffff]/;
  * @throws `Rejection` `body_not_utf8`
  */
 export function readBodyText(bytes: Buffer, longStrings: readonly ByteRange[]): BodyText {
-	return (longStrings.length === 0 ? undefined : cutText(bytes, longStrings)) ?? wholeText(bytes);
+	return (longStrings.length === 0 ? undefined : cutText(bytes, longStrings)) ?? fullText(bytes);
 }
 
-function wholeText(bytes: Buffer): BodyText {
+function fullText(bytes: Buffer): BodyText {
 	const text = decode(bytes);
 	// Every character beyond ASCII has more bytes than UTF-16 code units.
 	return { isAscii: text.length === bytes.length, parse: (parse) => parse(text) };
@@ -63,7 +63,7 @@ function cutText(bytes: Buffer, longStrings: readonly ByteRange[]): BodyText | u
 			try {
 				value = parse(marked);
 			} catch {
-				return wholeText(bytes).parse(parse);
+				return fullText(bytes).parse(parse);
 			}
 			return typeof value === 'string' ? textOf(value) : fill(value, textOf);
 		},

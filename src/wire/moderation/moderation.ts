@@ -26,7 +26,7 @@ export interface EngineUsage {
 	readonly units: number;
 }
 
-export interface EngineAnswer {
+export interface ModerationResponse {
 	readonly findings: readonly EngineFinding[];
 	readonly usage: EngineUsage;
 }
@@ -44,7 +44,7 @@ export interface EngineProtocol {
 	/** Header fields of every request, besides its type and length; empty if requests are signed. */
 	readonly headers: Readonly<Record<string, string>>;
 	/** @param body a parsed response of status 200. @returns undefined if it does not match the provider's format. */
-	read(body: unknown): EngineAnswer | undefined;
+	read(body: unknown): ModerationResponse | undefined;
 }
 
 /** Groups texts so that each group fits a request: long texts are split, short ones combined. */

@@ -10,9 +10,9 @@ const keyRejection = '"API_KEY_INVALID"';
 /** Google Gemini in its own format, in which the URL decides between streaming and non-streaming. */
 export const gemini: Protocol = {
 	wire: 'gemini',
-	locate({ pathPrefix }, model, query, isStreamed) {
-		const method = isStreamed ? 'streamGenerateContent' : 'generateContent';
-		const parameters = isStreamed ? [query, 'alt=sse'].filter((one) => one !== '').join('&') : query;
+	locate({ pathPrefix }, model, query, isStreaming) {
+		const method = isStreaming ? 'streamGenerateContent' : 'generateContent';
+		const parameters = isStreaming ? [query, 'alt=sse'].filter((one) => one !== '').join('&') : query;
 		return withQuery(`${pathPrefix}/v1beta/models/${modelSegment(model)}:${method}`, parameters);
 	},
 	authenticate: (apiKey) => ({ 'x-goog-api-key': apiKey }),

@@ -6,10 +6,10 @@ export interface Protocol {
 	/**
 	 * Returns path and query of the inference URL.
 	 * @param query the client's, without `?`; empty for none.
-	 * @param isStreamed for providers whose URL decides it, not the body.
+	 * @param isStreaming for providers whose URL decides it, not the body.
 	 * @throws `Rejection` `field_invalid` if no model of this provider can have that name.
 	 */
-	locate(place: ProviderPlace, model: string, query: string, isStreamed: boolean): string;
+	locate(place: ProviderPlace, model: string, query: string, isStreaming: boolean): string;
 	/** Path for token counts of requests in the provider's own format; undefined if there is none. */
 	readonly countPath?: string;
 	authenticate(apiKey: string): Readonly<Record<string, string>>;

@@ -32,7 +32,7 @@ export interface ProviderSettings {
 	/** Version in Azure's classic URL form; null, the default, selects the newer form. */
 	readonly apiVersion?: string | null;
 	/** False for a server that rejects `stream_options`; usage of its streams is estimated. */
-	readonly asksForStreamUsage?: boolean;
+	readonly requestsStreamUsage?: boolean;
 	/** For Gemini: true to use its endpoint for chat completions instead of its own format. */
 	readonly speaksOpenai?: boolean;
 	/** Sent with every request, whatever the client sends. */
@@ -61,7 +61,7 @@ export class Provider {
 	readonly secrets: readonly string[];
 	/** False until an operator sets its key and URL; it cannot be called before. */
 	readonly isConfigured: boolean;
-	readonly asksForStreamUsage: boolean;
+	readonly requestsStreamUsage: boolean;
 	readonly #place: ProviderPlace;
 	readonly #baseHeaders: Readonly<Record<string, string>>;
 	readonly #forwards: readonly ForwardedHeader[];
@@ -72,7 +72,7 @@ export class Provider {
 		const needsNoKey = kind === 'openai-compatible' && apiKey === null;
 		this.name = name;
 		this.kind = kind;
-		this.asksForStreamUsage = settings.asksForStreamUsage ?? true;
+		this.requestsStreamUsage = settings.requestsStreamUsage ?? true;
 		this.protocol = kind === 'gemini' && settings.speaksOpenai === true ? geminiOpenai : protocols[kind];
 		this.origin = url?.origin ?? '';
 		this.mayReachPrivateNetwork = mayReachPrivateNetwork;
@@ -96,8 +96,8 @@ export class Provider {
 	}
 
 	/** Returns path and query of the inference URL. @throws `Rejection` `field_invalid`. */
-	locate(model: string, query: string, isStreamed: boolean): string {
-		return this.protocol.locate(this.#place, model, query, isStreamed);
+	locate(model: string, query: string, isStreaming: boolean): string {
+		return this.protocol.locate(this.#place, model, query, isStreaming);
 	}
 
 	/** True if `locateCount` has a URL. */

@@ -5,7 +5,7 @@ import { UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 function closely(reader: UsageReader, events: readonly object[], tokensPerCounted = 1) {
-	const meter = new UsageMeter(reader, { estimatedInputTokens: 9, isUnasked: false, tokensPerCounted });
+	const meter = new UsageMeter(reader, { estimatedInputTokens: 9, isUsageInjected: false, tokensPerCounted });
 	for (const event of events) meter.push(eventsIn(`data: ${JSON.stringify(event)}\n\n`));
 	const { usage, countedTokens, texts } = meter.read();
 	return [usage.outputTokens, countedTokens, texts];

@@ -1,7 +1,7 @@
 /** The full path of a stream whose client did not ask for usage, against simulated providers: requested, reported, removed. */
 
 import { describe, expect, it } from 'vitest';
-import { planAnswer } from '../../../simulator/plan/plan-response.ts';
+import { planResponse } from '../../../simulator/plan/plan-response.ts';
 import { planOf } from '../../../simulator/plan/prompt-digest.ts';
 import { createSeededRandom } from '../../../simulator/seeded-random.ts';
 import { azureWire } from '../../../simulator/wires/azure/azure.ts';
@@ -9,7 +9,7 @@ import { geminiOpenAiWire } from '../../../simulator/wires/gemini/gemini-openai.
 import { openAiWire } from '../../../simulator/wires/openai/openai.ts';
 import type { Wire, WireTarget } from '../../../simulator/wires/wire.ts';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
-import { askForUsage } from '../dialects/chat/request-edits.ts';
+import { requestUsage } from '../dialects/chat/request-edits.ts';
 import { parseBody } from '../json/parse-body.ts';
 import { spliceBody } from '../json/splice-body.ts';
 import { UsageMeter } from './usage-meter.ts';
@@ -22,9 +22,9 @@ const quirks = { omitsUsage: false, repeatsStart: false, omitsIndex: false, empt
 /** Returns a provider's stream for a request, with the same random numbers each time. */
 function streamOf(wire: Wire, request: Buffer): { readonly events: readonly Buffer[]; readonly outputTokens: number } {
 	const body = JSON.parse(request.toString()) as { readonly model: string };
-	const call = wire.openCall(body, body.model, target);
+	const call = wire.openRequest(body, body.model, target);
 	const random = createSeededRandom(7);
-	const plan = planAnswer(planOf(wire.readPrompt(body, body.model, target)), input, {}, random);
+	const plan = planResponse(planOf(wire.readPrompt(body, body.model, target)), input, {}, random);
 	const events = [...call.renderEvents({ plan, random, createdSeconds: 1_790_000_000, quirks })].map(({ bytes }) => Buffer.from(bytes));
 	return { events, outputTokens: plan.usage.output };
 }
@@ -51,21 +51,21 @@ const requests: readonly (readonly [name: string, Wire, Record<string, unknown>]
 ];
 
 describe.each(requests)('%s', (_name, wire, request) => {
-	const unasked = Buffer.from(JSON.stringify({ ...request, stream: true }));
-	const body = parseBody(unasked, new Set(['stream_options']));
-	const asked = spliceBody(body.bytes, askForUsage(body));
-	const { events, outputTokens } = streamOf(wire, asked);
+	const injected = Buffer.from(JSON.stringify({ ...request, stream: true }));
+	const body = parseBody(injected, new Set(['stream_options']));
+	const requested = spliceBody(body.bytes, requestUsage(body));
+	const { events, outputTokens } = streamOf(wire, requested);
 
 	it('reaches the client as if usage had not been requested, and is charged the reported usage', () => {
-		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUnasked: true });
+		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUsageInjected: true });
 		const relayed = Buffer.concat(events.map((event) => meter.push(eventsIn(event)).bytes)).toString();
 		expect(Buffer.concat(events).toString()).toContain('"usage":{');
-		expect(relayed).toBe(Buffer.concat(streamOf(wire, unasked).events).toString());
+		expect(relayed).toBe(Buffer.concat(streamOf(wire, injected).events).toString());
 		expect(meter.read()).toMatchObject({ usage: { inputTokens: 20, cacheReadTokens: 12, outputTokens }, isEstimated: false });
 	});
 
 	it('reaches a client that asked for usage byte for byte', () => {
-		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUnasked: false });
+		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUsageInjected: false });
 		for (const event of events) expect(meter.push(eventsIn(event)).bytes.equals(event)).toBe(true);
 	});
 });

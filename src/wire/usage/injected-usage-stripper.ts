@@ -10,7 +10,7 @@ const space = 0x20;
 const firstOfNull = 0x6e;
 
 /** Removes the usage that the gateway, not the client, asked for from a stream: members `usage`, and whole events without other content. */
-export class UnaskedCuts {
+export class InjectedUsageStripper {
 	/** Index of the list's name in the scan; names after it keep an event. */
 	readonly #listName: number;
 	/** Alternating starts and ends, ascending. */

@@ -82,14 +82,14 @@ export interface RequestedOutput {
 export function requestedOutput(request: JsonObject, capMembers: readonly string[], choices?: unknown): RequestedOutput {
 	let capTokens: number | undefined;
 	for (const name of capMembers) {
-		const cap = wholeNumber(request[name], greatestCap);
+		const cap = integer(request[name], greatestCap);
 		if (cap !== undefined && cap > (capTokens ?? -1)) capTokens = cap;
 	}
-	return { capTokens, choices: Math.max(1, wholeNumber(choices, mostChoices) ?? 1) };
+	return { capTokens, choices: Math.max(1, integer(choices, mostChoices) ?? 1) };
 }
 
 /** Values out of bounds are rejected when requests are read; one that gets here must still not become an amount. */
-function wholeNumber(value: unknown, most: number): number | undefined {
+function integer(value: unknown, most: number): number | undefined {
 	if (typeof value !== 'number' || Number.isNaN(value)) return undefined;
 	return Math.min(Math.max(0, Math.ceil(value)), most);
 }
@@ -118,6 +118,6 @@ export function writeCap(
 }
 
 /** True if a setting asks for thinking, false if it turns it off; undefined without a setting. @param off the value that turns it off. */
-export function asksFor(setting: unknown, off: string | number): boolean | undefined {
+export function requestsThinkingBy(setting: unknown, off: string | number): boolean | undefined {
 	return typeof setting === 'string' || typeof setting === 'number' ? setting !== off : undefined;
 }

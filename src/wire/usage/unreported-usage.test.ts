@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
-import { type MeteredUsage, meterAnswer, readTold, UsageMeter } from './usage-meter.ts';
+import { type MeteredUsage, meterResponse, readTold, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 const text = 'x'.repeat(3000);
@@ -17,13 +17,13 @@ function figures({ usage, isEstimated }: MeteredUsage): string {
 	return `${isEstimated ? '~' : ''}${input} ${cacheReadTokens} ${outputTokens}`;
 }
 
-function whole(reader: UsageReader, answer: object): string {
-	const body = Buffer.from(JSON.stringify(answer));
-	return figures(meterAnswer(body, readTold(body, reader).usage, reader, inputTokens));
+function whole(reader: UsageReader, response: object): string {
+	const body = Buffer.from(JSON.stringify(response));
+	return figures(meterResponse(body, readTold(body, reader).usage, reader, inputTokens));
 }
 
 function streamed(reader: UsageReader, events: readonly object[]): string {
-	const meter = new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked: false });
+	const meter = new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUsageInjected: false });
 	for (const event of events) meter.push(eventsIn(`data: ${JSON.stringify(event)}\n\n`));
 	return figures(meter.read());
 }
@@ -61,8 +61,8 @@ describe('a non-streaming response', () => {
 		['Gemini: an image', geminiUsage, gemini({ inlineData: { data: 'A'.repeat(1_290_000) } }, { promptTokenCount: 5 }), '~5 0 1290'],
 		['Gemini: nothing written', geminiUsage, gemini({}, { promptTokenCount: 5 }), '5 0 0'],
 		['Gemini: a total', geminiUsage, gemini({ text }, { promptTokenCount: 5, totalTokenCount: 12 }), '5 0 7'],
-	])('%s', (_name, reader, answer, expected) => {
-		expect(whole(reader, answer)).toBe(expected);
+	])('%s', (_name, reader, response, expected) => {
+		expect(whole(reader, response)).toBe(expected);
 	});
 });
 

@@ -4,12 +4,12 @@ import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import { EventBatch } from '../events/event-batch.ts';
 import { EventFramer } from '../events/event-framer.ts';
-import { type MeterSettings, meterAnswer, readTold, UsageMeter } from './usage-meter.ts';
+import { type MeterSettings, meterResponse, readTold, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 const inputTokens = 1000;
-const asked: MeterSettings = { estimatedInputTokens: inputTokens, isUnasked: false };
-const unasked: MeterSettings = { estimatedInputTokens: inputTokens, isUnasked: true };
+const requested: MeterSettings = { estimatedInputTokens: inputTokens, isUsageInjected: false };
+const injected: MeterSettings = { estimatedInputTokens: inputTokens, isUsageInjected: true };
 
 const readers: Readonly<Record<string, UsageReader>> = {
 	openai: chatUsage,
@@ -81,7 +81,7 @@ describe('the usage of each recorded stream', () => {
 		expect(Object.keys(told)).toContain(recording.name);
 		fc.assert(
 			fc.property(cutsOf(bytes), (cuts) => {
-				const meter = new UsageMeter(reader, asked);
+				const meter = new UsageMeter(reader, requested);
 				expect(pass(bytes, meter, cuts)).toBe(bytes.toString());
 				expect(describeUsage(meter)).toBe(told[recording.name]);
 			}),
@@ -123,7 +123,7 @@ describe('a stream that was cut', () => {
 		const events = [...relayed(recordedBytes(recording), [])]
 			.flatMap((all) => all.bytes.toString().split(/(?<=\n\n)/))
 			.map((event) => Buffer.from(event));
-		const meter = new UsageMeter(readerOf(recording), asked);
+		const meter = new UsageMeter(readerOf(recording), requested);
 		for (const [index, event] of events.entries()) {
 			meter.push(eventsIn(event));
 			const { usage, isEstimated } = meter.read();
@@ -137,12 +137,12 @@ describe('a stream that was cut', () => {
 	});
 
 	it('before its first byte is charged its input', () => {
-		expect(describeUsage(new UsageMeter(chatUsage, asked))).toBe('~1000 0 0 0 0');
-		expect(describeUsage(new UsageMeter(chatUsage, { estimatedInputTokens: 0, isUnasked: false }))).toBe('~1 0 0 0 0');
+		expect(describeUsage(new UsageMeter(chatUsage, requested))).toBe('~1000 0 0 0 0');
+		expect(describeUsage(new UsageMeter(chatUsage, { estimatedInputTokens: 0, isUsageInjected: false }))).toBe('~1 0 0 0 0');
 	});
 
 	it('after `message_start` is charged the reported input', () => {
-		const meter = new UsageMeter(messagesUsage, asked);
+		const meter = new UsageMeter(messagesUsage, requested);
 		meter.push(
 			eventsIn(
 				'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":7,"cache_read_input_tokens":3,"output_tokens":2}}}\n\n',
@@ -156,7 +156,7 @@ describe('a stream that was cut', () => {
 	});
 
 	it('keeps counts that a later event does not contain', () => {
-		const meter = new UsageMeter(messagesUsage, asked);
+		const meter = new UsageMeter(messagesUsage, requested);
 		const begun = '{"type":"message_start","message":{"usage":{"input_tokens":7,"cache_read_input_tokens":3,"output_tokens":2}}}';
 		const ended = '{"type":"message_delta","usage":{"cache_read_input_tokens":null,"output_tokens":9}}';
 		meter.push(eventsIn(Buffer.from(`event: message_start\ndata: ${begun}\n\nevent: message_delta\ndata: ${ended}\n\n`)));
@@ -164,13 +164,13 @@ describe('a stream that was cut', () => {
 	});
 
 	it('and compressed is charged for its bytes', () => {
-		const meter = new UsageMeter(chatUsage, asked);
+		const meter = new UsageMeter(chatUsage, requested);
 		meter.pushOpaque(Buffer.alloc(299));
 		expect(describeUsage(meter)).toBe('~1000 0 0 100 0');
 	});
 
 	it('of a vendor that reports in transit is charged the reported usage and the later text', () => {
-		const meter = new UsageMeter(chatUsage, asked);
+		const meter = new UsageMeter(chatUsage, requested);
 		meter.push(
 			eventsIn(Buffer.from('data: {"choices":[{"delta":{"content":"ab"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}\n\n')),
 		);
@@ -192,7 +192,7 @@ describe('events that only look as if they reported usage', () => {
 		['an event that holds no message', 'data: {"content":{"usage":{"input_tokens":9,"output_tokens":9}},"message":{}}'],
 	])('%s', (_name, line) => {
 		for (const reader of [chatUsage, messagesUsage]) {
-			const meter = new UsageMeter(reader, asked);
+			const meter = new UsageMeter(reader, requested);
 			meter.push(eventsIn(Buffer.from(`${line}\n\n`)));
 			expect(meter.read().usage.inputTokens).toBe(inputTokens);
 			expect(meter.read().isEstimated).toBe(true);
@@ -226,11 +226,11 @@ describe('events that only look as if they reported usage', () => {
 		fc.assert(
 			fc.property(fc.array(piece), fc.constantFrom(chatUsage, messagesUsage, geminiUsage), (pieces, reader) => {
 				const bytes = Buffer.from(pieces.join(''));
-				const meter = new UsageMeter(reader, asked);
+				const meter = new UsageMeter(reader, requested);
 				const batch = EventBatch.ofBytes(bytes, [bytes.length]);
 				expect(meter.push(batch)).toBe(batch);
 				expect(Object.values(meter.read().usage).every((count) => Number.isInteger(count) && count >= 0)).toBe(true);
-				const removing = new UsageMeter(reader, unasked);
+				const removing = new UsageMeter(reader, injected);
 				expect(removing.push(batch).bytes.length).toBeLessThanOrEqual(bytes.length);
 			}),
 			{ numRuns: 500 },
@@ -256,7 +256,7 @@ describe('a stream whose client did not ask', () => {
 		expect(expected).not.toContain('"usage"');
 		fc.assert(
 			fc.property(cutsOf(bytes), (cuts) => {
-				const meter = new UsageMeter(chatUsage, unasked);
+				const meter = new UsageMeter(chatUsage, injected);
 				expect(pass(bytes, meter, cuts)).toBe(expected);
 				expect(describeUsage(meter)).toBe(told[recording.name]);
 			}),
@@ -269,12 +269,12 @@ describe('a stream whose client did not ask', () => {
 		const bytes = Buffer.from(stream.replaceAll('\n', '\r'));
 		fc.assert(
 			fc.property(cutsOf(bytes), (cuts) => {
-				expect(pass(bytes, new UsageMeter(chatUsage, unasked), cuts)).toBe(withoutUsage(stream).replaceAll('\n', '\r'));
+				expect(pass(bytes, new UsageMeter(chatUsage, injected), cuts)).toBe(withoutUsage(stream).replaceAll('\n', '\r'));
 			}),
 			{ numRuns: 20 },
 		);
-		const meter = new UsageMeter(chatUsage, unasked);
-		const usual = new UsageMeter(chatUsage, unasked);
+		const meter = new UsageMeter(chatUsage, injected);
+		const usual = new UsageMeter(chatUsage, injected);
 		pass(bytes, meter);
 		pass(Buffer.from(stream), usual);
 		expect(meter.read()).toEqual(usual.read());
@@ -285,7 +285,7 @@ describe('a stream whose client did not ask', () => {
 		const bytes = Buffer.from(stream.replaceAll('\n', '\r\n'));
 		fc.assert(
 			fc.property(cutsOf(bytes), (cuts) => {
-				expect(pass(bytes, new UsageMeter(chatUsage, unasked), cuts)).toBe(withoutUsage(stream).replaceAll('\n', '\r\n'));
+				expect(pass(bytes, new UsageMeter(chatUsage, injected), cuts)).toBe(withoutUsage(stream).replaceAll('\n', '\r\n'));
 			}),
 			{ numRuns: 20 },
 		);
@@ -294,7 +294,7 @@ describe('a stream whose client did not ask', () => {
 	it('of messages keeps every byte: that format always reports', () => {
 		for (const recording of streams.filter(({ name }) => name.startsWith('anthropic/'))) {
 			const bytes = recordedBytes(recording);
-			expect(pass(bytes, new UsageMeter(messagesUsage, unasked))).toBe(bytes.toString());
+			expect(pass(bytes, new UsageMeter(messagesUsage, injected))).toBe(bytes.toString());
 		}
 	});
 
@@ -328,7 +328,7 @@ describe('a stream whose client did not ask', () => {
 			'{"choices":[],"prompt_filter_results":[]}',
 		],
 	])('finds the member %s', (_name, json, expected) => {
-		const meter = new UsageMeter(chatUsage, unasked);
+		const meter = new UsageMeter(chatUsage, injected);
 		expect(meter.push(eventsIn(Buffer.from(`data: ${json}\n\ndata: [DONE]\n\n`))).bytes.toString()).toBe(
 			`data: ${expected}\n\ndata: [DONE]\n\n`,
 		);
@@ -337,7 +337,7 @@ describe('a stream whose client did not ask', () => {
 	it('keeps a moderation chunk that follows the usage chunk', () => {
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
 		const moderation = 'data: {"choices":[],"moderation":{"flagged":false}}\n\n';
-		const meter = new UsageMeter(chatUsage, unasked);
+		const meter = new UsageMeter(chatUsage, injected);
 		expect(meter.push(eventsIn(Buffer.from(`${usage}${moderation}data: [DONE]\n\n`))).bytes.toString()).toBe(
 			`${moderation}data: [DONE]\n\n`,
 		);
@@ -345,13 +345,13 @@ describe('a stream whose client did not ask', () => {
 	});
 
 	it('removes an event of usage alone with all its lines, and no comment of another', () => {
-		const meter = new UsageMeter(chatUsage, unasked);
+		const meter = new UsageMeter(chatUsage, injected);
 		const events = ': ping\n\nevent: x\nid: 1\ndata: {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}\n\n: ping\n\n';
 		expect(meter.push(eventsIn(Buffer.from(events))).bytes.toString()).toBe(': ping\n\n: ping\n\n');
 	});
 
 	it('removes the LF of a dropped event’s last CRLF, when that arrives later', () => {
-		const meter = new UsageMeter(chatUsage, unasked);
+		const meter = new UsageMeter(chatUsage, injected);
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\r\n\r';
 		expect(meter.push(eventsIn(Buffer.from(usage))).bytes.toString()).toBe('');
 		expect(meter.push(eventsIn(Buffer.from('\ndata: [DONE]\r\n\r'))).bytes.toString()).toBe('data: [DONE]\r\n\r');
@@ -360,27 +360,27 @@ describe('a stream whose client did not ask', () => {
 
 	it('removes an event of usage alone at the very end, and one whose two lines both report usage', () => {
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}';
-		expect(new UsageMeter(chatUsage, unasked).push(eventsIn(Buffer.from(`: a\n\n${usage}`))).bytes.toString()).toBe(': a\n\n');
+		expect(new UsageMeter(chatUsage, injected).push(eventsIn(Buffer.from(`: a\n\n${usage}`))).bytes.toString()).toBe(': a\n\n');
 		const twice = `: a\n\ndata: {"choices":[{}],"usage":null}\n${usage}\n\n: b\n\n`;
-		expect(new UsageMeter(chatUsage, unasked).push(eventsIn(twice)).bytes.toString()).toBe(': a\n\n: b\n\n');
+		expect(new UsageMeter(chatUsage, injected).push(eventsIn(twice)).bytes.toString()).toBe(': a\n\n: b\n\n');
 	});
 
 	it('of a very deep event gets it without usage', () => {
 		const choices = `[${'['.repeat(70)}${']'.repeat(70)}]`;
 		const event = eventsIn(`data: {"choices":${choices},"usage":{"prompt_tokens":1}}\n\n`);
-		expect(new UsageMeter(chatUsage, unasked).push(event).bytes.toString()).toBe(`data: {"choices":${choices}}\n\n`);
+		expect(new UsageMeter(chatUsage, injected).push(event).bytes.toString()).toBe(`data: {"choices":${choices}}\n\n`);
 	});
 
 	it('gets the very same events when there is nothing to remove', () => {
 		const events = eventsIn('data: {"choices":[{"delta":{"content":"hi"}}]}\n\n');
-		expect(new UsageMeter(chatUsage, unasked).push(events)).toBe(events);
+		expect(new UsageMeter(chatUsage, injected).push(events)).toBe(events);
 	});
 });
 
 describe('a non-streaming response', () => {
 	it('with usage is charged the reported usage', () => {
 		const body = Buffer.from('{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}');
-		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 5, outputTokens: 2 },
 			isEstimated: false,
 		});
@@ -391,7 +391,7 @@ describe('a non-streaming response', () => {
 		const body = Buffer.from(
 			`{"usage":{"prompt_tokens":1},"choices":[{"usage":{}}],"logprobs":${logprobs},"usage":\n{"prompt_tokens":5,"completion_tokens":2}}`,
 		);
-		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 5, outputTokens: 2 },
 			isEstimated: false,
 		});
@@ -400,7 +400,7 @@ describe('a non-streaming response', () => {
 	it('is charged the usage of its own member, whatever comes deeper or in texts', () => {
 		const own = '{"note":"}\\"{","prompt_tokens":5,"completion_tokens":2,"more":[{}]}';
 		const body = Buffer.from(`{"usage":${own},"choices":[{"usage":{"prompt_tokens":1,"completion_tokens":1}}]}`);
-		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 5, outputTokens: 2 },
 			isEstimated: false,
 		});
@@ -410,7 +410,7 @@ describe('a non-streaming response', () => {
 		const body = Buffer.from(
 			'{\n  "choices": [{"message": {"content": "hello you", "tool_calls": [{"function": {"arguments": "{}"}}]}}]\n}',
 		);
-		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 9, outputTokens: 4 },
 			isEstimated: true,
 		});

@@ -1,7 +1,7 @@
 import { noUsage, type Usage } from '../../core/usage.ts';
 import type { EventBatch } from '../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
-import { UnaskedCuts } from './injected-usage-stripper.ts';
+import { InjectedUsageStripper } from './injected-usage-stripper.ts';
 import { KeyScan } from './key-scan.ts';
 import type { UsageReader, WrittenKind } from './usage-reader.ts';
 
@@ -21,7 +21,7 @@ export interface MeterSettings {
 	/** Input tokens of the request, for a stream that never reports usage. */
 	readonly estimatedInputTokens: number;
 	/** True if the gateway, not the client, asked for usage: it is removed in transit. */
-	readonly isUnasked: boolean;
+	readonly isUsageInjected: boolean;
 	/** Counts text closely, and multiplies the count by this factor. Undefined for a count that tends to be too high. */
 	readonly tokensPerCounted?: number | undefined;
 }
@@ -43,7 +43,7 @@ export class UsageMeter {
 	readonly #reader: UsageReader;
 	readonly #estimatedInputTokens: number;
 	readonly #scan: KeyScan;
-	readonly #cuts: UnaskedCuts | undefined;
+	readonly #cuts: InjectedUsageStripper | undefined;
 	/** Text delivered since the provider last reported usage. */
 	readonly #text = new TextCount();
 	/** Tokens delivered before that. */
@@ -55,12 +55,12 @@ export class UsageMeter {
 	#isFinal = false;
 	#hasThought = false;
 
-	constructor(reader: UsageReader, { estimatedInputTokens, isUnasked, tokensPerCounted }: MeterSettings) {
+	constructor(reader: UsageReader, { estimatedInputTokens, isUsageInjected, tokensPerCounted }: MeterSettings) {
 		this.#reader = reader;
 		this.#tokensPerCounted = tokensPerCounted;
 		this.#estimatedInputTokens = estimatedInputTokens;
 		this.#scan = new KeyScan(reader.wanted);
-		this.#cuts = isUnasked && reader.mustBeAsked ? new UnaskedCuts(reader.written.length) : undefined;
+		this.#cuts = isUsageInjected && reader.shouldRequest ? new InjectedUsageStripper(reader.written.length) : undefined;
 	}
 
 	/** @returns the events for the client: the same batch if nothing is removed. */
@@ -117,7 +117,7 @@ export class UsageMeter {
 	#readLine(bytes: Buffer, start: number, end: number): void {
 		const scan = this.#scan;
 		const cuts = this.#cuts;
-		const { written, mustBeAsked } = this.#reader;
+		const { written, shouldRequest } = this.#reader;
 		let usageStart = -1;
 		let usageEnd = -1;
 		let isFinal = false;
@@ -136,7 +136,7 @@ export class UsageMeter {
 				const kind = written[name];
 				if (kind === 'thought' || kind === 'seal') this.#hasThought = true;
 				countWritten(this.#text, scan, kind, this.#tokensPerCounted !== undefined);
-			} else if (!mustBeAsked) {
+			} else if (!shouldRequest) {
 				if (depth === 1 && bytes[valueStart] === openBrace) heldEnd = scan.valueEnd();
 			} else {
 				cuts?.addOther(bytes, scan);
@@ -167,7 +167,7 @@ export class UsageMeter {
  * Returns the usage of a non-streaming response: reported, otherwise estimated.
  * @param usage from its body. @param estimatedInputTokens of the request.
  */
-export function meterAnswer(body: Buffer, usage: Usage | undefined, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
+export function meterResponse(body: Buffer, usage: Usage | undefined, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
 	if (usage !== undefined && usage.outputTokens > 0) return weigh(usage, true, usage.outputTokens, estimatedInputTokens);
 	const text = new TextCount();
 	const scan = new KeyScan(reader.wanted);
@@ -199,14 +199,14 @@ function weigh(usage: Usage | undefined, isFinal: boolean, outputTokens: number,
 }
 
 /** Usage of a non-streaming response; only the member with the usage is parsed. */
-export interface ToldAnswer {
+export interface ReportedUsage {
 	/** True if the body is a complete JSON object (`KeyScan.isWholeObject`). */
 	readonly isObject: boolean;
 	/** Undefined if no valid usage is reported. */
 	readonly usage: Usage | undefined;
 }
 
-export function readTold(body: Buffer, reader: UsageReader): ToldAnswer {
+export function readTold(body: Buffer, reader: UsageReader): ReportedUsage {
 	const scan = new KeyScan(reader.wanted);
 	let told: JsonObject | undefined;
 	scan.start(body, 0, body.length);

@@ -19,7 +19,7 @@ export interface UsageReader {
 	/** Kind of output at each name; undefined for the usage. Does not extend to the others. */
 	readonly written: readonly (WrittenKind | undefined)[];
 	/** True if clients must ask for usage in streams of this format. */
-	readonly mustBeAsked: boolean;
+	readonly shouldRequest: boolean;
 	/** True if its streams show that a model was thinking, though not always its content. */
 	readonly showsThought: boolean;
 	/** Merges the usage of an event into that of earlier ones. */
@@ -40,7 +40,7 @@ export const chatUsage: UsageReader = {
 		{ text: ['content', 'refusal', 'reasoning', 'reasoning_content', 'arguments', 'input', 'transcript'], media: ['data'] },
 		['choices', ...otherNews],
 	),
-	mustBeAsked: true,
+	shouldRequest: true,
 	showsThought: false,
 	merge: last,
 	usageOf: usageOfChat,
@@ -51,7 +51,7 @@ export const messagesUsage: UsageReader = {
 	...wanting('usage', { text: ['text', 'partial_json'], thought: ['thinking'], seal: ['signature', 'data'], object: ['input'] }, [
 		'message',
 	]),
-	mustBeAsked: false,
+	shouldRequest: false,
 	showsThought: true,
 	/** Totals of the whole message: a later count replaces an earlier one; absent and null ones keep it. */
 	merge: (earlier, told) => ({ ...earlier, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }),
@@ -60,7 +60,7 @@ export const messagesUsage: UsageReader = {
 
 export const geminiUsage: UsageReader = {
 	...wanting('usageMetadata', { text: ['text', 'stringValue'], object: ['args'], media: ['data'] }, []),
-	mustBeAsked: false,
+	shouldRequest: false,
 	showsThought: false,
 	merge: last,
 	usageOf: usageOfGemini,

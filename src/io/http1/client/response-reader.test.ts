@@ -22,7 +22,7 @@ function awaiting(method = 'POST'): Read {
 	return { reader, told };
 }
 
-function readWhole(text: string, method = 'POST'): string[] {
+function readAll(text: string, method = 'POST'): string[] {
 	const { reader, told } = awaiting(method);
 	reader.read(Buffer.from(text, 'latin1'));
 	return told;
@@ -41,7 +41,7 @@ describe('a response', () => {
 		['with fields behind it', `${chunked}A\r\n0123456789\r\n0\r\nx-a: b\r\nx-c: d\r\n\r\n`, ['200', '0123456789', '.']],
 		['after interim ones', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 x\r\na: b\r\n\r\nHTTP/1.1 204 x\r\n\r\n', ['204', '.']],
 	])('%s', (_what, text, told) => {
-		expect(readWhole(text)).toEqual(told);
+		expect(readAll(text)).toEqual(told);
 	});
 
 	test('may last until the connection ends', () => {
@@ -80,7 +80,7 @@ describe('a response', () => {
 		['has a line between chunks without end', `${chunked}5;${'x'.repeat(17_000)}`],
 		['has fields behind it without end', `${chunked}0\r\n${`x: ${'y'.repeat(1000)}\r\n`.repeat(17)}`],
 	])('that %s is invalid', (_what, text) => {
-		expect(() => readWhole(text)).toThrow(MalformedResponse);
+		expect(() => readAll(text)).toThrow(MalformedResponse);
 	});
 
 	test('without a request is rejected', () => {
@@ -107,7 +107,7 @@ describe('a response', () => {
 });
 
 /** Parts of responses, complete or not, valid or not. */
-const answer = fc
+const httpResponse = fc
 	.record({
 		start: fc.constantFrom('HTTP/1.1 200 OK', 'HTTP/1.1 200', 'HTTP/1.1 404 Not Found', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK'),
 		fields: fc.array(
@@ -139,7 +139,7 @@ describe('whatever is read here', () => {
 		const server = await startScriptedServer((connection) => void connection.socket.end(script));
 		try {
 			await fc.assert(
-				fc.asyncProperty(answer, fc.array(fc.nat(200), { maxLength: 6 }), async (bytes, cuts) => {
+				fc.asyncProperty(httpResponse, fc.array(fc.nat(200), { maxLength: 6 }), async (bytes, cuts) => {
 					script = bytes;
 					const ours = readInPieces(bytes, cuts);
 					expect(ours).toEqual(await readByNode(server.port));

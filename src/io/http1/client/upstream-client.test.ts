@@ -2,12 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { until } from '../../../../test/support/until.ts';
-import { answered, answers, bodyOf, chunkedHead, request, startClient, startServer } from '../../../../test/support/upstream-under-test.ts';
-import { readWhole } from '../../../core/byte-stream.ts';
+import {
+	answered,
+	bodyOf,
+	chunkedHead,
+	request,
+	responses,
+	startClient,
+	startServer,
+} from '../../../../test/support/upstream-under-test.ts';
+import { readAll } from '../../../core/byte-stream.ts';
 
 describe('a request to another server', () => {
 	test('arrives unchanged, and so does the response', async () => {
-		const server = await startServer(answers(answered('{"b":2}', 'X-One: two', 'Content-Encoding: gzip')));
+		const server = await startServer(responses(answered('{"b":2}', 'X-One: two', 'Content-Encoding: gzip')));
 		const response = await startClient().send(request(server));
 		expect(response.status).toBe(200);
 		expect(response.headers).toEqual({ 'content-length': '7', 'x-one': 'two', 'content-encoding': 'gzip' });
@@ -19,21 +27,21 @@ describe('a request to another server', () => {
 	});
 
 	test('sends the parts of a body in sequence, under their total length', async () => {
-		const server = await startServer(answers(answered('thanks')));
+		const server = await startServer(responses(answered('thanks')));
 		const body = ['{"a":', '', '1}'].map((part) => Buffer.from(part));
 		expect(await bodyOf(await startClient().send(request(server, { body })))).toBe('thanks');
 		expect(server.connections[0]?.received).toMatch(/\r\ncontent-length: 7\r\n\r\n\{"a":1\}$/);
 	});
 
 	test('follows no redirect', async () => {
-		const server = await startServer(answers('HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/x\r\ncontent-length: 0\r\n\r\n'));
+		const server = await startServer(responses('HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/x\r\ncontent-length: 0\r\n\r\n'));
 		const response = await startClient().send(request(server));
 		expect(response).toMatchObject({ status: 302, headers: { location: 'http://127.0.0.1/x' } });
 		expect(server.connections).toHaveLength(1);
 	});
 
 	test('reuses a connection', async () => {
-		const server = await startServer(answers(answered('x')));
+		const server = await startServer(responses(answered('x')));
 		const client = startClient();
 		for (let turn = 0; turn < 20; turn++) await bodyOf(await client.send(request(server)));
 		// After a response, a connection is held back for one tick of the event loop; a request in that tick uses the other one.
@@ -86,13 +94,13 @@ describe('a request to another server', () => {
 		const client = startClient({ maxConnectionsPerOrigin: 3 });
 		const sent = Array.from({ length: 8 }, async () => await bodyOf(await client.send(request(server))));
 		await until(() => server.connections.filter((connection) => connection.received !== '').length === 3);
-		let answeredCount = 0;
-		while (answeredCount < 8) {
+		let responseCount = 0;
+		while (responseCount < 8) {
 			for (const connection of server.connections) {
 				if (!connection.received.endsWith('{"a":1}')) continue;
 				connection.received = '';
 				connection.send(answered('x'));
-				answeredCount++;
+				responseCount++;
 			}
 			await new Promise((resolve) => setImmediate(resolve));
 		}
@@ -104,7 +112,7 @@ describe('a request to another server', () => {
 describe('a response', () => {
 	test('loses fields of the connection and keeps the others', async () => {
 		const server = await startServer(
-			answers(
+			responses(
 				'HTTP/1.1 200 OK\r\nConnection: keep-alive, X-Hop\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\nProxy-Authenticate: Basic\r\nTE: x\r\n' +
 					'Trailer: x\r\nTransfer-Encoding: chunked\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nVary: a\r\nvary: b\r\n' +
 					'X-Bytes: caf\xe9\r\n\r\n1\r\nx\r\n0\r\n\r\n',
@@ -116,13 +124,13 @@ describe('a response', () => {
 	});
 
 	test('is not an interim one', async () => {
-		const server = await startServer(answers(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${answered('x')}`));
+		const server = await startServer(responses(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${answered('x')}`));
 		const response = await startClient().send(request(server));
 		expect(response.status).toBe(200);
 	});
 
 	test('arrives in its own pieces, each at once', async () => {
-		const server = await startServer(answers(chunkedHead));
+		const server = await startServer(responses(chunkedHead));
 		const response = await startClient().send(request(server));
 		const pieces: string[] = [];
 		let isEnded = false;
@@ -135,7 +143,7 @@ describe('a response', () => {
 	});
 
 	test('that was complete before it was read is complete for its reader', async () => {
-		const server = await startServer(answers(answered('y'.repeat(300_000))));
+		const server = await startServer(responses(answered('y'.repeat(300_000))));
 		const response = await startClient().send(request(server));
 		await new Promise((resolve) => setTimeout(resolve, 20));
 		expect(await bodyOf(response)).toHaveLength(300_000);
@@ -182,7 +190,7 @@ describe('a response', () => {
 		['waited', '5\r\nthird\r\n0\r\n\r\n', ''],
 		['comes later', '', '5\r\nthird\r\n0\r\n\r\n'],
 	])('whose end %s is delivered in order, and once, to a reader that resumes while it takes a piece', async (_what, sooner, later) => {
-		const server = await startServer(answers(`${chunkedHead}5\r\nfirst\r\n6\r\nsecond\r\n${sooner}`));
+		const server = await startServer(responses(`${chunkedHead}5\r\nfirst\r\n6\r\nsecond\r\n${sooner}`));
 		const { body } = await startClient().send(request(server));
 		const told: string[] = [];
 		const flow = body.start({
@@ -203,16 +211,16 @@ describe('a response', () => {
 
 	test('of tens of thousands of buffered pieces does not block the event loop', async () => {
 		const count = 60_000;
-		const server = await startServer(answers(`${chunkedHead}${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`));
+		const server = await startServer(responses(`${chunkedHead}${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`));
 		const { body } = await startClient().send(request(server));
 		await new Promise((resolve) => setTimeout(resolve, 100));
 		const before = process.cpuUsage().user;
-		expect(await readWhole(body, count)).toHaveLength(count);
+		expect(await readAll(body, count)).toHaveLength(count);
 		expect(process.cpuUsage().user - before).toBeLessThan(500_000);
 	});
 
 	test('whose reader cancels closes its connection at once: no time passes', async () => {
-		const server = await startServer(answers(chunkedHead));
+		const server = await startServer(responses(chunkedHead));
 		const response = await startClient({ clock: new ManualClock() }).send(request(server));
 		const flow = response.body.start({ write: () => true, end: () => undefined, fail: () => undefined });
 		flow.cancel();
@@ -221,7 +229,7 @@ describe('a response', () => {
 	});
 
 	test('whose reader cancels opens no further connection, unless a request waits for one', async () => {
-		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
+		const server = await startServer(responses(`${chunkedHead}1\r\nx\r\n`));
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const leave = async (): Promise<void> => {
 			const { body } = await client.send(request(server));
@@ -239,7 +247,7 @@ describe('a response', () => {
 	});
 
 	test('whose reader throws fails the reader and ends', async () => {
-		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
+		const server = await startServer(responses(`${chunkedHead}1\r\nx\r\n`));
 		const client = startClient();
 		const response = await client.send(request(server));
 		const bug = new TypeError('bug');
@@ -297,7 +305,7 @@ describe('a client that disconnects', () => {
 	});
 
 	test('after the response began leaves it to its reader', async () => {
-		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
+		const server = await startServer(responses(`${chunkedHead}1\r\nx\r\n`));
 		let leave: () => void = () => undefined;
 		const response = await startClient().send(request(server, { onClientGone: (listener) => (leave = listener) }));
 		leave();

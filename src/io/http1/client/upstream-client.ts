@@ -13,8 +13,8 @@ import type { Log } from '../../../core/log.ts';
 import type { Upstream, UpstreamProxy, UpstreamRequest } from '../../../core/upstream.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
 import { type ConnectorOptions, createConnector } from './upstream-connector.ts';
-import { UpstreamCall } from './upstream-exchange.ts';
-import { type CallPool, UpstreamPool } from './upstream-pool.ts';
+import { UpstreamExchange } from './upstream-exchange.ts';
+import { type ExchangePool, UpstreamPool } from './upstream-pool.ts';
 
 export interface UpstreamClientOptions {
 	readonly clock: Clock;
@@ -42,7 +42,7 @@ const sweepMs = 20;
 const maxPools = 64;
 
 /** Connections to one destination. */
-export interface Pool extends CallPool {
+export interface Pool extends ExchangePool {
 	/** Accepts no further requests; in-flight requests continue. */
 	retire(): void;
 	destroy(cause: Error): void;
@@ -80,7 +80,7 @@ export function createPooledClient(options: UpstreamClientOptions, createPool: (
 	return {
 		send: (request) =>
 			new Promise((resolve, reject) => {
-				new UpstreamCall(parts, request, resolve, reject).enter(poolFor(request));
+				new UpstreamExchange(parts, request, resolve, reject).enter(poolFor(request));
 			}),
 		close() {
 			const pools = [...publicPools.values(), ...privatePools.values()];

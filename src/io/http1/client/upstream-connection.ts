@@ -63,7 +63,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	/** Flow of a streamed request body, until its end. */
 	#bodyFlow: ByteFlow | undefined;
 	#isSending = false;
-	#isAnswered = false;
+	#hasResponse = false;
 	/** False during the tick in which the request is written: bytes and an end that arrive in it do not concern this request. */
 	#hasLeft = true;
 	#restMs = longestRestMs;
@@ -90,7 +90,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	send(user: ConnectionUser): void {
 		const { head, request } = user;
 		this.#user = user;
-		this.#isAnswered = false;
+		this.#hasResponse = false;
 		this.dueMs = Number.POSITIVE_INFINITY;
 		this.#reader.expect(request.method);
 		this.#hasLeft = false;
@@ -145,7 +145,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	}
 
 	onComplete(): void {
-		this.#isAnswered = true;
+		this.#hasResponse = true;
 	}
 
 	// Implements `TurnListener`.
@@ -174,23 +174,23 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		try {
 			this.#reader.read(bytes);
 		} catch (cause) {
-			this.#finishAnswered(false);
+			this.#finishResponse(false);
 			this.fail(asError(cause));
 			return;
 		}
 		// Deferred until all received bytes are read: surplus bytes must not be taken for the response to another request.
-		this.#finishAnswered(true);
+		this.#finishResponse(true);
 	}
 
 	#readEnd(): void {
-		if (this.#reader.end()) this.#finishAnswered(false);
+		if (this.#reader.end()) this.#finishResponse(false);
 		else this.fail(new Error('The server closed the connection'));
 	}
 
 	/** @param goesOn false if nothing more can be read. */
-	#finishAnswered(goesOn: boolean): void {
-		if (!this.#isAnswered) return;
-		this.#isAnswered = false;
+	#finishResponse(goesOn: boolean): void {
+		if (!this.#hasResponse) return;
+		this.#hasResponse = false;
 		const user = this.#user;
 		// If the response came before the end of the request, the server still expects the rest.
 		const isSent = !this.#isSending && this.#socket.writableLength === 0;

@@ -14,9 +14,9 @@ import { requestHead } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
 import type { RequestCarrier } from './upstream-connection.ts';
 import { ConnectTimeout } from './upstream-connector.ts';
-import type { CallPool, WaitingCall } from './upstream-pool.ts';
+import type { ExchangePool, WaitingExchange } from './upstream-pool.ts';
 
-export interface UpstreamCallParts {
+export interface UpstreamExchangeDeps {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly deadlines: DeadlineSweep;
@@ -25,12 +25,12 @@ export interface UpstreamCallParts {
 /** Bytes of a body to buffer before a reader starts it. */
 const maxHeldBytes = 65_536;
 
-export class UpstreamCall implements WaitingCall, Watched, ByteStream {
+export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	readonly request: UpstreamRequest;
 	readonly head: string;
 	dueMs: number;
 	listIndex = -1;
-	private readonly parts: UpstreamCallParts;
+	private readonly parts: UpstreamExchangeDeps;
 	private readonly resolve: (response: UpstreamResponse) => void;
 	private readonly reject: (cause: unknown) => void;
 	private readonly totalDueMs: number;
@@ -39,7 +39,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	private isRequestEnded = false;
 	private isSecondTry = false;
 	/** Pool that provides the connection for this request. */
-	private pool: CallPool | undefined;
+	private pool: ExchangePool | undefined;
 	private connection: RequestCarrier | undefined;
 	private sink: SafeSink | undefined;
 	/** Bytes that arrived before the sink could take them; undefined once pieces go straight to the sink. */
@@ -50,7 +50,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 	/** @throws Error if the request cannot be sent as it is. */
 	constructor(
-		parts: UpstreamCallParts,
+		parts: UpstreamExchangeDeps,
 		request: UpstreamRequest,
 		resolve: (response: UpstreamResponse) => void,
 		reject: (cause: unknown) => void,
@@ -66,7 +66,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	}
 
 	/** Sends the request as soon as a connection is available. */
-	enter(pool: CallPool): void {
+	enter(pool: ExchangePool): void {
 		this.parts.deadlines.watch(this);
 		this.request.onClientGone((cause) => this.onClientGone(cause));
 		if (this.isOver) return;
@@ -146,7 +146,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		};
 	}
 
-	takeWhole(): Buffer | undefined {
+	takeAll(): Buffer | undefined {
 		const { held } = this;
 		if (this.sink !== undefined || held === undefined || !this.isOver || this.failure !== undefined || this.isCancelled) return undefined;
 		this.held = undefined;

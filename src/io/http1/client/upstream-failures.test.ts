@@ -4,11 +4,11 @@ import { type ScriptedConnection, startScriptedServer } from '../../../../test/s
 import { until } from '../../../../test/support/until.ts';
 import {
 	answered,
-	answers,
 	causeOf,
 	chunkedHead,
 	collect,
 	request,
+	responses,
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
@@ -48,7 +48,7 @@ describe('network failures', () => {
 	});
 
 	test('a server without TLS: provider_unreachable', async () => {
-		const server = await startServer(answers(answered('x')));
+		const server = await startServer(responses(answered('x')));
 		const sent = startClient().send(request({ origin: server.origin.replace('http:', 'https:') }));
 		await expect(sent).rejects.toMatchObject({ code: 'provider_unreachable' });
 	});
@@ -59,7 +59,7 @@ describe('network failures', () => {
 		['a chunk that is none', (connection) => connection.send('zzz\r\n')],
 	];
 	test.each(disconnected)('%s: the received bytes are delivered, then provider_disconnected', async (_what, disturb) => {
-		const server = await startServer(answers(`${chunkedHead}5\r\nhello\r\n`));
+		const server = await startServer(responses(`${chunkedHead}5\r\nhello\r\n`));
 		const response = await startClient().send(request(server));
 		const { pieces, outcome } = collect(response.body);
 		await until(() => pieces.length === 1);

@@ -8,11 +8,11 @@ import type { ScriptedConnection, ScriptedServer } from '../../../../test/suppor
 import { until } from '../../../../test/support/until.ts';
 import {
 	answered,
-	answers,
 	bodyOf,
 	causeOf,
 	chunkedHead,
 	request,
+	responses,
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
@@ -23,7 +23,7 @@ const clientSays = async (client: ReturnType<typeof startClient>, server: Script
 
 describe('a connection is reused', () => {
 	test('by the next request, however soon', async () => {
-		const server = await startServer(answers(answered('x')));
+		const server = await startServer(responses(answered('x')));
 		const client = startClient();
 		for (let turn = 0; turn < 20; turn++) expect(await clientSays(client, server)).toBe('x');
 		expect(server.connections).toHaveLength(1);
@@ -31,7 +31,7 @@ describe('a connection is reused', () => {
 
 	test('after a response whose reader had to be resumed repeatedly', async () => {
 		const size = 2_000_000;
-		const server = await startServer(answers(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`));
+		const server = await startServer(responses(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`));
 		const client = startClient();
 		for (let turn = 0; turn < 3; turn++) {
 			const { body } = await client.send(request(server));
@@ -58,7 +58,7 @@ describe('a connection is reused', () => {
 		['a minute at most', 'Keep-Alive: timeout=500', 60_000],
 	])('while it has been idle %s', async (_what, field, restMs) => {
 		const clock = new ManualClock();
-		const server = await startServer(answers(answered('x', ...(field === '' ? [] : [field]))));
+		const server = await startServer(responses(answered('x', ...(field === '' ? [] : [field]))));
 		const client = startClient({ clock });
 		await clientSays(client, server);
 		clock.advance(restMs - 40);
@@ -96,7 +96,7 @@ describe('a connection is not reused', () => {
 	});
 
 	test('when bytes arrive while it is idle', async () => {
-		const server = await startServer(answers(answered('x')));
+		const server = await startServer(responses(answered('x')));
 		const client = startClient();
 		await clientSays(client, server);
 		server.connections[0]?.send(answered('stale'));
@@ -106,7 +106,7 @@ describe('a connection is not reused', () => {
 	});
 
 	test('when its response came before the end of the request', async () => {
-		const server = await startServer(answers(answered('early')));
+		const server = await startServer(responses(answered('early')));
 		const client = startClient();
 		const body = new HandFedStream();
 		const sent = client.send(request(server, { body }));
@@ -224,17 +224,17 @@ describe('a body of an announced length', () => {
 });
 
 describe('waiting requests', () => {
-	const askedFor = (connection: ScriptedConnection): boolean => connection.received.endsWith('{"a":1}');
+	const requestedName = (connection: ScriptedConnection): boolean => connection.received.endsWith('{"a":1}');
 
 	test('continue when a connection is lost', async () => {
 		const server = await startServer();
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const first = causeOf(client.send(request(server)));
 		const second = client.send(request(server));
-		await until(() => server.connections.some(askedFor));
+		await until(() => server.connections.some(requestedName));
 		server.connections[0]?.socket.resetAndDestroy();
 		expect(await first).toMatchObject({ code: 'provider_unreachable' });
-		await until(() => server.connections.length === 2 && server.connections.every(askedFor));
+		await until(() => server.connections.length === 2 && server.connections.every(requestedName));
 		server.connections[1]?.send(answered('x'));
 		expect(await bodyOf(await second)).toBe('x');
 	});
@@ -253,7 +253,7 @@ describe('waiting requests', () => {
 			lookups.push(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
 		};
 		const clock = new ManualClock();
-		const server = await startServer(answers(answered('x')));
+		const server = await startServer(responses(answered('x')));
 		const client = startClient({ clock, lookup });
 		const origin = `http://slow.test:${server.port}`;
 		const send = (connectMs: number): ReturnType<typeof client.send> =>
@@ -269,7 +269,7 @@ describe('waiting requests', () => {
 	});
 
 	test('receive the errors that their sender caused', async () => {
-		const server = await startServer(answers(answered('x')));
+		const server = await startServer(responses(answered('x')));
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const internalError = new Error('defect');
 		const onSent = (): never => {
@@ -283,7 +283,7 @@ describe('waiting requests', () => {
 	});
 
 	test('send no byte when their sender withdraws them at the start of sending, and write no log line', async () => {
-		const server = await startServer(answers(answered('x')));
+		const server = await startServer(responses(answered('x')));
 		const log = createRememberedLog();
 		const client = startClient({ maxConnectionsPerOrigin: 1, log });
 		expect(await clientSays(client, server)).toBe('x');
@@ -301,7 +301,7 @@ describe('waiting requests', () => {
 		const server = await startServer();
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const outcomes = [1, 2, 3].map(() => causeOf(client.send(request(server))));
-		await until(() => server.connections.some(askedFor));
+		await until(() => server.connections.some(requestedName));
 		client.close();
 		for (const outcome of outcomes) expect(await outcome).toMatchObject({ code: 'provider_unreachable' });
 		await until(() => server.connections.every(({ isClosed }) => isClosed));

@@ -3,18 +3,18 @@ import { type ConnectionParts, type ConnectionUser, UpstreamConnection } from '.
 import { type Connect, ConnectTimeout, type Opened } from './upstream-connector.ts';
 
 /** A request that receives a connection or the cause of its absence. */
-export interface WaitingCall extends ConnectionUser {
+export interface WaitingExchange extends ConnectionUser {
 	onNoConnection(cause: Error): void;
 }
 
 /** Source of connections for requests. */
-export interface CallPool {
+export interface ExchangePool {
 	/** Assigns a connection to the request, now or when one is available. */
-	enter(call: WaitingCall): void;
+	enter(exchange: WaitingExchange): void;
 	/** Like `enter`, but never assigns a connection that has been idle. */
-	enterAnew(call: WaitingCall): void;
+	enterAnew(exchange: WaitingExchange): void;
 	/** The request no longer waits, or has ended. */
-	leave(call: WaitingCall): void;
+	leave(exchange: WaitingExchange): void;
 }
 
 export interface PoolParts extends Omit<ConnectionParts, 'onRest' | 'onClose'> {
@@ -22,13 +22,13 @@ export interface PoolParts extends Omit<ConnectionParts, 'onRest' | 'onClose'> {
 	readonly connect: Connect;
 }
 
-export class UpstreamPool implements CallPool {
+export class UpstreamPool implements ExchangePool {
 	readonly #parts: PoolParts;
 	readonly #connectionParts: ConnectionParts;
 	readonly #connections = new Set<UpstreamConnection>();
 	/** The most recently used connection is reused first, so that the others expire. */
 	readonly #resting: UpstreamConnection[] = [];
-	readonly #waiting = new Set<WaitingCall>();
+	readonly #waiting = new Set<WaitingExchange>();
 	/** Functions that end the connection attempts. */
 	readonly #opening = new Set<() => void>();
 	/** Connections whose response completed in this tick of the event loop. */
@@ -47,26 +47,26 @@ export class UpstreamPool implements CallPool {
 		};
 	}
 
-	enter(call: WaitingCall): void {
+	enter(exchange: WaitingExchange): void {
 		for (let connection = this.#resting.pop(); connection !== undefined; connection = this.#resting.pop()) {
 			if (!connection.isUsable) continue;
-			connection.send(call);
+			connection.send(exchange);
 			return;
 		}
-		this.enterAnew(call);
+		this.enterAnew(exchange);
 	}
 
-	enterAnew(call: WaitingCall): void {
+	enterAnew(exchange: WaitingExchange): void {
 		if (this.#end !== undefined) {
-			call.onNoConnection(this.#end);
+			exchange.onNoConnection(this.#end);
 			return;
 		}
-		this.#waiting.add(call);
+		this.#waiting.add(exchange);
 		this.#openIfWanted();
 	}
 
-	leave(call: WaitingCall): void {
-		this.#waiting.delete(call);
+	leave(exchange: WaitingExchange): void {
+		this.#waiting.delete(exchange);
 	}
 
 	/** Lets in-flight requests finish; no connection stays idle after that. */
@@ -79,7 +79,7 @@ export class UpstreamPool implements CallPool {
 	destroy(cause: Error): void {
 		this.retire();
 		this.#end = cause;
-		for (const call of [...this.#waiting]) call.onNoConnection(cause);
+		for (const exchange of [...this.#waiting]) exchange.onNoConnection(cause);
 		this.#waiting.clear();
 		for (const cancel of this.#opening) cancel();
 		for (const connection of this.#connections) connection.fail(cause);

@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { until } from '../../../../test/support/until.ts';
-import { answers, causeOf, chunkedHead, collect, request, startClient, startServer } from '../../../../test/support/upstream-under-test.ts';
+import {
+	causeOf,
+	chunkedHead,
+	collect,
+	request,
+	responses,
+	startClient,
+	startServer,
+} from '../../../../test/support/upstream-under-test.ts';
 
 describe('time limits', () => {
 	const timeouts = { connectMs: 100, firstByteMs: 300, idleMs: 200, totalMs: 1000 };
@@ -39,7 +47,7 @@ describe('time limits', () => {
 
 	test('for the first byte', async () => {
 		const clock = new ManualClock();
-		const server = await startServer(answers('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200'));
+		const server = await startServer(responses('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200'));
 		const client = startClient({ clock });
 		const sent = client.send(request(server, { timeouts }));
 		const outcome = causeOf(sent);
@@ -71,7 +79,7 @@ describe('time limits', () => {
 
 	test('for silence within the response', async () => {
 		const clock = new ManualClock();
-		const server = await startServer(answers(chunkedHead));
+		const server = await startServer(responses(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts }));
 		const { pieces, outcome } = collect(response.body);
 		for (let turn = 1; turn <= 3; turn++) {
@@ -86,7 +94,7 @@ describe('time limits', () => {
 
 	test('for the start of a body, which may take longer than silence within it', async () => {
 		const clock = new ManualClock();
-		const server = await startServer(answers(chunkedHead));
+		const server = await startServer(responses(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, bodyStartMs: 600 } }));
 		const { pieces, outcome } = collect(response.body);
 		clock.advance(580);
@@ -98,7 +106,7 @@ describe('time limits', () => {
 
 	test('for silence do not run while the reader pauses', async () => {
 		const clock = new ManualClock();
-		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
+		const server = await startServer(responses(`${chunkedHead}1\r\nx\r\n`));
 		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, totalMs: 100_000 } }));
 		let received = '';
 		const flow = response.body.start({
@@ -123,7 +131,7 @@ describe('time limits', () => {
 
 	test('for silence do not start with a piece that arrives while the reader pauses', async () => {
 		const clock = new ManualClock();
-		const server = await startServer(answers(chunkedHead));
+		const server = await startServer(responses(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, totalMs: 100_000 } }));
 		const told: string[] = [];
 		const flow = response.body.start({
@@ -143,7 +151,7 @@ describe('time limits', () => {
 
 	test('for the complete response, however active it is', async () => {
 		const clock = new ManualClock();
-		const server = await startServer(answers(chunkedHead));
+		const server = await startServer(responses(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts }));
 		const { pieces, outcome } = collect(response.body);
 		for (let turn = 1; turn <= 6; turn++) {

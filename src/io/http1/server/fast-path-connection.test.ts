@@ -4,7 +4,7 @@ import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import type { RawClient } from '../../../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
-import { readWhole, streamOf } from '../../../core/byte-stream.ts';
+import { readAll, streamOf } from '../../../core/byte-stream.ts';
 import type { Handler } from '../../../core/handler.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
 import { type Accepted, adoptSocketWithSharedBuffer, SocketReads } from '../shared-read-buffer.ts';
@@ -17,7 +17,7 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 const post = (body: string): string => `POST /${body} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readWhole(request.body, 1_000_000) });
+const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readAll(request.body, 1_000_000) });
 
 const ways: [string, (socket: Socket) => Accepted][] = [
 	['that reads in the room', adoptSocketWithSharedBuffer],
@@ -26,7 +26,7 @@ const ways: [string, (socket: Socket) => Accepted][] = [
 
 describe.each(ways)('a connection %s', (_way, accept) => {
 	interface Seen {
-		readonly accepted: { request: FastPathRequest; answer: FastPathResponse }[];
+		readonly accepted: { request: FastPathRequest; response: FastPathResponse }[];
 		/** Bytes read from connections that were handed over. */
 		readonly handedOver: Buffer[];
 		readonly clock: ManualClock;
@@ -50,7 +50,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 					headersTimeoutMs: 10_000,
 					requestTimeoutMs: 20_000,
 					keepAliveMs: 75_000,
-					accept: (_connection, request, answer) => accepted.push({ request, answer }),
+					accept: (_connection, request, response) => accepted.push({ request, response }),
 					onGone: () => undefined,
 					handOver: (handed) => handed.on('data', (piece: Buffer) => handedOver.push(piece)),
 				}),
@@ -62,11 +62,11 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		return { clock, accepted, handedOver, raw: connectRaw({ port: typeof address === 'object' ? (address?.port ?? 0) : 0 }) };
 	}
 
-	async function answerLast({ accepted, raw }: Seen): Promise<void> {
-		const { request, answer } = accepted.at(-1) ?? expect.fail('nothing accepted');
+	async function respondLast({ accepted, raw }: Seen): Promise<void> {
+		const { request, response } = accepted.at(-1) ?? expect.fail('nothing accepted');
 		const before = raw.statuses.length;
-		answer.writeHead(204, []);
-		answer.end();
+		response.writeHead(204, []);
+		response.end();
 		request.resume();
 		await until(() => raw.statuses.length > before);
 	}
@@ -76,7 +76,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		for (const body of ['one', 'two', 'three']) {
 			seen.raw.send(post(body));
 			await until(() => seen.accepted.at(-1)?.request.url === `/${body}`);
-			await answerLast(seen);
+			await respondLast(seen);
 		}
 		expect(seen.handedOver).toEqual([]);
 	});
@@ -93,7 +93,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		seen.raw.send(get);
 		await until(() => seen.accepted.length === 1);
 		seen.raw.send('DELETE / HTTP/1.1\r\nHo');
-		await answerLast(seen);
+		await respondLast(seen);
 		await until(() => seen.handedOver.length > 0);
 		seen.raw.send('st: a\r\n\r\n');
 		await until(() => Buffer.concat(seen.handedOver).length > 25);
@@ -120,7 +120,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		const seen = await open();
 		seen.raw.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin');
 		await until(() => seen.accepted.length === 1);
-		await answerLast(seen);
+		await respondLast(seen);
 		seen.raw.send('+end');
 		await until(() => seen.accepted[0]?.request.readableEnded === true);
 		seen.clock.advance(74_900);
@@ -136,7 +136,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		await until(() => seen.accepted.length === 1);
 		// Independent of the response time.
 		seen.clock.advance(1_000_000);
-		await answerLast(seen);
+		await respondLast(seen);
 		await new Promise((resolve) => setTimeout(resolve, 20));
 		seen.clock.advance(74_900);
 		await new Promise((resolve) => setTimeout(resolve, 20));
@@ -331,15 +331,15 @@ test('a body of tiny pieces is buffered until it is read, and then arrives as on
 test('every piece of every size arrives, at once or streamed, by one connection', async () => {
 	const sizes = [0, 1, 100, 16_000, 16_384, 16_385, 70_000, 300_000];
 	const started = await serve(async (request) => {
-		const bytes = await readWhole(request.body, 1_000_000);
+		const bytes = await readAll(request.body, 1_000_000);
 		return { status: 200, headers: {}, body: request.path === '/stream' ? streamOf([bytes, Buffer.from('!'), bytes]) : bytes };
 	});
 	for (const path of ['/whole', '/stream']) {
 		for (const size of sizes) {
 			const body = Buffer.alloc(size, 'abc');
-			const answer = await fetch(started.origin + path, { method: 'POST', body });
+			const response = await fetch(started.origin + path, { method: 'POST', body });
 			const expected = path === '/stream' ? Buffer.concat([body, Buffer.from('!'), body]) : body;
-			expect(Buffer.from(await answer.arrayBuffer()).equals(expected), `${path} ${size}`).toBe(true);
+			expect(Buffer.from(await response.arrayBuffer()).equals(expected), `${path} ${size}`).toBe(true);
 		}
 	}
 });

@@ -26,7 +26,7 @@ export interface FastPathParts {
 	readonly requestTimeoutMs: number;
 	/** Idle time between requests. */
 	readonly keepAliveMs: number;
-	readonly accept: (connection: ServerConnection, request: FastPathRequest, answer: FastPathResponse) => void;
+	readonly accept: (connection: ServerConnection, request: FastPathRequest, response: FastPathResponse) => void;
 	/** Called when the connection has ended or been handed over. */
 	readonly onGone: (connection: FastPathConnection) => void;
 	/** Hands the connection to `node:http`, starting with bytes that were put back. */
@@ -44,18 +44,18 @@ export class FastPathConnection implements Watched {
 	private readonly socket: Socket;
 	private readonly reads: SocketReads | undefined;
 	private request: FastPathRequest | undefined;
-	private answer: FastPathResponse | undefined;
-	private isAnswered = true;
+	private response: FastPathResponse | undefined;
+	private hasResponse = true;
 	private readonly heads: HeaderBlockCache;
 	private readonly early = new BytePieces();
 	private readonly onData = (bytes: Buffer): void => this.read(bytes);
 	private readonly onEnd = (): void => this.readEnd();
-	private readonly onDrain = (): void => this.answer?.drained();
+	private readonly onDrain = (): void => this.response?.drained();
 	private readonly onError = (): void => this.destroy();
 	private readonly onClose = (): void => this.leave();
 	private readonly onRead = (): void => this.next();
-	private readonly onAnswered = (): void => {
-		this.isAnswered = true;
+	private readonly onResponse = (): void => {
+		this.hasResponse = true;
 		this.next();
 	};
 
@@ -128,22 +128,22 @@ export class FastPathConnection implements Watched {
 			return;
 		}
 		const request = new FastPathRequest(socket, this.reads, head, this.onRead);
-		const answer = new FastPathResponse(socket, parts.lines, this.onAnswered);
+		const response = new FastPathResponse(socket, parts.lines, this.onResponse);
 		this.request = request;
-		this.answer = answer;
-		this.isAnswered = false;
+		this.response = response;
+		this.hasResponse = false;
 		const body = bytes.subarray(head.bytes);
 		const read = request.push(body);
 		this.dueMs = request.complete ? Number.POSITIVE_INFINITY : parts.clock.monotonicMs() + parts.requestTimeoutMs;
-		parts.accept(this.connection, request, answer);
+		parts.accept(this.connection, request, response);
 		if (read < body.length) this.keep(body.subarray(read));
 	}
 
 	/** Called once a request has been both read and responded to. */
 	private next(): void {
-		if (!this.isAnswered || this.request?.readableEnded !== true) return;
+		if (!this.hasResponse || this.request?.readableEnded !== true) return;
 		this.request = undefined;
-		this.answer = undefined;
+		this.response = undefined;
 		this.dueMs = this.parts.clock.monotonicMs() + this.parts.keepAliveMs;
 		const { early, socket } = this;
 		// A connection that has ended meanwhile receives no response.

@@ -74,7 +74,7 @@ export class FastPathRequest implements ReceivedRequest {
 		return own.length;
 	}
 
-	takeWhole(): Buffer | undefined {
+	takeAll(): Buffer | undefined {
 		if (!this.complete || this.isFlowing || this.dataListener !== undefined || this.readableEnded) return undefined;
 		const whole = this.held.take();
 		this.isFlowing = true;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
-import { readWhole } from '../../../core/byte-stream.ts';
+import { readAll } from '../../../core/byte-stream.ts';
 import { HeaderBlockCache } from './header-block-cache.ts';
 import { readSimpleRequestHead } from './simple-request-head.ts';
 
@@ -150,7 +150,7 @@ test('a server responds to repeated heads as it does to the first', async () => 
 	const seen: object[] = [];
 	const started = await serve(async ({ announcedLength, headers, body }) => {
 		seen.push(headers);
-		const text = (await readWhole(body, 1000)).toString();
+		const text = (await readAll(body, 1000)).toString();
 		return { status: 200, headers: {}, body: `<${headers['authorization'] as string} ${announcedLength} ${text}>` };
 	});
 	const client = connectRaw(started);

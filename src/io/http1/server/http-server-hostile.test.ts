@@ -8,12 +8,12 @@ import { RawClient } from '../../../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import { type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
-import { readWhole } from '../../../core/byte-stream.ts';
+import { readAll } from '../../../core/byte-stream.ts';
 import type { Handler } from '../../../core/handler.ts';
 
 const suites = join(import.meta.dirname, '../../../../test/suites');
 
-const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readWhole(request.body, 1_000_000) });
+const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readAll(request.body, 1_000_000) });
 
 interface ProbeCase {
 	readonly id: string;
@@ -31,7 +31,7 @@ describe('Http11Probe', () => {
 	let started: StartedHttpServer;
 	beforeAll(async () => {
 		started = await startHttpServer(async (request) => {
-			const body = await readWhole(request.body, 1_000_000);
+			const body = await readAll(request.body, 1_000_000);
 			served.push(request.id);
 			return { status: 200, headers: {}, body };
 		});
@@ -269,7 +269,7 @@ describe('JSONTestSuite', () => {
 		expect(bodies).toHaveLength(318);
 		const received: Buffer[] = [];
 		const started = await serve(async (request) => {
-			received.push(await readWhole(request.body, 1_000_000));
+			received.push(await readAll(request.body, 1_000_000));
 			return { status: 204, headers: {}, body: null };
 		});
 		const raw = connectRaw(started);

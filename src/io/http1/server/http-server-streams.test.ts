@@ -6,20 +6,20 @@ import type { RawClient } from '../../../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import type { HttpServerOverrides, StartedHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
-import { readWhole } from '../../../core/byte-stream.ts';
+import { readAll } from '../../../core/byte-stream.ts';
 import { type ByteFlow, ConnectionReset, type HttpResponse } from '../../../core/handler.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-interface StreamedAnswer {
+interface StreamedResponse {
 	readonly started: StartedHttpServer;
 	readonly raw: RawClient;
 	readonly stream: HandFedStream;
 }
 
 /** A server that responds with a stream fed by the test, and a client that has sent its request. */
-async function answerWithStream(headers: HttpResponse['headers'] = {}, overrides?: HttpServerOverrides): Promise<StreamedAnswer> {
+async function respondWithStream(headers: HttpResponse['headers'] = {}, overrides?: HttpServerOverrides): Promise<StreamedResponse> {
 	const stream = new HandFedStream();
 	const started = await serve(async () => await Promise.resolve({ status: 200, headers, body: stream }), overrides);
 	const raw = connectRaw(started).send(get);
@@ -48,7 +48,7 @@ async function fillToTheBrim(...streams: HandFedStream[]): Promise<void> {
 
 describe('a streaming response', () => {
 	test('sends its head before its first piece, and each piece as it comes', async () => {
-		const { raw, stream } = await answerWithStream({ 'content-type': 'text/event-stream' });
+		const { raw, stream } = await respondWithStream({ 'content-type': 'text/event-stream' });
 		await raw.untilReceived('text/event-stream');
 		stream.push('data: 1\n\n');
 		await raw.untilReceived('data: 1');
@@ -80,7 +80,7 @@ describe('a streaming response', () => {
 	});
 
 	test('that fails is cut visibly for its client, after the bytes sent before', async () => {
-		const { started, raw, stream } = await answerWithStream();
+		const { started, raw, stream } = await respondWithStream();
 		stream.push('begin');
 		stream.fail(new UpstreamError('provider_disconnected'));
 		await raw.untilClosed();
@@ -90,7 +90,7 @@ describe('a streaming response', () => {
 	});
 
 	test('that fails with a reset ends without another byte', async () => {
-		const { started, raw, stream } = await answerWithStream();
+		const { started, raw, stream } = await respondWithStream();
 		stream.push('begin');
 		await raw.untilReceived('begin');
 		stream.fail(new ConnectionReset());
@@ -103,7 +103,7 @@ describe('a streaming response', () => {
 		['less', 'abc', true],
 		['more', 'abcdefg', false],
 	])('of %s than its length never lets the client take the next response for its rest', async (_what, piece, ends) => {
-		const { started, raw, stream } = await answerWithStream({ 'content-length': '5' });
+		const { started, raw, stream } = await respondWithStream({ 'content-length': '5' });
 		stream.push(piece);
 		if (ends) stream.end();
 		await raw.untilClosed();
@@ -112,7 +112,7 @@ describe('a streaming response', () => {
 	});
 
 	test('whose client disconnects is cancelled at once: no time passes', async () => {
-		const { started, raw, stream } = await answerWithStream({}, { clock: new ManualClock() });
+		const { started, raw, stream } = await respondWithStream({}, { clock: new ManualClock() });
 		stream.push('begin');
 		await raw.untilReceived('begin');
 		raw.destroy();
@@ -157,7 +157,7 @@ describe('a streaming response', () => {
 });
 
 test('a stream that outlives the beginning of a drain closes its connection', async () => {
-	const { started, raw, stream } = await answerWithStream();
+	const { started, raw, stream } = await respondWithStream();
 	await raw.untilReceived('keep-alive');
 	started.server.drain();
 	stream.push('last words');
@@ -216,7 +216,7 @@ describe('a client that disconnects', () => {
 	test("in the middle of its body fails the body's reader", async () => {
 		let cause: unknown;
 		const started = await serve(async (request) => {
-			await readWhole(request.body, 1000).catch((error: unknown) => (cause = error));
+			await readAll(request.body, 1000).catch((error: unknown) => (cause = error));
 			return { status: 200, headers: {}, body: null };
 		});
 		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello');
@@ -245,7 +245,7 @@ describe('a client that does not read', () => {
 	const cap = 262_144;
 
 	test('pauses the source at the limit, and resumes it when it reads', async () => {
-		const { raw, stream } = await answerWithStream();
+		const { raw, stream } = await respondWithStream();
 		raw.socket.pause();
 		await new Promise((resolve) => setImmediate(resolve));
 		const sent = fill(stream) * 65_536;
@@ -260,7 +260,7 @@ describe('a client that does not read', () => {
 
 	test('is disconnected after a minute', async () => {
 		const clock = new ManualClock();
-		const { started, raw, stream } = await answerWithStream({}, { clock });
+		const { started, raw, stream } = await respondWithStream({}, { clock });
 		raw.socket.pause();
 		await fillToTheBrim(stream);
 		clock.advance(59_000);
@@ -358,8 +358,8 @@ describe('a request body', () => {
 					});
 				}),
 		);
-		const answer = await fetch(started.origin, { method: 'POST', body: 'hello' });
-		expect(answer.status).toBe(500);
+		const response = await fetch(started.origin, { method: 'POST', body: 'hello' });
+		expect(response.status).toBe(500);
 		expect(started.log.lines.find((line) => line.event === 'internal error')?.fields['error']).toBeInstanceOf(TypeError);
 	});
 });

@@ -5,7 +5,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../../../../test/support/certificates.ts';
 import { type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
-import { readWhole, streamOf } from '../../../core/byte-stream.ts';
+import { readAll, streamOf } from '../../../core/byte-stream.ts';
 import { ConnectionReset, type Handler } from '../../../core/handler.ts';
 
 const [first, second] = [createCertificate('first'), createCertificate('second')];
@@ -32,15 +32,15 @@ async function start(handler: Handler = echo): Promise<StartedHttpServer> {
 /** @returns the body and the subject of the server's certificate. */
 function ask(port: number, path: string, ca: string): Promise<{ text: string; peer: unknown; shown: unknown }> {
 	return new Promise((resolve, reject) => {
-		const asking = request({ host: '127.0.0.1', port, path, ca, agent: false }, (answer) => {
-			const socket = answer.socket as ReturnType<typeof connectTls>;
+		const requesting = request({ host: '127.0.0.1', port, path, ca, agent: false }, (response) => {
+			const socket = response.socket as ReturnType<typeof connectTls>;
 			const shown = socket.getPeerCertificate().subject.CN;
 			let text = '';
-			answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
-			answer.on('end', () => resolve({ text, peer: answer.headers['x-peer'], shown }));
-			answer.on('error', reject);
+			response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+			response.on('end', () => resolve({ text, peer: response.headers['x-peer'], shown }));
+			response.on('error', reject);
 		});
-		asking.on('error', reject).end();
+		requesting.on('error', reject).end();
 	});
 }
 
@@ -56,7 +56,7 @@ test('complete and streaming responses over TLS; the certificate is renewed whil
 });
 
 test('one connection takes requests of every kind', async () => {
-	const { port } = await start(async (asked) => ({ status: 200, headers: {}, body: await readWhole(asked.body, 1000) }));
+	const { port } = await start(async (requested) => ({ status: 200, headers: {}, body: await readAll(requested.body, 1000) }));
 	const socket = connectTls({ host: '127.0.0.1', port, ca: first.certificate, checkServerIdentity: () => undefined });
 	onTestFinished(() => void socket.destroy());
 	let text = '';

@@ -3,7 +3,7 @@ import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import { startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
-import { readWhole, streamOf } from '../../../core/byte-stream.ts';
+import { readAll, streamOf } from '../../../core/byte-stream.ts';
 import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
@@ -15,7 +15,7 @@ const text = (body: HttpResponse['body'], more: Partial<HttpResponse> = {}): Htt
 	...more,
 });
 
-const echo: Handler = async (request) => text(await readWhole(request.body, 1_000_000));
+const echo: Handler = async (request) => text(await readAll(request.body, 1_000_000));
 
 const post = (body: string, ...fields: string[]): string =>
 	['POST /v1/messages HTTP/1.1', 'Host: a', `Content-Length: ${body.length}`, ...fields, '', body].join('\r\n');
@@ -27,12 +27,12 @@ describe('a request', () => {
 			seen.push({ ...request });
 			return await echo(request);
 		});
-		const answer = await fetch(`${started.origin}/v1/chat?key=1?2`, { method: 'POST', body: 'hello', headers: { 'X-One': 'two' } });
-		expect(await answer.text()).toBe('hello');
+		const response = await fetch(`${started.origin}/v1/chat?key=1?2`, { method: 'POST', body: 'hello', headers: { 'X-One': 'two' } });
+		expect(await response.text()).toBe('hello');
 		expect(seen[0]).toMatchObject({ method: 'POST', path: '/v1/chat', query: 'key=1?2', announcedLength: 5, peerAddress: '127.0.0.1' });
 		expect(seen[0]?.headers['x-one']).toBe('two');
-		expect(answer.headers.get('x-request-id')).toBe(seen[0]?.id);
-		expect(answer.headers.get('request-id')).toBe(seen[0]?.id);
+		expect(response.headers.get('x-request-id')).toBe(seen[0]?.id);
+		expect(response.headers.get('request-id')).toBe(seen[0]?.id);
 	});
 
 	test('announces the length of its body if it is known', async () => {
@@ -142,10 +142,10 @@ describe('a response', () => {
 		const started = await serve(
 			async () => await Promise.resolve(text('grün', { headers: { 'content-length': '99', 'x-none': undefined } })),
 		);
-		const answer = await fetch(started.origin);
-		expect(await answer.text()).toBe('grün');
-		expect(answer.headers.get('content-length')).toBe('5');
-		expect(answer.headers.has('x-none')).toBe(false);
+		const response = await fetch(started.origin);
+		expect(await response.text()).toBe('grün');
+		expect(response.headers.get('content-length')).toBe('5');
+		expect(response.headers.has('x-none')).toBe(false);
 	});
 
 	test('to HEAD has no body', async () => {
@@ -192,10 +192,10 @@ describe('a response', () => {
 		['a character beyond one byte', 'a→b'],
 	])('with %s in a header is an internal error and does not disclose it', async (_what, value) => {
 		const started = await serve(async () => await Promise.resolve(text('secret', { headers: { 'x-model': value } })));
-		const answer = await fetch(started.origin);
-		expect(answer.status).toBe(500);
-		expect(answer.headers.has('set-cookie')).toBe(false);
-		expect(await answer.json()).toMatchObject({ type: 'error', request_id: answer.headers.get('x-request-id') });
+		const response = await fetch(started.origin);
+		expect(response.status).toBe(500);
+		expect(response.headers.has('set-cookie')).toBe(false);
+		expect(await response.json()).toMatchObject({ type: 'error', request_id: response.headers.get('x-request-id') });
 		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 });
@@ -209,9 +209,9 @@ describe('a handler that throws', () => {
 	];
 	test.each(thrown)('%s', async (_what, cause, status, code) => {
 		const started = await serve(async () => await Promise.reject(cause()));
-		const answer = await fetch(started.origin);
-		expect(answer.status).toBe(status);
-		expect(await answer.text()).not.toContain('hunter2');
+		const response = await fetch(started.origin);
+		expect(response.status).toBe(status);
+		expect(await response.text()).not.toContain('hunter2');
 		await until(() => started.requestLines().length === 1);
 		expect(started.requestLines()[0]).toMatchObject({ status, code, outcome: status < 500 ? 'rejected' : 'failed' });
 		expect(started.log.lines.some((line) => line.event === 'internal error')).toBe(code === 'internal_error');
@@ -234,7 +234,7 @@ describe('a handler that throws', () => {
 describe('the line of a request', () => {
 	test('records the outcome, without the query', async () => {
 		const facts = { team: 'blue', model: 'gpt', provider: 'provider_b', firstByteMs: 12.34, code: 'x' };
-		const started = await serve(async (request) => text(await readWhole(request.body, 100), { facts }));
+		const started = await serve(async (request) => text(await readAll(request.body, 100), { facts }));
 		await fetch(`${started.origin}/v1/chat?token=secret`, { method: 'POST', body: 'hello' });
 		await until(() => started.requestLines().length === 1);
 		expect(started.requestLines()[0]).toMatchObject({

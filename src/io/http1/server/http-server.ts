@@ -203,9 +203,9 @@ class NodeHttpServer implements HttpServer {
 	private listen(): void {
 		const { server } = this;
 		server.on(this.connectionEvent, (socket: Socket) => this.connect(socket));
-		server.on('request', (message, answer) => this.accept(message, answer, false));
-		server.on('checkContinue', (message, answer) => this.accept(message, answer, true));
-		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Rejection('expectation_unknown')));
+		server.on('request', (message, response) => this.accept(message, response, false));
+		server.on('checkContinue', (message, response) => this.accept(message, response, true));
+		server.on('checkExpectation', (message, response) => this.accept(message, response, false, new Rejection('expectation_unknown')));
 		server.on('connect', (_message, socket) => this.rejectRaw(socket as Socket, malformed('CONNECT is not supported')));
 		server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
 		server.on('drop', () => this.logDrop({ maxConnections: this.options.limits.maxConnections }));
@@ -231,7 +231,7 @@ class NodeHttpServer implements HttpServer {
 			requestTimeoutMs: limits.headersTimeoutMs + limits.bodyTimeoutMs + 1000,
 			// Slightly longer than the announced time, as in `node:http`: the client's next request may be in transit.
 			keepAliveMs: limits.keepAliveMs + server.keepAliveTimeoutBuffer,
-			accept: (connection, request, answer) => this.exchange(connection, request, answer, false),
+			accept: (connection, request, response) => this.exchange(connection, request, response, false),
 			onGone: (connection) => this.fastPathConnections.delete(connection),
 			handOver: (socket) => adopt.call(server, socket),
 		};
@@ -260,7 +260,7 @@ class NodeHttpServer implements HttpServer {
 		if (fastPath !== undefined) this.fastPathConnections.add(new FastPathConnection(connection, reads, fastPath));
 	}
 
-	private accept(message: ReceivedRequest, answer: ResponseWriter, awaitsContinue: boolean, expectation?: Rejection): void {
+	private accept(message: ReceivedRequest, response: ResponseWriter, awaitsContinue: boolean, expectation?: Rejection): void {
 		const connection = this.connections.get(message.socket);
 		if (connection === undefined) return;
 		if (connection.pipelinedCount >= maxPipelined) {
@@ -271,21 +271,21 @@ class NodeHttpServer implements HttpServer {
 			connection.ignoredCount++;
 			return;
 		}
-		this.exchange(connection, message, answer, awaitsContinue, expectation);
+		this.exchange(connection, message, response, awaitsContinue, expectation);
 	}
 
 	private exchange(
 		connection: ServerConnection,
 		message: ReceivedRequest,
-		answer: ResponseWriter,
+		response: ResponseWriter,
 		awaitsContinue: boolean,
 		expectation?: Rejection,
 	): void {
 		this.inFlight++;
 		connection.requestCount++;
-		const exchange = new ServerExchange(this.parts, connection, message, answer, this.options.newRequestId(), awaitsContinue);
+		const exchange = new ServerExchange(this.parts, connection, message, response, this.options.newRequestId(), awaitsContinue);
 		const isLast = message.isLast === true || connection.requestCount === this.options.limits.maxRequestsPerConnection;
-		if (isLast) exchange.closeAfterAnswer();
+		if (isLast) exchange.closeAfterResponse();
 		const rejection = this.judge(message) ?? expectation;
 		if (rejection === undefined) exchange.serve();
 		else exchange.reject(rejection);

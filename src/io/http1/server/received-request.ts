@@ -24,7 +24,7 @@ export interface ReceivedRequest {
 	/** Trailer fields after the body. */
 	readonly rawTrailers: readonly string[];
 	/** Returns the whole body if it has arrived and no part of it was read; replaces the events. */
-	takeWhole?(): Buffer | undefined;
+	takeAll?(): Buffer | undefined;
 	/** Declares that the `data` listener retains no chunk, so that memory may be lent to it. */
 	lendChunks?(): void;
 	/** Adding a `data` listener starts the flow, in a later tick. */

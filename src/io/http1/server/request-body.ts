@@ -37,9 +37,9 @@ export class RequestBody implements ByteStream {
 		return { resume: () => void (this.isSettled || this.message.resume()), cancel: () => this.cancel() };
 	}
 
-	takeWhole(): Buffer | undefined {
+	takeAll(): Buffer | undefined {
 		if (this.sink !== undefined || this.isSettled || this.failure !== undefined) return undefined;
-		const whole = this.message.takeWhole?.();
+		const whole = this.message.takeAll?.();
 		if (whole === undefined) return undefined;
 		this.receivedBytes = whole.length;
 		this.isSettled = true;

@@ -37,14 +37,14 @@ export function headerList(head: ResponseFields): string[] {
 
 /** Formats a complete response for a socket without a valid request. A streamed body is omitted. */
 export function rawResponse(response: HttpResponse, requestId: string): Buffer {
-	const body = wholeBody(response) ?? Buffer.alloc(0);
+	const body = fullBody(response) ?? Buffer.alloc(0);
 	const list = headerList({ headers: response.headers, requestId, contentLength: body.length, closesConnection: true });
 	let head = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? 'Unknown'}\r\n`;
 	for (let index = 0; index + 1 < list.length; index += 2) head += `${list[index]}: ${list[index + 1]}\r\n`;
 	return Buffer.concat([Buffer.from(`${head}date: ${new Date().toUTCString()}\r\n\r\n`, 'latin1'), body]);
 }
 
-function wholeBody({ body }: HttpResponse): Buffer | undefined {
+function fullBody({ body }: HttpResponse): Buffer | undefined {
 	if (typeof body === 'string') return Buffer.from(body);
 	return Buffer.isBuffer(body) ? body : undefined;
 }

@@ -23,15 +23,15 @@ export class ResponseStream implements ByteSink {
 	/** Time at which the client is disconnected, in monotonic milliseconds. */
 	dueMs = Number.POSITIVE_INFINITY;
 	sentBytes = 0;
-	private readonly answer: ResponseWriter;
+	private readonly response: ResponseWriter;
 	private readonly options: ResponseStreamOptions;
 	private flow: ByteFlow | undefined;
 	private isOver = false;
 	private isPaused = false;
 	private hasDrainListener = false;
 
-	constructor(answer: ResponseWriter, options: ResponseStreamOptions) {
-		this.answer = answer;
+	constructor(response: ResponseWriter, options: ResponseStreamOptions) {
+		this.response = response;
 		this.options = options;
 	}
 
@@ -39,7 +39,7 @@ export class ResponseStream implements ByteSink {
 		this.flow = source.start(new SafeSink(this, () => this.flow?.cancel()));
 		// The head must not wait for a first piece that is not there yet; with a piece, both leave in one write.
 		setImmediate(() => {
-			if (!this.isOver && this.sentBytes === 0) this.answer.flushHeaders();
+			if (!this.isOver && this.sentBytes === 0) this.response.flushHeaders();
 		});
 	}
 
@@ -52,9 +52,9 @@ export class ResponseStream implements ByteSink {
 			this.options.onBroken(new Error(`A response body is longer than its content-length of ${contentLength}`));
 			return false;
 		}
-		if (this.answer.write(chunk)) return true;
+		if (this.response.write(chunk)) return true;
 		this.awaitDrain();
-		this.isPaused = this.answer.writableLength >= maxBufferedBytes;
+		this.isPaused = this.response.writableLength >= maxBufferedBytes;
 		return !this.isPaused;
 	}
 
@@ -87,7 +87,7 @@ export class ResponseStream implements ByteSink {
 		if (this.dueMs === Number.POSITIVE_INFINITY) this.dueMs = this.options.clock.monotonicMs() + this.options.stalledWriteMs;
 		if (this.hasDrainListener) return;
 		this.hasDrainListener = true;
-		this.answer.on('drain', () => this.onDrain());
+		this.response.on('drain', () => this.onDrain());
 	}
 
 	private onDrain(): void {

@@ -5,7 +5,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import type { CallFacts } from '../../../core/request-record.ts';
+import type { RequestRecord } from '../../../core/request-record.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import { logRequest, type Outcome, type RequestLogEntry, type RequestObserver, sentOutcome } from '../../request-log.ts';
@@ -45,7 +45,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private readonly parts: ExchangeParts;
 	private readonly connection: ServerConnection;
 	private readonly message: ReceivedRequest;
-	private readonly answer: ResponseWriter;
+	private readonly writer: ResponseWriter;
 	private readonly arrivedMs: number;
 	private bodyDueMs = Number.POSITIVE_INFINITY;
 	private endDueMs = Number.POSITIVE_INFINITY;
@@ -60,7 +60,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private response: HttpResponse | undefined;
 	private stream: ResponseStream | undefined;
 	private code: string | undefined;
-	private wholeBytes = 0;
+	private fullBytes = 0;
 	/** End of the request, until it is logged. */
 	private untold: Pick<RequestLogEntry, 'outcome' | 'status' | 'durationMs'> | undefined;
 
@@ -68,20 +68,20 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		parts: ExchangeParts,
 		connection: ServerConnection,
 		message: ReceivedRequest,
-		answer: ResponseWriter,
+		response: ResponseWriter,
 		id: string,
 		awaitsContinue: boolean,
 	) {
 		this.parts = parts;
 		this.connection = connection;
 		this.message = message;
-		this.answer = answer;
+		this.writer = response;
 		this.id = id;
 		this.awaitsContinue = awaitsContinue;
 		this.arrivedMs = parts.clock.monotonicMs();
 		this.body = new RequestBody(message, this);
 		if (this.body.announcedLength !== 0) this.bodyDueMs = this.arrivedMs + parts.bodyTimeoutMs;
-		answer.on('finish', () => this.onFinish());
+		response.on('finish', () => this.onFinish());
 		connection.add(this);
 		parts.deadlines.watch(this);
 	}
@@ -111,13 +111,13 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 
 	/** Responds without a handler, because the request violates the HTTP rules of this server. The connection closes. */
 	reject(rejection: Rejection): void {
-		this.closeAfterAnswer();
+		this.closeAfterResponse();
 		this.isRestUnreadable = true;
 		this.writeError(rejection);
 		this.settle();
 	}
 
-	closeAfterAnswer(): void {
+	closeAfterResponse(): void {
 		this.mustClose = true;
 		this.connection.isClosing = true;
 	}
@@ -126,15 +126,15 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		if (!this.awaitsContinue) return;
 		this.awaitsContinue = false;
 		// Written out of order, `node:http` would send it after the head of the response. Clients must not wait for it indefinitely.
-		if (this.answer.socket !== null) this.answer.writeContinue();
+		if (this.writer.socket !== null) this.writer.writeContinue();
 	}
 
 	onTrailers(): void {
-		this.closeAfterAnswer();
+		this.closeAfterResponse();
 	}
 
 	onMalformed(rejection: Rejection): void {
-		this.closeAfterAnswer();
+		this.closeAfterResponse();
 		this.isRestUnreadable = true;
 		if (!this.body.isComplete) this.body.fail(rejection);
 	}
@@ -164,13 +164,13 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		if (nowMs >= this.bodyDueMs) {
 			this.bodyDueMs = Number.POSITIVE_INFINITY;
 			if (!this.body.isComplete) {
-				this.closeAfterAnswer();
+				this.closeAfterResponse();
 				this.body.fail(new Rejection('body_timeout'));
 			}
 		}
 		if (nowMs < this.endDueMs && nowMs < (this.stream?.dueMs ?? Number.POSITIVE_INFINITY)) return;
 		// An earlier response on the same connection is still being written.
-		if (this.answer.socket === null) return;
+		if (this.writer.socket === null) return;
 		if (this.isLingering) this.stopLingering(nowMs);
 		else this.cut(new Rejection('client_closed', { message: 'The client did not read its response in time' }), 'destroy');
 	}
@@ -226,18 +226,18 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		}
 		try {
 			if (isByteStream(response.body)) this.writeStream(response);
-			else this.writeWhole(response, response.body);
+			else this.writeFull(response, response.body);
 		} catch (internalError) {
 			discard(response.body);
 			this.logInternalError(internalError);
 			this.code = 'internal_error';
 			// A head that failed to write was not sent; a stream's source can throw only after its head was sent.
-			if (this.answer.headersSent) this.cut(internalError, 'flush');
+			if (this.writer.headersSent) this.cut(internalError, 'flush');
 			else this.write(plainErrorResponse(500, 'Internal server error', 'internal_error', this.id));
 		}
 	}
 
-	private writeWhole(response: HttpResponse, body: Buffer | string | null): void {
+	private writeFull(response: HttpResponse, body: Buffer | string | null): void {
 		const bytes = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
 		if (body !== null && bytes > this.parts.maxBufferedBytes) {
 			const headers = { ...response.headers, 'content-length': String(bytes) };
@@ -247,15 +247,15 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		const hasBody = bytes > 0 && this.message.method !== 'HEAD';
 		this.writeHead(response, mayHaveBody(response.status) ? bytes : undefined);
 		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
-		if (hasBody) this.wholeBytes = bytes;
+		if (hasBody) this.fullBytes = bytes;
 		if (this.mustLinger) {
-			if (hasBody && body !== null) this.answer.write(body);
-			else this.answer.flushHeaders();
+			if (hasBody && body !== null) this.writer.write(body);
+			else this.writer.flushHeaders();
 			this.linger();
 		} else if (hasBody && body !== null) {
-			this.answer.end(body);
+			this.writer.end(body);
 		} else {
-			this.answer.end();
+			this.writer.end();
 		}
 	}
 
@@ -263,12 +263,12 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.writeHead(response, undefined);
 		if (this.message.method === 'HEAD' || !mayHaveBody(response.status)) {
 			discard(response.body);
-			this.answer.end();
+			this.writer.end();
 			return;
 		}
 		const { clock, stalledWriteMs, maxBufferedBytes } = this.parts;
 		const announced = response.headers['content-length'];
-		this.stream = new ResponseStream(this.answer, {
+		this.stream = new ResponseStream(this.writer, {
 			clock,
 			stalledWriteMs,
 			maxBufferedBytes,
@@ -282,7 +282,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private endStream(): void {
 		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
 		if (this.mustLinger) this.linger();
-		else this.answer.end();
+		else this.writer.end();
 	}
 
 	private breakStream(cause: unknown): void {
@@ -295,9 +295,9 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private writeHead(response: HttpResponse, contentLength: number | undefined): void {
 		const rest = this.body.remainingBytes;
 		const leavesRest = rest > maxDiscardedBytes || (rest > 0 && this.awaitsContinue);
-		if (leavesRest || response.closesConnection === true || this.parts.isDraining()) this.closeAfterAnswer();
+		if (leavesRest || response.closesConnection === true || this.parts.isDraining()) this.closeAfterResponse();
 		const list = headerList({ headers: response.headers, requestId: this.id, contentLength, closesConnection: this.mustClose });
-		this.answer.writeHead(response.status, list);
+		this.writer.writeHead(response.status, list);
 	}
 
 	/** Closing while the client still sends would reset the connection and lose the response. */
@@ -307,10 +307,10 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 
 	/** The response is written except for its end, which closes the connection. The end waits for the rest of the request. */
 	private linger(): void {
-		const { message, answer } = this;
+		const { message, writer: response } = this;
 		this.isLingering = true;
 		this.endDueMs = this.parts.clock.monotonicMs() + lingerMs;
-		message.on('end', () => answer.end());
+		message.on('end', () => response.end());
 		message.resume();
 	}
 
@@ -318,7 +318,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.isLingering = false;
 		this.endDueMs = nowMs + this.parts.stalledWriteMs;
 		this.message.pause();
-		this.answer.end();
+		this.writer.end();
 	}
 
 	private onFinish(): void {
@@ -338,7 +338,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		const { socket } = this.connection;
 		// Node resets plain connections only.
 		if (how === 'reset' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
-		else if (how !== 'flush' || this.answer.socket === null) socket.destroy();
+		else if (how !== 'flush' || this.writer.socket === null) socket.destroy();
 		// Deferred, because the pieces of this tick are still on their way to the socket.
 		else process.nextTick(() => this.connection.closeSoon(this.parts.clock.monotonicMs()));
 	}
@@ -368,7 +368,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		const { untold } = this;
 		if (untold === undefined) return;
 		this.untold = undefined;
-		const facts: CallFacts = this.response?.facts ?? {};
+		const facts: RequestRecord = this.response?.facts ?? {};
 		const code = facts.code ?? this.code;
 		const record: RequestLogEntry = {
 			requestId: this.id,
@@ -377,7 +377,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			...untold,
 			outcome: untold.outcome === 'complete' ? sentOutcome(code) : untold.outcome,
 			requestBytes: this.body.receivedBytes,
-			responseBytes: this.stream?.sentBytes ?? this.wholeBytes,
+			responseBytes: this.stream?.sentBytes ?? this.fullBytes,
 			peer: this.connection.peerAddress,
 			code,
 			facts,

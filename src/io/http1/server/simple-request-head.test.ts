@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawClient } from '../../../../test/support/raw-client.ts';
 import { type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
-import { readWhole } from '../../../core/byte-stream.ts';
+import { readAll } from '../../../core/byte-stream.ts';
 import { judgeHead } from './http-sanity.ts';
 import { readSimpleRequestHead } from './simple-request-head.ts';
 
@@ -79,7 +79,7 @@ describe('whatever is read here', () => {
 	beforeAll(async () => {
 		started = await startHttpServer(
 			async (request) => {
-				const body = await readWhole(request.body, 1000);
+				const body = await readAll(request.body, 1000);
 				const { method, path, query, announcedLength } = request;
 				const { 'content-length': length, ...headers } = request.headers;
 				const seen = { method, path, query, headers, announcedLength, body: body.toString('latin1') };

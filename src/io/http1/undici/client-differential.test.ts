@@ -18,7 +18,7 @@ import {
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
-import { readWhole } from '../../../core/byte-stream.ts';
+import { readAll } from '../../../core/byte-stream.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { UpstreamRequest } from '../../../core/upstream.ts';
 import type { UpstreamClient, UpstreamClientOptions } from '../client/upstream-client.ts';
@@ -40,7 +40,7 @@ async function resultOf(client: UpstreamClient, outgoing: UpstreamRequest): Prom
 		const { status, headers, body } = await client.send(outgoing);
 		const head = { status, headers: { ...headers } };
 		try {
-			return { ...head, body: (await readWhole(body, 100_000_000)).toString('latin1') };
+			return { ...head, body: (await readAll(body, 100_000_000)).toString('latin1') };
 		} catch (cause) {
 			return { ...head, failure: `in the body: ${codeOf(cause)}` };
 		}
@@ -328,8 +328,8 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		'a request that was sent is not sent again after an %s, on a connection used before',
 		async (how) => {
 			const server = await startServer((connection) => {
-				const asked = connection.received.match(/POST/g)?.length ?? 0;
-				if (asked === 1) connection.send(answered('x'));
+				const requested = connection.received.match(/POST/g)?.length ?? 0;
+				if (requested === 1) connection.send(answered('x'));
 				else if (how === 'end') connection.socket.end();
 				else connection.socket.resetAndDestroy();
 			});
@@ -403,8 +403,8 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 
 	test('requests beyond the connections wait, and continue in their order', async () => {
 		const server = await startServer((connection) => {
-			const asked = [...connection.received.matchAll(/POST (\/\d+) /g)].map(([, target]) => target);
-			connection.send(answered(String(asked.at(-1))));
+			const requested = [...connection.received.matchAll(/POST (\/\d+) /g)].map(([, target]) => target);
+			connection.send(answered(String(requested.at(-1))));
 		});
 		const client = startClient({ maxConnectionsPerOrigin: 2 }, create);
 		const sent: string[] = [];

@@ -38,15 +38,15 @@ async function listen(server: Server): Promise<number> {
 interface StartedProxy {
 	readonly proxy: UpstreamProxy;
 	/** Method, target and credentials of each received request. */
-	readonly asked: [string | undefined, string | undefined, string | undefined][];
+	readonly requested: [string | undefined, string | undefined, string | undefined][];
 }
 
 /** A proxy that connects to ports of this machine, whatever the host. */
 async function startProxy(
 	how: { readonly isTls?: boolean; readonly status?: number; readonly isSilent?: boolean } = {},
 ): Promise<StartedProxy> {
-	const asked: StartedProxy['asked'] = [];
-	const note = ({ method, url, headers }: IncomingMessage): void => void asked.push([method, url, headers['proxy-authorization']]);
+	const requested: StartedProxy['requested'] = [];
+	const note = ({ method, url, headers }: IncomingMessage): void => void requested.push([method, url, headers['proxy-authorization']]);
 	const server = how.isTls === true ? createTlsServer(material) : createServer();
 	server.on('request', (incoming, outgoing) => {
 		note(incoming);
@@ -68,7 +68,7 @@ async function startProxy(
 		inner.on('error', () => socket.destroy());
 	});
 	const port = await listen(server);
-	return { asked, proxy: { origin: how.isTls === true ? `https://tls.test:${port}` : `http://127.0.0.1:${port}`, authorization } };
+	return { requested, proxy: { origin: how.isTls === true ? `https://tls.test:${port}` : `http://127.0.0.1:${port}`, authorization } };
 }
 
 async function startTlsOrigin(): Promise<{ origin: string; seen: IncomingMessage[] }> {
@@ -97,22 +97,22 @@ function startClient(overrides: Partial<UpstreamClientOptions> = {}) {
 
 describe('a request through a proxy', () => {
 	test.each([false, true])('uses a tunnel if its origin has TLS, and uses it again (TLS to the proxy: %s)', async (isTls) => {
-		const { proxy, asked } = await startProxy({ isTls });
+		const { proxy, requested } = await startProxy({ isTls });
 		const { origin, seen } = await startTlsOrigin();
 		const client = startClient();
 		for (let turn = 0; turn < 3; turn++) expect(await bodyOf(await client.send(request({ origin }, { proxy })))).toBe('safe');
-		expect(asked.length).toBeLessThanOrEqual(2);
-		expect(asked[0]).toEqual(['CONNECT', new URL(origin).host, authorization]);
+		expect(requested.length).toBeLessThanOrEqual(2);
+		expect(requested[0]).toEqual(['CONNECT', new URL(origin).host, authorization]);
 		// The proxy's credentials are sent to the proxy only.
 		expect(seen.map(({ headers }) => headers['proxy-authorization'])).toEqual([undefined, undefined, undefined]);
 		expect(seen[0]?.headers.host).toBe(new URL(origin).host);
 	});
 
 	test('names its origin to the proxy if that has no TLS', async () => {
-		const { proxy, asked } = await startProxy();
+		const { proxy, requested } = await startProxy();
 		const origin = 'http://llm.test:8000';
 		expect(await bodyOf(await startClient().send(request({ origin }, { proxy })))).toBe('forwarded llm.test:8000');
-		expect(asked).toEqual([['POST', `${origin}/v1/messages?beta=true`, authorization]]);
+		expect(requested).toEqual([['POST', `${origin}/v1/messages?beta=true`, authorization]]);
 	});
 
 	test.each([
@@ -139,10 +139,10 @@ describe('a request through a proxy', () => {
 
 	test('waits for the proxy no longer than for a connection', async () => {
 		const clock = new ManualClock();
-		const { proxy, asked } = await startProxy({ isSilent: true });
+		const { proxy, requested } = await startProxy({ isSilent: true });
 		const timeouts = { connectMs: 100, firstByteMs: 1000, idleMs: 1000, totalMs: 5000 };
 		const failed = causeOf(startClient({ clock }).send(request({ origin: 'https://tls.test:1' }, { proxy, timeouts })));
-		await until(() => asked.length === 1);
+		await until(() => requested.length === 1);
 		clock.advance(121);
 		expect(await failed).toMatchObject({ code: 'provider_connect_timeout' });
 	});
@@ -167,27 +167,27 @@ describe('a request through a proxy', () => {
 	test.each(['https://127.0.0.1:1', 'http://127.0.0.1:1', 'https://2130706433:1'])(
 		'to %s is rejected, because the proxy would connect to its own network',
 		async (origin) => {
-			const { proxy, asked } = await startProxy();
+			const { proxy, requested } = await startProxy();
 			const failed = startClient().send(request({ origin }, { proxy, mayReachPrivateNetwork: false }));
 			await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable', cause: { code: 'ADDRESS_REFUSED' } });
-			expect(asked).toEqual([]);
+			expect(requested).toEqual([]);
 		},
 	);
 
 	test('reaches a proxy at a private address without the allowance, and lets it resolve the name', async () => {
-		const { proxy, asked } = await startProxy();
+		const { proxy, requested } = await startProxy();
 		const { origin } = await startTlsOrigin();
 		expect(await bodyOf(await startClient().send(request({ origin }, { proxy, mayReachPrivateNetwork: false })))).toBe('safe');
-		expect(asked).toHaveLength(1);
+		expect(requested).toHaveLength(1);
 	});
 
 	test('shares no connection with requests of other credentials or of none', async () => {
-		const { proxy, asked } = await startProxy();
+		const { proxy, requested } = await startProxy();
 		const { origin } = await startTlsOrigin();
 		const client = startClient();
 		const other = { ...proxy, authorization: 'Basic b3RoZXI=' };
 		for (const one of [proxy, other, undefined]) await bodyOf(await client.send(request({ origin }, { proxy: one })));
-		expect(asked.map(([, , credentials]) => credentials)).toEqual([authorization, other.authorization]);
+		expect(requested.map(([, , credentials]) => credentials)).toEqual([authorization, other.authorization]);
 	});
 });
 

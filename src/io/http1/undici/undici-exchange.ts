@@ -5,7 +5,7 @@ import { isByteStream } from '../../../core/byte-stream.ts';
 import type { ByteFlow, ByteStream } from '../../../core/handler.ts';
 import { MalformedResponse, responseHeadOf } from '../client/response-head.ts';
 import type { RequestCarrier } from '../client/upstream-connection.ts';
-import type { WaitingCall } from '../client/upstream-pool.ts';
+import type { WaitingExchange } from '../client/upstream-pool.ts';
 
 /** A connection that can be paused. */
 export interface Holdable {
@@ -21,15 +21,15 @@ export interface ExchangeListener {
 }
 
 export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrier {
-	readonly #call: WaitingCall;
+	readonly #exchange: WaitingExchange;
 	readonly #listener: ExchangeListener;
 	#connection: Holdable | undefined;
 	#controller: Dispatcher.DispatchController | undefined;
 	#isOver = false;
 	#hasEnded = false;
 
-	constructor(call: WaitingCall, listener: ExchangeListener) {
-		this.#call = call;
+	constructor(exchange: WaitingExchange, listener: ExchangeListener) {
+		this.#exchange = exchange;
 		this.#listener = listener;
 	}
 
@@ -40,8 +40,8 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 
 	/** Returns the body as undici takes it. The header fields must contain its length, because undici does not add up pieces. */
 	body(): Buffer | Readable | null {
-		const { body } = this.#call.request;
-		if (isByteStream(body)) return new PushedBody(body, () => this.#call.onRequestEnd());
+		const { body } = this.#exchange.request;
+		if (isByteStream(body)) return new PushedBody(body, () => this.#exchange.onRequestEnd());
 		return body === null || Buffer.isBuffer(body) ? body : Readable.from(body);
 	}
 
@@ -51,21 +51,21 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		// Undici has no other way to withdraw a request that waits for a connection. No byte was sent yet.
 		if (this.#isOver) throw new Error('The request was abandoned');
 		this.#controller = controller;
-		const { body } = this.#call.request;
-		this.#call.onConnection(this);
-		this.#call.onLeaving();
-		if (!isByteStream(body)) this.#call.onRequestEnd();
+		const { body } = this.#exchange.request;
+		this.#exchange.onConnection(this);
+		this.#exchange.onLeaving();
+		if (!isByteStream(body)) this.#exchange.onRequestEnd();
 	}
 
 	onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
 		// An interim response: the final one follows.
 		if (this.#isOver || status < 200) return;
 		this.#listener.judgeStatus(status);
-		this.#call.onHead(responseHeadOf(status, rawFieldsOf(controller), this.#call.request.method));
+		this.#exchange.onHead(responseHeadOf(status, rawFieldsOf(controller), this.#exchange.request.method));
 	}
 
 	onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-		if (!this.#isOver) this.#call.onData(chunk);
+		if (!this.#isOver) this.#exchange.onData(chunk);
 	}
 
 	onResponseEnd(): void {
@@ -73,15 +73,15 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#connection?.release();
-		this.#call.onComplete();
+		this.#exchange.onComplete();
 	}
 
 	onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
 		this.#tellEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
-		if (this.#controller === undefined) this.#call.onNoConnection(error);
-		else this.#call.onFailure(error, true);
+		if (this.#controller === undefined) this.#exchange.onNoConnection(error);
+		else this.#exchange.onFailure(error, true);
 	}
 
 	/** Undici reports an error thrown by an end listener as a second end. */

@@ -6,7 +6,7 @@ import type { UpstreamProxy, UpstreamRequest } from '../../../core/upstream.ts';
 import { bodyLength } from '../client/request-head.ts';
 import type { Pool, PoolOptions } from '../client/upstream-client.ts';
 import { createSocketOpener, type OpenSocket, openUnlessRefused, placeOf } from '../client/upstream-connector.ts';
-import type { WaitingCall } from '../client/upstream-pool.ts';
+import type { WaitingExchange } from '../client/upstream-pool.ts';
 import { HeldSocket } from './pausable-socket.ts';
 import { createTunnelOpener, ProxyRejected } from './tunnel.ts';
 import { type Holdable, UndiciExchange } from './undici-exchange.ts';
@@ -26,13 +26,13 @@ export class UndiciPool implements Pool {
 	readonly #pool: ClientPool;
 	readonly #maxConnections: number;
 	/** Requests not yet given to undici, which would retain them with their bodies until a connection is free. */
-	readonly #waiting = new Set<WaitingCall>();
+	readonly #waiting = new Set<WaitingExchange>();
 	/** Requests whose end undici has not reported. */
 	#inFlight = 0;
 	#isRetired = false;
 	/** Cause of the pool's end; set once it serves no more requests. */
 	#end: Error | undefined;
-	readonly #exchanges = new Map<WaitingCall, UndiciExchange>();
+	readonly #exchanges = new Map<WaitingExchange, UndiciExchange>();
 	/** Undici passes the options of a request on unchanged, but wraps its handler. */
 	readonly #byOptions = new WeakMap<Dispatcher.DispatchOptions, UndiciExchange>();
 	/** Functions that end the connection attempts. */
@@ -63,29 +63,29 @@ export class UndiciPool implements Pool {
 		});
 	}
 
-	enter(call: WaitingCall): void {
+	enter(exchange: WaitingExchange): void {
 		if (this.#end !== undefined) {
-			call.onNoConnection(this.#end);
+			exchange.onNoConnection(this.#end);
 			return;
 		}
-		this.#waiting.add(call);
+		this.#waiting.add(exchange);
 		this.#sendWaiting();
 	}
 
 	#sendWaiting(): void {
-		for (const call of this.#waiting) {
+		for (const exchange of this.#waiting) {
 			if (this.#inFlight >= this.#maxConnections) return;
-			this.#waiting.delete(call);
-			this.#send(call);
+			this.#waiting.delete(exchange);
+			this.#send(exchange);
 		}
 		if (this.#isRetired) void this.#pool.close().catch(() => undefined);
 	}
 
-	#send(call: WaitingCall): void {
-		const { request } = call;
+	#send(undiciExchange: WaitingExchange): void {
+		const { request } = undiciExchange;
 		const proxy = this.#forwardingProxy;
 		this.#connectMs = request.timeouts.connectMs;
-		const exchange = new UndiciExchange(call, {
+		const exchange = new UndiciExchange(undiciExchange, {
 			judgeStatus: (status) => {
 				if (proxy !== undefined && status === 407) throw new ProxyRejected(proxy, this.#origin, status);
 			},
@@ -95,7 +95,7 @@ export class UndiciPool implements Pool {
 			},
 		});
 		this.#inFlight++;
-		this.#exchanges.set(call, exchange);
+		this.#exchanges.set(undiciExchange, exchange);
 		const options: Dispatcher.DispatchOptions = {
 			path: proxy === undefined ? request.target : `${this.#origin}${request.target}`,
 			method: request.method,
@@ -127,14 +127,14 @@ export class UndiciPool implements Pool {
 	}
 
 	/** Undici checks an idle connection before it writes to it. */
-	enterAnew(call: WaitingCall): void {
-		this.enter(call);
+	enterAnew(exchange: WaitingExchange): void {
+		this.enter(exchange);
 	}
 
-	leave(call: WaitingCall): void {
-		this.#waiting.delete(call);
-		this.#exchanges.get(call)?.leave();
-		this.#exchanges.delete(call);
+	leave(exchange: WaitingExchange): void {
+		this.#waiting.delete(exchange);
+		this.#exchanges.get(exchange)?.leave();
+		this.#exchanges.delete(exchange);
 	}
 
 	/** Lets in-flight requests finish; no connection stays idle after that. */
@@ -146,7 +146,7 @@ export class UndiciPool implements Pool {
 	/** Closes every connection; in-flight and waiting requests fail with the cause. */
 	destroy(cause: Error): void {
 		this.#end = cause;
-		for (const call of [...this.#waiting]) call.onNoConnection(cause);
+		for (const exchange of [...this.#waiting]) exchange.onNoConnection(cause);
 		this.#waiting.clear();
 		void this.#pool.destroy(cause).catch(() => undefined);
 		for (const cancel of this.#opening) cancel();

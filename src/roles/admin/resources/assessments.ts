@@ -62,8 +62,8 @@ export function assessmentOperations({ ledger }: AdminParts): Operation[] {
 				const given = Object.fromEntries(
 					Object.entries({ ...query, requestId, fromMs: msOf(from), toMs: msOf(to) }).filter(([, value]) => value !== undefined),
 				);
-				const asked = { ...given, limit: limitOf({ limit }) } as AssessmentQuery;
-				const { assessments, nextCursor } = await withCursor(() => ledger.listAssessments(asked));
+				const requested = { ...given, limit: limitOf({ limit }) } as AssessmentQuery;
+				const { assessments, nextCursor } = await withCursor(() => ledger.listAssessments(requested));
 				return { body: { data: assessments.map(assessmentBody), next_cursor: nextCursor } };
 			},
 		}),

@@ -48,8 +48,8 @@ export function auditOperations({ records, clock }: AdminParts): Operation[] {
 			success: { status: 200, schema: auditList },
 			run: async ({ query }) => {
 				const { kind, key, cursor } = query;
-				const asked = { limit: limitOf(query), ...(kind && { kind }), ...(key !== undefined && { key }), ...(cursor && { cursor }) };
-				const { entries, nextCursor } = await withCursor(() => records.audit.list(asked));
+				const requested = { limit: limitOf(query), ...(kind && { kind }), ...(key !== undefined && { key }), ...(cursor && { cursor }) };
+				const { entries, nextCursor } = await withCursor(() => records.audit.list(requested));
 				return { body: { data: entries.map((entry) => entryBody(entry, clock.nowMs())), next_cursor: nextCursor } };
 			},
 		}),

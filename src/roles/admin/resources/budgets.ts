@@ -4,7 +4,7 @@ import { Rejection } from '../../../core/rejection.ts';
 import type { Author, Budget, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
-import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { budget, budgetChange, budgetRecordBody, budgetWish } from '../schemas/budget.ts';
 import { named, nanoUsdOf } from '../schemas/values.ts';
@@ -63,7 +63,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
-			run: async ({ params: { id } }) => answerBudget(parts, await storedBudget(parts, id)),
+			run: async ({ params: { id } }) => budgetResult(parts, await storedBudget(parts, id)),
 		}),
 		defineOperation({
 			method: 'PUT',
@@ -90,7 +90,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 	];
 }
 
-async function createBudget(parts: AdminParts, wish: z.output<typeof budgetWish>, author: Author): Promise<Answer> {
+async function createBudget(parts: AdminParts, wish: z.output<typeof budgetWish>, author: Author): Promise<CsvResponse> {
 	const { warningThresholdPercent, hardLimitPercent } = parts.configured().budgetDefaults;
 	const hardLimit = wish.hard_limit_percent ?? hardLimitPercent;
 	const record: Budget = {
@@ -109,7 +109,7 @@ async function createBudget(parts: AdminParts, wish: z.output<typeof budgetWish>
 	const outcome = await parts.records.budgets.create(record, { author });
 	if (outcome === 'id_taken') throw fieldTaken('id', `must be unique: there is a budget \`${record.id}\``);
 	if (outcome === 'scope_taken') throw scopeTaken(record);
-	return answerCreated(await answerBudget(parts, await storedBudget(parts, record.id)), '/budgets', record.id);
+	return answerCreated(await budgetResult(parts, await storedBudget(parts, record.id)), '/budgets', record.id);
 }
 
 async function changeBudget(
@@ -117,7 +117,7 @@ async function changeBudget(
 	id: string,
 	change: z.output<typeof budgetChange>,
 	{ ifMatch, author }: RequestedChange,
-): Promise<Answer> {
+): Promise<CsvResponse> {
 	requireSameId(change, id);
 	const { version, ...before } = await storedBudget(parts, id);
 	requireMatch(ifMatch, entityTag(version));
@@ -135,14 +135,14 @@ async function changeBudget(
 	const outcome = await parts.records.budgets.replace(record, { author, ifVersion: version });
 	if (outcome === 'scope_taken') throw scopeTaken(record);
 	if (outcome !== 'replaced') throw new Rejection('record_stale');
-	return answerBudget(parts, await storedBudget(parts, id));
+	return budgetResult(parts, await storedBudget(parts, id));
 }
 
 function storedBudget({ records }: AdminParts, id: string): Promise<Stored<Budget>> {
 	return findStored(records.budgets, id, missing(id));
 }
 
-async function answerBudget(parts: AdminParts, record: Stored<Budget>): Promise<Answer> {
+async function budgetResult(parts: AdminParts, record: Stored<Budget>): Promise<CsvResponse> {
 	const [body] = await withUsage(parts, [record]);
 	return { body, headers: { etag: entityTag(record.version) } };
 }

@@ -4,7 +4,7 @@ import { createClientsAdministration } from '../../../stores/contracts/clients-a
 import type { Author, ClientRecord, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldTaken } from '../fields-rejection.ts';
-import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import {
 	client,
@@ -68,7 +68,7 @@ function readingOperations(parts: AdminParts): Operation[] {
 			run: async ({ params: { id } }) => {
 				const pinned = pinnedOf(parts, id);
 				if (pinned !== undefined) return { body: pinnedClientBody(pinned, (await teamLookup.teamsByClient()).get(id)) };
-				return answerClient(parts, await storedClient(parts, id));
+				return clientResult(parts, await storedClient(parts, id));
 			},
 		}),
 	];
@@ -111,7 +111,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 					};
 					const outcome = await records.clients.replace(record, { author, ifVersion: version });
 					if (outcome !== 'replaced') throw new Rejection('record_stale');
-					return answerClient(parts, await storedClient(parts, id));
+					return clientResult(parts, await storedClient(parts, id));
 				}),
 		}),
 		defineOperation({
@@ -131,7 +131,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 					const overlapSeconds = body.overlap_seconds ?? defaultOverlapSeconds;
 					const rotated = await administration(parts).rotateSecret(id, overlapSeconds, { author, ifVersion });
 					if (rotated === undefined) throw new Rejection('record_unknown', { message: missing(id) });
-					return answerClient(parts, await storedClient(parts, id), rotated.secret);
+					return clientResult(parts, await storedClient(parts, id), rotated.secret);
 				}),
 		}),
 		defineOperation({
@@ -153,14 +153,14 @@ function changingOperations(parts: AdminParts): Operation[] {
 	];
 }
 
-async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>, author: Author): Promise<Answer> {
+async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>, author: Author): Promise<CsvResponse> {
 	const taken = () => fieldTaken('id', `must be unique: there is a client \`${wish.id}\``);
 	if (wish.id !== undefined && pinnedOf(parts, wish.id) !== undefined) throw taken();
 	const { id, name, scopes = ['invoke'] } = wish;
 	const created = await administration(parts).createClient({ id, name, scopes }, { author });
 	if (created === 'id_taken') throw taken();
-	const answer = await answerClient(parts, await storedClient(parts, created.record.id), created.secret);
-	return answerCreated(answer, '/clients', created.record.id);
+	const response = await clientResult(parts, await storedClient(parts, created.record.id), created.secret);
+	return answerCreated(response, '/clients', created.record.id);
 }
 
 function administration({ records, clock }: AdminParts) {
@@ -190,7 +190,7 @@ function pinnedOf({ configured }: AdminParts, id: string) {
 	return configured().pinnedClients.find((pinned) => pinned.id === id);
 }
 
-async function answerClient({ clock, teamLookup }: AdminParts, record: Stored<ClientRecord>, secret?: string): Promise<Answer> {
+async function clientResult({ clock, teamLookup }: AdminParts, record: Stored<ClientRecord>, secret?: string): Promise<CsvResponse> {
 	const body = clientBody(record, (await teamLookup.teamsByClient()).get(record.id), clock.nowMs());
 	return {
 		body: secret === undefined ? body : { ...body, client_secret: secret },

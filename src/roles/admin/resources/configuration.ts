@@ -52,11 +52,11 @@ export function configurationOperations({ configured, providerReports, effective
 	];
 }
 
-const notCalled: HealthReport = { state: 'unknown', sinceMs: null, detail: null };
+const notRequested: HealthReport = { state: 'unknown', sinceMs: null, detail: null };
 
 function providerBody({ name, kind, isConfigured }: AdminProvider, reports: readonly ProviderReport[]): z.output<typeof providerSchema> {
 	const { state, sinceMs, detail, ejectedBy } = joinReports(
-		reports.map((report) => (Object.hasOwn(report, name) ? report[name] : undefined) ?? notCalled),
+		reports.map((report) => (Object.hasOwn(report, name) ? report[name] : undefined) ?? notRequested),
 	);
 	const since = sinceMs === null ? null : timeOf(sinceMs);
 	return { name, kind, configured: isConfigured, health: { state, since, detail, gateways: reports.length, ejected_by: ejectedBy } };

@@ -11,7 +11,7 @@ import type { AdminProvider } from '../admin-settings.ts';
 import { checkFields } from '../check-fields.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
 import { monthsBefore } from '../months.ts';
-import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { type OrderedRows, orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { defaultBody, overrideBody, type PriceBody, price, priceChange, unpricedBody } from '../schemas/price.ts';
 import { modelName, named, picoUsdOf } from '../schemas/values.ts';
@@ -26,7 +26,7 @@ const priceList = named('PriceList', pageOf(price));
 
 export function pricingOperations(parts: AdminParts): Operation[] {
 	const { records, takeTurn } = parts;
-	const calledModels = rememberCalled(parts);
+	const requestedModels = rememberRequested(parts);
 	const inOrder = whileSame(orderPrices);
 	return [
 		defineOperation({
@@ -43,7 +43,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			run: async ({ query }) => {
 				const all =
 					query.unpriced === true
-						? orderRows(await listUnpriced(parts, await calledModels()), nameOf)
+						? orderRows(await listUnpriced(parts, await requestedModels()), nameOf)
 						: inOrder(await records.priceOverrides.list(), parts.configured().providers, dayOf(parts.clock.nowMs()));
 				const provider = query.provider === undefined ? undefined : providerNamed(query.provider, parts.configured().providers);
 				const wanted = provider === undefined ? all : all.filter(({ row }) => row.provider === provider);
@@ -60,10 +60,10 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
-			run: async ({ params: asked }) => {
-				const key = keyNamed(asked, parts);
+			run: async ({ params: requested }) => {
+				const key = keyNamed(requested, parts);
 				const override = await records.priceOverrides.get(key);
-				if (override !== undefined) return answerPrice(override);
+				if (override !== undefined) return priceResult(override);
 				const body = (await priceFinder(parts))(key);
 				if (body === undefined) throw new Rejection('record_unknown', { message: 'The model has no price' });
 				return { body };
@@ -90,19 +90,19 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_stale'],
-			run: ({ params: asked, ifMatch, author }) =>
-				takeTurn(() => deleteStored(records.priceOverrides, keyNamed(asked, parts), 'The model has no override', { ifMatch, author })),
+			run: ({ params: requested, ifMatch, author }) =>
+				takeTurn(() => deleteStored(records.priceOverrides, keyNamed(requested, parts), 'The model has no override', { ifMatch, author })),
 		}),
 	];
 }
 
 async function setPrice(
 	parts: AdminParts,
-	{ provider, model: asked }: PriceKey,
+	{ provider, model: requested }: PriceKey,
 	body: z.output<typeof priceChange>,
 	{ ifMatch, author }: RequestedChange,
-): Promise<Answer> {
-	const { model } = checkFields(z.object({ model: modelName }), { model: asked }, parts.nearestName);
+): Promise<CsvResponse> {
+	const { model } = checkFields(z.object({ model: modelName }), { model: requested }, parts.nearestName);
 	if (body.provider !== undefined && providerNamed(body.provider, parts.configured().providers) !== provider) {
 		throw fieldInvalid('provider', 'must equal the value in the path');
 	}
@@ -133,7 +133,7 @@ async function setPrice(
 	const stored = await priceOverrides.get(record);
 	// Another process set or removed the price between the read and the write.
 	if (stored === undefined || (outcome !== 'created' && outcome !== 'replaced')) throw new Rejection('record_stale');
-	return answerPrice(stored);
+	return priceResult(stored);
 }
 
 /** Resolves the provider, which a path may name by its vendor. */
@@ -141,7 +141,7 @@ function keyNamed({ provider, model }: PriceKey, { configured }: AdminParts): Pr
 	return { provider: providerNamed(provider, configured().providers), model };
 }
 
-function answerPrice(record: Stored<PriceOverride>): Answer {
+function priceResult(record: Stored<PriceOverride>): CsvResponse {
 	return { body: overrideBody(record), headers: { etag: entityTag(record.version) } };
 }
 
@@ -179,7 +179,7 @@ const rememberedMs = 60_000;
  * Caches the models of two months: their sums take a long read that would delay those of teams. Unpriced models of this process are added
  * later.
  */
-function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly PriceKey[]> {
+function rememberRequested({ clock, ledger }: AdminParts): () => Promise<readonly PriceKey[]> {
 	let called: Promise<readonly PriceKey[]> | undefined;
 	let endsAtMs = 0;
 	return () => {

@@ -6,7 +6,7 @@ import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
 import type { LedgerRow, RowQuery } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-deps.ts';
-import { csvAnswer } from '../csv.ts';
+import { csvResponse } from '../csv.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, type Page, type PageQuery, pageOf, pageQuery, withCursor } from '../page.ts';
 import { tokens, tokensBody } from '../schemas/usage.ts';
@@ -68,11 +68,11 @@ export function requestOperations(parts: AdminParts): Operation[] {
 				const page = await withCursor(() => readPage(parts, query));
 				if (!wantsCsv) return { body: page };
 				const columns = [...plainColumns, 'input', 'output', 'cache_read', 'cache_write', 'total', 'guardrails'] as const;
-				const answer = csvAnswer(
+				const response = csvResponse(
 					columns,
 					page.data.map(({ tokens: counts, ...row }) => ({ ...row, ...counts })),
 				);
-				return page.next_cursor === null ? answer : { ...answer, headers: { ...answer.headers, 'x-next-cursor': page.next_cursor } };
+				return page.next_cursor === null ? response : { ...response, headers: { ...response.headers, 'x-next-cursor': page.next_cursor } };
 			},
 		}),
 	];
@@ -95,8 +95,8 @@ const plainColumns = [
 ] as const;
 
 async function readPage({ ledger, configured }: AdminParts, query: Query): Promise<Page<z.output<typeof requestRow>>> {
-	const { client_id: clientId, limit: _, provider: asked, ...rest } = query;
-	const provider = asked === undefined ? undefined : providerNamed(asked, configured().providers);
+	const { client_id: clientId, limit: _, provider: requested, ...rest } = query;
+	const provider = requested === undefined ? undefined : providerNamed(requested, configured().providers);
 	const given = Object.entries({ ...rest, provider, clientId }).filter(([, value]) => value !== undefined);
 	const { rows, nextCursor } = await ledger.list({ ...(Object.fromEntries(given) as Partial<RowQuery>), limit: limitOf(query) });
 	const verdicts = await ledger.verdictsOf(rows.map(({ id }) => id));

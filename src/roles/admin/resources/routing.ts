@@ -6,7 +6,7 @@ import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
-import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleWish, targetsOf } from '../schemas/routing-rule.ts';
 import { named } from '../schemas/values.ts';
@@ -63,7 +63,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
-			run: async ({ params: { id } }) => answerRule(await storedRule(parts, id)),
+			run: async ({ params: { id } }) => ruleResult(await storedRule(parts, id)),
 		}),
 		defineOperation({
 			method: 'PUT',
@@ -91,7 +91,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 	];
 }
 
-async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWish>, author: Author): Promise<Answer> {
+async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWish>, author: Author): Promise<CsvResponse> {
 	const rule: RoutingRule = {
 		id: wish.id ?? `rule-${randomBytes(6).toString('hex')}`,
 		name: wish.name,
@@ -107,7 +107,7 @@ async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWi
 	if ((await parts.records.routingRules.create(rule, { author })) !== 'created') {
 		throw fieldTaken('id', `must be unique: there is a routing rule \`${rule.id}\``);
 	}
-	return answerCreated(answerRule(await storedRule(parts, rule.id)), '/routing', rule.id);
+	return answerCreated(ruleResult(await storedRule(parts, rule.id)), '/routing', rule.id);
 }
 
 async function changeRule(
@@ -115,7 +115,7 @@ async function changeRule(
 	id: string,
 	change: z.output<typeof routingRuleChange>,
 	{ ifMatch, author }: RequestedChange,
-): Promise<Answer> {
+): Promise<CsvResponse> {
 	requireSameId(change, id);
 	const { version, ...before } = await storedRule(parts, id);
 	requireMatch(ifMatch, entityTag(version));
@@ -131,14 +131,14 @@ async function changeRule(
 	};
 	checkTargets(parts, rule);
 	if ((await parts.records.routingRules.replace(rule, { author, ifVersion: version })) !== 'replaced') throw new Rejection('record_stale');
-	return answerRule(await storedRule(parts, id));
+	return ruleResult(await storedRule(parts, id));
 }
 
 function storedRule({ records }: AdminParts, id: string): Promise<Stored<RoutingRule>> {
 	return findStored(records.routingRules, id, missing(id));
 }
 
-function answerRule(rule: Stored<RoutingRule>): Answer {
+function ruleResult(rule: Stored<RoutingRule>): CsvResponse {
 	return { body: routingRuleBody(rule), headers: { etag: entityTag(rule.version) } };
 }
 

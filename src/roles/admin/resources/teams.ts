@@ -4,7 +4,7 @@ import type { Team } from '../../../core/team.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
-import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { limitsOf, team, teamBody, teamChange, teamWish } from '../schemas/team.ts';
 import { named } from '../schemas/values.ts';
@@ -72,7 +72,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
 				const pinned = configured().pinnedTeams.find((record) => record.id === id);
-				return pinned === undefined ? answerTeam(await storedTeam(parts, id)) : { body: teamBody(pinned, true) };
+				return pinned === undefined ? teamResult(await storedTeam(parts, id)) : { body: teamBody(pinned, true) };
 			},
 		}),
 		defineOperation({
@@ -105,7 +105,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 	];
 }
 
-async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, author: Author): Promise<Answer> {
+async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, author: Author): Promise<CsvResponse> {
 	const id = wish.id ?? (wish.name === undefined ? undefined : slugOf(wish.name));
 	if (id === undefined) throw fieldInvalid('name', 'is required if `id` is missing');
 	if (id === '') throw fieldInvalid('id', 'is required: no id can be derived from this name');
@@ -128,7 +128,7 @@ async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, au
 	const outcome = await parts.records.teams.create(record, { author });
 	if (outcome === 'id_taken') throw taken();
 	if (outcome === 'client_taken') throw await clientTaken(parts, record);
-	return answerCreated(answerTeam(await storedTeam(parts, id)), '/teams', id);
+	return answerCreated(teamResult(await storedTeam(parts, id)), '/teams', id);
 }
 
 async function changeTeam(
@@ -136,7 +136,7 @@ async function changeTeam(
 	id: string,
 	change: z.output<typeof teamChange>,
 	{ ifMatch, author }: RequestedChange,
-): Promise<Answer> {
+): Promise<CsvResponse> {
 	requireSameId(change, id);
 	requireUnpinned(parts, id);
 	const before = await storedTeam(parts, id);
@@ -155,10 +155,10 @@ async function changeTeam(
 	const outcome = await parts.records.teams.replace(record, { author, ifVersion: version });
 	if (outcome === 'client_taken') throw await clientTaken(parts, record);
 	if (outcome !== 'replaced') throw new Rejection('record_stale');
-	return answerTeam(await storedTeam(parts, id));
+	return teamResult(await storedTeam(parts, id));
 }
 
-function answerTeam(record: Stored<Team>): Answer {
+function teamResult(record: Stored<Team>): CsvResponse {
 	return { body: teamBody(record, false), headers: { etag: entityTag(record.version) } };
 }
 

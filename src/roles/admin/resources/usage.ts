@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
 import type { SummaryKey, SummaryName, SummaryRow } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-deps.ts';
-import { csvAnswer } from '../csv.ts';
+import { csvResponse } from '../csv.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
 import { monthOf, monthsBefore, type Span, spanOfMonth } from '../months.ts';
-import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { cursorOf, decodeCursor, limitOf, pageQuery, unknownCursor } from '../page.ts';
 import {
 	allGroupings,
@@ -28,8 +28,8 @@ const mostDays = 1100;
 const monthsOfHistory = 24;
 
 const days = { from: day.optional().describe('UTC day, inclusive.'), to: day.optional().describe('UTC day, exclusive.') };
-const asked = z.strictObject({ ...days, group_by: z.enum(groupings).optional() });
-const askedOfAll = z.strictObject({ ...days, group_by: z.enum(allGroupings).optional().describe('Default: `team`.'), ...pageQuery });
+const requested = z.strictObject({ ...days, group_by: z.enum(groupings).optional() });
+const requestedOfAll = z.strictObject({ ...days, group_by: z.enum(allGroupings).optional().describe('Default: `team`.'), ...pageQuery });
 
 export function usageOperations(parts: AdminParts): Operation[] {
 	return [
@@ -39,7 +39,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			tag,
 			summary: 'Usage of all teams',
 			description: `One entry per team, or per \`group_by\`, for the current UTC month or \`from\` to \`to\` (at most ${mostDays} days).`,
-			query: askedOfAll,
+			query: requestedOfAll,
 			success: { status: 200, schema: usageList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {
 				const span = readSpan(query, monthOf(parts.clock.nowMs()));
@@ -55,8 +55,8 @@ export function usageOperations(parts: AdminParts): Operation[] {
 					const period = { start: timeOf(span.fromMs), end: timeOf(span.toMs) };
 					return { body: { period, group_by: by, data, next_cursor: cursor } };
 				}
-				const answer = csvOf(keyColumns[by], data);
-				return cursor === null ? answer : { ...answer, headers: { ...answer.headers, 'x-next-cursor': cursor } };
+				const response = csvOf(keyColumns[by], data);
+				return cursor === null ? response : { ...response, headers: { ...response.headers, 'x-next-cursor': cursor } };
 			},
 		}),
 		defineOperation({
@@ -66,7 +66,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			summary: 'Usage of a team',
 			description: `For the current UTC month, or \`from\` to \`to\` (at most ${mostDays} days). CSV: one row per group, or per model.`,
 			params,
-			query: asked,
+			query: requested,
 			success: { status: 200, schema: usage, otherTypes: ['text/csv'] },
 			rejections: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
@@ -89,7 +89,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			summary: 'Monthly usage history of a team',
 			description: `The last ${monthsOfHistory} UTC months, or \`from\` to \`to\`. CSV: one row per month and group, or per month and model.`,
 			params,
-			query: asked,
+			query: requested,
 			success: { status: 200, schema: usageHistory, otherTypes: ['text/csv'] },
 			rejections: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
@@ -183,8 +183,8 @@ const keyColumns: Readonly<Record<(typeof allGroupings)[number], readonly KeyCol
 type KeyColumn = 'month' | 'team' | 'day' | 'provider' | 'model' | 'client_id';
 
 /** @param keys columns that identify a row; always the same, even without rows. */
-function csvOf(keys: readonly KeyColumn[], groups: readonly (TeamGroup & { readonly month?: string })[]): Answer {
-	return csvAnswer(
+function csvOf(keys: readonly KeyColumn[], groups: readonly (TeamGroup & { readonly month?: string })[]): CsvResponse {
+	return csvResponse(
 		[...keys, ...sumColumns],
 		groups.map(({ tokens, ...group }) => ({ ...tokens, ...group })),
 	);

@@ -47,14 +47,14 @@ export const priceChange = named(
 	}),
 );
 
-/** @param askedFor the requested name, if it differs from the record's. */
-export function overrideBody(record: PriceOverride, askedFor = record.model): PriceBody {
-	const heading = headingOf(record.provider, askedFor, record.model);
+/** @param requestedName the requested name, if it differs from the record's. */
+export function overrideBody(record: PriceOverride, requestedName = record.model): PriceBody {
+	const heading = headingOf(record.provider, requestedName, record.model);
 	return { ...heading, ...ratesBody(record), long_input: [], source: 'override', updated_at: timeOf(record.updatedAtMs) };
 }
 
-/** @param askedFor the requested name, if it differs from the list's. */
-export function defaultBody(provider: string, { model, price: { tiers } }: ModelPrice, askedFor = model): PriceBody {
+/** @param requestedName the requested name, if it differs from the list's. */
+export function defaultBody(provider: string, { model, price: { tiers } }: ModelPrice, requestedName = model): PriceBody {
 	const [first, ...longer] = tiers;
 	if (first === undefined) throw new Error(`the price of ${provider}/${model} has no rates`);
 	let above = first.upToInputTokens;
@@ -63,7 +63,7 @@ export function defaultBody(provider: string, { model, price: { tiers } }: Model
 		above = tier.upToInputTokens;
 		return body;
 	});
-	return { ...headingOf(provider, askedFor, model), ...ratesBody(first), long_input: longInput, source: 'default', updated_at: null };
+	return { ...headingOf(provider, requestedName, model), ...ratesBody(first), long_input: longInput, source: 'default', updated_at: null };
 }
 
 export function unpricedBody(provider: string, model: string): PriceBody {

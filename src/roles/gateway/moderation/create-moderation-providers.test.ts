@@ -73,8 +73,8 @@ async function breakEngine(name: EngineName, fault: string): Promise<void> {
 	onTestFinished(async () => void (await simulator.control('DELETE', '/faults')));
 }
 
-const asked = { requestId: 'req-1', team: 'team-1' };
-const judge = (engine: GuardrailEngine, text: string) => engine.judge([text], 'input', asked);
+const requested = { requestId: 'req-1', team: 'team-1' };
+const judge = (engine: GuardrailEngine, text: string) => engine.judge([text], 'input', requested);
 
 describe.each(names)('%s', (name) => {
 	it('reports the findings, and meters the cost', async () => {
@@ -82,7 +82,7 @@ describe.each(names)('%s', (name) => {
 		const clean = await judge(engine, 'What is the capital of France?');
 		expect(clean).toMatchObject({ outcome: 'judged' });
 		expect(clean.findings).toEqual([]);
-		const tripped = await engine.judge(['hello', 'a text that says simulate-hate and simulate-violence'], 'output', asked);
+		const tripped = await engine.judge(['hello', 'a text that says simulate-hate and simulate-violence'], 'output', requested);
 		expect(
 			tripped.findings
 				.filter(({ score }) => score >= 0.8)
@@ -158,7 +158,7 @@ describe('any moderation provider', () => {
 		await breakEngine('moderation', 'hang');
 		const { engine, log, added } = startEngine('moderation');
 		const leave: (() => void)[] = [];
-		const judgement = engine.judge(['x'], 'input', { ...asked, onClientGone: (listener) => void leave.push(listener) });
+		const judgement = engine.judge(['x'], 'input', { ...requested, onClientGone: (listener) => void leave.push(listener) });
 		await until(() => leave.length > 0);
 		for (const listener of leave) listener();
 		expect(await judgement).toMatchObject({ outcome: 'failed', failure: 'abandoned' });
@@ -195,7 +195,7 @@ describe('any moderation provider', () => {
 		const { costNanoUsd, usage } = await judge(priced.engine, 'x');
 		expect(costNanoUsd).toBe(BigInt(usage.inputTokens + usage.outputTokens) * 200n);
 		expect(priced.log.lines).toMatchObject([
-			{ event: 'moderation provider evaluated', fields: { ...asked, cost_nano_usd: String(costNanoUsd) } },
+			{ event: 'moderation provider evaluated', fields: { ...requested, cost_nano_usd: String(costNanoUsd) } },
 		]);
 		const unpriced = startEngine('judge', { price: undefined });
 		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBeUndefined();
@@ -210,7 +210,7 @@ describe('any moderation provider', () => {
 	it('sends nothing if there is no text', async () => {
 		const { engine, added } = startEngine('moderation');
 		await breakEngine('moderation', '500');
-		expect(await engine.judge(['', ''], 'input', asked)).toMatchObject({ outcome: 'judged', findings: [] });
+		expect(await engine.judge(['', ''], 'input', requested)).toMatchObject({ outcome: 'judged', findings: [] });
 		expect(added).toHaveLength(1);
 	});
 

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Counter, Histogram, Metrics } from '../../../core/metrics.ts';
 import type { Upstream } from '../../../core/upstream.ts';
-import type { EngineAnswer, EngineFinding, EngineStage, EngineUsage } from '../../../wire/moderation/moderation.ts';
+import type { EngineFinding, EngineStage, EngineUsage, ModerationResponse } from '../../../wire/moderation/moderation.ts';
 import { engineProtocol } from '../../../wire/moderation/moderation-protocols.ts';
 import type { EnginePrice, EngineSettings } from './moderation-settings.ts';
 import { type EngineFailure, type EnginePlace, type ModerationProblem, sendToEngine } from './send-to-moderation-provider.ts';
@@ -36,11 +36,11 @@ interface EngineFailed extends EngineReport {
 
 export interface GuardrailEngine extends Pick<EngineSettings, 'name' | 'action'> {
 	/** Evaluates the texts of one request together, within the timeout. Rejects only for internal errors. */
-	judge(texts: readonly string[], stage: EngineStage, asked: Asked): Promise<EngineJudgement>;
+	judge(texts: readonly string[], stage: EngineStage, requested: ModerationContext): Promise<EngineJudgement>;
 }
 
 /** Request that needs the evaluation. */
-export interface Asked {
+export interface ModerationContext {
 	readonly requestId: string;
 	readonly team: string;
 	/** Registers a listener that ends the evaluation when its client disconnects. */
@@ -71,7 +71,12 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 	const place: EnginePlace = { settings, protocol: engineProtocol(settings.protocol), upstream, clock };
 	const places = new Places(clock, mostConcurrent, mostConcurrent * mostWaitingPerPlace);
 
-	const conclude = (judgement: EngineJudgement, { requestId, team }: Asked, startedMs: number, status?: number): EngineJudgement => {
+	const conclude = (
+		judgement: EngineJudgement,
+		{ requestId, team }: ModerationContext,
+		startedMs: number,
+		status?: number,
+	): EngineJudgement => {
 		const durationMs = clock.monotonicMs() - startedMs;
 		counts.add(name, judgement, durationMs);
 		const { usage, costNanoUsd } = judgement;
@@ -92,13 +97,13 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 	return {
 		name,
 		action,
-		async judge(texts, stage, asked) {
-			const { onClientGone = () => undefined } = asked;
+		async judge(texts, stage, requested) {
+			const { onClientGone = () => undefined } = requested;
 			const startedMs = clock.monotonicMs();
 			const dueMs = startedMs + timeoutMs;
 			const requests = place.protocol.requestsFor(texts, stage);
-			if (requests.length > mostRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), asked, startedMs);
-			const answers = await Promise.all(
+			if (requests.length > mostRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), requested, startedMs);
+			const responses = await Promise.all(
 				requests.map(async (request) => {
 					if (!(await places.enter(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
 					try {
@@ -110,17 +115,17 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 					}
 				}),
 			);
-			return conclude(reportOf(answers, settings), asked, startedMs, answers.find(isProblem)?.status);
+			return conclude(reportOf(responses, settings), requested, startedMs, responses.find(isProblem)?.status);
 		},
 	};
 }
 
 function reportOf(
-	answers: readonly (EngineAnswer | ModerationProblem)[],
+	responses: readonly (ModerationResponse | ModerationProblem)[],
 	{ onFailure, price, thresholds }: EngineSettings,
 ): EngineJudgement {
-	const good = answers.filter((answer): answer is EngineAnswer => !isProblem(answer));
-	const usage = sumUsage(good.map((answer) => answer.usage));
+	const good = responses.filter((response): response is ModerationResponse => !isProblem(response));
+	const usage = sumUsage(good.map((response) => response.usage));
 	const report = {
 		findings: noted(
 			good.flatMap(({ findings }) => findings),
@@ -129,13 +134,13 @@ function reportOf(
 		usage,
 		costNanoUsd: costOf(usage, price),
 	};
-	const trouble = answers.find(isProblem);
+	const trouble = responses.find(isProblem);
 	if (trouble === undefined) return { outcome: 'judged', ...report };
 	return { outcome: 'failed', failure: trouble.failure, isBlocking: onFailure === 'closed', ...report };
 }
 
-function isProblem(answer: EngineAnswer | ModerationProblem): answer is ModerationProblem {
-	return 'failure' in answer;
+function isProblem(response: ModerationResponse | ModerationProblem): response is ModerationProblem {
+	return 'failure' in response;
 }
 
 function noted(findings: readonly EngineFinding[], { log, block }: EngineSettings['thresholds']): JudgedFinding[] {

@@ -2,7 +2,7 @@
 import type { Finding, Stage } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 import { ruleOfEngine } from '../../../policy/guardrails/verdicts.ts';
-import type { Asked, GuardrailEngine } from './create-moderation-providers.ts';
+import type { GuardrailEngine, ModerationContext } from './create-moderation-providers.ts';
 
 /** A match as it is reported. */
 export interface Trip extends Pick<Finding, 'category' | 'action'> {
@@ -34,11 +34,16 @@ export class EnginePanel {
 	 * Requests evaluations from `engines`, a result of `stopping` or `noting`, within their timeouts. Categories are prefixed with the
 	 * provider's name.
 	 */
-	async ask(engines: readonly GuardrailEngine[], texts: readonly string[], stage: Stage, asked: Asked): Promise<readonly Trip[]> {
+	async evaluate(
+		engines: readonly GuardrailEngine[],
+		texts: readonly string[],
+		stage: Stage,
+		requested: ModerationContext,
+	): Promise<readonly Trip[]> {
 		if (engines.length === 0 || texts.length === 0) return [];
 		const trips = engines.map(async (engine): Promise<readonly Trip[]> => {
-			const mayStop = this.#mayStop(engine, asked.team);
-			const judgement = await engine.judge(texts, stage, asked);
+			const mayStop = this.#mayStop(engine, requested.team);
+			const judgement = await engine.judge(texts, stage, requested);
 			const tell = (category: string, blocks: boolean): Trip => ({
 				policy: 'moderation',
 				category: `${engine.name}.${category}`,

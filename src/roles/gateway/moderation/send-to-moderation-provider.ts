@@ -1,11 +1,11 @@
 /** Sends one request to a moderation provider and parses the response, or returns the reason of a failure. */
-import { discardStream, readWhole } from '../../../core/byte-stream.ts';
+import { discardStream, readAll } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ByteStream } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Upstream, UpstreamResponse } from '../../../core/upstream.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { EngineAnswer, EngineProtocol, EngineRequest } from '../../../wire/moderation/moderation.ts';
+import type { EngineProtocol, EngineRequest, ModerationResponse } from '../../../wire/moderation/moderation.ts';
 import { type EngineSettings, timeoutsWithin } from './moderation-settings.ts';
 import { signAwsRequest } from './sign-aws-request.ts';
 
@@ -26,7 +26,7 @@ export interface EnginePlace {
 }
 
 /** Far larger than any real response. */
-const mostAnswerBytes = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 
 /** @param leftMs of the evaluation's time. Never rejects. */
 export async function sendToEngine(
@@ -34,7 +34,7 @@ export async function sendToEngine(
 	request: EngineRequest,
 	leftMs: number,
 	onClientGone: (listener: () => void) => void,
-): Promise<EngineAnswer | ModerationProblem> {
+): Promise<ModerationResponse | ModerationProblem> {
 	const { settings, protocol, upstream } = place;
 	const { origin, host, pathname } = new URL(settings.baseUrl);
 	const target = pathname.replace(/\/+$/, '') + request.target;
@@ -82,7 +82,7 @@ async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () 
 			return flow;
 		},
 	};
-	return JSON.parse((await readWhole(endable, mostAnswerBytes)).toString('utf8'));
+	return JSON.parse((await readAll(endable, maxResponseBytes)).toString('utf8'));
 }
 
 /** @throws causes other than upstream failures and malformed bodies. */

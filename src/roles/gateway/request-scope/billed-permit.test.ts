@@ -14,9 +14,9 @@ import type { MeteredUsage } from '../../../wire/usage/usage-meter.ts';
 import { chatUsage } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import { GatewayWork } from '../gateway-work.ts';
-import type { EndedCall } from '../model-metrics.ts';
+import type { EndedRequest } from '../model-metrics.ts';
 import { BilledPermit, type PermitTerms } from './billed-permit.ts';
-import { CallScope, completed, failed, upstreamError } from './request-scope.ts';
+import { completed, failed, RequestScope, upstreamError } from './request-scope.ts';
 
 /** Price per token: 1 nanodollar of input, 10 of output. */
 const price: Price = {
@@ -40,7 +40,7 @@ const budget: BudgetTerms = {
 	model: null,
 	budget: 'all',
 	limitNanoUsd: 10_000n,
-	wholeNanoUsd: 10_000n,
+	budgetNanoUsd: 10_000n,
 	warningThresholdPercent: 80,
 };
 
@@ -52,7 +52,7 @@ const row: OpenRow = {
 	provider: 'provider_b',
 	model: 'gpt-4o',
 	dialect: 'chat',
-	isStreamed: true,
+	isStreaming: true,
 	priceVersion: 'test',
 	holdNanoUsd: 105n,
 	budgets: ['all'],
@@ -74,14 +74,14 @@ const metered = (outputTokens: number, more: Partial<MeteredUsage> = {}): Metere
 class Bench {
 	readonly clock = new ManualClock();
 	readonly log = createRememberedLog();
-	readonly scope = new CallScope('req-1', this.log);
+	readonly scope = new RequestScope('req-1', this.log);
 	readonly work = new GatewayWork();
 	readonly usual = new UsualRequest();
 	readonly opened: string[] = [];
 	readonly closed: ClosedRow[] = [];
 	readonly settled: Settlement[] = [];
 	readonly released: string[] = [];
-	readonly counted: EndedCall[] = [];
+	readonly counted: EndedRequest[] = [];
 	readonly warned: bigint[] = [];
 	/** Amounts of each extension. */
 	readonly extended: bigint[] = [];
@@ -125,7 +125,7 @@ class Bench {
 			ports: { clock: this.clock, log: this.log, admission, ledger },
 			work: this.work,
 			settings: { budgets: { onStreamOver } },
-			callMetrics: { ended: (call: EndedCall) => void this.counted.push(call) },
+			requestMetrics: { ended: (call: EndedRequest) => void this.counted.push(call) },
 			warnOfBudgets: ({ costNanoUsd }: { costNanoUsd: bigint }) => void this.warned.push(costNanoUsd),
 		} as unknown as GatewayParts;
 		// Process clocks do not start with a request.
@@ -146,7 +146,7 @@ class Bench {
 				allowedOutputTokens: 100,
 				choices: 1,
 				usual: this.usual,
-				isUnasked: false,
+				isUsageInjected: false,
 				reader: chatUsage,
 				mayThinkUnseen: false,
 				capEdits: [],
@@ -253,7 +253,7 @@ describe('the end of a request', () => {
 		const bench = new Bench();
 		bench.send();
 		const usage = { ...noUsage, inputTokens: 7, outputTokens: 3 };
-		bench.permit.meterAnswered(Buffer.from('{}'), { isObject: true, usage });
+		bench.permit.meterResponse(Buffer.from('{}'), { isObject: true, usage });
 		bench.scope.end(failed(new Rejection('client_closed')));
 		expect(bench.closed).toMatchObject([{ outcome: 'complete', status: 499, ...charge(7, 3, false) }]);
 	});
@@ -261,7 +261,7 @@ describe('the end of a request', () => {
 	it('after an unreadable response charges the reservation', () => {
 		const bench = new Bench();
 		bench.send();
-		bench.permit.meterAnswered(Buffer.from('...'), undefined);
+		bench.permit.meterResponse(Buffer.from('...'), undefined);
 		bench.scope.end(completed(200));
 		expect(bench.closed).toMatchObject([charge(5, 10, true)]);
 	});
@@ -270,7 +270,7 @@ describe('the end of a request', () => {
 		const texts = ['hi', 'word '.repeat(500)];
 		const tokens = texts.map((content) => {
 			const bench = new Bench({ mayThinkUnseen: true });
-			bench.permit.meterAnswered(Buffer.from(JSON.stringify({ choices: [{ message: { content } }] })), {
+			bench.permit.meterResponse(Buffer.from(JSON.stringify({ choices: [{ message: { content } }] })), {
 				isObject: true,
 				usage: undefined,
 			});
@@ -285,7 +285,7 @@ describe('the end of a request', () => {
 			const bench = new Bench({ choices: 2 });
 			bench.send();
 			bench.clock.advance(13_000);
-			bench.permit.meterStreamed(metered(16, { isEstimated: false }));
+			bench.permit.meterStream(metered(16, { isEstimated: false }));
 			bench.scope.end(outcome);
 			const isComplete = outcome.kind === 'completed';
 			expect([bench.usual.outputTokens, bench.usual.durationMs]).toEqual(isComplete ? [256 - 31, 6000] : [256, 5000]);
@@ -296,7 +296,7 @@ describe('the end of a request', () => {
 		const learned = (more: Partial<MeteredUsage>, outcome = completed(200)): number => {
 			const bench = new Bench();
 			bench.send();
-			bench.permit.meterStreamed(metered(90, { countedTokens: 50, isEstimated: false, ...more }));
+			bench.permit.meterStream(metered(90, { countedTokens: 50, isEstimated: false, ...more }));
 			bench.scope.end(outcome);
 			return bench.usual.tokensPerCounted;
 		};
@@ -367,7 +367,7 @@ describe('the charge of a stream', () => {
 		const bench = new Bench({ mayThinkUnseen: true, mostOutputTokens: 5000, allowedOutputTokens: 5000 });
 		bench.send();
 		bench.clock.advance(ms);
-		bench.permit.meterStreamed(metered(3));
+		bench.permit.meterStream(metered(3));
 		bench.scope.end(failed(new Rejection('client_closed')));
 		expect(bench.closed).toMatchObject([{ outcome: 'client_closed', status: 200, ...charge(5, expected, true) }]);
 		expect(bench.permit.booked?.usage.outputTokens).toBe(expected);
@@ -484,7 +484,7 @@ describe('the reservation of a stream', () => {
 			await new Promise((resolve) => setImmediate(resolve));
 		}
 		expect(bench.aborts).toEqual(['budget_exceeded']);
-		permit.meterStreamed(meter.read());
+		permit.meterStream(meter.read());
 		bench.scope.end(failed(new Rejection('budget_exceeded')));
 		expect(meter.deliveredTokens()).toBeLessThan(10);
 		expect(bench.closed).toMatchObject([{ outcome: 'broken', ...charge(5, 10, true) }]);

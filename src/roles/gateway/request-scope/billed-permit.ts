@@ -4,13 +4,13 @@ import { costNanoUsd } from '../../../policy/budgets/cost.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
 import type { BudgetHold, Settled, Settlement } from '../../../stores/contracts/admission.ts';
-import type { CallOutcome, ClosedRow, OpenedRow, OpenRow } from '../../../stores/contracts/ledger.ts';
-import { type MeteredUsage, meterAnswer, type ToldAnswer, UsageMeter } from '../../../wire/usage/usage-meter.ts';
+import type { ClosedRow, OpenedRow, OpenRow, RequestOutcome } from '../../../stores/contracts/ledger.ts';
+import { type MeteredUsage, meterResponse, type ReportedUsage, UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
 import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
-import type { CallScope, ScopeOutcome } from './request-scope.ts';
+import type { RequestScope, ScopeOutcome } from './request-scope.ts';
 
 /** Maximum speed of one response; models that hide their reasoning are slower. */
 const mostTokensPerSecond = 500;
@@ -46,7 +46,7 @@ export interface PermitTerms extends BodyEdits {
 	/** Receives the usage of this request at its end. */
 	readonly usual: UsualRequest;
 	/** True if the gateway requested usage in the stream and the client did not. */
-	readonly isUnasked: boolean;
+	readonly isUsageInjected: boolean;
 	readonly reader: UsageReader;
 	/** The response may show little of its cost, because reasoning can be hidden. */
 	readonly mayThinkUnseen: boolean;
@@ -64,7 +64,7 @@ export class BilledPermit implements Permit {
 	 * Cleared when the permit ends. Otherwise, each garbage collection would copy the request and response while the permit waits for the
 	 * ledger.
 	 */
-	#scope: CallScope | undefined;
+	#scope: RequestScope | undefined;
 	readonly #parts: GatewayParts;
 	#coveredTokens: number;
 	#isExtending = false;
@@ -72,16 +72,16 @@ export class BilledPermit implements Permit {
 	#sentMs: number | undefined;
 	#mayCost = false;
 	/** Usage of a complete response, which may still be withheld. */
-	#answered: MeteredUsage | undefined;
+	#metered: MeteredUsage | undefined;
 	/** Usage of an ended stream. */
-	#streamed: MeteredUsage | undefined;
+	#streaming: MeteredUsage | undefined;
 	/** Reservation of a stream that stops when its budgets are exhausted. */
 	readonly #reservation: StreamReservation | undefined;
 	#renewedMs: number;
 	#booked: MeteredUsage | undefined;
 
 	/** Creates the permit of a reservation that the team's counters already contain. @param scope owns the permit. */
-	constructor(terms: PermitTerms, scope: CallScope, parts: GatewayParts) {
+	constructor(terms: PermitTerms, scope: RequestScope, parts: GatewayParts) {
 		this.terms = terms;
 		this.#scope = scope;
 		this.#parts = parts;
@@ -147,9 +147,9 @@ export class BilledPermit implements Permit {
 	}
 
 	createMeter(): UsageMeter {
-		const { reader, inputTokens, isUnasked, usual } = this.terms;
+		const { reader, inputTokens, isUsageInjected, usual } = this.terms;
 		const tokensPerCounted = this.#reservation === undefined ? undefined : usual.tokensPerCounted;
-		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked, tokensPerCounted });
+		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUsageInjected, tokensPerCounted });
 	}
 
 	/** Called when a part of a stream has arrived; raises the reservation when the stream outgrows it. */
@@ -176,27 +176,27 @@ export class BilledPermit implements Permit {
 		});
 	}
 
-	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void {
-		this.#answered = told === undefined ? this.#held() : this.#meter(body, told.usage);
+	meterResponse(body: Buffer, told: ReportedUsage | undefined): void {
+		this.#metered = told === undefined ? this.#held() : this.#meter(body, told.usage);
 	}
 
 	#meter(body: Buffer, usage: Usage | undefined): MeteredUsage {
 		const { reader, inputTokens } = this.terms;
-		const metered = meterAnswer(body, usage, reader, inputTokens);
+		const metered = meterResponse(body, usage, reader, inputTokens);
 		// A complete response is assumed to show all of its output.
 		return metered.isEstimated ? this.charged({ ...metered, hidesThoughts: false }) : metered;
 	}
 
 	/** Called at the end of the stream; the request ends in the same turn of the event loop. */
-	meterStreamed(metered: MeteredUsage): void {
-		this.#streamed = metered;
+	meterStream(metered: MeteredUsage): void {
+		this.#streaming = metered;
 	}
 
 	/** Charges the reservation if the provider may have received the request and sent no response: its real cost is unknown. */
 	release({ kind, status, isEarly }: ScopeOutcome): void {
 		const { row, earlierTargets } = this.terms;
-		if (this.#streamed !== undefined) this.#endStreamed(ledgerOutcomeOf(kind), this.#streamed, isEarly);
-		else if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
+		if (this.#streaming !== undefined) this.#endStream(ledgerOutcomeOf(kind), this.#streaming, isEarly);
+		else if (this.#metered !== undefined) this.#end('complete', status, this.#metered);
 		else if (kind === 'upstream_error') this.#end('upstream_error', status, nothingUsed);
 		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#mayCost ? this.#held() : nothingUsed);
 		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, nothingUsed);
@@ -208,7 +208,7 @@ export class BilledPermit implements Permit {
 	}
 
 	/** @param isEarly true if the stream ended before the provider could report usage. */
-	#endStreamed(outcome: CallOutcome, metered: MeteredUsage, isEarly: boolean): void {
+	#endStream(outcome: RequestOutcome, metered: MeteredUsage, isEarly: boolean): void {
 		const charged = isEarly && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isEarly);
 		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
 		this.#booked = charged;
@@ -253,7 +253,7 @@ export class BilledPermit implements Permit {
 	}
 
 	get answered(): MeteredUsage | undefined {
-		return this.#answered;
+		return this.#metered;
 	}
 
 	/**
@@ -283,7 +283,7 @@ export class BilledPermit implements Permit {
 	}
 
 	/** @param id of the ledger entry. */
-	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
+	#end(outcome: RequestOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
 		const scope = this.#scope;
 		if (scope === undefined) return;
 		this.#leave();
@@ -294,13 +294,13 @@ export class BilledPermit implements Permit {
 		this.#book(row);
 	}
 
-	#count(outcome: CallOutcome, usage: Usage, cost: bigint, isEstimated: boolean): void {
+	#count(outcome: RequestOutcome, usage: Usage, cost: bigint, isEstimated: boolean): void {
 		if (this.#sentMs === undefined) return;
-		const { callMetrics, ports } = this.#parts;
+		const { requestMetrics, ports } = this.#parts;
 		const { provider, model, team } = this.terms.row;
 		const upstreamMs = ports.clock.monotonicMs() - this.#sentMs;
 		if (outcome === 'complete') this.terms.usual.note(usage.outputTokens / this.terms.choices, upstreamMs);
-		callMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
+		requestMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
 	}
 
 	/**
@@ -347,10 +347,10 @@ export class BilledPermit implements Permit {
 		return { id, team: row.team, admittedMs: row.startedMs, tokens: totalTokens(usage), costNanoUsd: cost, budgets: holds };
 	}
 
-	#warn({ isDuplicate, budgets: readings }: Settled, costOfCall: bigint): void {
+	#warn({ isDuplicate, budgets: readings }: Settled, costOfRequest: bigint): void {
 		const { row, budgets } = this.terms;
 		if (isDuplicate || budgets.length === 0) return;
-		this.#parts.warnOfBudgets({ team: row.team, costNanoUsd: costOfCall, readings }, budgets);
+		this.#parts.warnOfBudgets({ team: row.team, costNanoUsd: costOfRequest, readings }, budgets);
 	}
 
 	async #extend(outputTokens: number): Promise<void> {
@@ -377,7 +377,7 @@ export class BilledPermit implements Permit {
 	}
 }
 
-function ledgerOutcomeOf(kind: ScopeOutcome['kind']): CallOutcome {
+function ledgerOutcomeOf(kind: ScopeOutcome['kind']): RequestOutcome {
 	if (kind === 'completed') return 'complete';
 	if (kind === 'upstream_error') return kind;
 	return kind === 'client_disconnected' ? 'client_closed' : 'broken';

@@ -1,18 +1,18 @@
 /** Every resource of a request is released, whatever fails, and whenever the client disconnects or the process shuts down. */
 import { describe, expect, it } from 'vitest';
-import { benchWith, chatAnswer, claude, gpt } from '../../../../test/support/failover-rig.ts';
+import { benchWith, chatResponse, claude, gpt } from '../../../../test/support/failover-rig.ts';
 import {
 	chatBody,
 	chatPath,
 	type GatewayBench,
 	HandStream,
-	jsonAnswer,
+	jsonResponse,
 	messagesBody,
 	messagesPath,
 	Reader,
 	sentText,
 	settle,
-	sseAnswer,
+	sseResponse,
 } from '../../../../test/support/gateway-bench.ts';
 import { guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../../core/byte-stream.ts';
@@ -50,19 +50,19 @@ const no = (): never => {
 	throw new Error('no');
 };
 const unrecorded = (): Promise<never> => Promise.reject(new UpstreamError('records_unavailable'));
-const answers = (request: UpstreamRequest, { bodies }: World): UpstreamResponse => {
+const responses = (request: UpstreamRequest, { bodies }: World): UpstreamResponse => {
 	request.onSent?.();
-	if (request.target.includes('count_tokens')) return jsonAnswer(200, '{"input_tokens":7}');
-	if (!sentText(request).includes('"stream":true')) return jsonAnswer(200, chatAnswer);
+	if (request.target.includes('count_tokens')) return jsonResponse(200, '{"input_tokens":7}');
+	if (!sentText(request).includes('"stream":true')) return jsonResponse(200, chatResponse);
 	const body = new HandStream();
 	bodies.push(body);
-	return sseAnswer(body);
+	return sseResponse(body);
 };
 const statusOf =
 	(status: number): NonNullable<Weather['respond']> =>
 	(request) => {
 		request.onSent?.();
-		return jsonAnswer(status, '{"error":{"message":"no"}}');
+		return jsonResponse(status, '{"error":{"message":"no"}}');
 	};
 
 const weathers: Readonly<Record<string, Weather>> = {
@@ -72,7 +72,7 @@ const weathers: Readonly<Record<string, Weather>> = {
 	'the provider fails': { respond: statusOf(500) },
 	'the provider fails, and attempts are repeated': { respond: statusOf(500), traffic: { retries: 2 } },
 	'the provider rejects the request': { respond: statusOf(400) },
-	'the provider sends a page': { respond: () => ({ ...jsonAnswer(200, '<html>', { 'content-type': 'text/html' }) }) },
+	'the provider sends a page': { respond: () => ({ ...jsonResponse(200, '<html>', { 'content-type': 'text/html' }) }) },
 	'the body of the response never ends': {
 		respond: (_request, { bodies }) => {
 			const body = new HandStream();
@@ -147,7 +147,7 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 		ports: { work },
 	});
 	const world: World = { bench, bodies: [] };
-	bench.respond = (request) => (weather.respond ?? answers)(request, world);
+	bench.respond = (request) => (weather.respond ?? responses)(request, world);
 	weather.breaks?.(world);
 	let hasLeft = false;
 	let tellLeft = (): void => undefined;
@@ -157,7 +157,7 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 	};
 	const pending = bench.ask(path, body, {}, { onClientGone });
 	const act = (): void => {
-		if (way.startsWith('drain')) bench.gateway.endOpenCalls();
+		if (way.startsWith('drain')) bench.gateway.endInFlightRequests();
 		else if (!hasLeft) {
 			hasLeft = true;
 			tellLeft();
@@ -196,7 +196,7 @@ async function leftBy(weather: Weather, request: readonly [string, string], mome
 	const { rows } = await bench.ledger.list({ limit: 9 });
 	const { budgets } = await bench.admission.read('team-1', [{ budget: 'all', period: '2026-01' }]);
 	const left: Record<string, number> = {
-		openCalls: work.openCalls.count,
+		inFlightRequests: work.inFlightRequests.count,
 		bodyBytes: work.bodySpace.heldBytes,
 		openHolds: work.openHolds,
 		settlements: work.settlements.count,

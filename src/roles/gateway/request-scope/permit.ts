@@ -1,7 +1,7 @@
 import type { Edit } from '../../../wire/json/splice-body.ts';
-import type { MeteredUsage, ToldAnswer } from '../../../wire/usage/usage-meter.ts';
+import type { MeteredUsage, ReportedUsage } from '../../../wire/usage/usage-meter.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
-import type { CallScope, Held } from './request-scope.ts';
+import type { Held, RequestScope } from './request-scope.ts';
 
 /** Edits of a request before it is sent to the provider. */
 export interface BodyEdits {
@@ -23,7 +23,7 @@ export interface Permit extends Held {
 	/** Called when the provider responded with an error, for which it charges nothing. */
 	markRejected(): void;
 	/** Called with a complete response. The charge does not depend on what the client gets. */
-	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void;
+	meterResponse(body: Buffer, told: ReportedUsage | undefined): void;
 	/** Charged usage of a complete response. */
 	readonly answered: MeteredUsage | undefined;
 }
@@ -44,7 +44,7 @@ export class FreePermit implements Permit {
 	readonly #parts: GatewayParts;
 
 	/** @param scope owns the permit from now on. */
-	constructor(admitted: Admitted, scope: CallScope, parts: GatewayParts) {
+	constructor(admitted: Admitted, scope: RequestScope, parts: GatewayParts) {
 		this.#admitted = admitted;
 		this.#parts = parts;
 		scope.hold(this);
@@ -54,7 +54,7 @@ export class FreePermit implements Permit {
 
 	markRejected(): void {}
 
-	meterAnswered(): void {}
+	meterResponse(): void {}
 
 	release(): void {
 		releaseCounters(this.#admitted, this.#parts);

@@ -1,11 +1,11 @@
-import { CallFacts } from '../../../core/request-record.ts';
+import { RequestRecord } from '../../../core/request-record.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Usage } from '../../../core/usage.ts';
 
 type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 /** Discards writes after the end. */
-const nowhere: Writable<CallFacts> = new CallFacts();
+const nowhere: Writable<RequestRecord> = new RequestRecord();
 
 /** The part of a record that belongs to one target. */
 export interface TargetRecord {
@@ -21,10 +21,10 @@ export interface TargetRecord {
  */
 export class RequestRecorder {
 	/** Fields of the log line. */
-	readonly facts: CallFacts;
+	readonly facts: RequestRecord;
 	/** `x-ratelimit-*` of the client's team; undefined while its counters are unknown. */
 	limitHeaders: Readonly<Record<string, string>> | undefined;
-	readonly #reported: Writable<CallFacts> = new CallFacts();
+	readonly #reported: Writable<RequestRecord> = new RequestRecord();
 	/** Target of writes: the record until the end, then a discarded object. */
 	#written = this.#reported;
 	#team: Team | undefined;
@@ -59,10 +59,10 @@ export class RequestRecorder {
 		this.#written.team = team.id;
 	}
 
-	/** @param isStreamed undefined if the endpoint has no streams. */
-	readBody(bytes: number, isStreamed: boolean | undefined): void {
+	/** @param isStreaming undefined if the endpoint has no streams. */
+	readBody(bytes: number, isStreaming: boolean | undefined): void {
 		this.#written.requestBytes = bytes;
-		this.#written.isStreamed = isStreamed;
+		this.#written.isStreaming = isStreaming;
 	}
 
 	warn(warnings: readonly string[]): void {

@@ -3,7 +3,7 @@ import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { OpenList } from '../../../core/swap-remove-list.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import { CallScope, completed, failed, type Held, type ScopeOutcome, upstreamError } from './request-scope.ts';
+import { completed, failed, type Held, RequestScope, type ScopeOutcome, upstreamError } from './request-scope.ts';
 
 const outcomes: readonly ScopeOutcome[] = [
 	completed(200),
@@ -17,7 +17,7 @@ const outcomes: readonly ScopeOutcome[] = [
 
 class Bench {
 	readonly log = createRememberedLog();
-	readonly scope = new CallScope('req-1', this.log);
+	readonly scope = new RequestScope('req-1', this.log);
 	/** Calls that resources received, in order. */
 	readonly told: string[] = [];
 
@@ -36,7 +36,7 @@ class Bench {
 
 it.each(outcomes)('releases all its resources once, the last acquired first, when the request ends as $kind', (outcome) => {
 	const { scope, told, ...bench } = new Bench();
-	const list = new OpenList<CallScope>();
+	const list = new OpenList<RequestScope>();
 	scope.enlist(list);
 	for (const name of ['body', 'permit']) scope.hold({ release: ({ kind }) => void told.push(`${name}: ${kind}`) });
 	scope.holdSlot({ release: () => void told.push('slot') });
@@ -63,7 +63,7 @@ it('derives the outcome of a request from its cause', () => {
 it('releases the others if one throws, and logs the internal error', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;
-	const list = new OpenList<CallScope>();
+	const list = new OpenList<RequestScope>();
 	scope.enlist(list);
 	scope.hold(bench.resource('first'));
 	scope.hold({
@@ -168,8 +168,8 @@ it('releases its slot between attempts', () => {
 });
 
 it.each([
-	['an abort', (scope: CallScope) => scope.abort(new Rejection('draining')), 'draining'],
-	['the end', (scope: CallScope) => scope.end(completed(200)), undefined],
+	['an abort', (scope: RequestScope) => scope.abort(new Rejection('draining')), 'draining'],
+	['the end', (scope: RequestScope) => scope.end(completed(200)), undefined],
 ])('cancels a wait by %s, and has it reject', async (_name, end, code) => {
 	const { scope } = new Bench();
 	let cancels = 0;
@@ -181,8 +181,8 @@ it.each([
 });
 
 it.each([
-	['the abort', (scope: CallScope) => scope.abort(new Rejection('draining', { message: 'shutting down' })), 'shutting down'],
-	['the end', (scope: CallScope) => scope.end(completed(200)), 'the request ended while it waited'],
+	['the abort', (scope: RequestScope) => scope.abort(new Rejection('draining', { message: 'shutting down' })), 'shutting down'],
+	['the end', (scope: RequestScope) => scope.end(completed(200)), 'the request ended while it waited'],
 ])('cancels a wait that begins after %s', async (_name, end, message) => {
 	const { scope } = new Bench();
 	let cancels = 0;

@@ -56,7 +56,7 @@ export interface Slot {
  * One request, from its arrival to its end. It owns all resources of the request, and its single `end` releases them, however the request
  * ended. An abort is not the end: it stops the running work, which then ends the request.
  */
-export class CallScope implements Listed {
+export class RequestScope implements Listed {
 	readonly recorder = new RequestRecorder();
 	listIndex = -1;
 	/** Start of the first attempt by the monotonic clock: all attempts share one time limit. */
@@ -66,7 +66,7 @@ export class CallScope implements Listed {
 	/** Resources in order of acquisition; the last is released first. */
 	readonly #held: Held[] = [];
 	#slot: Slot | undefined;
-	#list: OpenList<CallScope> | undefined;
+	#list: OpenList<RequestScope> | undefined;
 	#abortReason: AbortReason | undefined;
 	#outcome: ScopeOutcome | undefined;
 
@@ -90,7 +90,7 @@ export class CallScope implements Listed {
 	}
 
 	/** Adds the request, until its end, to the list that a shutdown aborts. */
-	enlist(list: OpenList<CallScope>): void {
+	enlist(list: OpenList<RequestScope>): void {
 		this.#list = list;
 		list.add(this);
 	}

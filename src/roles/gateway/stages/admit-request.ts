@@ -19,9 +19,9 @@ import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import { BilledPermit, type PermitTerms } from '../request-scope/billed-permit.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
-import type { CallScope } from '../request-scope/request-scope.ts';
+import type { RequestScope } from '../request-scope/request-scope.ts';
 import { admittedTokens } from '../stream-reservation.ts';
-import type { PreparedCall } from './prepare-request.ts';
+import type { PreparedRequest } from './prepare-request.ts';
 
 /** Time to settle a request after its maximum duration. */
 const bookingMs = 30_000;
@@ -35,19 +35,19 @@ const none: readonly never[] = [];
  * @param before permit of the previous target, which is transferred if this succeeds.
  * @throws LimitRejection; `Rejection` `model_unpriced`, `field_invalid`, `budget_exceeded`; `UpstreamError` `records_unavailable`; the reason of an abort.
  */
-export function admitCall(
-	call: PreparedCall,
+export function admitRequest(
+	inferenceRequest: PreparedRequest,
 	team: Team,
-	scope: CallScope,
+	scope: RequestScope,
 	parts: GatewayParts,
 	before?: BilledPermit,
 ): BilledPermit | Promise<BilledPermit> {
 	const { ports } = parts;
 	const { recorder } = scope;
-	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
+	const judged = resolveAdmissionTerms(inferenceRequest, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
 	recorder.warn(admissionWarnings(judged, parts));
-	const row = rowOf(call, team, recorder, judged);
-	const permitTerms = permitTermsOf(call, row, judged, before, parts);
+	const row = rowOf(inferenceRequest, team, recorder, judged);
+	const permitTerms = permitTermsOf(inferenceRequest, row, judged, before, parts);
 	const taking =
 		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, recorder, parts) : takeOver(before, row, judged.holds, parts);
 	const go = ({ reservedNanoUsd }: Taken): BilledPermit | Promise<BilledPermit> => {
@@ -58,10 +58,10 @@ export function admitCall(
 }
 
 function rowOf(
-	{ request, target, format, isStreamed }: PreparedCall,
+	{ request, target, format, isStreaming }: PreparedRequest,
 	{ id: team }: Team,
 	{ facts }: RequestRecorder,
-	judged: JudgedCall,
+	judged: AdmissionTerms,
 ): OpenRow {
 	return {
 		id: request.id,
@@ -71,7 +71,7 @@ function rowOf(
 		provider: target.provider,
 		model: judged.reportedModel,
 		dialect: format.name,
-		isStreamed,
+		isStreaming,
 		priceVersion: judged.priced.price.version,
 		holdNanoUsd: judged.need.amountNanoUsd,
 		budgets: namesOf(judged.terms.budgets),
@@ -84,9 +84,9 @@ function holdMsOf({ settings: { timeouts } }: GatewayParts): number {
 }
 
 function permitTermsOf(
-	call: PreparedCall,
+	inferenceRequest: PreparedRequest,
 	row: OpenRow,
-	{ terms, priced, need, holds, usual, usageEdits }: JudgedCall,
+	{ terms, priced, need, holds, usual, usageEdits }: AdmissionTerms,
 	before: BilledPermit | undefined,
 	parts: GatewayParts,
 ): PermitTerms {
@@ -105,19 +105,19 @@ function permitTermsOf(
 		choices: need.choices,
 		usual,
 		capEdits: need.capEdits,
-		isUnasked: usageEdits.length > 0,
+		isUsageInjected: usageEdits.length > 0,
 		usageEdits,
-		reader: call.providerFormat.usage,
-		mayThinkUnseen: thinksUnseen(call, parts),
+		reader: inferenceRequest.providerFormat.usage,
+		mayThinkUnseen: thinksUnseen(inferenceRequest, parts),
 	};
 }
 
-function thinksUnseen({ provider, providerFormat, knownAs, target, outgoing }: PreparedCall, { modelFacts }: GatewayParts): boolean {
+function thinksUnseen({ provider, providerFormat, knownAs, target, outgoing }: PreparedRequest, { modelFacts }: GatewayParts): boolean {
 	const { thinking } = modelFacts.of(target);
-	return mayThinkUnseen({ kind: provider.kind, knownAs, thinking, asked: providerFormat.asksForThinking(outgoing.members) });
+	return mayThinkUnseen({ kind: provider.kind, knownAs, thinking, requested: providerFormat.requestsThinking(outgoing.members) });
 }
 
-export interface JudgedCall extends AskedLimits {
+export interface AdmissionTerms extends RequestedLimits {
 	/** Time of the decision, Unix milliseconds. */
 	readonly nowMs: number;
 	readonly priced: PricedAs;
@@ -134,23 +134,27 @@ function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
 }
 
 /** Determines limits, price and reservation of a request without reserving anything. @throws `Rejection` `model_unpriced`, `field_invalid`. */
-export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: GatewayParts): JudgedCall {
+export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, team: Team, nowMs: number, parts: GatewayParts): AdmissionTerms {
 	const { settings, ports } = parts;
-	const listed = parts.prices.listedModel(call.provider.kind, call.knownAs);
-	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, call.target.model, listed));
+	const listed = parts.prices.listedModel(inferenceRequest.provider.kind, inferenceRequest.knownAs);
+	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, inferenceRequest.target.model, listed));
 	const period = periodOf(nowMs);
-	const reportedModel = nameInReports(call, team, period, listed, terms, parts);
-	const priced = findPrice(call, reportedModel, nowMs, parts);
+	const reportedModel = nameInReports(inferenceRequest, team, period, listed, terms, parts);
+	const priced = findPrice(inferenceRequest, reportedModel, nowMs, parts);
 	const { price } = priced;
 	const isWorstCase = settings.budgets.hold === 'worst_case';
-	if (isWorstCase && terms.budgets.length > 0) requireListPrice(call, priced);
-	const need = needOf(call, price, isWorstCase);
-	const isStoppable = terms.budgets.length > 0 && !isWorstCase && call.isStreamed && settings.budgets.onStreamOver === 'stop';
-	const part = isStoppable ? firstPart(call, need, price, parts) : { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
+	if (isWorstCase && terms.budgets.length > 0) requireListPrice(inferenceRequest, priced);
+	const need = needOf(inferenceRequest, price, isWorstCase);
+	const isStoppable = terms.budgets.length > 0 && !isWorstCase && inferenceRequest.isStreaming && settings.budgets.onStreamOver === 'stop';
+	const part = isStoppable
+		? firstPart(inferenceRequest, need, price, parts)
+		: { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
 	const holds: readonly BudgetHold[] =
 		terms.budgets.length === 0 ? none : terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, ...part }));
-	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : none;
-	const usual = parts.work.usual.of(team.id, call.target.model);
+	const usageEdits = inferenceRequest.provider.requestsStreamUsage
+		? inferenceRequest.providerFormat.requestUsage(inferenceRequest.outgoing)
+		: none;
+	const usual = parts.work.usual.of(team.id, inferenceRequest.target.model);
 	const reservedTokens = usual.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
 	return { nowMs, terms, priced, reportedModel, need, holds, reservedTokens, usual, usageEdits, isStoppable };
 }
@@ -164,14 +168,14 @@ function checkOf(mustFit: boolean): 'after' | 'before' {
  * full amount is reserved.
  */
 function firstPart(
-	call: PreparedCall,
+	inferenceRequest: PreparedRequest,
 	need: Need,
 	price: Price,
 	parts: GatewayParts,
 ): Pick<BudgetHold, 'amountNanoUsd' | 'check' | 'leastNanoUsd'> {
 	const { inputTokens, outputTokens, choices } = need;
 	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
-	const amountNanoUsd = thinksUnseen(call, parts) ? need.amountNanoUsd : costOf(admittedTokens.first);
+	const amountNanoUsd = thinksUnseen(inferenceRequest, parts) ? need.amountNanoUsd : costOf(admittedTokens.first);
 	return { amountNanoUsd, check: 'fit', leastNanoUsd: costOf(admittedTokens.least) };
 }
 
@@ -202,7 +206,7 @@ function withLeast(hold: BudgetHold): BudgetHold {
  * others per month. Beyond it, a model is reported under the name of its budget or price, if any.
  */
 function nameInReports(
-	{ target, knownAs }: PreparedCall,
+	{ target, knownAs }: PreparedRequest,
 	team: Team,
 	month: string,
 	listed: string | undefined,
@@ -222,7 +226,7 @@ function nameInReports(
 }
 
 function findPrice(
-	{ target, provider, knownAs }: PreparedCall,
+	{ target, provider, knownAs }: PreparedRequest,
 	reportedModel: string,
 	nowMs: number,
 	{ prices, ports, settings }: GatewayParts,
@@ -240,7 +244,7 @@ function findPrice(
  * Rejects fields with a surcharge over the list price, which could cost more than the reservation. A price override is assumed to include
  * it.
  */
-function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { overrides }: PricedAs): void {
+function requireListPrice({ outgoing, providerFormat, target }: PreparedRequest, { overrides }: PricedAs): void {
 	const field = overrides === undefined ? surchargedField(outgoing.members, providerFormat.surcharges) : undefined;
 	if (field === undefined) return;
 	throw new Rejection('field_invalid', {
@@ -250,7 +254,7 @@ function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { 
 }
 
 /** Limits that a request needs. */
-export interface AskedLimits {
+export interface RequestedLimits {
 	readonly terms: TeamTerms;
 	/** Empty: only the minute and daily limits apply. */
 	readonly holds: readonly BudgetHold[];
@@ -268,28 +272,28 @@ export interface Taken {
 /** @throws LimitRejection; UpstreamError `records_unavailable`. */
 export function takeLimits(
 	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
-	asked: AskedLimits,
+	requested: RequestedLimits,
 	holdMs: number,
 	recorder: RequestRecorder,
 	{ ports }: GatewayParts,
 ): AtHand<Taken> {
-	const { reservedTokens, holds } = asked;
-	const { requestsPerMinute, dailyTokens } = asked.terms;
+	const { reservedTokens, holds } = requested;
+	const { requestsPerMinute, dailyTokens } = requested.terms;
 	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, holds, holdMs });
-	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, recorder), unlessUnreachable);
-	return requireAdmitted(admission, asked, recorder);
+	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, requested, recorder), unlessUnreachable);
+	return requireAdmitted(admission, requested, recorder);
 }
 
 /** @throws LimitRejection. */
-function requireAdmitted(admission: Admission, asked: AskedLimits, recorder: RequestRecorder): Taken {
+function requireAdmitted(admission: Admission, requested: RequestedLimits, recorder: RequestRecorder): Taken {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) recorder.admitUncounted();
-	else recorder.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
+	else recorder.limitHeaders = rateLimitHeaders(requested.terms, admission.reading);
 	if (admission.isAdmitted) return { reservedNanoUsd: admission.reservedNanoUsd };
-	throw rejectionOf(admission, asked);
+	throw rejectionOf(admission, requested);
 }
 
-export function rejectionOf(rejected: Rejected, { terms, holds, usual }: AskedLimits): LimitRejection {
+export function rejectionOf(rejected: Rejected, { terms, holds, usual }: RequestedLimits): LimitRejection {
 	const [first] = holds.map(withLeast);
 	const check = checkOf(first?.check === 'after');
 	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
@@ -302,7 +306,7 @@ export function unlessUnreachable(cause: unknown): never {
 }
 
 /** Lists warnings for the client. */
-export function admissionWarnings({ need, priced }: JudgedCall, { settings }: Pick<GatewayParts, 'settings'>): readonly string[] {
+export function admissionWarnings({ need, priced }: AdmissionTerms, { settings }: Pick<GatewayParts, 'settings'>): readonly string[] {
 	if (need.capEdits.length === 0 && !priced.isUnknown) return none;
 	const warnings: string[] = [];
 	if (need.capEdits.length > 0) warnings.push(`the output is capped at ${need.capTokens} tokens, for a budget`);
@@ -331,16 +335,16 @@ export interface Need {
 }
 
 /** Computes the reservation. The worst case needs an output cap, so one is added to the request. A default cap is added in either mode. */
-function needOf(call: PreparedCall, price: Price, isWorstCase: boolean): Need {
-	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
-	const { estimatedTokens, highestTokens } = inputOf(call);
+function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: boolean): Need {
+	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = inferenceRequest;
+	const { estimatedTokens, highestTokens } = inputOf(inferenceRequest);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
-	const asked = capTokens ?? defaultCapTokens;
+	const requested = capTokens ?? defaultCapTokens;
 	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
-	const cap = capFor(knownAs, asked, maxOutputTokens);
+	const cap = capFor(knownAs, requested, maxOutputTokens);
 	const allowedOutputTokens = cap.tokens * choices;
 	const inputTokens = isWorstCase ? highestTokens : estimatedTokens;
-	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(asked ?? most, most), choices);
+	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(requested ?? most, most), choices);
 	// A translation already includes the default, if the provider's format has a field for it.
 	const lacksCap = (isWorstCase && cap.mustWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
 	return {
@@ -359,6 +363,6 @@ function needOf(call: PreparedCall, price: Price, isWorstCase: boolean): Need {
 }
 
 /** Measures the sent bytes. The client's dialect is the one that identifies their content. */
-function inputOf({ format, body, outgoing, knownAs }: PreparedCall): InputSize {
+function inputOf({ format, body, outgoing, knownAs }: PreparedRequest): InputSize {
 	return measureInput(outgoing, format.inputContent(body.members), knownAs);
 }

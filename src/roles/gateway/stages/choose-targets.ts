@@ -2,21 +2,21 @@ import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import type { RoutingFacts } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
-import type { Call } from './read-inference-request.ts';
+import type { InferenceRequest } from './read-inference-request.ts';
 
 /** Returns the targets of a request in the order in which they are tried. @throws `Rejection` `provider_*`. */
-export function chooseTargets(call: Call, team: string, parts: GatewayParts): Targets {
-	const targets = parts.routing.resolveTargets(routingFactsOf(call, team, parts));
+export function chooseTargets(inferenceRequest: InferenceRequest, team: string, parts: GatewayParts): Targets {
+	const targets = parts.routing.resolveTargets(routingFactsOf(inferenceRequest, team, parts));
 	return targets.length === 1 ? targets : ejectedLast(targets, parts);
 }
 
 /** Returns true if routing prefers this target, regardless of ejections. */
-export function isFirstChoice(call: Call, target: Target, team: string, parts: GatewayParts): boolean {
-	const [first] = parts.routing.resolveTargets(routingFactsOf(call, team, parts));
+export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): boolean {
+	const [first] = parts.routing.resolveTargets(routingFactsOf(inferenceRequest, team, parts));
 	return first.provider === target.provider && first.model === target.model;
 }
 
-export function routingFactsOf({ request, format, model }: Call, team: string, { ports }: GatewayParts): RoutingFacts {
+export function routingFactsOf({ request, format, model }: InferenceRequest, team: string, { ports }: GatewayParts): RoutingFacts {
 	return {
 		format: format.name,
 		model,

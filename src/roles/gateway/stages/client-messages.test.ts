@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
 	chatPath,
 	GatewayBench,
-	jsonAnswer,
+	jsonResponse,
 	messagesPath,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 	testSettings,
 	textOf,
 } from '../../../../test/support/gateway-bench.ts';
@@ -74,27 +74,27 @@ const pairs = [
 
 type Told = 'sound' | 'zeros' | 'nothing';
 
-async function ask(caller: 'chat' | 'messages', model: string, { whole, events, ...wire }: Wire, told: Told, isStreamed: boolean) {
+async function ask(caller: 'chat' | 'messages', model: string, { whole, events, ...wire }: Wire, told: Told, isStreaming: boolean) {
 	const bench = new GatewayBench({ providers });
 	const usage = told === 'nothing' ? undefined : wire[told];
 	bench.respond = () => {
-		if (!isStreamed) return jsonAnswer(200, JSON.stringify(whole(usage)));
+		if (!isStreaming) return jsonResponse(200, JSON.stringify(whole(usage)));
 		const lines = events(usage).map((event) => `data: ${JSON.stringify(event)}\n\n`);
 		if ('prompt_tokens' in wire.zeros) lines.push('data: [DONE]\n\n');
-		return sseAnswer(streamOf([Buffer.from(lines.join(''))]));
+		return sseResponse(streamOf([Buffer.from(lines.join(''))]));
 	};
 	const body = {
 		model,
 		max_tokens: 2000,
 		messages: [{ role: 'user', content: 'hi' }],
-		...(isStreamed && { stream: true }),
-		...(isStreamed && caller === 'chat' && { stream_options: { include_usage: true } }),
+		...(isStreaming && { stream: true }),
+		...(isStreaming && caller === 'chat' && { stream_options: { include_usage: true } }),
 	};
 	const response = await bench.ask(caller === 'chat' ? chatPath : messagesPath, JSON.stringify(body));
-	const answer = isStreamed ? await lastUsage(response) : (JSON.parse(textOf(response)) as JsonObject);
+	const httpResponse = isStreaming ? await lastUsage(response) : (JSON.parse(textOf(response)) as JsonObject);
 	await bench.gateway.settled();
 	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
-	return { usage: isJsonObject(answer?.usage) ? answer.usage : {}, closed: row?.closed };
+	return { usage: isJsonObject(httpResponse?.usage) ? httpResponse.usage : {}, closed: row?.closed };
 }
 
 /** Returns the last event that reports usage. */
@@ -113,8 +113,8 @@ describe.each(pairs)('%s to %s', (caller, model, spoken) => {
 		['zeros', true],
 		['nothing', false],
 		['nothing', true],
-	] as const)('%s, in a stream %s', async (told, isStreamed) => {
-		const { usage, closed } = await ask(caller, model, wires[spoken], told, isStreamed);
+	] as const)('%s, in a stream %s', async (told, isStreaming) => {
+		const { usage, closed } = await ask(caller, model, wires[spoken], told, isStreaming);
 		const names = caller === 'chat' ? (['prompt_tokens', 'completion_tokens'] as const) : (['input_tokens', 'output_tokens'] as const);
 		expect(closed?.isEstimated).toBe(told !== 'sound');
 		// The reservation, for a model whose reasoning may have been hidden.

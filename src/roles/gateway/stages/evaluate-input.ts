@@ -6,7 +6,7 @@ import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
 import type { TextView } from '../../../wire/text-view.ts';
 import { type Guarding, maskedTexts } from '../guardrail-runner.ts';
-import { type Call, inTurns, placedMembers } from './read-inference-request.ts';
+import { type InferenceRequest, inTurns, placedMembers } from './read-inference-request.ts';
 
 /** Limits names in errors, because a name from the client can be as long as the body. */
 const longestParam = 200;
@@ -16,31 +16,31 @@ const longestParam = 200;
  * @returns the request with masked text replaced.
  * @throws `Rejection` `guardrail_blocked`; `field_invalid` for a repeated member.
  */
-export async function screenInput(call: Call, team: string, guarding: Guarding): Promise<Call> {
-	const guarded = { requestId: call.request.id, team };
-	const view = call.format.textViews.request(call.body.members);
+export async function screenInput(inferenceRequest: InferenceRequest, team: string, guarding: Guarding): Promise<InferenceRequest> {
+	const guarded = { requestId: inferenceRequest.request.id, team };
+	const view = inferenceRequest.format.textViews.request(inferenceRequest.body.members);
 	if (!guarding.isEnforced) {
 		guarding.observe(guarded, 'input', view);
-		return call;
+		return inferenceRequest;
 	}
-	await requireSingleMembers(call);
-	return withMasks(call, view, await guarding.screen(guarded, 'input', view));
+	await requireSingleMembers(inferenceRequest);
+	return withMasks(inferenceRequest, view, await guarding.screen(guarded, 'input', view));
 }
 
 /**
  * Rejects repeated members, because a provider may use the one that was not evaluated.
  * @throws `Rejection` `field_invalid` with the member's path.
  */
-export async function requireSingleMembers({ body: { bytes } }: Call): Promise<void> {
+export async function requireSingleMembers({ body: { bytes } }: InferenceRequest): Promise<void> {
 	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, longestParam);
 	if (param === undefined) return;
 	throw new Rejection('field_invalid', { message: `The body has \`${param}\` more than once: send each field once`, param });
 }
 
 /** Returns the request with masked text replaced; the same object if there is none. */
-export function withMasks(call: Call, view: TextView, screening: Screening): Call {
+export function withMasks(inferenceRequest: InferenceRequest, view: TextView, screening: Screening): InferenceRequest {
 	const changes = maskedTexts(view, screening);
-	if (changes.length === 0) return call;
-	const bytes = spliceBody(call.body.bytes, textEdits(call.body.bytes, changes));
-	return { ...call, body: parseBody(bytes, placedMembers) };
+	if (changes.length === 0) return inferenceRequest;
+	const bytes = spliceBody(inferenceRequest.body.bytes, textEdits(inferenceRequest.body.bytes, changes));
+	return { ...inferenceRequest, body: parseBody(bytes, placedMembers) };
 }

@@ -3,7 +3,7 @@ import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import { blocked, type GuardedCall, type Guarding, maskEdits, maskedTexts } from '../guardrail-runner.ts';
+import { blocked, type GuardedRequest, type Guarding, maskEdits, maskedTexts } from '../guardrail-runner.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { BlockingGuard } from '../streams/blocking-guard.ts';
 import { EventBody, type EventSource } from '../streams/event-source.ts';
@@ -11,24 +11,24 @@ import { ModeratedGuard } from '../streams/moderated-guard.ts';
 import { MonitoringGuard, type ObservesTexts } from '../streams/monitoring-guard.ts';
 import { StreamRelay } from '../streams/stream-relay.ts';
 import { ambiguous } from '../streams/view-event.ts';
-import type { Call } from './read-inference-request.ts';
+import type { InferenceRequest } from './read-inference-request.ts';
 
 /**
  * Runs guardrails on the model's output, in the client's format. Monitoring changes neither bytes nor timing.
  * @throws `Rejection` `guardrail_blocked`, for a non-streaming response.
  */
 export async function screenOutput(
-	call: Call,
+	inferenceRequest: InferenceRequest,
 	team: string,
 	response: HttpResponse,
 	recorder: RequestRecorder,
 	guarding: Guarding,
 ): Promise<HttpResponse> {
-	if (response.status >= 400 || call.endpoint.response === 'computed') return response;
-	const guarded = { requestId: call.request.id, team };
+	if (response.status >= 400 || inferenceRequest.endpoint.response === 'computed') return response;
+	const guarded = { requestId: inferenceRequest.request.id, team };
 	const { body } = response;
 	if (body instanceof EventBody && body.source instanceof StreamRelay) {
-		return { ...response, body: new EventBody(await guardStream(body.source, call.format, guarded, recorder, guarding)) };
+		return { ...response, body: new EventBody(await guardStream(body.source, inferenceRequest.format, guarded, recorder, guarding)) };
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const told = readObject(body);
@@ -39,21 +39,21 @@ export async function screenOutput(
 	}
 	// The text was evaluated as UTF-8, and would differ for a client that trusts another `charset`.
 	const headers = guarding.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
-	return screenWhole(call, guarded.team, { ...response, headers }, Buffer.from(body), told, guarding);
+	return evaluateNonStreaming(inferenceRequest, guarded.team, { ...response, headers }, Buffer.from(body), told, guarding);
 }
 
 async function guardStream(
 	relay: StreamRelay,
 	format: ClientDialect,
-	call: GuardedCall,
+	inferenceRequest: GuardedRequest,
 	recorder: RequestRecorder,
 	guarding: Guarding,
 ): Promise<EventSource> {
-	if (!guarding.isEnforced) return new MonitoringGuard(relay, format, call, guarding);
+	if (!guarding.isEnforced) return new MonitoringGuard(relay, format, inferenceRequest, guarding);
 	const guardrails = await guarding.guardrails;
-	const Guard = guarding.engines.stopping(call.team).length > 0 ? ModeratedGuard : BlockingGuard;
-	const guard = new Guard(relay, format, call, guarding, guardrails, recorder);
-	if (guarding.engines.noting(call.team).length === 0) return guard;
+	const Guard = guarding.engines.stopping(inferenceRequest.team).length > 0 ? ModeratedGuard : BlockingGuard;
+	const guard = new Guard(relay, format, inferenceRequest, guarding, guardrails, recorder);
+	if (guarding.engines.noting(inferenceRequest.team).length === 0) return guard;
 	const notedByEngines: ObservesTexts = {
 		observe: (noted, stage, { texts }) =>
 			guarding.noteByEngines(
@@ -62,11 +62,11 @@ async function guardStream(
 				texts.map(({ text }) => text),
 			),
 	};
-	return new MonitoringGuard(guard, format, call, notedByEngines);
+	return new MonitoringGuard(guard, format, inferenceRequest, notedByEngines);
 }
 
-async function screenWhole(
-	{ request, format }: Call,
+async function evaluateNonStreaming(
+	{ request, format }: InferenceRequest,
 	team: string,
 	response: HttpResponse,
 	body: Buffer,
@@ -75,8 +75,8 @@ async function screenWhole(
 ): Promise<HttpResponse> {
 	const guarded = { requestId: request.id, team };
 	const isAmbiguous = repeatsMember(body.toString(), told);
-	const answerView = format.textViews.answer(told);
-	const view = isAmbiguous ? { ...answerView, unreadable: [ambiguous, ...answerView.unreadable] } : answerView;
+	const responseView = format.textViews.response(told);
+	const view = isAmbiguous ? { ...responseView, unreadable: [ambiguous, ...responseView.unreadable] } : responseView;
 	if (!guarding.isEnforced) {
 		guarding.observe(guarded, 'output', view);
 		return response;

@@ -35,10 +35,10 @@ test.each(cases.flatMap((one) => [messagesPath, countPath].map((path) => [...one
 		bench.respond = () => {
 			throw new Error('nothing is answered');
 		};
-		const asked = bodyOf(model);
-		const response = await bench.ask(path, asked);
+		const requested = bodyOf(model);
+		const response = await bench.ask(path, requested);
 		if (isPassedOn) {
-			expect(bench.sent.map(sentText)).toEqual([asked]);
+			expect(bench.sent.map(sentText)).toEqual([requested]);
 			return;
 		}
 		expect([summaryOf(response), bench.sent]).toEqual(['400 thread_unsupported_request', []]);

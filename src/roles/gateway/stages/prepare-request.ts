@@ -5,7 +5,7 @@ import { measureInput } from '../../../policy/budgets/estimate.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { ModelFacts } from '../../../wire/conversation/model-capabilities.ts';
-import type { TranslatedCall } from '../../../wire/conversation/response.ts';
+import type { ResponseContext } from '../../../wire/conversation/response.ts';
 import type { ResponseTranslation } from '../../../wire/conversation/translation.ts';
 import type { Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
@@ -16,17 +16,17 @@ import { type Repair, repairingSteps } from '../../../wire/repair-parameters.ts'
 import { isSameDialect, responseTranslation, translateRequest } from '../../../wire/translate.ts';
 import { removeVendorFieldsSteps } from '../../../wire/vendor-fields.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
-import { type Call, placedMembers } from './read-inference-request.ts';
+import { type InferenceRequest, placedMembers } from './read-inference-request.ts';
 
 interface TranslatedPart {
 	readonly translation: ResponseTranslation;
-	readonly call: TranslatedCall;
+	readonly inferenceRequest: ResponseContext;
 	/** Replaces the client's header fields. */
 	readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A request as its provider receives it. */
-export interface PreparedCall extends Call {
+export interface PreparedRequest extends InferenceRequest {
 	readonly target: Target;
 	readonly provider: Provider;
 	/** Vendor's name of the target's model, which determines price and caps. */
@@ -54,25 +54,32 @@ const none: readonly string[] = [];
  * @returns undefined for other requests.
  * @throws errors of `preparingSteps`.
  */
-export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
-	const provider = providerFor(call, target, parts);
-	const isSpoken = isSameDialect(call.format.name, provider.protocol.wire);
-	const hasVendorFields = call.format.vendorFields.mayBeIn(call.body.members);
-	if (!isSpoken || hasVendorFields || call.endpoint.estimateFor(provider) !== undefined) return undefined;
-	const read = readTarget(call, target, team, parts);
-	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
+export function passOn(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): PreparedRequest | undefined {
+	const provider = providerFor(inferenceRequest, target, parts);
+	const isSpoken = isSameDialect(inferenceRequest.format.name, provider.protocol.wire);
+	const hasVendorFields = inferenceRequest.format.vendorFields.mayBeIn(inferenceRequest.body.members);
+	if (!isSpoken || hasVendorFields || inferenceRequest.endpoint.estimateFor(provider) !== undefined) return undefined;
+	const read = readTarget(inferenceRequest, target, team, parts);
+	return repairFor(inferenceRequest, read, provider, parts) === undefined
+		? untranslated(inferenceRequest, read, provider, inferenceRequest.body)
+		: undefined;
 }
 
 /** Properties of a target's model that affect the request. */
-interface ReadTarget extends Pick<PreparedCall, 'target' | 'knownAs' | 'maxOutputTokens' | 'defaultCapTokens'> {
+interface ReadTarget extends Pick<PreparedRequest, 'target' | 'knownAs' | 'maxOutputTokens' | 'defaultCapTokens'> {
 	readonly said: ModelFacts;
 }
 
-function readTarget(call: Call, target: Target, team: string, { modelFacts, defaultOutputCaps }: GatewayParts): ReadTarget {
+function readTarget(
+	inferenceRequest: InferenceRequest,
+	target: Target,
+	team: string,
+	{ modelFacts, defaultOutputCaps }: GatewayParts,
+): ReadTarget {
 	const said = modelFacts.of(target);
 	const knownAs = said.knownAs ?? target.model;
 	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
-	const hasCap = call.format.requestedOutput(call.body.members).capTokens !== undefined;
+	const hasCap = inferenceRequest.format.requestedOutput(inferenceRequest.body.members).capTokens !== undefined;
 	const defaultCapTokens = hasCap ? undefined : defaultOutputCaps.capOf(team, target.model, knownAs);
 	return { target, said, knownAs, maxOutputTokens, defaultCapTokens };
 }
@@ -81,38 +88,45 @@ function readTarget(call: Call, target: Target, team: string, { modelFacts, defa
  * Selects the provider and builds the request for it. Runs in steps, because each takes milliseconds for a large body.
  * @throws `Rejection` `field_invalid`, `thread_unsupported_request`; `UpstreamError` `provider_key_unset`.
  */
-export function* preparingSteps(call: Call, target: Target, team: string, parts: GatewayParts): Steps<PreparedCall> {
-	const provider = providerFor(call, target, parts);
+export function* preparingSteps(
+	inferenceRequest: InferenceRequest,
+	target: Target,
+	team: string,
+	parts: GatewayParts,
+): Steps<PreparedRequest> {
+	const provider = providerFor(inferenceRequest, target, parts);
 	const { wire: spoken } = provider.protocol;
-	const read = readTarget(call, target, team, parts);
+	const read = readTarget(inferenceRequest, target, team, parts);
 	const { said, knownAs, maxOutputTokens, defaultCapTokens } = read;
-	const estimate = call.endpoint.estimateFor(provider);
-	if (estimate !== undefined) return { ...untranslated(call, read, provider, call.body, [estimate.warning]), estimate };
-	if (isSameDialect(call.format.name, spoken)) {
-		const cleaned = yield* removeVendorFieldsSteps(call.body, call.format.vendorFields, knownAs, placedMembers);
-		const repair = repairFor(call, read, provider, parts);
-		if (repair === undefined) return untranslated(call, read, provider, cleaned);
-		return untranslated(call, read, provider, yield* repairingSteps(cleaned, repair, placedMembers), repair.warnings);
+	const estimate = inferenceRequest.endpoint.estimateFor(provider);
+	if (estimate !== undefined) {
+		return { ...untranslated(inferenceRequest, read, provider, inferenceRequest.body, [estimate.warning]), estimate };
+	}
+	if (isSameDialect(inferenceRequest.format.name, spoken)) {
+		const cleaned = yield* removeVendorFieldsSteps(inferenceRequest.body, inferenceRequest.format.vendorFields, knownAs, placedMembers);
+		const repair = repairFor(inferenceRequest, read, provider, parts);
+		if (repair === undefined) return untranslated(inferenceRequest, read, provider, cleaned);
+		return untranslated(inferenceRequest, read, provider, yield* repairingSteps(cleaned, repair, placedMembers), repair.warnings);
 	}
 	const providerFormat = dialects[spoken];
-	const translation = responseTranslation(call.format.name, spoken);
-	const readExactly = call.format.hasArgumentValues ? call.body.readExactly : undefined;
-	const members = readExactly?.() ?? call.body.members;
+	const translation = responseTranslation(inferenceRequest.format.name, spoken);
+	const readExactly = inferenceRequest.format.hasArgumentValues ? inferenceRequest.body.readExactly : undefined;
+	const members = readExactly?.() ?? inferenceRequest.body.members;
 	if (readExactly !== undefined) yield;
 	const {
 		body: whole,
 		headers = {},
 		warnings: lost,
 		notes = [],
-	} = translateRequest(call.format.name, spoken, members, {
+	} = translateRequest(inferenceRequest.format.name, spoken, members, {
 		...said,
 		model: target.model,
 		maxOutputTokens,
 		defaultMaxTokens: defaultCapTokens ?? said.defaultMaxTokens,
 	});
 	yield;
-	const body = provider.asksForStreamUsage ? whole : providerFormat.withoutUsageOption(whole);
-	const warnings = call.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
+	const body = provider.requestsStreamUsage ? whole : providerFormat.withoutUsageOption(whole);
+	const warnings = inferenceRequest.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
 		throw new Rejection('field_invalid', {
 			...fieldOf(warnings[0]),
@@ -122,9 +136,9 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 	const outgoing = new WrittenBody(body, placedMembers);
 	yield;
 	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);
-	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing, call.format.inputContent(members), knownAs);
+	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing, inferenceRequest.format.inputContent(members), knownAs);
 	return {
-		...call,
+		...inferenceRequest,
 		target,
 		provider,
 		knownAs,
@@ -135,7 +149,13 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 		translated: {
 			translation,
 			headers,
-			call: { request: members, model: call.model, requestId: call.request.id, nowSeconds, estimatedInputTokens },
+			inferenceRequest: {
+				request: members,
+				model: inferenceRequest.model,
+				requestId: inferenceRequest.request.id,
+				nowSeconds,
+				estimatedInputTokens,
+			},
 		},
 		warnings: notes.length === 0 ? warnings : [...warnings, ...notes],
 		estimate: undefined,
@@ -144,28 +164,35 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 
 /** Returns the repair of parameters that the target's model rejects in its own format. */
 function repairFor(
-	call: Call,
+	inferenceRequest: InferenceRequest,
 	{ said, knownAs }: Pick<ReadTarget, 'said' | 'knownAs'>,
 	provider: Provider,
 	{ settings, prices }: GatewayParts,
 ): Repair | undefined {
 	if (settings.repairsParameters === false) return undefined;
-	return call.format.repair(call.body.members, {
+	return inferenceRequest.format.repair(inferenceRequest.body.members, {
 		knownAs,
 		// The operator can name the vendor's model behind another server's name.
-		isListed: () => prices.listedModel(said.knownAs === undefined ? provider.kind : call.format.vendorKind, knownAs) !== undefined,
+		isListed: () =>
+			prices.listedModel(said.knownAs === undefined ? provider.kind : inferenceRequest.format.vendorKind, knownAs) !== undefined,
 		said,
-		anthropicVersion: () => provider.requestHeaders(call.request.headers)['anthropic-version'],
+		anthropicVersion: () => provider.requestHeaders(inferenceRequest.request.headers)['anthropic-version'],
 	});
 }
 
 /** Runs `preparingSteps` without yielding, for callers without latency requirements. */
-export function prepareCall(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall {
-	return atOnce(preparingSteps(call, target, team, parts));
+export function prepareRequest(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): PreparedRequest {
+	return atOnce(preparingSteps(inferenceRequest, target, team, parts));
 }
 
-function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing: JsonBody, warnings = none): PreparedCall {
-	const { request, endpoint, format, body, model, isStreamed } = call;
+function untranslated(
+	inferenceRequest: InferenceRequest,
+	read: ReadTarget,
+	provider: Provider,
+	outgoing: JsonBody,
+	warnings = none,
+): PreparedRequest {
+	const { request, endpoint, format, body, model, isStreaming } = inferenceRequest;
 	const { target, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	return {
 		request,
@@ -173,7 +200,7 @@ function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing
 		format,
 		body,
 		model,
-		isStreamed,
+		isStreaming,
 		target,
 		provider,
 		knownAs,
@@ -194,11 +221,13 @@ function fieldOf(warning = ''): { readonly param?: string } {
 }
 
 /** @throws `Rejection` `thread_unsupported_request`; `UpstreamError` `provider_key_unset`. */
-function providerFor(call: Call, { provider: name }: Target, parts: GatewayParts): Provider {
+function providerFor(inferenceRequest: InferenceRequest, { provider: name }: Target, parts: GatewayParts): Provider {
 	const provider = parts.providers.get(name);
 	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
-	if (!provider.isConfigured && call.endpoint.estimateFor(provider) === undefined) throw new UpstreamError('provider_key_unset');
-	rejectThread(call, provider, parts);
+	if (!provider.isConfigured && inferenceRequest.endpoint.estimateFor(provider) === undefined) {
+		throw new UpstreamError('provider_key_unset');
+	}
+	rejectThread(inferenceRequest, provider, parts);
 	return provider;
 }
 
@@ -210,7 +239,11 @@ const details = { error_code: 'thread_unsupported_request', unsupported: ['model
  * them, and a budget cannot bound their cost.
  * @throws `Rejection` `thread_unsupported_request`.
  */
-export function rejectThread({ format, body }: Call, provider: Provider, { settings: { budgets }, guarding }: GatewayParts): void {
+export function rejectThread(
+	{ format, body }: InferenceRequest,
+	provider: Provider,
+	{ settings: { budgets }, guarding }: GatewayParts,
+): void {
 	const field = format.storedTurnsField(body.members);
 	if (field === undefined) return;
 	const isBounded = budgets.isEnabled && budgets.hold === 'worst_case';

@@ -43,7 +43,7 @@ describe('requests that are rejected before a provider receives them', () => {
 		expect(response.facts?.code).toBe(expected.slice(4));
 		expect(errorOf(response)).toMatchObject({ type: 'error', request_id: 'req-1' });
 		expect(bench.sent).toHaveLength(0);
-		expect(bench.gateway.openCalls()).toBe(0);
+		expect(bench.gateway.inFlightRequests()).toBe(0);
 	});
 
 	it.each([
@@ -102,7 +102,7 @@ describe('requests that are rejected before a provider receives them', () => {
 
 describe('a body that has already arrived', () => {
 	const there = (text: string): ByteStream => ({
-		takeWhole: () => Buffer.from(text),
+		takeAll: () => Buffer.from(text),
 		start() {
 			throw new Error('it need not be waited for');
 		},

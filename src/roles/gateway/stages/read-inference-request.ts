@@ -1,4 +1,4 @@
-import { readWhole, takeWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
+import { readAll, takeAll, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
 import { atOnce, ownTurn, type Steps } from '../../../core/cooperative-task.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
@@ -9,7 +9,7 @@ import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
 
 /** One inference request, parsed and validated. */
-export interface Call {
+export interface InferenceRequest {
 	readonly request: HttpRequest;
 	readonly endpoint: Endpoint;
 	/** Dialect of the endpoint. */
@@ -17,7 +17,7 @@ export interface Call {
 	readonly body: JsonBody;
 	/** Model name as received. */
 	readonly model: string;
-	readonly isStreamed: boolean;
+	readonly isStreaming: boolean;
 }
 
 /** Members whose range in the body is recorded, so that they can be edited in place. */
@@ -33,35 +33,40 @@ const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
  * @param hold reserves memory for the body. Nothing is counted by default.
  * @throws `Rejection` `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
-export function readCall(request: HttpRequest, endpoint: Endpoint, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
+export function readInferenceRequest(
+	request: HttpRequest,
+	endpoint: Endpoint,
+	maxBodyBytes: number,
+	hold?: BodyHold,
+): InferenceRequest | Promise<InferenceRequest> {
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Rejection('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
 	const body = withRoom(request, hold);
-	const bytes = takeWhole(body, maxBodyBytes);
-	if (bytes !== undefined && !isLargeBody(bytes.length)) return soundCall(request, endpoint, parseBody(bytes, placedMembers));
-	return awaitCall(request, endpoint, bytes ?? readWhole(body, maxBodyBytes, request.announcedLength));
+	const bytes = takeAll(body, maxBodyBytes);
+	if (bytes !== undefined && !isLargeBody(bytes.length)) return toInferenceRequest(request, endpoint, parseBody(bytes, placedMembers));
+	return awaitInferenceRequest(request, endpoint, bytes ?? readAll(body, maxBodyBytes, request.announcedLength));
 }
 
 /** Reads a body that has not arrived yet, or is large. */
-async function awaitCall(request: HttpRequest, endpoint: Endpoint, body: Buffer | Promise<Buffer>): Promise<Call> {
+async function awaitInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: Buffer | Promise<Buffer>): Promise<InferenceRequest> {
 	const bytes = await body;
 	return inTurns(bytes.length, readingSteps(request, endpoint, bytes));
 }
 
-function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer): Steps<Call> {
-	const call = soundCall(request, endpoint, yield* parsingSteps(bytes, placedMembers));
+function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer): Steps<InferenceRequest> {
+	const inferenceRequest = toInferenceRequest(request, endpoint, yield* parsingSteps(bytes, placedMembers));
 	yield;
-	return call;
+	return inferenceRequest;
 }
 
 /** @throws `Rejection` `field_*`. */
-function soundCall(request: HttpRequest, endpoint: Endpoint, body: JsonBody): Call {
+function toInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: JsonBody): InferenceRequest {
 	const { members } = body;
 	const { dialect: format, canStream } = endpoint;
 	format.validate(members);
-	return { request, endpoint, format, body, model: String(members.model), isStreamed: canStream && members.stream === true };
+	return { request, endpoint, format, body, model: String(members.model), isStreaming: canStream && members.stream === true };
 }
 
 /** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Rejection` `overloaded` */

@@ -3,7 +3,7 @@ import {
 	chatBody,
 	chatPath,
 	GatewayBench,
-	jsonAnswer,
+	jsonResponse,
 	messagesBody,
 	messagesPath,
 	summaryOf,
@@ -13,7 +13,7 @@ import {
 describe('the provider’s response', () => {
 	const answered = async (status: number, body: string, headers = {}, path = chatPath) => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(status, body, headers);
+		bench.respond = () => jsonResponse(status, body, headers);
 		return bench.ask(path, path === chatPath ? chatBody : messagesBody);
 	};
 
@@ -21,7 +21,7 @@ describe('the provider’s response', () => {
 		const bench = new GatewayBench();
 		bench.respond = () => {
 			bench.clock.advance(345);
-			return jsonAnswer(200, '{"id":"x"}', {
+			return jsonResponse(200, '{"id":"x"}', {
 				'x-request-id': 'up-1',
 				'retry-after': '59',
 				'openai-organization': 'org',
@@ -45,7 +45,7 @@ describe('the provider’s response', () => {
 			model: 'gpt-5',
 			upstreamStatus: 200,
 			firstByteMs: 345,
-			isStreamed: false,
+			isStreaming: false,
 			requestBytes: chatBody.length,
 			inputTokens: Math.ceil(chatBody.length / 4),
 			outputTokens: 0,

@@ -7,45 +7,57 @@ import { isEncoded, mediaTypeOf, relayedHeaders } from '../../../wire/providers/
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
-import { addAnswerHeaders, addWarnings } from '../gateway-headers.ts';
+import { addResponseHeaders, addWarnings } from '../gateway-headers.ts';
 import { BilledPermit } from '../request-scope/billed-permit.ts';
 import type { Permit } from '../request-scope/permit.ts';
-import { type CallScope, upstreamError } from '../request-scope/request-scope.ts';
+import { type RequestScope, upstreamError } from '../request-scope/request-scope.ts';
 import { EventBody } from '../streams/event-source.ts';
 import { StreamRelay } from '../streams/stream-relay.ts';
-import type { PreparedCall } from './prepare-request.ts';
-import { isSpendStop, type Reply } from './send-request.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import { isSpendStop, type ProviderResponse } from './send-request.ts';
 
 /**
  * Builds the client's response from the provider's: a success byte for byte or translated, an error by the table of errors (Spec: Errors).
  * A non-streaming success is metered here; an error ends the request.
  * @throws `UpstreamError` `provider_response_invalid`
  */
-export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: CallScope, parts: GatewayParts): HttpResponse {
+export function respond(
+	inferenceRequest: PreparedRequest,
+	providerResponse: ProviderResponse,
+	permit: Permit,
+	scope: RequestScope,
+	parts: GatewayParts,
+): HttpResponse {
 	const { settings, ports } = parts;
-	const { response, body } = reply;
+	const { response, body } = providerResponse;
 	const headers = relayedHeaders(response.status, response.headers);
-	addAnswerHeaders(headers, call.request, scope.recorder, ports.clock, reply.upstreamMs);
+	addResponseHeaders(headers, inferenceRequest.request, scope.recorder, ports.clock, providerResponse.upstreamMs);
 	if (!Buffer.isBuffer(body)) {
 		// Prevents proxies from buffering or storing events.
 		headers['content-type'] = 'text/event-stream; charset=utf-8';
 		headers['cache-control'] = 'no-cache';
 		headers['x-accel-buffering'] = 'no';
 		const { stoppedStream = 'error' } = settings.budgets;
-		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id, stoppedStream };
+		const relayParts = {
+			clock: ports.clock,
+			log: ports.log,
+			heartbeatMs: settings.heartbeatMs,
+			requestId: inferenceRequest.request.id,
+			stoppedStream,
+		};
 		if (!(permit instanceof BilledPermit)) throw new Error('a stream is billed');
-		const relay = new StreamRelay(body, call, permit, scope, relayParts, isEncoded(response.headers));
+		const relay = new StreamRelay(body, inferenceRequest, permit, scope, relayParts, isEncoded(response.headers));
 		return { status: response.status, headers, body: new EventBody(relay), facts: scope.recorder.facts };
 	}
 	if (response.status >= 400) {
-		const code = upstreamErrorOf(reply.status);
-		const shown = answerError(call, reply, code, body, headers, scope);
+		const code = upstreamErrorOf(providerResponse.status);
+		const shown = renderError(inferenceRequest, providerResponse, code, body, headers, scope);
 		scope.end(upstreamError(shown.status, code));
 		return shown;
 	}
-	permit.meterAnswered(body, reply.told);
-	const shown = isError(body) ? scrubSecrets(body, call.provider.secrets) : body;
-	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: scope.recorder.facts };
+	permit.meterResponse(body, providerResponse.told);
+	const shown = isError(body) ? scrubSecrets(body, inferenceRequest.provider.secrets) : body;
+	return { status: response.status, headers, body: responseBody(inferenceRequest, permit, shown, headers), facts: scope.recorder.facts };
 }
 
 /** Begins with a letter that is rare in JSON. Quotes are common, and the native search stops at each. */
@@ -62,13 +74,13 @@ function isError(body: Buffer): boolean {
 }
 
 /** @throws UpstreamError `provider_response_invalid` */
-function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
+function responseBody({ translated }: PreparedRequest, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
 	if (translated === undefined) return body;
-	const { translation, call } = translated;
+	const { translation, inferenceRequest } = translated;
 	const told = readObject(body);
 	if (told === undefined) throw new UpstreamError('provider_response_invalid');
-	const answered = translation.translateAnswer(told, { ...call, charged: () => permit.answered });
-	addWarnings(headers, translation.answerWarnings?.(told) ?? []);
+	const answered = translation.translateResponse(told, { ...inferenceRequest, charged: () => permit.answered });
+	addWarnings(headers, translation.responseWarnings?.(told) ?? []);
 	return JSON.stringify(answered);
 }
 
@@ -84,40 +96,42 @@ function readObject(body: Buffer): JsonObject | undefined {
 }
 
 /** Converts an error that concerns the gateway to 502 with the provider's own body. Client errors pass. */
-function answerError(
-	call: PreparedCall,
-	reply: Reply,
+function renderError(
+	inferenceRequest: PreparedRequest,
+	providerResponse: ProviderResponse,
 	code: UpstreamErrorCode | undefined,
 	body: Buffer,
 	headers: Record<string, string>,
-	scope: CallScope,
+	scope: RequestScope,
 ): HttpResponse {
-	const { response } = reply;
-	const { provider } = call;
-	if (isSpendStop(reply, provider.protocol) || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
+	const { response } = providerResponse;
+	const { provider } = inferenceRequest;
+	if (isSpendStop(providerResponse, provider.protocol) || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
 	const status = code === undefined ? response.status : 502;
 	if (code !== undefined) headers['x-gateway-upstream-status'] = String(response.status);
-	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, scope, status);
+	if (inferenceRequest.translated !== undefined) {
+		return translateError(inferenceRequest, inferenceRequest.translated, response.status, body, headers, scope, status);
+	}
 	// A compressed body cannot be searched for the key, so it is not sent.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
 		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: scope.recorder.facts };
 	}
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
-	const failure = describeFailure(new UpstreamError(code ?? 'provider_response_invalid'), call.request.id);
+	const failure = describeFailure(new UpstreamError(code ?? 'provider_response_invalid'), inferenceRequest.request.id);
 	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: scope.recorder.facts };
 }
 
 function translateError(
-	{ provider }: PreparedCall,
-	{ translation, call }: NonNullable<PreparedCall['translated']>,
+	{ provider }: PreparedRequest,
+	{ translation, inferenceRequest }: NonNullable<PreparedRequest['translated']>,
 	upstreamStatus: number,
 	body: Buffer,
 	headers: Record<string, string>,
-	scope: CallScope,
+	scope: RequestScope,
 	status: number,
 ): HttpResponse {
-	const error = translation.translateError(upstreamStatus, readObject(body) ?? readPlainText(body, headers), call);
+	const error = translation.translateError(upstreamStatus, readObject(body) ?? readPlainText(body, headers), inferenceRequest);
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);

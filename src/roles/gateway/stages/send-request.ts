@@ -8,26 +8,26 @@ import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-body.ts';
 import type { Protocol } from '../../../wire/providers/protocol.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
-import { readTold, type ToldAnswer } from '../../../wire/usage/usage-meter.ts';
+import { type ReportedUsage, readTold } from '../../../wire/usage/usage-meter.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import type { BodyEdits, Permit } from '../request-scope/permit.ts';
-import type { CallScope, Held } from '../request-scope/request-scope.ts';
-import type { PreparedCall } from './prepare-request.ts';
+import type { Held, RequestScope } from '../request-scope/request-scope.ts';
+import type { PreparedRequest } from './prepare-request.ts';
 
 /** Response of the provider: complete, or a stream that has just begun. */
-export interface Reply {
+export interface ProviderResponse {
 	readonly response: UpstreamResponse;
 	/** Meaning of the status: that of the response, except 401 for every form of a rejected provider key. */
 	readonly status: number;
 	readonly body: Buffer | ByteStream;
 	/** Parsed success that is complete and uncompressed; otherwise undefined. */
-	readonly told: ToldAnswer | undefined;
+	readonly told: ReportedUsage | undefined;
 	/** Time from sending the request to the complete response, or to a stream's head. Undefined if no provider was involved. */
 	readonly upstreamMs: number | undefined;
 }
 
 /** Limit of responses in memory, far larger than any real one. */
-const maxAnswerBytes = 64 * 1024 * 1024;
+const maxResponseBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 1024 * 1024;
 
 /**
@@ -36,22 +36,22 @@ const maxErrorBytes = 1024 * 1024;
  * @returns a fault if the provider sent no valid response: no connection, no byte in time, an endless error, or a page.
  * @throws `Rejection` `field_invalid`, also synchronously; `UpstreamError` `provider_*` once a response has begun; the reason of an abort.
  */
-export function sendCall(
-	call: PreparedCall,
+export function sendRequest(
+	inferenceRequest: PreparedRequest,
 	permit: Permit,
-	scope: CallScope,
+	scope: RequestScope,
 	timeouts: UpstreamTimeouts,
 	sentMs: number,
 	{ ports, guarding }: GatewayParts,
-): Promise<Reply | UpstreamError> {
-	const { request, provider, target, translated, endpoint } = call;
+): Promise<ProviderResponse | UpstreamError> {
+	const { request, provider, target, translated, endpoint } = inferenceRequest;
 	let sending: Held | undefined;
 	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
 		method: 'POST',
-		target: endpoint.locate(provider, target.model, translated === undefined ? request.query : '', call.isStreamed),
+		target: endpoint.locate(provider, target.model, translated === undefined ? request.query : '', inferenceRequest.isStreaming),
 		headers: provider.requestHeaders(translated?.headers ?? request.headers),
-		body: sentBody(call, permit.edits),
+		body: sentBody(inferenceRequest, permit.edits),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
 		proxy: provider.proxy,
@@ -61,14 +61,14 @@ export function sendCall(
 			scope.hold(sending);
 		},
 	};
-	const replyOf = (response: UpstreamResponse, body: Reply['body']): Reply => ({
+	const providerResponseOf = (response: UpstreamResponse, body: ProviderResponse['body']): ProviderResponse => ({
 		response,
 		status: meaningOf(response.status, body, provider.protocol),
 		body,
-		told: readSuccess(response, body, call),
+		told: readSuccess(response, body, inferenceRequest),
 		upstreamMs: ports.clock.monotonicMs() - sentMs,
 	});
-	const readResponse = (response: UpstreamResponse): Reply | Promise<Reply | UpstreamError> | UpstreamError => {
+	const readResponse = (response: UpstreamResponse): ProviderResponse | Promise<ProviderResponse | UpstreamError> | UpstreamError => {
 		scope.drop(sending);
 		requireWanted(response, scope);
 		scope.recorder.beginResponse(response.status, ports.clock.monotonicMs() - request.arrivedMs);
@@ -80,8 +80,15 @@ export function sendCall(
 			throw cause;
 		};
 		try {
-			const body = readReply(call, response, scope, guarding?.isEnforced === true && endpoint.response === 'generated');
-			return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
+			const body = readProviderResponse(
+				inferenceRequest,
+				response,
+				scope,
+				guarding?.isEnforced === true && endpoint.response === 'generated',
+			);
+			return body instanceof Promise
+				? body.then((whole) => providerResponseOf(response, whole)).catch(unanswered)
+				: providerResponseOf(response, body);
 		} catch (cause) {
 			return unanswered(cause);
 		}
@@ -98,17 +105,21 @@ function upstreamErrorIn(cause: unknown): UpstreamError {
 	throw cause;
 }
 
-function meaningOf(status: number, body: Reply['body'], { keyRejection }: Pick<Protocol, 'keyRejection'>): number {
+function meaningOf(status: number, body: ProviderResponse['body'], { keyRejection }: Pick<Protocol, 'keyRejection'>): number {
 	return status === 400 && keyRejection !== undefined && Buffer.isBuffer(body) && body.includes(keyRejection) ? 401 : status;
 }
 
 /** Returns true for a 429 about exhausted credit instead of a rate limit, for which retries are useless. */
-export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Protocol, 'spendStops'>): boolean {
+export function isSpendStop({ response, body }: ProviderResponse, { spendStops }: Pick<Protocol, 'spendStops'>): boolean {
 	return response.status === 429 && Buffer.isBuffer(body) && spendStops.some((stop) => body.includes(stop));
 }
 
 /** @throws UpstreamError `provider_response_invalid` for a page that claims to be JSON, and for a truncated response. */
-function readSuccess(response: UpstreamResponse, body: Reply['body'], { providerFormat }: PreparedCall): ToldAnswer | undefined {
+function readSuccess(
+	response: UpstreamResponse,
+	body: ProviderResponse['body'],
+	{ providerFormat }: PreparedRequest,
+): ReportedUsage | undefined {
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
 	const told = readTold(body, providerFormat.usage);
 	if (told.isObject) return told;
@@ -116,7 +127,7 @@ function readSuccess(response: UpstreamResponse, body: Reply['body'], { provider
 }
 
 /** Builds the response instead of a provider. */
-export function estimatedReply({ format, body, knownAs }: PreparedCall, estimate: Estimate): Reply {
+export function estimatedResponse({ format, body, knownAs }: PreparedRequest, estimate: Estimate): ProviderResponse {
 	const { writtenTokens } = measureInput(body, format.inputContent(body.members), knownAs);
 	const bytes = Buffer.from(JSON.stringify(estimate.respond(writtenTokens)));
 	const response = { status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([]) };
@@ -127,39 +138,41 @@ export function estimatedReply({ format, body, knownAs }: PreparedCall, estimate
  * Reads the body. A success must have the requested type; an error can have any.
  * @param isScreened true if guardrails read the response, which must then be uncompressed.
  */
-function readReply(
-	call: PreparedCall,
+function readProviderResponse(
+	inferenceRequest: PreparedRequest,
 	response: UpstreamResponse,
-	scope: CallScope,
+	scope: RequestScope,
 	isScreened: boolean,
 ): Buffer | Promise<Buffer> | ByteStream {
-	if (response.status >= 400) return readAnswer(response, scope, maxErrorBytes);
-	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
-	if ((call.translated !== undefined || isScreened) && isEncoded(response.headers)) {
+	if (response.status >= 400) return readCompleteResponse(response, scope, maxErrorBytes);
+	requireSuccess(response, inferenceRequest.isStreaming ? 'text/event-stream' : 'application/json');
+	if ((inferenceRequest.translated !== undefined || isScreened) && isEncoded(response.headers)) {
 		discardStream(response.body);
 		throw new UpstreamError('provider_response_invalid', {
 			message: 'The provider returned a compressed response, which was not requested',
 		});
 	}
-	return call.isStreamed ? response.body : readAnswer(response, scope, maxAnswerBytes);
+	return inferenceRequest.isStreaming ? response.body : readCompleteResponse(response, scope, maxResponseBytes);
 }
 
 /** Returns the body to send. All bytes are kept, except for the model name of an alias, the option for usage, and an added output cap. */
-export function bodyFor(call: PreparedCall, permitted: BodyEdits): Buffer {
-	const { bytes } = call.outgoing;
-	const edits = editsFor(call, permitted);
+export function bodyFor(inferenceRequest: PreparedRequest, permitted: BodyEdits): Buffer {
+	const { bytes } = inferenceRequest.outgoing;
+	const edits = editsFor(inferenceRequest, permitted);
 	return edits.length === 0 ? bytes : spliceBody(bytes, edits);
 }
 
 /** Above this size, a second copy costs more than writing several chunks. */
 const maxCopiedBytes = 262_144;
 
-function sentBody(call: PreparedCall, permitted: BodyEdits): Buffer | readonly Buffer[] {
-	const { bytes } = call.outgoing;
-	return bytes.length <= maxCopiedBytes ? bodyFor(call, permitted) : splicedPieces(bytes, editsFor(call, permitted));
+function sentBody(inferenceRequest: PreparedRequest, permitted: BodyEdits): Buffer | readonly Buffer[] {
+	const { bytes } = inferenceRequest.outgoing;
+	return bytes.length <= maxCopiedBytes
+		? bodyFor(inferenceRequest, permitted)
+		: splicedPieces(bytes, editsFor(inferenceRequest, permitted));
 }
 
-function editsFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdits }: BodyEdits): readonly Edit[] {
+function editsFor({ outgoing: body, target }: PreparedRequest, { capEdits, usageEdits }: BodyEdits): readonly Edit[] {
 	const { model } = body.members;
 	const range = model === undefined || model === target.model ? undefined : body.ranges.get('model');
 	const edits = capEdits.length === 0 ? usageEdits : [...capEdits, ...usageEdits];
@@ -177,7 +190,7 @@ function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream
 }
 
 /** Checks for an abort in the same turn of the event loop as the start of the response. @throws the reason of an abort. */
-function requireWanted(response: UpstreamResponse, scope: CallScope): void {
+function requireWanted(response: UpstreamResponse, scope: RequestScope): void {
 	if (scope.isAborted) discardStream(response.body);
 	scope.requireRunning();
 }
@@ -186,14 +199,14 @@ function requireWanted(response: UpstreamResponse, scope: CallScope): void {
  * Reads a response to its end.
  * @throws UpstreamError `provider_response_invalid` if it is longer; the error of the stream, or the reason of an abort.
  */
-function readAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Buffer | Promise<Buffer> {
-	const whole = response.body.takeWhole?.();
-	if (whole === undefined) return awaitAnswer(response, scope, maxBytes);
+function readCompleteResponse(response: UpstreamResponse, scope: RequestScope, maxBytes: number): Buffer | Promise<Buffer> {
+	const whole = response.body.takeAll?.();
+	if (whole === undefined) return awaitResponse(response, scope, maxBytes);
 	if (whole.length > maxBytes) throw tooLong(maxBytes);
 	return whole;
 }
 
-function awaitAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Promise<Buffer> {
+function awaitResponse(response: UpstreamResponse, scope: RequestScope, maxBytes: number): Promise<Buffer> {
 	return scope.wait((resolve, reject) => {
 		const flow = gather(response.body, maxBytes, resolve, (cause) => reject(cause instanceof Rejection ? tooLong(maxBytes) : cause));
 		return () => flow.cancel();

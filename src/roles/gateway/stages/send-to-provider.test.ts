@@ -32,10 +32,10 @@ describe('the upstream request', () => {
 		['fast', 'gpt-5-mini'],
 		['provider_b/some/model', 'some/model'],
 		['provider_b/quo\\"te', 'quo\\"te'],
-	])('has only the model’s name changed if %s is an alias', async (asked, expected) => {
+	])('has only the model’s name changed if %s is an alias', async (requested, expected) => {
 		const bench = new GatewayBench();
 		const body = (model: string) => `{"n":1.0,  "model": "${model}" ,"messages":[{"role":"user","content":"fast \\u0041"}]}`;
-		const response = await bench.ask(chatPath, body(asked));
+		const response = await bench.ask(chatPath, body(requested));
 		expect(bench.sent[0]?.body).toEqual(Buffer.from(body(expected)));
 		expect(response.headers).toMatchObject({ 'x-gateway-provider': 'provider_b' });
 	});

@@ -6,29 +6,29 @@ import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts
 import { retryWaitMs } from '../../../policy/resilience/retries.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-deps.ts';
 import { type AttemptLimits, timeoutsLeft } from '../provider-timeouts.ts';
-import type { CallScope } from '../request-scope/request-scope.ts';
-import type { PreparedCall } from './prepare-request.ts';
-import { estimatedReply, isSpendStop, type Reply, sendCall } from './send-request.ts';
+import type { RequestScope } from '../request-scope/request-scope.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import { estimatedResponse, isSpendStop, type ProviderResponse, sendRequest } from './send-request.ts';
 import type { Taken } from './take-target.ts';
 
 /** Response of a provider, or the reason why there is none. */
-export type Outcome = Reply | UpstreamError | Rejection;
+export type Outcome = ProviderResponse | UpstreamError | Rejection;
 
 /**
  * Sends the request to its target, within the concurrency limit, with retries if they are safe and useful.
  * @throws `Rejection` `field_invalid`; `UpstreamError` `provider_*` once a response has begun; the reason of an abort.
  */
-export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+export function sendToProvider(taken: Taken, scope: RequestScope, parts: GatewayParts): Promise<Outcome> {
 	const { prepared } = taken;
-	if (prepared.estimate !== undefined) return Promise.resolve(estimatedReply(prepared, prepared.estimate));
+	if (prepared.estimate !== undefined) return Promise.resolve(estimatedResponse(prepared, prepared.estimate));
 	const bound = parts.traffic.get(prepared.provider.name);
 	if (bound === undefined) throw new Error(`no concurrency limiter for \`${prepared.provider.name}\``);
-	if (countsForHealth(prepared)) bound.traffic.retryBudget.countCall();
-	return callFrom(taken, 0, bound, scope, parts);
+	if (countsForHealth(prepared)) bound.traffic.retryBudget.countRequest();
+	return requestFrom(taken, 0, bound, scope, parts);
 }
 
 /** Runs this attempt and further ones. */
-function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+function requestFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: RequestScope, parts: GatewayParts): Promise<Outcome> {
 	return attempt(taken, bound, scope, parts).then((outcome) => {
 		// A stream continues, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
@@ -37,12 +37,12 @@ function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scop
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, parts);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
-		return pauseCall(waitMs, scope, parts.ports.clock).then(() => callFrom(taken, retriesBefore + 1, bound, scope, parts));
+		return pauseRequest(waitMs, scope, parts.ports.clock).then(() => requestFrom(taken, retriesBefore + 1, bound, scope, parts));
 	});
 }
 
 /** Free requests have no retries, and vendors serve them separately from inference: they do not indicate the provider's health. */
-function countsForHealth({ endpoint }: PreparedCall): boolean {
+function countsForHealth({ endpoint }: PreparedRequest): boolean {
 	return endpoint.bills === 'usage';
 }
 
@@ -56,7 +56,7 @@ function isOutOfTime(outcome: Outcome): boolean {
 }
 
 /** Sends the request once it has a slot. */
-function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: RequestScope, parts: GatewayParts): Promise<Outcome> {
 	const { clock } = parts.ports;
 	scope.requireRunning();
 	const { prepared, permit } = taken;
@@ -65,19 +65,19 @@ function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: CallScop
 	const slot = traffic.concurrency.acquire(scope, terms, parts.settings.timeouts.firstByteMs, clock);
 	if (slot === undefined && scope.firstAttemptMs === undefined) {
 		scope.firstAttemptMs = cameMs;
-		return sendCall(prepared, permit, scope, limits.full, cameMs, parts);
+		return sendRequest(prepared, permit, scope, limits.full, cameMs, parts);
 	}
 	return Promise.resolve(slot).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
 		const nowMs = clock.monotonicMs();
 		const left = timeoutsLeft(limits, scope, cameMs, nowMs);
-		return left instanceof UpstreamError ? left : sendCall(prepared, permit, scope, left, nowMs, parts);
+		return left instanceof UpstreamError ? left : sendRequest(prepared, permit, scope, left, nowMs, parts);
 	});
 }
 
-function limitsOf({ endpoint, isStreamed }: PreparedCall, { timeouts }: GatewayParts): AttemptLimits {
+function limitsOf({ endpoint, isStreaming }: PreparedRequest, { timeouts }: GatewayParts): AttemptLimits {
 	if (endpoint.response === 'computed') return timeouts.computed;
-	return isStreamed ? timeouts.streaming : timeouts.nonStreaming;
+	return isStreaming ? timeouts.streaming : timeouts.nonStreaming;
 }
 
 function waitBeforeRetry(
@@ -85,18 +85,18 @@ function waitBeforeRetry(
 	outcome: Outcome,
 	retriesBefore: number,
 	{ traffic, terms }: BoundTraffic,
-	scope: CallScope,
+	scope: RequestScope,
 	{ ports, settings }: GatewayParts,
 ): number | undefined {
 	const result = resultOf(outcome);
 	if (terms.retries === 0 || !countsForHealth(prepared) || (typeof result === 'number' && result < 400)) return undefined;
-	const reply = outcome instanceof Error ? undefined : outcome;
+	const response = outcome instanceof Error ? undefined : outcome;
 	const waitMs = retryWaitMs(
 		{
 			result,
 			mayCost: permit.mayCost,
-			isSpendStop: reply !== undefined && isSpendStop(reply, prepared.provider.protocol),
-			retryAfterMs: reply && readRetryAfterMs(reply.response.headers, ports.clock.nowMs()),
+			isSpendStop: response !== undefined && isSpendStop(response, prepared.provider.protocol),
+			retryAfterMs: response && readRetryAfterMs(response.response.headers, ports.clock.nowMs()),
 			retriesBefore,
 			remainingMs: settings.timeouts.totalMs - (ports.clock.monotonicMs() - (scope.firstAttemptMs ?? 0)),
 		},
@@ -121,7 +121,7 @@ function isNumber(text: string): boolean {
 }
 
 /** @throws the reason of an abort. */
-function pauseCall(ms: number, scope: CallScope, clock: Clock): Promise<void> {
+function pauseRequest(ms: number, scope: RequestScope, clock: Clock): Promise<void> {
 	return scope.wait((resolve) => {
 		const timer = clock.after(ms, () => resolve(undefined));
 		return () => timer.cancel();

@@ -6,16 +6,16 @@ import type { OwnLimit } from '../../../wire/endpoints/endpoint.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import { BilledPermit } from '../request-scope/billed-permit.ts';
 import { FreePermit, type Permit } from '../request-scope/permit.ts';
-import type { CallScope } from '../request-scope/request-scope.ts';
+import type { RequestScope } from '../request-scope/request-scope.ts';
 import { noteLimits } from '../serve-limits.ts';
-import { admitCall, takeLimits } from './admit-request.ts';
+import { admitRequest, takeLimits } from './admit-request.ts';
 import { isFirstChoice } from './choose-targets.ts';
-import { type PreparedCall, passOn, preparingSteps } from './prepare-request.ts';
-import { type Call, inTurns } from './read-inference-request.ts';
+import { type PreparedRequest, passOn, preparingSteps } from './prepare-request.ts';
+import { type InferenceRequest, inTurns } from './read-inference-request.ts';
 
 /** A request that may be sent to its target. */
 export interface Taken {
-	readonly prepared: PreparedCall;
+	readonly prepared: PreparedRequest;
 	readonly permit: Permit;
 }
 
@@ -23,21 +23,21 @@ export interface Taken {
  * Prepares and admits the request for one target, as if it were the only one.
  * @param before permit of the previous target, which failed.
  * @returns undefined to skip this target, if there was one before or will be one after.
- * @throws errors of `preparingSteps` and `admitCall`.
+ * @throws errors of `preparingSteps` and `admitRequest`.
  */
 export function takeTarget(
-	call: Call,
+	inferenceRequest: InferenceRequest,
 	target: Target,
 	team: Team,
 	before: Permit | undefined,
 	isLast: boolean,
-	scope: CallScope,
+	scope: RequestScope,
 	parts: GatewayParts,
 ): Taken | undefined | Promise<Taken | undefined> {
 	const { recorder } = scope;
 	const { ofTarget } = recorder;
 	recorder.ofTarget = { provider: target.provider, model: target.model, warnings: [] };
-	const admit = (prepared: PreparedCall): Taken | Promise<Taken> => {
+	const admit = (prepared: PreparedRequest): Taken | Promise<Taken> => {
 		recorder.warn(prepared.warnings);
 		scope.requireRunning();
 		const permit = admitted(prepared, team, before, scope, parts);
@@ -45,9 +45,9 @@ export function takeTarget(
 	};
 	const passOver = (cause: unknown): undefined => {
 		scope.requireRunning();
-		if (!maySkip(cause, before !== undefined, isLast, () => isFirstChoice(call, target, team.id, parts))) throw cause;
+		if (!maySkip(cause, before !== undefined, isLast, () => isFirstChoice(inferenceRequest, target, team.id, parts))) throw cause;
 		parts.ports.log.warn('target skipped', {
-			requestId: call.request.id,
+			requestId: inferenceRequest.request.id,
 			provider: target.provider,
 			model: target.model,
 			code: cause.code,
@@ -56,7 +56,9 @@ export function takeTarget(
 		recorder.ofTarget = ofTarget;
 	};
 	try {
-		const prepared = passOn(call, target, team.id, parts) ?? inTurns(call.body.bytes.length, preparingSteps(call, target, team.id, parts));
+		const prepared =
+			passOn(inferenceRequest, target, team.id, parts) ??
+			inTurns(inferenceRequest.body.bytes.length, preparingSteps(inferenceRequest, target, team.id, parts));
 		const taken = prepared instanceof Promise ? prepared.then(admit) : admit(prepared);
 		return taken instanceof Promise ? taken.catch(passOver) : taken;
 	} catch (cause) {
@@ -65,16 +67,16 @@ export function takeTarget(
 }
 
 function admitted(
-	call: PreparedCall,
+	inferenceRequest: PreparedRequest,
 	team: Team,
 	before: Permit | undefined,
-	scope: CallScope,
+	scope: RequestScope,
 	parts: GatewayParts,
 ): Permit | Promise<Permit> {
-	const { bills } = call.endpoint;
+	const { bills } = inferenceRequest.endpoint;
 	// A free request is free at any target.
-	if (bills !== 'usage') return before ?? admitFreeCall(call, bills, team, scope, parts);
-	return admitCall(call, team, scope, parts, before instanceof BilledPermit ? before : undefined);
+	if (bills !== 'usage') return before ?? admitFreeRequest(inferenceRequest, bills, team, scope, parts);
+	return admitRequest(inferenceRequest, team, scope, parts, before instanceof BilledPermit ? before : undefined);
 }
 
 /**
@@ -87,11 +89,11 @@ export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean, isF
 }
 
 /** Counts the request toward the endpoint's own limit, whose counter has a name that no registered team has. @throws LimitRejection */
-export async function admitFreeCall(
-	{ request: { id }, target }: PreparedCall,
+export async function admitFreeRequest(
+	{ request: { id }, target }: PreparedRequest,
 	{ counter, requestsFactor }: OwnLimit,
 	team: Team,
-	scope: CallScope,
+	scope: RequestScope,
 	parts: GatewayParts,
 ): Promise<FreePermit> {
 	const { requestsPerMinute, ...others } = parts.terms.termsOf(team, []);

@@ -1,6 +1,14 @@
 /** Non-streaming responses and errors of a provider whose format differs from the client's. */
 import { describe, expect, test } from 'vitest';
-import { errorOf, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
+import {
+	errorOf,
+	GatewayBench,
+	HandStream,
+	jsonResponse,
+	readStream,
+	sseResponse,
+	textOf,
+} from '../../../../test/support/gateway-bench.ts';
 
 const callers = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 const ask = (
@@ -24,29 +32,29 @@ const googleError = (code: number, status: string, details: readonly object[]): 
 describe.each(['chat', 'messages'] as const)('Gemini’s errors for a client of %s', (caller) => {
 	test('a rejected key is an upstream error, although it arrives as a 400 and in a list', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(400, googleError(400, 'INVALID_ARGUMENT', [{ reason: 'API_KEY_INVALID' }]));
-		const answer = await ask(bench, caller, 'gemini-3-pro');
-		expect([answer.status, answer.facts?.code, answer.headers['x-should-retry'], answer.headers['x-gateway-upstream-status']]).toEqual([
-			502,
-			'provider_key_rejected',
-			'false',
-			'400',
-		]);
-		expect(errorOf(answer).error).toMatchObject({ type: 'api_error', message: 'Told by Google' });
+		bench.respond = () => jsonResponse(400, googleError(400, 'INVALID_ARGUMENT', [{ reason: 'API_KEY_INVALID' }]));
+		const response = await ask(bench, caller, 'gemini-3-pro');
+		expect([
+			response.status,
+			response.facts?.code,
+			response.headers['x-should-retry'],
+			response.headers['x-gateway-upstream-status'],
+		]).toEqual([502, 'provider_key_rejected', 'false', '400']);
+		expect(errorOf(response).error).toMatchObject({ type: 'api_error', message: 'Told by Google' });
 	});
 
 	test('the wait in the body becomes a header field, in whole seconds', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(429, googleError(429, 'RESOURCE_EXHAUSTED', [{ retryDelay: '34.4s' }]));
-		const answer = await ask(bench, caller, 'gemini-3-pro');
-		expect([answer.status, answer.headers['retry-after'], answer.headers['x-should-retry']]).toEqual([429, '35', undefined]);
-		expect(errorOf(answer).error).toMatchObject({ type: 'rate_limit_error', message: 'Told by Google' });
+		bench.respond = () => jsonResponse(429, googleError(429, 'RESOURCE_EXHAUSTED', [{ retryDelay: '34.4s' }]));
+		const response = await ask(bench, caller, 'gemini-3-pro');
+		expect([response.status, response.headers['retry-after'], response.headers['x-should-retry']]).toEqual([429, '35', undefined]);
+		expect(errorOf(response).error).toMatchObject({ type: 'rate_limit_error', message: 'Told by Google' });
 	});
 
 	test('a quota that is exhausted for the day is not worth a retry', async () => {
 		const bench = new GatewayBench();
 		const details = [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier' }] }];
-		bench.respond = () => jsonAnswer(429, googleError(429, 'RESOURCE_EXHAUSTED', details));
+		bench.respond = () => jsonResponse(429, googleError(429, 'RESOURCE_EXHAUSTED', details));
 		expect((await ask(bench, caller, 'gemini-3-pro')).headers['x-should-retry']).toBe('false');
 	});
 });
@@ -59,27 +67,27 @@ describe.each([
 ] as const)('an error of the provider for a client of %s from %s', (caller, model, secret) => {
 	const failing = async (status: number, message: string) => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonAnswer(status, JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message } }));
+		bench.respond = () => jsonResponse(status, JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message } }));
 		return ask(bench, caller, model);
 	};
 
 	test.each([500, 502, 503, 504, 520, 529])('of status %i is 502 with the provider’s text', async (status) => {
-		const answer = await failing(status, 'Told by the vendor');
-		expect([answer.status, answer.facts?.code, answer.headers['x-gateway-upstream-status']]).toEqual([
+		const response = await failing(status, 'Told by the vendor');
+		expect([response.status, response.facts?.code, response.headers['x-gateway-upstream-status']]).toEqual([
 			502,
 			'provider_failed',
 			String(status),
 		]);
-		expect(errorOf(answer).error).toMatchObject({ message: 'Told by the vendor' });
+		expect(errorOf(response).error).toMatchObject({ message: 'Told by the vendor' });
 	});
 
 	test.each([401, 403])('of status %i keeps its text and shows nothing of the key', async (status) => {
-		const answer = await failing(
+		const response = await failing(
 			status,
 			`Bad key: ${secret}, which begins ${secret.slice(0, 9)}**** or ${secret.slice(0, 9)}...${secret.slice(-4)}`,
 		);
-		expect([answer.status, answer.headers['x-should-retry']]).toEqual([502, 'false']);
-		expect(errorOf(answer).error).toMatchObject({ type: 'api_error', message: 'Bad key: ***, which begins *** or ***' });
+		expect([response.status, response.headers['x-should-retry']]).toEqual([502, 'false']);
+		expect(errorOf(response).error).toMatchObject({ type: 'api_error', message: 'Bad key: ***, which begins *** or ***' });
 	});
 
 	test.each([
@@ -92,7 +100,7 @@ describe.each([
 		for (const status of [401, 429, 503]) {
 			const bench = new GatewayBench();
 			const body = typeof told === 'string' ? told : JSON.stringify(told);
-			bench.respond = () => ({ ...jsonAnswer(status, body), headers: { 'content-type': mediaType } });
+			bench.respond = () => ({ ...jsonResponse(status, body), headers: { 'content-type': mediaType } });
 			expect(errorOf(await ask(bench, caller, model)).error).toMatchObject({ message: 'Said by a proxy' });
 		}
 	});
@@ -101,7 +109,7 @@ describe.each([
 		for (const path of Object.values(callers)) {
 			const bench = new GatewayBench();
 			const upstream = new HandStream();
-			bench.respond = () => sseAnswer(upstream);
+			bench.respond = () => sseResponse(upstream);
 			const body = { model, max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
 			const { reader } = readStream(await bench.ask(path, JSON.stringify(body)));
 			const error = { type: 'overloaded_error', code: 503, message: `Told: ${secret}` };
@@ -115,15 +123,15 @@ describe.each([
 	test('shows nothing of the key with status 200', async () => {
 		for (const path of Object.values(callers)) {
 			const bench = new GatewayBench();
-			bench.respond = () => jsonAnswer(200, JSON.stringify({ type: 'error', error: { message: `Told: ${secret}` } }));
-			const answer = await bench.ask(path, JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }));
-			expect(textOf(answer)).not.toContain(secret);
+			bench.respond = () => jsonResponse(200, JSON.stringify({ type: 'error', error: { message: `Told: ${secret}` } }));
+			const response = await bench.ask(path, JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }));
+			expect(textOf(response)).not.toContain(secret);
 		}
 	});
 
 	test('extracts no message from a page', async () => {
 		const bench = new GatewayBench();
-		bench.respond = () => ({ ...jsonAnswer(503, '<html>no</html>'), headers: { 'content-type': 'text/html' } });
+		bench.respond = () => ({ ...jsonResponse(503, '<html>no</html>'), headers: { 'content-type': 'text/html' } });
 		expect(textOf(await ask(bench, caller, model))).not.toContain('html');
 	});
 });
@@ -132,7 +140,7 @@ test('a success with text that resembles a masked key stays unchanged', async ()
 	const bench = new GatewayBench();
 	const message = { role: 'assistant', content: 'export KEY=sk-... or sk-proj-****' };
 	const body = JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], error: null });
-	bench.respond = () => jsonAnswer(200, body);
+	bench.respond = () => jsonResponse(200, body);
 	expect(textOf(await ask(bench, 'chat', 'gpt-5'))).toBe(body);
 });
 
@@ -157,13 +165,13 @@ describe('integers that a double cannot hold keep their digits', () => {
 	test('in arguments of a non-streaming response', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () =>
-			jsonAnswer(
+			jsonResponse(
 				200,
 				`{"type":"message","id":"msg_1","content":[{"type":"tool_use","id":"a","name":"f","input":{"n":${big}}}],"stop_reason":"tool_use"}`,
 			);
 		expect(textOf(await ask(bench, 'chat', 'claude-sonnet-4-5'))).toContain(`"arguments":"{\\"n\\":${big}}"`);
 		bench.respond = () =>
-			jsonAnswer(200, `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"n":${big}}}}]},"finishReason":"STOP"}]}`);
+			jsonResponse(200, `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"n":${big}}}}]},"finishReason":"STOP"}]}`);
 		expect(textOf(await ask(bench, 'messages', 'gemini-3-pro'))).toContain(`"input":{"n":${big}}`);
 		expect(textOf(await ask(bench, 'chat', 'gemini-3-pro'))).toContain(`"arguments":"{\\"n\\":${big}}"`);
 	});

@@ -40,10 +40,10 @@ async function read({ response }: Recording, caller: keyof typeof callers, model
 	const bench = new GatewayBench({ providers });
 	bench.respond = () => ({ status: 200, headers: response.headers, body: streamOf([...pieces]) });
 	const { path, body } = callers[caller];
-	const answer = await bench.ask(path, JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...body }));
-	const { reader } = readStream(answer);
+	const httpResponse = await bench.ask(path, JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...body }));
+	const { reader } = readStream(httpResponse);
 	while (reader.ending === 'open') await settle();
-	expect([reader.ending, bench.clock.pending, bench.gateway.openCalls()]).toEqual(['ended', 0, 0]);
+	expect([reader.ending, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual(['ended', 0, 0]);
 	return Buffer.from(reader.text, 'latin1').toString();
 }
 

@@ -1,6 +1,14 @@
 /** No part of a match is delivered, however a provider's stream is split. */
 import { describe, expect, it } from 'vitest';
-import { chatBody, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
+import {
+	chatBody,
+	GatewayBench,
+	HandStream,
+	jsonResponse,
+	readStream,
+	sseResponse,
+	textOf,
+} from '../../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
 import { until } from '../../../../test/support/until.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
@@ -61,7 +69,7 @@ async function read(
 ): Promise<Read> {
 	const bench = new GatewayBench({ guardrails });
 	const upstream = new HandStream();
-	bench.respond = () => sseAnswer(upstream);
+	bench.respond = () => sseResponse(upstream);
 	const isChat = kind.startsWith('chat');
 	const body = { model: isChat ? 'gpt-5' : 'claude-x', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
 	const response = await bench.ask(isChat ? '/v1/chat/completions' : '/v1/messages', JSON.stringify(body));
@@ -128,7 +136,7 @@ describe.each(kinds)('%s', (kind) => {
 	it.each(['\n', '\r\n', '\r'])('events whose lines end with %j are released as soon as they are decided', async (lineEnd) => {
 		const bench = new GatewayBench({ guardrails: settings('block') });
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const isChat = kind.startsWith('chat');
 		const body = { model: isChat ? 'gpt-5' : 'claude-x', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
 		const response = await bench.ask(isChat ? '/v1/chat/completions' : '/v1/messages', JSON.stringify(body));
@@ -280,7 +288,7 @@ describe('a stream under enforcement', () => {
 		for (const path of ['/v1/chat/completions', '/v1/messages']) {
 			for (const error of [{ message: 'I would say darkfish', type: 'x' }, 'darkfish']) {
 				const bench = new GatewayBench({ guardrails: settings('block') });
-				bench.respond = () => jsonAnswer(200, JSON.stringify({ error }));
+				bench.respond = () => jsonResponse(200, JSON.stringify({ error }));
 				const model = path === '/v1/messages' ? 'claude-x' : 'gpt-5';
 				const body = JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
 				const response = await bench.ask(path, body);
@@ -292,8 +300,8 @@ describe('a stream under enforcement', () => {
 	it('a response that claims a charset is passed on without it', async () => {
 		for (const isEnforced of [true, false]) {
 			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced } });
-			const answer = jsonAnswer(200, '{"choices":[{"message":{"content":"+AGQAYQByAGsAZgBpAHMAaA-"}}]}');
-			bench.respond = () => ({ ...answer, headers: { ...answer.headers, 'content-type': 'application/json; charset=utf-7' } });
+			const response = jsonResponse(200, '{"choices":[{"message":{"content":"+AGQAYQByAGsAZgBpAHMAaA-"}}]}');
+			bench.respond = () => ({ ...response, headers: { ...response.headers, 'content-type': 'application/json; charset=utf-7' } });
 			const { status, headers } = await bench.ask('/v1/chat/completions', chatBody);
 			expect([status, headers['content-type']]).toEqual([200, `application/json${isEnforced ? '' : '; charset=utf-7'}`]);
 		}
@@ -301,8 +309,8 @@ describe('a stream under enforcement', () => {
 
 	it('a response that is compressed although not requested is rejected', async () => {
 		const bench = new GatewayBench({ guardrails: settings('block') });
-		const answer = jsonAnswer(200, '{"choices":[]}');
-		bench.respond = () => ({ ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' } });
+		const httpResponse = jsonResponse(200, '{"choices":[]}');
+		bench.respond = () => ({ ...httpResponse, headers: { ...httpResponse.headers, 'content-encoding': 'gzip' } });
 		const response = await bench.ask('/v1/chat/completions', chatBody);
 		expect([response.status, textOf(response).includes('provider_response_invalid')]).toEqual([502, true]);
 	});
@@ -330,7 +338,7 @@ describe('a stream under enforcement', () => {
 		});
 		const bench = new GatewayBench({ guardrails: noting });
 		const upstream = new HandStream();
-		bench.respond = () => sseAnswer(upstream);
+		bench.respond = () => sseResponse(upstream);
 		const response = await bench.ask(
 			'/v1/chat/completions',
 			JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
@@ -395,7 +403,7 @@ describe('a stream under enforcement', () => {
 		const bench = new GatewayBench({ guardrails: settings('mask') });
 		const logprobs = { content: [{ token: 'darkfish', logprob: -0.1 }] };
 		const whole = { choices: [{ index: 0, message: { role: 'assistant', content: 'a darkfish' }, logprobs, finish_reason: 'stop' }] };
-		bench.respond = () => jsonAnswer(200, JSON.stringify(whole));
+		bench.respond = () => jsonResponse(200, JSON.stringify(whole));
 		const response = await bench.ask('/v1/chat/completions', chatBody);
 		expect(JSON.parse(textOf(response))).toEqual({
 			choices: [{ index: 0, message: { role: 'assistant', content: 'a [WORD]' }, logprobs: null, finish_reason: 'stop' }],
@@ -406,7 +414,7 @@ describe('a stream under enforcement', () => {
 		for (const leave of ['cancel', 'fail', 'end'] as const) {
 			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced: false } });
 			const upstream = new HandStream();
-			bench.respond = () => sseAnswer(upstream);
+			bench.respond = () => sseResponse(upstream);
 			const body = JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] });
 			const { flow } = readStream(await bench.ask('/v1/chat/completions', body));
 			for (const event of eventsOf('chat text', ['a dark', 'fish']).slice(0, 3)) upstream.write(event);

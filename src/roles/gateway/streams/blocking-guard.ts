@@ -7,9 +7,9 @@ import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import type { EventView, StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
+import type { EventView, StreamingText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
-import { blocked, type GuardedCall, type Guarding, maskEdits } from '../guardrail-runner.ts';
+import { blocked, type GuardedRequest, type Guarding, maskEdits } from '../guardrail-runner.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { type EventSink, type EventSource, errorEvent } from './event-source.ts';
 import type { StreamRelay } from './stream-relay.ts';
@@ -19,7 +19,7 @@ export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
 
 /** A piece of text in a buffered event, with its position in the joined text. */
 interface HeldPiece {
-	readonly viewed: StreamedText;
+	readonly viewed: StreamingText;
 	readonly piece: ThreadPiece;
 }
 
@@ -39,7 +39,7 @@ const maxHeldBytes = 8 * 1024 * 1024;
 export class BlockingGuard implements EventSource, EventSink {
 	readonly #relay: StreamRelay;
 	readonly #format: ClientDialect;
-	readonly #call: GuardedCall;
+	readonly #inferenceRequest: GuardedRequest;
 	readonly #guarding: GuardingOfStream;
 	readonly #guardrails: Guardrails;
 	readonly #recorder: Pick<RequestRecorder, 'report'>;
@@ -57,14 +57,14 @@ export class BlockingGuard implements EventSource, EventSink {
 	constructor(
 		relay: StreamRelay,
 		format: ClientDialect,
-		call: GuardedCall,
+		inferenceRequest: GuardedRequest,
 		guarding: GuardingOfStream,
 		guardrails: Guardrails,
 		recorder: Pick<RequestRecorder, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
-		this.#call = call;
+		this.#inferenceRequest = inferenceRequest;
 		this.#guarding = guarding;
 		this.#guardrails = guardrails;
 		this.#recorder = recorder;
@@ -127,7 +127,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		const { texts, hasUnknown } = viewOtherFields(event);
 		if (hasUnknown) this.#reject([unparsed]);
 		for (const text of texts) {
-			const thread = this.#guardrails.holdThread(false, this.#call.team);
+			const thread = this.#guardrails.holdThread(false, this.#inferenceRequest.team);
 			thread.push('', text);
 			thread.end();
 			const { findings } = thread;
@@ -137,11 +137,11 @@ export class BlockingGuard implements EventSource, EventSink {
 		}
 	}
 
-	#push({ thread: name, block, isJson, text }: StreamedText): ThreadPiece {
+	#push({ thread: name, block, isJson, text }: StreamingText): ThreadPiece {
 		const key = `${name === '' ? block : name} ${isJson}`;
 		let thread = this.#threads.get(key);
 		if (thread === undefined) {
-			thread = this.#guardrails.holdThread(isJson, this.#call.team);
+			thread = this.#guardrails.holdThread(isJson, this.#inferenceRequest.team);
 			this.#threads.set(key, thread);
 		}
 		return thread.push(block, text);
@@ -209,7 +209,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		this.#held.length = 0;
 		const rejection = blocked('output', finding);
 		const sink = this.#sink;
-		sink?.write(errorEvent(this.#format, describeFailure(rejection, this.#call.requestId)));
+		sink?.write(errorEvent(this.#format, describeFailure(rejection, this.#inferenceRequest.requestId)));
 		// Later events of the relay are discarded.
 		this.#relay.fail(rejection);
 		this.#recorder.report(rejection.code);
@@ -220,7 +220,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		const findings = [...this.#findings, ...[...this.#threads.values()].flatMap((thread) => thread.findings)];
-		this.#guarding.report(this.#call, 'output', findings, { unreadable: this.#unreadable });
+		this.#guarding.report(this.#inferenceRequest, 'output', findings, { unreadable: this.#unreadable });
 	}
 }
 

@@ -1,7 +1,15 @@
 /** Some servers end a stream without the empty line after its last event. All readers of streams accept that event. */
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { chatPath, GatewayBench, HandStream, messagesPath, readStream, settle, sseAnswer } from '../../../../test/support/gateway-bench.ts';
+import {
+	chatPath,
+	GatewayBench,
+	HandStream,
+	messagesPath,
+	readStream,
+	settle,
+	sseResponse,
+} from '../../../../test/support/gateway-bench.ts';
 import { contentAt, engineWith, guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { streamOf } from '../../../core/byte-stream.ts';
@@ -13,25 +21,25 @@ const models = { openai: 'gpt-4o', azure: 'our-gpt', anthropic: 'claude-sonnet-4
 const kinds = Object.keys(models) as (keyof typeof models)[];
 const seed = 20_251_124;
 
-const bodyOf = (model: string, isUsageAsked: boolean): string =>
+const bodyOf = (model: string, isUsageRequested: boolean): string =>
 	JSON.stringify({
 		model,
 		max_tokens: 4000,
 		messages: [{ role: 'user', content: 'hi' }],
 		stream: true,
-		...(isUsageAsked && { stream_options: { include_usage: true } }),
+		...(isUsageRequested && { stream_options: { include_usage: true } }),
 	});
 
-interface Asked {
+interface ModerationContext {
 	readonly caller: keyof typeof callers;
 	readonly kind: keyof typeof models;
 	readonly settings: Partial<GatewaySettings>;
-	readonly isUsageAsked: boolean;
+	readonly isUsageRequested: boolean;
 	readonly hasEngine: boolean;
 }
 
 /** Returns the client's text and the ledger entry for a stream that arrives in these pieces. */
-async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsageAsked, hasEngine }: Asked) {
+async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsageRequested, hasEngine }: ModerationContext) {
 	const bench = new GatewayBench(settings, hasEngine ? { guardrailEngines: [engineWith()] } : {});
 	bench.respond = ({ origin }) =>
 		origin === 'https://engine.test'
@@ -40,8 +48,8 @@ async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsa
 					headers: { 'content-type': 'application/json' },
 					body: streamOf([Buffer.from('{"results":[{"flagged":false,"category_scores":{}}]}')]),
 				}
-			: sseAnswer(streamOf(pieces));
-	const { reader } = readStream(await bench.ask(callers[caller], bodyOf(models[kind], isUsageAsked && caller === 'chat')));
+			: sseResponse(streamOf(pieces));
+	const { reader } = readStream(await bench.ask(callers[caller], bodyOf(models[kind], isUsageRequested && caller === 'chat')));
 	for (let turn = 0; turn < 100 && reader.ending === 'open'; turn++) await settle();
 	await bench.gateway.settled();
 	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
@@ -54,7 +62,7 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 	return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
-const consumers: readonly (readonly [string, Pick<Asked, 'settings' | 'hasEngine'>])[] = [
+const consumers: readonly (readonly [string, Pick<ModerationContext, 'settings' | 'hasEngine'>])[] = [
 	['plain', { settings: {}, hasEngine: false }],
 	['watched', { settings: { guardrails: guardrailsWith({ isEnforced: false }) }, hasEngine: false }],
 	['screened', { settings: { guardrails: guardrailsWith() }, hasEngine: false }],
@@ -79,14 +87,14 @@ describe.each(consumers)('%s', (_name, consumer) => {
 		async (_recording, caller, kind, recording) => {
 			const bytes = recordedBytes(recording);
 			const bare = Buffer.from(bytes.toString('latin1').replace(/(?:\r?\n)+$/, ''), 'latin1');
-			for (const isUsageAsked of [true, false]) {
-				const asked = { ...consumer, caller, kind, isUsageAsked };
-				const whole = await passed([bytes], asked);
+			for (const isUsageRequested of [true, false]) {
+				const requested = { ...consumer, caller, kind, isUsageRequested };
+				const whole = await passed([bytes], requested);
 				expect([whole.ending, whole.booked.outcome]).toEqual(['ended', 'complete']);
 				const cuttings = fc.sample(fc.array(fc.nat(bytes.length), { maxLength: 20 }), { numRuns: 2, seed });
 				for (const cuts of [[], ...cuttings]) {
 					for (const ending of ['', '\n', '\r\n']) {
-						const { text, ...rest } = await passed(cutAt(Buffer.concat([bare, Buffer.from(ending)]), cuts), asked);
+						const { text, ...rest } = await passed(cutAt(Buffer.concat([bare, Buffer.from(ending)]), cuts), requested);
 						expect({ text: text.trimEnd(), ...rest }).toEqual({ ...whole, text: whole.text.trimEnd() });
 					}
 				}
@@ -117,7 +125,7 @@ describe.each([
 		for (const way of ['end', 'fail', 'leave'] as const) {
 			const bench = new GatewayBench();
 			const upstream = new HandStream();
-			bench.respond = () => sseAnswer(upstream);
+			bench.respond = () => sseResponse(upstream);
 			const { reader, flow } = readStream(await bench.ask(callers[caller], bodyOf(models[kind], caller === 'chat')));
 			upstream.write(beginnings[kind] + last + ending);
 			if (way === 'end') upstream.sink?.end();
@@ -135,12 +143,12 @@ describe.each([
 });
 
 test('half an event is not relayed, and its content is ignored', async () => {
-	const asked: Asked = { caller: 'chat', kind: 'openai', settings: {}, isUsageAsked: true, hasEngine: false };
+	const requested: ModerationContext = { caller: 'chat', kind: 'openai', settings: {}, isUsageRequested: true, hasEngine: false };
 	const event = 'data: {"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
 	const half = 'data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usa';
-	const { text, booked } = await passed([Buffer.from(event + half)], asked);
+	const { text, booked } = await passed([Buffer.from(event + half)], requested);
 	expect(text.startsWith(`${event}data: {"error":{`)).toBe(true);
 	expect(booked.outcome).toBe('broken');
 	const finished = event.replace('null', '"stop"');
-	expect((await passed([Buffer.from(`${finished}data: [DO`)], asked)).text).toBe(finished);
+	expect((await passed([Buffer.from(`${finished}data: [DO`)], requested)).text).toBe(finished);
 });

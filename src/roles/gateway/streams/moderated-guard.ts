@@ -5,7 +5,7 @@ import { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { TextView } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
-import { blocked, type GuardedCall, type Guarding } from '../guardrail-runner.ts';
+import { blocked, type GuardedRequest, type Guarding } from '../guardrail-runner.ts';
 import type { Trip } from '../moderation/moderation-dispatcher.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { BlockingGuard } from './blocking-guard.ts';
@@ -40,7 +40,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #relay: StreamRelay;
 	readonly #screened: BlockingGuard;
 	readonly #format: ClientDialect;
-	readonly #call: GuardedCall;
+	readonly #inferenceRequest: GuardedRequest;
 	readonly #guarding: Guarding;
 	readonly #recorder: Pick<RequestRecorder, 'report'>;
 	readonly #blocks = new Map<string, Block>();
@@ -65,20 +65,20 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	constructor(
 		relay: StreamRelay,
 		format: ClientDialect,
-		call: GuardedCall,
+		inferenceRequest: GuardedRequest,
 		guarding: Guarding,
 		guardrails: ConstructorParameters<typeof BlockingGuard>[4],
 		recorder: Pick<RequestRecorder, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
-		this.#call = call;
+		this.#inferenceRequest = inferenceRequest;
 		this.#guarding = guarding;
 		this.#recorder = recorder;
 		this.#screened = new BlockingGuard(
 			relay,
 			format,
-			call,
+			inferenceRequest,
 			{
 				requireReadable: (stage, type) => guarding.requireReadable(stage, type),
 				// Reported together with the findings of moderation providers.
@@ -186,8 +186,8 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		this.#held = [];
 		this.#unjudgedCharacters = 0;
 		const { engines } = this.#guarding;
-		const trips = await engines.ask(engines.stopping(this.#call.team), texts, 'output', {
-			...this.#call,
+		const trips = await engines.evaluate(engines.stopping(this.#inferenceRequest.team), texts, 'output', {
+			...this.#inferenceRequest,
 			onClientGone: (listener) => this.#goneListeners.push(listener),
 		});
 		this.#goneListeners.length = 0;
@@ -226,7 +226,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	 * Handles an internal error: unevaluated text does not pass, and findings of a part are not reported as those of the complete response.
 	 */
 	readonly #failed = (cause: unknown): void => {
-		this.#guarding.failed(this.#call, 'output', cause);
+		this.#guarding.failed(this.#inferenceRequest, 'output', cause);
 		if (!this.#isOver) this.#endWith(cause);
 	};
 
@@ -234,7 +234,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		this.#isOver = true;
 		// Later events of the relay and the built-in guardrails are discarded.
 		this.#relay.fail(cause);
-		const error = describeFailure(cause, this.#call.requestId);
+		const error = describeFailure(cause, this.#inferenceRequest.requestId);
 		this.#recorder.report(error.code);
 		this.#sink?.write(errorEvent(this.#format, error));
 		this.#sink?.end();
@@ -248,7 +248,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	#report(): void {
 		const { trips = [], view = { unreadable: [] } } = this.#screening ?? {};
-		this.#guarding.report(this.#call, 'output', [...trips, ...this.#trips], view);
+		this.#guarding.report(this.#inferenceRequest, 'output', [...trips, ...this.#trips], view);
 	}
 }
 

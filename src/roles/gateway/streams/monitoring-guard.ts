@@ -1,8 +1,8 @@
 import type { ByteFlow } from '../../../core/handler.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import type { EventBatch } from '../../../wire/events/event-batch.ts';
-import type { StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
-import type { GuardedCall, Guarding } from '../guardrail-runner.ts';
+import type { StreamingText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
+import type { GuardedRequest, Guarding } from '../guardrail-runner.ts';
 import type { EventSink, EventSource } from './event-source.ts';
 import { viewEvent, viewOtherFields } from './view-event.ts';
 
@@ -15,20 +15,20 @@ export type ObservesTexts = Pick<Guarding, 'observe'>;
 export class MonitoringGuard implements EventSource {
 	readonly #source: EventSource;
 	readonly #format: ClientDialect;
-	readonly #call: GuardedCall;
+	readonly #inferenceRequest: GuardedRequest;
 	readonly #observer: ObservesTexts;
 	/** Texts by block. */
-	readonly #texts = new Map<string, StreamedText & { readonly pieces: string[] }>();
+	readonly #texts = new Map<string, StreamingText & { readonly pieces: string[] }>();
 	/** Texts of fields next to the data. */
 	readonly #otherTexts: string[] = [];
 	readonly #unreadable: Unreadable[] = [];
 	#length = 0;
 	#isOver = false;
 
-	constructor(source: EventSource, format: ClientDialect, call: GuardedCall, observer: ObservesTexts) {
+	constructor(source: EventSource, format: ClientDialect, inferenceRequest: GuardedRequest, observer: ObservesTexts) {
 		this.#source = source;
 		this.#format = format;
-		this.#call = call;
+		this.#inferenceRequest = inferenceRequest;
 		this.#observer = observer;
 	}
 
@@ -85,7 +85,10 @@ export class MonitoringGuard implements EventSource {
 		this.#isOver = true;
 		if (this.#length > maxBytes) this.#unreadable.unshift({ role: 'assistant', type: 'too_long', path: [] });
 		const texts = [...this.#texts.values()].map(({ pieces, ...text }) => ({ ...text, text: pieces.join('') }));
-		this.#observer.observe(this.#call, 'output', { texts: [...texts, ...this.#otherTexts.map(asViewed)], unreadable: this.#unreadable });
+		this.#observer.observe(this.#inferenceRequest, 'output', {
+			texts: [...texts, ...this.#otherTexts.map(asViewed)],
+			unreadable: this.#unreadable,
+		});
 	}
 }
 

@@ -7,7 +7,7 @@ import {
 	messagesBody,
 	readStream,
 	settle,
-	sseAnswer,
+	sseResponse,
 	textOf,
 } from '../../../../test/support/gateway-bench.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
@@ -16,30 +16,30 @@ import type { HttpRequest } from '../../../core/handler.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 
 // Requests usage, so that the gateway adds nothing to the stream.
-const streamed = (body: string) => body.replace('{', '{"stream":true,"stream_options":{"include_usage":true},');
-const calls = {
+const streaming = (body: string) => body.replace('{', '{"stream":true,"stream_options":{"include_usage":true},');
+const requests = {
 	chat: {
 		path: '/v1/chat/completions',
-		body: streamed(chatBody),
+		body: streaming(chatBody),
 		event: 'data: {"choices":[]}\n\n',
 		last: 'data: [DONE]\n\n',
 		broken: 'data: {"error":{',
 	},
 	messages: {
 		path: '/v1/messages',
-		body: streamed(messagesBody),
+		body: streaming(messagesBody),
 		event: 'event: ping\ndata: {"type":"ping"}\n\n',
 		last: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
 		broken: 'event: error\ndata: {"type":"error","error":{',
 	},
 };
-const formats = [calls.chat, calls.messages];
+const formats = [requests.chat, requests.messages];
 
 /** Starts a stream. Returns the provider's end to control, and the text that the client has read. */
 async function begin({ path, body }: { path: string; body: string }, more: Partial<HttpRequest> = {}, headers = {}) {
 	const bench = new GatewayBench();
 	const upstream = new HandStream();
-	bench.respond = () => sseAnswer(upstream, headers);
+	bench.respond = () => sseResponse(upstream, headers);
 	const response = await bench.ask(path, body, {}, more);
 	const { reader, flow } = readStream(response);
 	return { bench, upstream, response, reader, flow };
@@ -53,19 +53,24 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 async function pass({ response }: Recording, path: string, body: string, pieces: Buffer[]) {
 	const bench = new GatewayBench();
 	bench.respond = () => ({ status: response.status, headers: response.headers, body: streamOf(pieces) });
-	const answer = await bench.ask(path, body);
-	if (response.sse === undefined || answer.status !== 200) return { answer, text: textOf(answer) };
-	const { reader } = readStream(answer);
+	const httpResponse = await bench.ask(path, body);
+	if (response.sse === undefined || httpResponse.status !== 200) return { response: httpResponse, text: textOf(httpResponse) };
+	const { reader } = readStream(httpResponse);
 	while (reader.ending === 'open') await settle();
-	expect([reader.ending, answer.facts?.code, bench.clock.pending, bench.gateway.openCalls()]).toEqual(['ended', undefined, 0, 0]);
-	return { answer, text: Buffer.from(reader.text, 'latin1').toString() };
+	expect([reader.ending, httpResponse.facts?.code, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([
+		'ended',
+		undefined,
+		0,
+		0,
+	]);
+	return { response: httpResponse, text: Buffer.from(reader.text, 'latin1').toString() };
 }
 
 describe('recorded responses', () => {
 	const recorded = [
-		...readRecordings('openai').map((recording) => ({ recording, ...calls.chat, plain: chatBody })),
-		...readRecordings('azure').map((recording) => ({ recording, ...calls.chat, plain: chatBody.replace('gpt-5', 'our-gpt') })),
-		...readRecordings('anthropic').map((recording) => ({ recording, ...calls.messages, plain: messagesBody })),
+		...readRecordings('openai').map((recording) => ({ recording, ...requests.chat, plain: chatBody })),
+		...readRecordings('azure').map((recording) => ({ recording, ...requests.chat, plain: chatBody.replace('gpt-5', 'our-gpt') })),
+		...readRecordings('anthropic').map((recording) => ({ recording, ...requests.messages, plain: messagesBody })),
 	];
 
 	it('are all present', () => {
@@ -76,10 +81,10 @@ describe('recorded responses', () => {
 		'%s passes byte for byte, complete and split',
 		async (_name, { recording, path, plain }) => {
 			const bytes = recordedBytes(recording);
-			const body = recording.response.sse === undefined ? plain : streamed(plain);
+			const body = recording.response.sse === undefined ? plain : streaming(plain);
 			const expectedStatus = recording.response.status === 404 ? 502 : recording.response.status;
 			const whole = await pass(recording, path, body, [bytes]);
-			expect([whole.answer.status, whole.text]).toEqual([expectedStatus, bytes.toString()]);
+			expect([whole.response.status, whole.text]).toEqual([expectedStatus, bytes.toString()]);
 			const cuttings = fc.sample(fc.array(fc.nat(bytes.length), { minLength: 1, maxLength: 40 }), { numRuns: 5, seed: bytes.length });
 			for (const cuts of cuttings) expect((await pass(recording, path, body, cutAt(bytes, cuts))).text).toBe(bytes.toString());
 		},
@@ -88,7 +93,7 @@ describe('recorded responses', () => {
 
 describe('StreamRelay', () => {
 	it('responds immediately, with header fields that prevent buffering by proxies', async () => {
-		const { response, reader } = await begin(calls.chat);
+		const { response, reader } = await begin(requests.chat);
 		expect(response).toMatchObject({
 			status: 200,
 			headers: {
@@ -97,7 +102,7 @@ describe('StreamRelay', () => {
 				'x-accel-buffering': 'no',
 				'x-gateway-provider': 'provider_b',
 			},
-			facts: { isStreamed: true, upstreamStatus: 200 },
+			facts: { isStreaming: true, upstreamStatus: 200 },
 		});
 		expect(reader.text).toBe('');
 	});
@@ -126,7 +131,7 @@ describe('StreamRelay', () => {
 			upstream.sink?.fail(new UpstreamError('provider_idle_timeout'));
 			expect(reader.text.startsWith(event + broken)).toBe(true);
 			expect(reader.text).toMatch(/"code":"provider_idle_timeout".*\n\n$/);
-			expect([reader.ending, response.facts?.code, bench.clock.pending, bench.gateway.openCalls()]).toEqual([
+			expect([reader.ending, response.facts?.code, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([
 				'ended',
 				'provider_idle_timeout',
 				0,
@@ -153,7 +158,7 @@ describe('StreamRelay', () => {
 	});
 
 	it('treats chat completions without `[DONE]` as complete if they have a finish reason', async () => {
-		const { upstream, reader } = await begin(calls.chat);
+		const { upstream, reader } = await begin(requests.chat);
 		const text = 'data: {"choices":[{"finish_reason":"stop"}]}\n\ndata: {"choices":[],"usage":{}}\n\ndata: [DONE]\n';
 		upstream.write(text);
 		upstream.sink?.end();
@@ -161,18 +166,18 @@ describe('StreamRelay', () => {
 	});
 
 	it.each([
-		[calls.chat, 'data: {"error": {"message":"overloaded"}}\n\n'],
-		[calls.messages, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'],
-	])('ends with the provider’s own error event: $path', async (call, error) => {
-		const { upstream, reader, response } = await begin(call);
+		[requests.chat, 'data: {"error": {"message":"overloaded"}}\n\n'],
+		[requests.messages, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'],
+	])('ends with the provider’s own error event: $path', async (inferenceRequest, error) => {
+		const { upstream, reader, response } = await begin(inferenceRequest);
 		upstream.write(error);
 		upstream.sink?.end();
 		expect([reader.text, reader.ending, response.facts?.code]).toEqual([error, 'ended', 'provider_failed']);
 	});
 
 	it('inserts comments into silence, before the first event too, and only between events', async () => {
-		const { upstream, reader, bench } = await begin(calls.chat);
-		const { event, last } = calls.chat;
+		const { upstream, reader, bench } = await begin(requests.chat);
+		const { event, last } = requests.chat;
 		const comment = ': keepalive\n\n';
 		bench.clock.advance(15_000);
 		expect(reader.text).toBe(comment);
@@ -192,38 +197,38 @@ describe('StreamRelay', () => {
 	});
 
 	it('pauses for a client that reads slowly', async () => {
-		const { upstream, reader, flow, bench } = await begin(calls.chat);
+		const { upstream, reader, flow, bench } = await begin(requests.chat);
 		reader.mayWrite = false;
-		expect(upstream.write(calls.chat.event)).toBe(false);
+		expect(upstream.write(requests.chat.event)).toBe(false);
 		const before = reader.text;
 		bench.clock.advance(60_000);
 		expect(reader.text).toBe(before);
 		reader.mayWrite = true;
 		flow.resume();
 		expect(upstream.resumeCount).toBe(1);
-		expect(upstream.write(calls.chat.event)).toBe(true);
+		expect(upstream.write(requests.chat.event)).toBe(true);
 	});
 
 	it('aborts the upstream request when its client disconnects, however that is detected', async () => {
 		for (const tells of ['flow', 'request', 'both'] as const) {
 			let leave: (() => void) | undefined;
-			const { upstream, flow, response, bench, reader } = await begin(calls.chat, { onClientGone: (listener) => (leave = listener) });
-			upstream.write(calls.chat.event);
+			const { upstream, flow, response, bench, reader } = await begin(requests.chat, { onClientGone: (listener) => (leave = listener) });
+			upstream.write(requests.chat.event);
 			if (tells !== 'flow') leave?.();
 			if (tells !== 'request') flow.cancel();
-			expect([upstream.isCancelled, response.facts?.code, bench.gateway.openCalls(), bench.clock.pending]).toEqual([
+			expect([upstream.isCancelled, response.facts?.code, bench.gateway.inFlightRequests(), bench.clock.pending]).toEqual([
 				true,
 				'client_closed',
 				0,
 				0,
 			]);
-			expect(reader.text).toBe(calls.chat.event);
+			expect(reader.text).toBe(requests.chat.event);
 		}
 	});
 
 	it('is no error if the client disconnects after the last event', async () => {
-		const { upstream, flow, response } = await begin(calls.chat);
-		upstream.write(calls.chat.last);
+		const { upstream, flow, response } = await begin(requests.chat);
+		upstream.write(requests.chat.last);
 		flow.cancel();
 		expect(response.facts?.code).toBeUndefined();
 	});
@@ -231,11 +236,16 @@ describe('StreamRelay', () => {
 	it.each(formats)('ends with a valid event when the process shuts down: $path', async ({ path, body, event, broken }) => {
 		const { bench, upstream, reader, response } = await begin({ path, body });
 		upstream.write(event + event.slice(0, 4));
-		expect(bench.gateway.openCalls()).toBe(1);
-		bench.gateway.endOpenCalls();
+		expect(bench.gateway.inFlightRequests()).toBe(1);
+		bench.gateway.endInFlightRequests();
 		expect(reader.text.startsWith(event + broken)).toBe(true);
 		expect(reader.text).toContain('"type":"overloaded_error"');
-		expect([reader.ending, upstream.isCancelled, response.facts?.code, bench.gateway.openCalls()]).toEqual(['ended', true, 'draining', 0]);
+		expect([reader.ending, upstream.isCancelled, response.facts?.code, bench.gateway.inFlightRequests()]).toEqual([
+			'ended',
+			true,
+			'draining',
+			0,
+		]);
 	});
 
 	it('ends an unread stream when its client disconnects or the process shuts down', async () => {
@@ -243,29 +253,29 @@ describe('StreamRelay', () => {
 			const bench = new GatewayBench();
 			const upstream = new HandStream();
 			let leave: (() => void) | undefined;
-			bench.respond = () => sseAnswer(upstream);
-			const response = await bench.ask(calls.chat.path, calls.chat.body, {}, { onClientGone: (listener) => (leave = listener) });
+			bench.respond = () => sseResponse(upstream);
+			const response = await bench.ask(requests.chat.path, requests.chat.body, {}, { onClientGone: (listener) => (leave = listener) });
 			if (way === 'leave') leave?.();
-			else bench.gateway.endOpenCalls();
+			else bench.gateway.endInFlightRequests();
 			expect(upstream.isCancelled).toBe(true);
 			const { reader } = readStream(response);
 			await settle();
 			expect(reader.text.includes('"code":"draining"')).toBe(way === 'drain');
-			expect(bench.gateway.openCalls()).toBe(0);
+			expect(bench.gateway.inFlightRequests()).toBe(0);
 		}
 	});
 
 	it('relays a compressed stream untouched, and breaks it where it broke', async () => {
-		const { upstream, reader, response, bench } = await begin(calls.chat, {}, { 'content-encoding': 'gzip' });
+		const { upstream, reader, response, bench } = await begin(requests.chat, {}, { 'content-encoding': 'gzip' });
 		upstream.write('\u001f\u008b');
 		bench.clock.advance(60_000);
 		expect([reader.text.length, response.headers['content-encoding']]).toEqual([3, 'gzip']);
 		upstream.sink?.fail(new UpstreamError('provider_disconnected'));
-		expect([reader.ending, response.facts?.code, bench.gateway.openCalls()]).toEqual(['failed', 'provider_disconnected', 0]);
+		expect([reader.ending, response.facts?.code, bench.gateway.inFlightRequests()]).toEqual(['failed', 'provider_disconnected', 0]);
 	});
 
 	it('does not buffer an endless event', async () => {
-		const { upstream, reader } = await begin(calls.chat);
+		const { upstream, reader } = await begin(requests.chat);
 		upstream.write(`data: ${'x'.repeat(5_000_000)}`);
 		expect(reader.text.length).toBeGreaterThan(5_000_000);
 		upstream.sink?.fail(new UpstreamError('provider_disconnected'));
@@ -281,7 +291,7 @@ describe('StreamRelay', () => {
 		] as const) {
 			const body = new HandStream();
 			bench.respond = () => ({ status, headers: { 'content-type': type }, body });
-			const response = await bench.ask(calls.chat.path, calls.chat.body);
+			const response = await bench.ask(requests.chat.path, requests.chat.body);
 			expect([response.status, response.facts?.code, body.isCancelled]).toEqual([502, 'provider_response_invalid', true]);
 		}
 	});
@@ -293,7 +303,7 @@ describe('StreamRelay', () => {
 			headers: { 'content-type': 'application/json', 'retry-after': '3' },
 			body: streamOf([Buffer.from('{"error":{}}')]),
 		});
-		const response = await bench.ask(calls.messages.path, calls.messages.body);
+		const response = await bench.ask(requests.messages.path, requests.messages.body);
 		expect([response.status, textOf(response), response.headers['retry-after']]).toEqual([429, '{"error":{}}', '3']);
 	});
 });

@@ -14,8 +14,8 @@ import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { BilledPermit } from '../request-scope/billed-permit.ts';
-import { type AbortReason, type CallScope, completed, failed, type Held, type ScopeOutcome } from '../request-scope/request-scope.ts';
-import type { PreparedCall } from '../stages/prepare-request.ts';
+import { type AbortReason, completed, failed, type Held, type RequestScope, type ScopeOutcome } from '../request-scope/request-scope.ts';
+import type { PreparedRequest } from '../stages/prepare-request.ts';
 import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 
@@ -53,7 +53,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	readonly #secrets: readonly string[];
 	readonly #permit: BilledPermit;
 	readonly #meter: UsageMeter;
-	readonly #scope: CallScope;
+	readonly #scope: RequestScope;
 	readonly #parts: RelayParts;
 	/** Ending of a stopped stream as a reached output cap. */
 	readonly #capEnding: CapEnding | undefined;
@@ -75,19 +75,30 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	#unread: AbortReason | undefined;
 
 	/** @param isOpaque true if the bytes are compressed, so that events can be neither read nor inserted. */
-	constructor(source: ByteStream, call: PreparedCall, permit: BilledPermit, scope: CallScope, parts: RelayParts, isOpaque: boolean) {
+	constructor(
+		source: ByteStream,
+		inferenceRequest: PreparedRequest,
+		permit: BilledPermit,
+		scope: RequestScope,
+		parts: RelayParts,
+		isOpaque: boolean,
+	) {
 		this.#source = source;
-		const { format, providerFormat, translated } = call;
+		const { format, providerFormat, translated } = inferenceRequest;
 		this.#format = format;
 		this.#providerFormat = providerFormat;
-		this.#secrets = call.provider.secrets;
+		this.#secrets = inferenceRequest.provider.secrets;
 		this.#permit = permit;
 		const meter = permit.createMeter();
 		this.#meter = meter;
-		this.#translation = translated?.translation.translateStream({ ...translated.call, charged: () => permit.charged(meter.read()) });
+		this.#translation = translated?.translation.translateStream({
+			...translated.inferenceRequest,
+			charged: () => permit.charged(meter.read()),
+		});
 		this.#scope = scope;
 		this.#parts = parts;
-		this.#capEnding = parts.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(call.body.members) : undefined;
+		this.#capEnding =
+			parts.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(inferenceRequest.body.members) : undefined;
 		this.#framer = isOpaque ? undefined : new EventFramer(providerFormat.markLine);
 		scope.hold(this);
 	}
@@ -333,7 +344,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		this.#isDone = true;
 		this.#timer?.cancel();
 		this.#meterLast();
-		this.#permit.meterStreamed(this.#meter.read());
+		this.#permit.meterStream(this.#meter.read());
 		this.#scope.end(this.#hasFailed ? { ...outcome, kind: 'upstream_error', code: outcome.code ?? 'provider_failed' } : outcome);
 	}
 }

@@ -3,7 +3,7 @@ import { dayNumberOf } from '../../../core/day-number.ts';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
 import { amounts, dayName, differencesIn, hourName, hoursPerDay, msPerHour, sumsOf } from '../../sum-tables.ts';
 import { type Database, listDays } from './ledger-days.ts';
-import { amountsOfCall } from './postgres-ledger-schema.ts';
+import { amountsOfEntry } from './postgres-ledger-schema.ts';
 
 /**
  * Compares rows with sums by hour and team, day by day, where no row may have been pruned. Also compares hourly with daily sums for all
@@ -29,7 +29,7 @@ async function checkHours(db: Database, fromHour: number, toHour: number): Promi
 	const ofRows = sql.raw(`started_ms >= ${fromHour * msPerHour} AND started_ms < ${toHour * msPerHour}`);
 	const rows = sql`SELECT started_ms / ${sql.raw(String(msPerHour))} AS period, team, count(*) AS requests,
 		${sql.raw(sumsOf(amounts.slice(1)))}
-		FROM (SELECT started_ms, team, ${sql.raw(amountsOfCall('calls'))} FROM tollgate.ledger_calls AS calls WHERE ${ofRows}) AS calls GROUP BY 1, 2`;
+		FROM (SELECT started_ms, team, ${sql.raw(amountsOfEntry('calls'))} FROM tollgate.ledger_calls AS calls WHERE ${ofRows}) AS calls GROUP BY 1, 2`;
 	const sums = sql`SELECT period, team, ${sql.raw(sumsOf(amounts))} FROM tollgate.ledger_hourly
 		WHERE period >= ${fromHour} AND period < ${toHour} GROUP BY 1, 2`;
 	return compare(db, rows, sums, hourName);

@@ -2,11 +2,11 @@
 
 import { sql } from 'kysely';
 import {
-	type CallOutcome,
 	type CostQuery,
 	type LedgerRow,
 	mostRowsLookedThrough,
 	type OpenRequest,
+	type RequestOutcome,
 	type RowPage,
 	type RowQuery,
 	type SummaryName,
@@ -100,8 +100,8 @@ export async function listRows(db: Database, { team, limit, cursor, ...filters }
 		ORDER BY sequence DESC`;
 	const looked = sql`${newest} LIMIT ${mostRowsLookedThrough}`;
 	const { rows: found } = await (wanted.length === 0
-		? sql<CallRow>`SELECT * ${newest} LIMIT ${most + 1}`
-		: sql<CallRow>`
+		? sql<EntryColumns>`SELECT * ${newest} LIMIT ${most + 1}`
+		: sql<EntryColumns>`
 			SELECT * FROM (SELECT * ${looked}) AS looked WHERE ${sql.join(wanted, sql` AND `)} ORDER BY sequence DESC LIMIT ${most + 1}`
 	).execute(db);
 	const rows = found.slice(0, most).map(ledgerRowOf);
@@ -137,7 +137,7 @@ interface SumRow extends CountColumns {
 }
 
 /** Columns after the reservation are null for an in-flight request. */
-interface CallRow extends CountColumns {
+interface EntryColumns extends CountColumns {
 	readonly sequence: bigint;
 	readonly id: string;
 	readonly started_ms: bigint;
@@ -151,13 +151,13 @@ interface CallRow extends CountColumns {
 	readonly price_version: string;
 	readonly budgets: string;
 	readonly hold_nano_usd: bigint;
-	readonly outcome: CallOutcome | null;
+	readonly outcome: RequestOutcome | null;
 	readonly ended_ms: bigint;
 	readonly status: number;
 	readonly is_estimated: boolean;
 }
 
-function ledgerRowOf(row: CallRow): LedgerRow {
+function ledgerRowOf(row: EntryColumns): LedgerRow {
 	return {
 		id: row.id,
 		startedMs: Number(row.started_ms),
@@ -166,7 +166,7 @@ function ledgerRowOf(row: CallRow): LedgerRow {
 		provider: row.provider,
 		model: row.model,
 		dialect: row.format,
-		isStreamed: row.is_streamed,
+		isStreaming: row.is_streamed,
 		priceVersion: row.price_version,
 		holdNanoUsd: row.hold_nano_usd,
 		budgets: decodeJson(row.budgets, listOf(textFrom)),
@@ -232,7 +232,7 @@ async function listOpen(db: Database, team: string): Promise<readonly OpenReques
 	return rows.map((row) => ({
 		id: row.id,
 		startedMs: Number(row.started_ms),
-		isStreamed: row.is_streamed,
+		isStreaming: row.is_streamed,
 		budgets: decodeJson(row.budgets, listOf(textFrom)),
 		holdNanoUsd: row.hold_nano_usd,
 	}));

@@ -43,7 +43,7 @@ function setUp() {
 		return state.rejected;
 	};
 	const shipper = new LedgerShipper({ spool, send, clock, log, address: 'postgres://host' });
-	const answer = async (cause?: Error): Promise<void> => {
+	const response = async (cause?: Error): Promise<void> => {
 		await settled();
 		const answered = underWay;
 		underWay = undefined;
@@ -55,13 +55,13 @@ function setUp() {
 		for (let index = 0; index < count; index++) entries.push(++last);
 		shipper.wake();
 	};
-	return { clock, log, entries, state, limits, sent, shipper, answer, note, isSending: () => underWay !== undefined };
+	return { clock, log, entries, state, limits, sent, shipper, response, note, isSending: () => underWay !== undefined };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('what is noted is sent a second later, together, and forgotten; then it sleeps', async () => {
-	const { clock, sent, entries, note, answer, limits } = setUp();
+	const { clock, sent, entries, note, response, limits } = setUp();
 	note();
 	clock.advance(900);
 	note();
@@ -69,37 +69,37 @@ test('what is noted is sent a second later, together, and forgotten; then it sle
 	await settled();
 	expect(limits).toEqual([]);
 	clock.advance(1);
-	await answer();
+	await response();
 	expect(sent).toEqual([[1, 2]]);
 	expect(entries).toEqual([]);
 	expect(clock.pending).toBe(0);
 });
 
 test('what is noted while a part is under way stays, and is sent a second after it', async () => {
-	const { clock, sent, entries, note, answer } = setUp();
+	const { clock, sent, entries, note, response } = setUp();
 	note(2);
 	clock.advance(1000);
 	await settled();
 	note();
-	await answer();
+	await response();
 	expect(entries).toEqual([3]);
 	expect(sent).toEqual([[1, 2]]);
 	clock.advance(1000);
-	await answer();
+	await response();
 	expect(sent).toEqual([[1, 2], [3]]);
 	expect(clock.pending).toBe(0);
 });
 
 test('more than a part holds is sent without a pause', async () => {
-	const { clock, sent, note, answer } = setUp();
+	const { clock, sent, note, response } = setUp();
 	note(25_000);
 	clock.advance(1000);
-	for (let part = 0; part < 3; part++) await answer();
+	for (let part = 0; part < 3; part++) await response();
 	expect(sent.map(({ length }) => length)).toEqual([10_000, 10_000, 5_000]);
 });
 
 test('a flush sends at once, and waits for what was noted before it alone', async () => {
-	const { shipper, sent, note, answer, isSending } = setUp();
+	const { shipper, sent, note, response, isSending } = setUp();
 	await shipper.flush();
 	note();
 	const flushed: string[] = [];
@@ -108,28 +108,28 @@ test('a flush sends at once, and waits for what was noted before it alone', asyn
 	expect(isSending()).toBe(true);
 	note();
 	void shipper.flush().then(() => flushed.push('second'));
-	await answer();
+	await response();
 	expect(flushed).toEqual(['first']);
 	note();
-	await answer();
+	await response();
 	expect(flushed).toEqual(['first', 'second']);
 	expect(sent).toEqual([[1], [2]]);
 });
 
 test('a failure is logged once, retried every second in small parts, and rejects all waiting flushes', async () => {
-	const { shipper, clock, log, sent, entries, note, answer, limits } = setUp();
+	const { shipper, clock, log, sent, entries, note, response, limits } = setUp();
 	note(3);
 	clock.advance(1000);
-	await answer(new Error('no route'));
+	await response(new Error('no route'));
 	expect(shipper.health()).toMatchObject({ isShipping: false, spooledRows: 3 });
 	const flushed = shipper.flush().catch((cause: unknown) => cause);
-	await answer(new Error('no route'));
+	await response(new Error('no route'));
 	expect(await flushed).toEqual(new Error('no route'));
 	clock.advance(1000);
-	await answer(new Error('no route'));
+	await response(new Error('no route'));
 	expect(entries).toEqual([1, 2, 3]);
 	clock.advance(1000);
-	await answer();
+	await response();
 	expect(sent).toEqual([[1, 2, 3]]);
 	expect(limits).toEqual([10_000, 500, 500, 500]);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
@@ -141,20 +141,20 @@ test('a failure is logged once, retried every second in small parts, and rejects
 });
 
 test('a probe asks the server though there is nothing to send, until it answers', async () => {
-	const { shipper, clock, log, sent, answer } = setUp();
+	const { shipper, clock, log, sent, response } = setUp();
 	const probed = shipper.probe().catch((cause: unknown) => cause);
-	await answer(new Error('no route'));
+	await response(new Error('no route'));
 	expect(await probed).toEqual(new Error('no route'));
 	expect(shipper.health().isShipping).toBe(false);
 	clock.advance(1000);
-	await answer();
+	await response();
 	expect(sent).toEqual([[]]);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 	expect(clock.pending).toBe(0);
 });
 
 test('what another process sends is waited for, and sent when it dies', async () => {
-	const { shipper, clock, entries, state, sent, note, answer } = setUp();
+	const { shipper, clock, entries, state, sent, note, response } = setUp();
 	state.isSentByAnother = true;
 	note(2);
 	const flushed: string[] = [];
@@ -166,16 +166,16 @@ test('what another process sends is waited for, and sent when it dies', async ()
 	expect([flushed, sent]).toEqual([[], []]);
 	state.isSentByAnother = false;
 	clock.advance(50);
-	await answer();
+	await response();
 	expect([flushed, sent]).toEqual([['done'], [[2]]]);
 });
 
 test('rows that can never be stored are named and counted', async () => {
-	const { shipper, clock, log, state, note, answer } = setUp();
+	const { shipper, clock, log, state, note, response } = setUp();
 	state.rejected = [{ id: 'one', why: 'too long' }];
 	note();
 	clock.advance(1000);
-	await answer();
+	await response();
 	expect(shipper.health()).toMatchObject({ unstorableEntries: 1, isShipping: true });
 	expect(log.lines).toEqual([
 		{ level: 'error', event: 'PostgreSQL cannot store a ledger entry', fields: { id: 'one', cause: 'too long' } },
@@ -183,14 +183,14 @@ test('rows that can never be stored are named and counted', async () => {
 });
 
 test('the end rejects all waiting flushes, and leaves nothing behind', async () => {
-	const { shipper, clock, note, answer } = setUp();
+	const { shipper, clock, note, response } = setUp();
 	note();
 	const flushed = shipper.flush();
 	await settled();
 	shipper.end();
 	await expect(flushed).rejects.toThrow('stopping');
 	await expect(shipper.flush()).rejects.toThrow('stopping');
-	await answer();
+	await response();
 	note();
 	expect(clock.pending).toBe(0);
 });

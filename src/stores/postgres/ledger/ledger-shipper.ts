@@ -119,15 +119,15 @@ export class LedgerShipper {
 		const { spool, send } = this.deps;
 		this.isBusy = true;
 		this.isStale = false;
-		const asked = [...this.waiters];
-		const mustAsk = this.isProbing || this.failingSinceMs !== undefined;
+		const requested = [...this.waiters];
+		const shouldQuery = this.isProbing || this.failingSinceMs !== undefined;
 		this.isProbing = false;
 		let part: SpoolPart | undefined;
 		try {
 			part = await spool.read(this.entriesPerPart);
 			this.look(part);
-			for (const waiter of asked) waiter.target ??= part.last;
-			const rejected = part.count > 0 || mustAsk ? await send(part.rows) : [];
+			for (const waiter of requested) waiter.target ??= part.last;
+			const rejected = part.count > 0 || shouldQuery ? await send(part.rows) : [];
 			if (part.through >= part.first) {
 				await spool.forget({ through: part.through, rejectedIds: rejected.map(({ id }) => id) });
 				this.entriesPerPart = Math.min(this.entriesPerPart * 2, mostRowsPerBatch);

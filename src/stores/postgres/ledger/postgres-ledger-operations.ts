@@ -11,7 +11,7 @@ import type {
 	TeamSnapshot,
 } from '../../contracts/ledger.ts';
 
-export type PostgresLedgerCalls = {
+export type PostgresLedgerOperations = {
 	/** Does not connect. @returns the server's address, without credentials. @throws StoreUnusable for an invalid URL. */
 	open(argument: null): string;
 	/**

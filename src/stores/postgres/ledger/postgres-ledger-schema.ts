@@ -8,7 +8,7 @@ export const postgresLedgerSchema: SchemaPart = {
 };
 
 /** Amounts of a row of `ledger_calls`, except `requests`. @param table its name or alias in the statement. */
-export function amountsOfCall(table: string): string {
+export function amountsOfEntry(table: string): string {
 	return amounts
 		.slice(1)
 		.map((name) =>

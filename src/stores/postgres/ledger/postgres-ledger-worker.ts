@@ -6,7 +6,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { dayNumberOf } from '../../../core/day-number.ts';
 import { requireAssessmentCursor } from '../../contracts/assessments.ts';
 import { decodeJson, listOf, membersFrom, textFrom } from '../../decode.ts';
-import { serveThreadCalls } from '../../store-thread.ts';
+import { serveWorkerOperations } from '../../store-thread.ts';
 import { msPerDay } from '../../sum-tables.ts';
 import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection, type PostgresSettings } from '../postgres-connection.ts';
@@ -15,7 +15,7 @@ import { type Database, makeDay, shareDays } from './ledger-days.ts';
 import { listRows, readTeam, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
 import { closeLost, pruneDays } from './ledger-upkeep.ts';
 import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
-import type { PostgresLedgerCalls } from './postgres-ledger-operations.ts';
+import type { PostgresLedgerOperations } from './postgres-ledger-operations.ts';
 import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
 import { createSendRows } from './send-entries.ts';
 import { assessmentFrom, spooledRowFrom } from './spooled-texts.ts';
@@ -45,7 +45,7 @@ const log = { debug() {}, info() {}, warn() {}, error() {} };
 
 type Connection = PostgresConnection<unknown>;
 
-function postgresLedgerCalls(): PostgresLedgerCalls {
+function postgresLedgerOperations(): PostgresLedgerOperations {
 	const { url } = threadDataFrom(workerData);
 	const opened = new Map<number, Connection>();
 	const connect = (deadlineMs: number): Connection => {
@@ -148,4 +148,4 @@ async function within<Result>(deadlineMs: number, work: Promise<Result>): Promis
 	}
 }
 
-serveThreadCalls(postgresLedgerCalls());
+serveWorkerOperations(postgresLedgerOperations());

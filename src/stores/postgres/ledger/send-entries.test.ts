@@ -28,15 +28,19 @@ afterAll(async () => {
 	await server.stop();
 });
 
-const calls = 8;
+const openRequests = 8;
 const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0), period: 'month' } as const;
 
 /** Spooled row of a request: at any time, either in flight or ended in the one way it ever ends. */
-function spooledRow(round: number, call: number, isClosed: boolean): SpooledRow {
-	const row = openRow(`${round}-${call}`, { startedMs: ledgerNoonMs - call * 7 * 3_600_000, team: `team"\\${call % 3}`, model: 'm,{}' });
-	const closed = closedRow(row.id, { costNanoUsd: BigInt(call + 1) });
-	const { team, clientId, provider, model, dialect, isStreamed, priceVersion } = row;
-	const opened = [row.id, row.startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, '[]', '5000'] as const;
+function spooledRow(round: number, request: number, isClosed: boolean): SpooledRow {
+	const row = openRow(`${round}-${request}`, {
+		startedMs: ledgerNoonMs - request * 7 * 3_600_000,
+		team: `team"\\${request % 3}`,
+		model: 'm,{}',
+	});
+	const closed = closedRow(row.id, { costNanoUsd: BigInt(request + 1) });
+	const { team, clientId, provider, model, dialect, isStreaming, priceVersion } = row;
+	const opened = [row.id, row.startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, '[]', '5000'] as const;
 	if (!isClosed) return [...opened, null, null, null, null, null, null, null, null, null, null, null];
 	const { usage, outcome, endedMs, status, isEstimated, costNanoUsd } = closed;
 	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
@@ -46,8 +50,10 @@ function spooledRow(round: number, call: number, isClosed: boolean): SpooledRow 
 
 test('batches that are sent again, out of turn, in parts and at once count every row and every end once', async () => {
 	const sendRows = createSendRows();
-	const sent = fc.record({ call: fc.nat(calls - 1), isClosed: fc.boolean() });
-	const step = fc.record({ batches: fc.array(fc.uniqueArray(sent, { maxLength: 6, selector: ({ call }) => call }), { maxLength: 3 }) });
+	const sent = fc.record({ request: fc.nat(openRequests - 1), isClosed: fc.boolean() });
+	const step = fc.record({
+		batches: fc.array(fc.uniqueArray(sent, { maxLength: 6, selector: ({ request }) => request }), { maxLength: 3 }),
+	});
 	let round = 0;
 	await fc.assert(
 		fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
@@ -61,25 +67,25 @@ test('batches that are sent again, out of turn, in parts and at once count every
 						connection.run((db) =>
 							sendRows(
 								db,
-								batch.map(({ call, isClosed }) => spooledRow(round, call, isClosed)),
+								batch.map(({ request, isClosed }) => spooledRow(round, request, isClosed)),
 							),
 						),
 					),
 				);
 				expect(rejected.flat()).toEqual([]);
-				for (const { call, isClosed } of batches.flat()) {
-					opened.add(call);
-					if (isClosed) closed.add(call);
+				for (const { request, isClosed } of batches.flat()) {
+					opened.add(request);
+					if (isClosed) closed.add(request);
 				}
 				const sums = await connection.run((db) => summarize(db, year));
 				expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(opened.size);
 				const costs = sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
-				expect(costs).toBe([...closed].reduce((sum, call) => sum + BigInt(call + 1), 0n));
+				expect(costs).toBe([...closed].reduce((sum, request) => sum + BigInt(request + 1), 0n));
 				expect(await connection.run(checkLedger)).toEqual([]);
 			}
 			const { rows } = await connection.run((db) => listRows(db, { limit: 100 }));
 			expect(rows.map(({ id, closed: end }) => `${id} ${end === undefined}`).toSorted()).toEqual(
-				[...opened].map((call) => `${round}-${call} ${!closed.has(call)}`).toSorted(),
+				[...opened].map((request) => `${round}-${request} ${!closed.has(request)}`).toSorted(),
 			);
 		}),
 		{ numRuns: 40 },
@@ -124,7 +130,7 @@ test('a batch that is sent again after its day was dropped counts nothing twice;
 
 test('rows are found lost by several at once, in any number, and charged once', async () => {
 	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
-	const rows = Array.from({ length: 1500 }, (_, call) => spooledRow(call, call % 4, false));
+	const rows = Array.from({ length: 1500 }, (_, request) => spooledRow(request, request % 4, false));
 	await connection.run((db) => createSendRows()(db, rows));
 	const nowMs = ledgerNoonMs + 60 * 3_600_000;
 	const closed = await Promise.all([1, 2, 3].map(() => connection.run((db) => closeLost(db, nowMs))));

@@ -1,13 +1,13 @@
 /** Decodes rows that the spool's threads pass as JSON text to the sending thread. */
 import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
-import { callOutcomes } from '../../contracts/ledger.ts';
+import { requestOutcomes } from '../../contracts/ledger.ts';
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
 import { booleanFrom, itemsFrom, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../../decode.ts';
 
 const textOrNull = orNull(textFrom);
 const numberOrNull = orNull(numberFrom);
 const booleanOrNull = orNull(booleanFrom);
-const outcomeOrNull = orNull(oneOf(callOutcomes));
+const outcomeOrNull = orNull(oneOf(requestOutcomes));
 
 export function spooledRowFrom(value: unknown): SpooledRow {
 	const columns = itemsFrom(value);

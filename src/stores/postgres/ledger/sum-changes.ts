@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { amounts, hoursPerDay, msPerHour } from '../../sum-tables.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
-import { amountsOfCall } from './postgres-ledger-schema.ts';
+import { amountsOfEntry } from './postgres-ledger-schema.ts';
 
 /** Columns of `changedSums`; numbers are bigints or decimal text. */
 export interface SumChange {
@@ -29,7 +29,7 @@ const tokensAndCost = amounts.slice(1);
 /** Returning list of a changing statement, for `changedSums`. @param table whose columns it returns. */
 export function changedRow(table: string, requests: -1 | 0 | 1): string {
 	const key = ['started_ms', 'team', 'client', 'provider', 'model'].map((name) => `${table}.${name}`);
-	return `${key.join(', ')}, ${amountsOfCall(table)}, ${requests} AS requests`;
+	return `${key.join(', ')}, ${amountsOfEntry(table)}, ${requests} AS requests`;
 }
 
 /** Sums by hour over rows of the form `changedRow`. */

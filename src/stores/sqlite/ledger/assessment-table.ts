@@ -15,7 +15,7 @@ import { integerOf } from '../../row.ts';
 import { createTransaction } from '../database.ts';
 import { assessmentOf } from './compact-assessments.ts';
 import type { CompactAssessment, UnsentAssessments } from './ledger-operations.ts';
-import { packCallId } from './packed-request-id.ts';
+import { packRequestId } from './packed-request-id.ts';
 
 interface AssessmentWriting {
 	/** Adds assessments; existing ones stay. */
@@ -40,7 +40,7 @@ export function createAssessmentWriting(database: DatabaseSync): AssessmentWriti
 	return {
 		assess: (rows) =>
 			transaction(() => {
-				for (const [id, ...rest] of rows) insert.run(packCallId(id), ...rest);
+				for (const [id, ...rest] of rows) insert.run(packRequestId(id), ...rest);
 			}),
 		forgetThrough: (sequence) => void transaction(() => forget.run(sequence)),
 		pruneSome: (beforeMs) => transaction(() => Number(prune.run(beforeMs).changes)),
@@ -73,7 +73,7 @@ export function createAssessmentReading(database: DatabaseSync): AssessmentReadi
 		},
 		verdictsOf: (requestIds) =>
 			requestIds.flatMap((id) => {
-				const found = ofCall.all(packCallId(id));
+				const found = ofCall.all(packRequestId(id));
 				return found.length === 0 ? [] : [[id, verdictOf(found.map(assessmentOf))] as const];
 			}),
 		readUnsent(limit) {
@@ -93,7 +93,7 @@ function conditionsOf(query: AssessmentQuery): { readonly sql: string; readonly 
 	const conditions: readonly (readonly [sql: string, value: Value | undefined])[] = [
 		['sequence < ?', cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor)],
 		['outcome = ?', outcome && assessmentOutcomes.indexOf(outcome)],
-		['id = ?', requestId === undefined ? undefined : packCallId(requestId)],
+		['id = ?', requestId === undefined ? undefined : packRequestId(requestId)],
 		['team = ?', team],
 		['stage = ?', stage && assessmentStages.indexOf(stage)],
 		['policy = ?', policy],

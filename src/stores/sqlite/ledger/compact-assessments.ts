@@ -1,7 +1,7 @@
 import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
 import { integerOf, type Row, textOf } from '../../row.ts';
 import type { CompactAssessment } from './ledger-operations.ts';
-import { readCallId } from './packed-request-id.ts';
+import { readRequestId } from './packed-request-id.ts';
 
 const longestTeam = 256;
 /** Clients choose the names of request parts that cannot be parsed. */
@@ -24,7 +24,7 @@ export function compactAssessment(assessment: Assessment): CompactAssessment {
 
 export function assessmentOf(row: Row): Assessment {
 	return {
-		requestId: readCallId(row['id']),
+		requestId: readRequestId(row['id']),
 		atMs: integerOf(row, 'at_ms'),
 		team: textOf(row, 'team'),
 		stage: memberOf(assessmentStages, row, 'stage'),

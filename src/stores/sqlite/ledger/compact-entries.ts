@@ -1,11 +1,11 @@
 import { clientDialectNames } from '../../../core/dialect-name.ts';
-import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
+import type { ClosedRow, LedgerRow, OpenRow, RequestOutcome } from '../../contracts/ledger.ts';
 import { type Decode, decodeJson, itemsFrom, listOf, numberFrom, textFrom } from '../../decode.ts';
 import type { Row } from '../../row.ts';
 import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-operations.ts';
 
 /** The file stores their indexes: only ever append. */
-const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
+const outcomes: readonly RequestOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
 
 export const interruptedOutcome = outcomes.indexOf('interrupted');
 
@@ -31,7 +31,7 @@ export function lineOf(row: OpenRow): string {
 		shortName(row.provider),
 		shortName(row.model),
 		shortName(row.dialect),
-		row.isStreamed ? 1 : 0,
+		row.isStreaming ? 1 : 0,
 		shortName(row.priceVersion),
 		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
 		typeof hold === 'number' ? hold : `${hold}`,
@@ -53,7 +53,7 @@ export function readLine(line: string): CompactOpen {
 }
 
 function openFrom(columns: readonly unknown[]): CompactOpen {
-	const [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = columns;
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, hold] = columns;
 	return [
 		textFrom(id),
 		numberFrom(startedMs),
@@ -62,7 +62,7 @@ function openFrom(columns: readonly unknown[]): CompactOpen {
 		textFrom(provider),
 		textFrom(model),
 		textFrom(dialect),
-		numberFrom(isStreamed),
+		numberFrom(isStreaming),
 		textFrom(priceVersion),
 		textFrom(budgets),
 		numberOrTextFrom(hold),
@@ -152,7 +152,7 @@ export function compactClose(row: ClosedRow): CompactClose {
 }
 
 export function ledgerRowOf(row: CompactRow): LedgerRow {
-	const [, id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = row;
+	const [, id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, hold] = row;
 	return {
 		id,
 		startedMs,
@@ -161,7 +161,7 @@ export function ledgerRowOf(row: CompactRow): LedgerRow {
 		provider,
 		model,
 		dialect,
-		isStreamed: isStreamed !== 0,
+		isStreaming: isStreaming !== 0,
 		priceVersion,
 		holdNanoUsd: BigInt(hold),
 		budgets: readBudgets(budgets),
@@ -183,14 +183,14 @@ function closedOf(row: CompactRow): Omit<ClosedRow, 'id'> | undefined {
 	};
 }
 
-function outcomeOf(number: number): CallOutcome {
+function outcomeOf(number: number): RequestOutcome {
 	const outcome = outcomes[number];
 	if (outcome === undefined) throw new TypeError(`Outcome ${number} is unknown to this release`);
 	return outcome;
 }
 
 /** Number of the outcome in the file. */
-export function outcomeNumber(outcome: CallOutcome): number {
+export function outcomeNumber(outcome: RequestOutcome): number {
 	return outcomes.indexOf(outcome);
 }
 

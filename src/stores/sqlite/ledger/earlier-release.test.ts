@@ -30,12 +30,12 @@ test('calls, their outbox and the sums are read as they were meant', async () =>
 	const ledger = await start(dataDir);
 	const { rows } = await ledger.list({ limit: 9 });
 	expect(rows.map(shown)).toEqual(
-		meant.map(([dialect, isStreamed], form) => [`form${form}`, dialect, isStreamed, form === 0]).toReversed(),
+		meant.map(([dialect, isStreaming], form) => [`form${form}`, dialect, isStreaming, form === 0]).toReversed(),
 	);
 	const { id, ...closed } = closedRow('form3');
 	expect(rows[0]).toEqual({ ...openRow(id, { dialect: 'messages' }), closed });
 	const spooled = JSON.parse((await ledger.spool.read(9)).rows) as SpooledRow[];
-	expect(spooled.map(([spooledId, , , , , , dialect, isStreamed]) => [spooledId, dialect, isStreamed])).toEqual([
+	expect(spooled.map(([spooledId, , , , , , dialect, isStreaming]) => [spooledId, dialect, isStreaming])).toEqual([
 		['form1', 'messages', false],
 		['form2', 'chat', true],
 	]);
@@ -55,7 +55,7 @@ test('calls are written next to them, and those that ran are closed', async () =
 	const dataDir = earlierFile();
 	const ledger = await start(dataDir);
 	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['form0']);
-	await ledger.open(openRow('new', { dialect: 'responses', isStreamed: false }));
+	await ledger.open(openRow('new', { dialect: 'responses', isStreaming: false }));
 	expect(await closeRow(ledger, closedRow('new'))).toBe('closed');
 	expect((await ledger.list({ limit: 1 })).rows.map(shown)).toEqual([['new', 'responses', false, false]]);
 	expect(await ledger.check()).toEqual([]);
@@ -92,7 +92,9 @@ test('a journal that it left is taken over: closed calls as closed, the others a
 	const ledger = await start(dataDir);
 	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['form0', 'journal0', 'journal1', 'journal3']);
 	const { rows } = await ledger.list({ limit: 4 });
-	expect(rows.map(shown)).toEqual(meant.map(([dialect, isStreamed], form) => [`journal${form}`, dialect, isStreamed, false]).toReversed());
+	expect(rows.map(shown)).toEqual(
+		meant.map(([dialect, isStreaming], form) => [`journal${form}`, dialect, isStreaming, false]).toReversed(),
+	);
 	expect(rows.map(({ closed }) => [closed?.outcome, closed?.costNanoUsd])).toEqual([
 		['interrupted', 5000n],
 		['complete', 1234n],
@@ -103,8 +105,8 @@ test('a journal that it left is taken over: closed calls as closed, the others a
 	expect(readdirSync(dataDir).filter((name) => name.includes('00000000000000aa'))).toEqual([]);
 });
 
-function shown({ id, dialect, isStreamed, closed }: LedgerRow): readonly unknown[] {
-	return [id, dialect, isStreamed, closed === undefined];
+function shown({ id, dialect, isStreaming, closed }: LedgerRow): readonly unknown[] {
+	return [id, dialect, isStreaming, closed === undefined];
 }
 
 /** A row of each form: the first is open and its process is dead; the second and third are spooled. */

@@ -1,20 +1,20 @@
 /** Inserts several rows in one statement: opening the table and its indexes for each row would cost a fifth of its insertion. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { integerOf } from '../../row.ts';
-import type { CallTerms } from './ledger-names.ts';
-import type { CallEnd, CallOpening } from './packed-batch.ts';
-import { bindCallId, ownIdBytes } from './packed-request-id.ts';
+import type { EntryTerms } from './ledger-names.ts';
+import type { EntryOpening, RequestEnd } from './packed-batch.ts';
+import { bindRequestId, ownIdBytes } from './packed-request-id.ts';
 
-export interface NewCall {
-	readonly opening: CallOpening;
-	readonly terms: CallTerms;
+export interface NewEntry {
+	readonly opening: EntryOpening;
+	readonly terms: EntryTerms;
 	/** End of a request that has already ended. */
-	readonly end: CallEnd | undefined;
+	readonly end: RequestEnd | undefined;
 }
 
-export interface CallInserts {
+export interface EntryInserts {
 	/** Inserts the row at `start`, or several from there on. @param run number of the run's name. */
-	insertFrom(calls: readonly NewCall[], start: number, run: number): Inserted;
+	insertFrom(requests: readonly NewEntry[], start: number, run: number): Inserted;
 }
 
 interface Inserted {
@@ -38,7 +38,7 @@ const columns = [
 ];
 
 /** @param spools true if rows are also for the outbox. */
-export function createCallInserts(database: DatabaseSync, spools: boolean): CallInserts {
+export function createEntryInserts(database: DatabaseSync, spools: boolean): EntryInserts {
 	const row = `(${columns.map(() => '?').join(', ')}, ${spools ? '1' : 'NULL'})`;
 	const into = `INTO calls (${columns.join(', ')}, is_spooled) VALUES`;
 	const insertOne = database.prepare(`INSERT ${into} ${row} ON CONFLICT DO NOTHING`);
@@ -59,10 +59,10 @@ export function createCallInserts(database: DatabaseSync, spools: boolean): Call
 	};
 	let singly = 0;
 	return {
-		insertFrom(calls, start, run) {
-			const isOne = singly > 0 || calls.length - start < together;
+		insertFrom(requests, start, run) {
+			const isOne = singly > 0 || requests.length - start < together;
 			const rows = isOne ? one : several;
-			rows.fill(calls, start, run);
+			rows.fill(requests, start, run);
 			const { count, last } = execute(isOne ? insertOne : insertSeveral, rows);
 			const isNextTaken = count < rows.length;
 			singly = isNextTaken ? singlyBehindTaken : Math.max(0, singly - 1);
@@ -83,14 +83,14 @@ class RowValues {
 		this.#ids = Array.from({ length }, () => Buffer.alloc(ownIdBytes));
 	}
 
-	fill(calls: readonly NewCall[], start: number, run: number): void {
+	fill(requests: readonly NewEntry[], start: number, run: number): void {
 		for (const [place, id] of this.#ids.entries()) {
-			const call = calls[start + place];
-			if (call !== undefined) this.#fillRow(place * columns.length, call, bindCallId(call.opening.id, id), run);
+			const request = requests[start + place];
+			if (request !== undefined) this.#fillRow(place * columns.length, request, bindRequestId(request.opening.id, id), run);
 		}
 	}
 
-	#fillRow(at: number, { opening, terms, end }: NewCall, id: SQLInputValue, run: number): void {
+	#fillRow(at: number, { opening, terms, end }: NewEntry, id: SQLInputValue, run: number): void {
 		const { values } = this;
 		values[at] = id;
 		values[at + 1] = opening.startedMs;
@@ -99,7 +99,7 @@ class RowValues {
 		values[at + 4] = terms.provider;
 		values[at + 5] = terms.model;
 		values[at + 6] = terms.dialect;
-		values[at + 7] = terms.isStreamed;
+		values[at + 7] = terms.isStreaming;
 		values[at + 8] = terms.priceVersion;
 		values[at + 9] = terms.budgets;
 		values[at + 10] = run;

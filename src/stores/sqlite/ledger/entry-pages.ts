@@ -7,7 +7,7 @@ const mostRows = 1000;
 const cursorPattern = /^[1-9]\d{0,15}$/;
 
 /** Reads pages of entries. A cursor is the sequence number of its page's last row, so that later rows shift nothing. */
-export function createCallPages(database: DatabaseSync): (query: RowQuery) => CompactPage {
+export function createEntryPages(database: DatabaseSync): (query: RowQuery) => CompactPage {
 	const ofAll = createPages(database, '');
 	const ofTeam = createPages(database, 'team = (SELECT id FROM names WHERE name = :team) AND');
 	return ({ team, clientId = null, provider = null, model = null, outcome, limit, cursor }) => {
@@ -27,14 +27,14 @@ export function createCallPages(database: DatabaseSync): (query: RowQuery) => Co
 
 type Values = Readonly<Record<string, SQLInputValue>>;
 
-interface CallPages {
+interface EntryPages {
 	plain(values: Values): CompactRow[];
 	filtered(values: Values): CompactRow[];
 	/** Position after the scanned rows; null when there are no more. */
 	endOfLook(values: Values): string | null;
 }
 
-function createPages(database: DatabaseSync, condition: string): CallPages {
+function createPages(database: DatabaseSync, condition: string): EntryPages {
 	const newest = `FROM calls WHERE ${condition} sequence < :before ORDER BY sequence DESC`;
 	const looked = `${newest} LIMIT ${mostRowsLookedThrough}`;
 	const plain = prepareRows(database, `${newest} LIMIT :limit`);
@@ -81,7 +81,7 @@ export function prepareRows(database: DatabaseSync, from: string): StatementSync
 	return statement;
 }
 
-/** SQL equivalent of `readCallId`. */
+/** SQL equivalent of `readRequestId`. */
 export const idText = `iif(typeof(id) = 'blob', 'req_' || lower(hex(id)), id)`;
 
 function exact(column: string): string {

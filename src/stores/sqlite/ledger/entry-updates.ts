@@ -2,26 +2,26 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Closing } from '../../contracts/ledger.ts';
 import { integerOf, type Row } from '../../row.ts';
-import { createCallInserts, type NewCall } from './entry-inserts.ts';
+import { createEntryInserts, type NewEntry } from './entry-inserts.ts';
 import type { LedgerNames } from './ledger-names.ts';
 import type { CompactInteger } from './ledger-operations.ts';
 import type { GatheredSums, SumKey } from './ledger-sums.ts';
-import type { CallEnd, CallOpening } from './packed-batch.ts';
-import { bindCallId, markOfCallId, ownIdBytes } from './packed-request-id.ts';
+import type { EntryOpening, RequestEnd } from './packed-batch.ts';
+import { bindRequestId, ownIdBytes, requestIdHash } from './packed-request-id.ts';
 
-export interface CallRows {
+export interface EntryUpdates {
 	/**
 	 * Opens rows. An open row moves to the target given; a closed one stays unchanged.
 	 * @param ends ends of requests that have already ended, by index. @param behindPiece called after each statement, or after some.
 	 * @returns indexes of rows that existed already: these are not closed.
 	 */
 	open(
-		rows: readonly CallOpening[],
-		ends: readonly (CallEnd | undefined)[],
+		rows: readonly EntryOpening[],
+		ends: readonly (RequestEnd | undefined)[],
 		sums: GatheredSums,
 		behindPiece: () => void,
 	): readonly number[];
-	close(end: CallEnd, sums: GatheredSums): Closing;
+	close(end: RequestEnd, sums: GatheredSums): Closing;
 }
 
 /** Position and sum key of a row that was opened here, so that it is closed without a lookup. */
@@ -35,8 +35,8 @@ interface OpenedRow {
 const mostRemembered = 50_000;
 
 /** @param spools true if rows are also for the outbox. */
-export function createCallRows(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): CallRows {
-	const inserts = createCallInserts(database, spools);
+export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): EntryUpdates {
+	const inserts = createEntryInserts(database, spools);
 	const close = `
 		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
 			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
@@ -55,7 +55,7 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 	const idBytes = Buffer.alloc(ownIdBytes);
 	// Keyed by hash, because a map hashes each new string again. If two rows share a hash, or an id is a client's, the row may need a lookup.
 	const opened = new Map<number, OpenedRow>();
-	const closeKnown = (end: CallEnd, packed: SQLInputValue, sequence: number | bigint): boolean => {
+	const closeKnown = (end: RequestEnd, packed: SQLInputValue, sequence: number | bigint): boolean => {
 		const { changes } = updateOpened.run(
 			end.endedMs,
 			end.outcome,
@@ -76,22 +76,22 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 	const noteIfSpooled = (row: Row, atMs: number): void => {
 		if (row['is_spooled'] === 1) note.run(integerOf(row, 'sequence'), atMs);
 	};
-	const inserted = ({ opening, terms, end }: NewCall, sequence: number, sums: GatheredSums): void => {
+	const inserted = ({ opening, terms, end }: NewEntry, sequence: number, sums: GatheredSums): void => {
 		const { id, startedMs } = opening;
 		sums.addOpened(terms, startedMs);
 		if (end === undefined) {
 			if (opened.size >= mostRemembered) opened.clear();
-			opened.set(markOfCallId(id), { sequence, key: terms, startedMs });
+			opened.set(requestIdHash(id), { sequence, key: terms, startedMs });
 		} else {
 			sums.addClosed(terms, startedMs, end);
 		}
 		if (spools) note.run(sequence, end?.endedMs ?? startedMs);
 	};
-	const moveOpen = ({ opening: { id, startedMs, hold }, terms }: NewCall, sums: GatheredSums): void => {
+	const moveOpen = ({ opening: { id, startedMs, hold }, terms }: NewEntry, sums: GatheredSums): void => {
 		const { provider, model, priceVersion, budgets } = terms;
-		opened.delete(markOfCallId(id));
+		opened.delete(requestIdHash(id));
 		const target = [provider, model, priceVersion, budgets, hold] as const;
-		const elsewhere = findElsewhere.get(bindCallId(id, idBytes), ...target);
+		const elsewhere = findElsewhere.get(bindRequestId(id, idBytes), ...target);
 		if (elsewhere === undefined) return;
 		const from = keyOf(elsewhere);
 		move.run(...target, integerOf(elsewhere, 'sequence'));
@@ -103,22 +103,22 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 			const taken: number[] = [];
 			if (openings.length === 0) return taken;
 			const runId = names.idOf(run);
-			const calls = openings.map((opening, place) => ({ opening, terms: names.termsOf(opening.terms), end: ends[place] }));
-			for (let place = 0; place < calls.length; ) {
-				const { count, firstSequence, isNextTaken } = inserts.insertFrom(calls, place, runId);
-				for (const [index, call] of calls.slice(place, place + count).entries()) inserted(call, firstSequence + index, sums);
+			const requests = openings.map((opening, place) => ({ opening, terms: names.termsOf(opening.terms), end: ends[place] }));
+			for (let place = 0; place < requests.length; ) {
+				const { count, firstSequence, isNextTaken } = inserts.insertFrom(requests, place, runId);
+				for (const [index, request] of requests.slice(place, place + count).entries()) inserted(request, firstSequence + index, sums);
 				place += count;
 				behindPiece();
 				if (!isNextTaken) continue;
-				const taker = calls[place];
+				const taker = requests[place];
 				if (taker !== undefined) moveOpen(taker, sums);
 				taken.push(place++);
 			}
 			return taken;
 		},
 		close(end, sums) {
-			const packed = bindCallId(end.id, idBytes);
-			const mark = markOfCallId(end.id);
+			const packed = bindRequestId(end.id, idBytes);
+			const mark = requestIdHash(end.id);
 			const known = opened.get(mark);
 			opened.delete(mark);
 			if (known !== undefined && closeKnown(end, packed, known.sequence)) {
@@ -144,7 +144,7 @@ function keyOf(row: Row): SumKey {
 	};
 }
 
-function amountsOf(end: CallEnd): readonly CompactInteger[] {
+function amountsOf(end: RequestEnd): readonly CompactInteger[] {
 	const { endedMs, outcome, status, isEstimated, inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens } = end;
 	const rest = [end.outputTokens, end.reasoningTokens, end.costNanoUsd];
 	return [endedMs, outcome, status, isEstimated, inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, ...rest];

@@ -2,13 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
 import type { Row } from '../../row.ts';
 import { amounts, dayName, differencesIn, hourName, hoursPerDay, msPerHour, sumsOf } from '../../sum-tables.ts';
-import { amountsOfCall } from './ledger-schema.ts';
+import { amountsOfEntry } from './ledger-schema.ts';
 
 /** Compares rows with sums by hour and team, where no row may have been pruned, and hourly with daily sums for all time. */
 export function createLedgerCheck(database: DatabaseSync): () => LedgerDifference[] {
 	const rows = `
 		SELECT started_ms / ${msPerHour} AS period, team, count(*) AS requests, ${sumsOf(amounts.slice(1))}
-		FROM (SELECT started_ms, team, ${amountsOfCall} FROM calls WHERE started_ms >= (SELECT pruned_before_ms FROM progress)) GROUP BY 1, 2`;
+		FROM (SELECT started_ms, team, ${amountsOfEntry} FROM calls WHERE started_ms >= (SELECT pruned_before_ms FROM progress)) GROUP BY 1, 2`;
 	const hours = `
 		SELECT period, team, ${sumsOf(amounts)} FROM hourly
 		WHERE period * ${msPerHour} >= (SELECT pruned_before_ms FROM progress) GROUP BY 1, 2`;

@@ -9,13 +9,13 @@ const mostRemembered = 10_000;
 const longestRemembered = 2048;
 
 /** Fields that many requests share, with the numbers of their names. */
-export interface CallTerms {
+export interface EntryTerms {
 	readonly team: number;
 	readonly client: number;
 	readonly provider: number;
 	readonly model: number;
 	readonly dialect: number;
-	readonly isStreamed: number;
+	readonly isStreaming: number;
 	readonly priceVersion: number;
 	readonly budgets: number;
 }
@@ -23,8 +23,8 @@ export interface CallTerms {
 export interface LedgerNames {
 	/** For use inside a transaction. */
 	idOf(name: string): number;
-	/** Likewise. @param text as in a `CallOpening`. */
-	termsOf(text: string): CallTerms;
+	/** Likewise. @param text as in a `EntryOpening`. */
+	termsOf(text: string): EntryTerms;
 	/** Must follow a failed transaction, because the names that it added were rolled back. */
 	forget(): void;
 }
@@ -32,14 +32,14 @@ export interface LedgerNames {
 type TermValues = CompactOpen extends readonly [string, number, ...infer Values, number | string] ? Values : never;
 
 function termValuesFrom(value: unknown): TermValues {
-	const [team, client, provider, model, dialect, isStreamed, priceVersion, budgets] = itemsFrom(value);
+	const [team, client, provider, model, dialect, isStreaming, priceVersion, budgets] = itemsFrom(value);
 	return [
 		textFrom(team),
 		textFrom(client),
 		textFrom(provider),
 		textFrom(model),
 		textFrom(dialect),
-		numberFrom(isStreamed),
+		numberFrom(isStreaming),
 		textFrom(priceVersion),
 		textFrom(budgets),
 	];
@@ -49,7 +49,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	const select = database.prepare('SELECT id FROM names WHERE name = ?');
 	const insert = database.prepare('INSERT INTO names (name) VALUES (?)');
 	const ids = new Map<string, number>();
-	const termsByText = new Map<string, CallTerms>();
+	const termsByText = new Map<string, EntryTerms>();
 	const idOf = (name: string): number => {
 		const known = ids.get(name);
 		if (known !== undefined) return known;
@@ -58,18 +58,18 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 		remember(ids, name, id);
 		return id;
 	};
-	const termsOf = (text: string): CallTerms => {
+	const termsOf = (text: string): EntryTerms => {
 		const known = termsByText.get(text);
 		if (known !== undefined) return known;
 		const values = decodeJson(`[${text}]`, termValuesFrom);
-		const [team, client, provider, model, dialect, isStreamed, priceVersion, budgets] = values;
+		const [team, client, provider, model, dialect, isStreaming, priceVersion, budgets] = values;
 		const terms = {
 			team: idOf(team),
 			client: idOf(client),
 			provider: idOf(provider),
 			model: idOf(model),
 			dialect: idOf(dialect),
-			isStreamed,
+			isStreaming,
 			priceVersion: idOf(priceVersion),
 			budgets: idOf(budgets),
 		};

@@ -24,7 +24,7 @@ export type CompactOpen = readonly [
 	provider: string,
 	model: string,
 	dialect: string,
-	isStreamed: number,
+	isStreaming: number,
 	priceVersion: string,
 	budgets: string,
 	holdNanoUsd: number | string,
@@ -58,7 +58,7 @@ export type CompactRow = readonly [
 	provider: string,
 	model: string,
 	dialect: string,
-	isStreamed: number,
+	isStreaming: number,
 	priceVersion: string,
 	budgets: string,
 	holdNanoUsd: number | string,
@@ -124,7 +124,7 @@ export interface UnsentAssessments {
 	readonly assessments: string;
 }
 
-export type WriterCalls = {
+export type WriterOperations = {
 	/** @throws Error when the file cannot be opened. */
 	open(argument: null): null;
 	write(batch: PackedBatch): readonly RowException[];
@@ -142,7 +142,7 @@ export type WriterCalls = {
 	stop(argument: null): null;
 };
 
-export type ReaderCalls = {
+export type ReaderOperations = {
 	open(argument: null): null;
 	summarize(query: SummaryQuery): readonly SummaryRow[];
 	sumCosts(query: CostQuery): readonly bigint[];

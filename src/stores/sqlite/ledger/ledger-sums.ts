@@ -4,7 +4,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hoursPerDay, msPerHour } from '../../sum-tables.ts';
 import type { CompactInteger } from './ledger-operations.ts';
-import type { CallEnd } from './packed-batch.ts';
+import type { RequestEnd } from './packed-batch.ts';
 
 /** Numbers that select the sums of a row, in addition to the hour of its start. */
 export interface SumKey {
@@ -17,7 +17,7 @@ export interface SumKey {
 export interface GatheredSums {
 	addOpened(key: SumKey, startedMs: number): void;
 	addMoved(from: SumKey, to: SumKey, startedMs: number): void;
-	addClosed(key: SumKey, startedMs: number, end: CallEnd): void;
+	addClosed(key: SumKey, startedMs: number, end: RequestEnd): void;
 	write(): void;
 }
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ThreadLost } from '../../store-thread.ts';
 import { createLedgerThread } from '../sqlite-ledger.ts';
-import type { WriterCalls } from './ledger-operations.ts';
+import type { WriterOperations } from './ledger-operations.ts';
 import type { LedgerThreadData } from './ledger-worker.ts';
 
 test('a thread that dies reports its cause, rejects its callers, and is started again by the next call', async () => {
@@ -9,9 +9,9 @@ test('a thread that dies reports its cause, rejects its callers, and is started 
 	const reported = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
 	onTestFinished(() => reported.mockRestore());
 	const data: LedgerThreadData = { kind: 'neither' as 'writer', dataDir: '', durability: 'process', run: '', spools: false };
-	const thread = createLedgerThread<WriterCalls>(data);
+	const thread = createLedgerThread<WriterOperations>(data);
 	for (let round = 0; round < 2; round++) {
-		const outcomes = await Promise.allSettled([thread.call('open', null), thread.call('pruneSome', 0)]);
+		const outcomes = await Promise.allSettled([thread.request('open', null), thread.request('pruneSome', 0)]);
 		expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason instanceof ThreadLost)).toEqual([true, true]);
 		const [first] = outcomes;
 		expect(first?.status === 'rejected' && String(first.reason)).toMatch(

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { booleanFrom, membersFrom, oneOf, textFrom } from '../../decode.ts';
-import { serveThreadCalls } from '../../store-thread.ts';
+import { serveWorkerOperations } from '../../store-thread.ts';
 import { lowerThreadPriority } from '../../thread-priority.ts';
 import { migrate } from '../migrate.ts';
 import { type Durability, openDatabase } from '../open-database.ts';
 import { createAssessmentReading, createAssessmentWriting } from './assessment-table.ts';
-import { createCallPages } from './entry-pages.ts';
+import { createEntryPages } from './entry-pages.ts';
 import { buryDeadRuns, createSendingLock, isRunAlive } from './instance-lock.ts';
 import { createLedgerCheck } from './ledger-check.ts';
-import type { ReaderCalls, WriterCalls } from './ledger-operations.ts';
+import type { ReaderOperations, WriterOperations } from './ledger-operations.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { readLeftJournals } from './open-journal.ts';
@@ -83,7 +83,7 @@ function rest(): void {
 	Atomics.wait(still, 0, 0, restMs);
 }
 
-function writerCalls(): WriterCalls {
+function writerOperations(): WriterOperations {
 	const connection = connect((database) => {
 		// A checkpoint waits for the disk, so the reader's thread usually does it earlier.
 		database.exec('PRAGMA wal_autocheckpoint = 16000');
@@ -129,14 +129,14 @@ function writerCalls(): WriterCalls {
 const nothingUnsent = { through: 0, count: 0, assessments: '[]' };
 
 /** Uses a separate connection, which never waits for writes. */
-function readerCalls(): ReaderCalls {
+function readerOperations(): ReaderOperations {
 	const sending = createSendingLock(data.dataDir);
 	const connection = connect((database) => {
 		const summarize = createSummaries(database);
 		return {
 			summarize,
 			sumCosts: createCostSums(database),
-			list: createCallPages(database),
+			list: createEntryPages(database),
 			readTeam: createTeamReading(database, summarize),
 			check: createLedgerCheck(database),
 			...createAssessmentReading(database),
@@ -167,4 +167,4 @@ function readerCalls(): ReaderCalls {
 	};
 }
 
-serveThreadCalls({ writer: writerCalls, reader: readerCalls }[data.kind]());
+serveWorkerOperations({ writer: writerOperations, reader: readerOperations }[data.kind]());

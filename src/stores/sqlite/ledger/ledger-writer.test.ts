@@ -25,7 +25,7 @@ describe('a row that is opened and closed in one batch', () => {
 		expect(two.write({ opens: [open(id)], closes: [] })).toEqual([]);
 		expect(two.write({ opens: [], closes: [close(id)] })).toEqual([]);
 		expect(one.dump()).toEqual(two.dump());
-		expect(one.dump().calls).toHaveLength(1);
+		expect(one.dump().requests).toHaveLength(1);
 		expect(one.check()).toEqual([]);
 		// Rows noted for PostgreSQL: the current row, once or twice.
 		expect([one.noted(), two.noted()]).toEqual([[1], [1, 1]]);
@@ -290,7 +290,7 @@ function setUp(spools = true, rest = (): void => undefined) {
 		writer,
 		write: (batch: WriteBatch) => writer.write(packBatch(batch)),
 		check: createLedgerCheck(database),
-		dump: () => ({ calls: all('calls'), hourly: all('hourly'), daily: all('daily') }),
+		dump: () => ({ requests: all('calls'), hourly: all('hourly'), daily: all('daily') }),
 		/** Rows noted for PostgreSQL. */
 		noted: () =>
 			database

@@ -9,14 +9,14 @@ import { msPerHour } from '../../sum-tables.ts';
 import { createTransaction } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
 import { interruptedOutcome, readBudgets } from './compact-entries.ts';
-import { type CallRows, createCallRows } from './entry-updates.ts';
+import { createEntryUpdates, type EntryUpdates } from './entry-updates.ts';
 import { createLedgerNames } from './ledger-names.ts';
 import type { PackedBatch, RowException } from './ledger-operations.ts';
 import { createSums, type GatheredSums } from './ledger-sums.ts';
 import type { LeftJournal } from './open-journal.ts';
 import { createOutboxWriting } from './outbox.ts';
-import { type CallEnd, type CallOpening, endOf, openingOf, readEnds, readOpenings } from './packed-batch.ts';
-import { callIdOf, isSameCallId, markOfCallId, readCallId } from './packed-request-id.ts';
+import { type EntryOpening, endOf, openingOf, type RequestEnd, readEnds, readOpenings } from './packed-batch.ts';
+import { isSameRequestId, readRequestId, requestIdHash, requestIdOf } from './packed-request-id.ts';
 
 export interface LedgerWriter {
 	write(batch: PackedBatch): readonly RowException[];
@@ -49,7 +49,7 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 	const transaction = createTransaction(database);
 	const names = createLedgerNames(database);
 	const gatherSums = createSums(database);
-	const rows = createCallRows(database, names, run, spools);
+	const rows = createEntryUpdates(database, names, run, spools);
 	const outbox = createOutboxWriting(database);
 	const probe = database.prepare('UPDATE progress SET probes = probes + 1');
 	const selectRunning = database.prepare(`
@@ -125,7 +125,7 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 			transaction(() => {
 				const sums = gatherSums();
 				const prunedBeforeMs = Number(selectPruned.get()?.['pruned_before_ms']);
-				writeLeft(createCallRows(database, names, leftRun, spools), left, prunedBeforeMs, sums);
+				writeLeft(createEntryUpdates(database, names, leftRun, spools), left, prunedBeforeMs, sums);
 				sums.write();
 			});
 		},
@@ -153,7 +153,12 @@ const unsentStay = 'AND sequence NOT IN (SELECT call FROM outbox)';
 
 function goOn(): void {}
 
-function writeLeft(rows: CallRows, { opens, closes }: Pick<LeftJournal, 'opens' | 'closes'>, sinceMs: number, sums: GatheredSums): void {
+function writeLeft(
+	rows: EntryUpdates,
+	{ opens, closes }: Pick<LeftJournal, 'opens' | 'closes'>,
+	sinceMs: number,
+	sums: GatheredSums,
+): void {
 	for (const row of opens) if (row[1] >= sinceMs) ifSound(() => rows.open([openingOf(row)], [], sums, goOn));
 	for (const row of closes) ifSound(() => rows.close(endOf(row), sums));
 }
@@ -168,23 +173,23 @@ function ifSound(write: () => unknown): void {
 }
 
 interface LedgerRows {
-	readonly opens: readonly CallOpening[];
-	readonly closes: readonly CallEnd[];
+	readonly opens: readonly EntryOpening[];
+	readonly closes: readonly RequestEnd[];
 }
 
 /**
  * Index of the first close of each row in the same batch. If rows share a hash, only the last one may have a close here; the others are
  * closed separately. So is a row that is opened again in the batch, because its last open finds it existing.
  */
-function endsOf(opens: readonly CallOpening[], closes: readonly CallEnd[]): (number | undefined)[] {
+function endsOf(opens: readonly EntryOpening[], closes: readonly RequestEnd[]): (number | undefined)[] {
 	if (closes.length === 0) return [];
 	const ends = opens.map((): number | undefined => undefined);
 	const places = new Map<number, number>();
-	for (const [index, { id }] of opens.entries()) places.set(markOfCallId(id), index);
+	for (const [index, { id }] of opens.entries()) places.set(requestIdHash(id), index);
 	for (const [index, { id }] of closes.entries()) {
-		const place = places.get(markOfCallId(id));
+		const place = places.get(requestIdHash(id));
 		const open = place === undefined ? undefined : opens[place];
-		if (place !== undefined && open !== undefined && isSameCallId(open.id, id)) ends[place] ??= index;
+		if (place !== undefined && open !== undefined && isSameRequestId(open.id, id)) ends[place] ??= index;
 	}
 	return ends;
 }
@@ -196,11 +201,11 @@ function preparePruning(database: DatabaseSync, condition: string, among = ''): 
 		AND started_ms < ? AND outcome IS NOT NULL ${condition}`);
 }
 
-function interruptedRow(row: Row, nowMs: number): { end: CallEnd; told: InterruptedRow } {
-	const id = readCallId(row['id']);
+function interruptedRow(row: Row, nowMs: number): { end: RequestEnd; told: InterruptedRow } {
+	const id = readRequestId(row['id']);
 	const costNanoUsd = BigInt(String(row['hold_nano_usd']));
 	return {
-		end: { id: callIdOf(id), endedMs: nowMs, outcome: interruptedOutcome, status: 0, isEstimated: 1, ...noUsage, costNanoUsd },
+		end: { id: requestIdOf(id), endedMs: nowMs, outcome: interruptedOutcome, status: 0, isEstimated: 1, ...noUsage, costNanoUsd },
 		told: {
 			id,
 			team: textOf(row, 'team_name'),

@@ -329,7 +329,7 @@ describe('syncs', () => {
 
 	test('are shared by those that append in one turn, or while another is under way', async () => {
 		requireProgram('strace');
-		const calls = await syncsOf(
+		const requests = await syncsOf(
 			'power',
 			`const safe = [];
 			const append = (id) => {
@@ -346,7 +346,7 @@ describe('syncs', () => {
 			// Makes the first sync take long.
 			'inject=fdatasync:delay_enter=1000000',
 		);
-		expect(calls).toEqual(['directory', 'a', 'b', 'sync', 'c', 'd', 'e', 'sync', 'f', 'sync']);
+		expect(requests).toEqual(['directory', 'a', 'b', 'sync', 'c', 'd', 'e', 'sync', 'f', 'sync']);
 	});
 
 	test('begin after the line of each that waits for them', async () => {
@@ -362,15 +362,15 @@ describe('syncs', () => {
 				}
 			};
 			await Promise.all(['a', 'b', 'c', 'd', 'e'].map(caller));`;
-		const calls = await syncsOf('power', body);
-		const unsafe = calls.filter((call, index) => {
-			if (!call.startsWith('safe ')) return false;
-			const appended = calls.indexOf(call.slice('safe '.length));
-			return appended === -1 || !calls.slice(appended, index).includes('sync');
+		const requests = await syncsOf('power', body);
+		const unsafe = requests.filter((request, index) => {
+			if (!request.startsWith('safe ')) return false;
+			const appended = requests.indexOf(request.slice('safe '.length));
+			return appended === -1 || !requests.slice(appended, index).includes('sync');
 		});
 		expect(unsafe).toEqual([]);
-		expect(calls.filter((call) => call.startsWith('safe '))).toHaveLength(100);
-		expect(calls.filter((call) => call === 'sync').length).toBeLessThan(100);
+		expect(requests.filter((request) => request.startsWith('safe '))).toHaveLength(100);
+		expect(requests.filter((request) => request === 'sync').length).toBeLessThan(100);
 	});
 
 	test('that fail reject each waiting caller, and none after', async () => {
@@ -520,10 +520,10 @@ async function syncsOf(durability: Durability, body: string, more = ''): Promise
 	expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(0);
 	return readFileSync(trace, 'utf8')
 		.split('\n')
-		.flatMap((call) => {
-			if (/ fdatasync\(/.test(call)) return ['sync'];
-			if (/ fsync\(/.test(call)) return ['directory'];
-			const written = /write\(\d+, "(?:\d+\\n)?\[\\"(\w+)\\"|write\(1, "(safe \w+)/.exec(call);
+		.flatMap((request) => {
+			if (/ fdatasync\(/.test(request)) return ['sync'];
+			if (/ fsync\(/.test(request)) return ['directory'];
+			const written = /write\(\d+, "(?:\d+\\n)?\[\\"(\w+)\\"|write\(1, "(safe \w+)/.exec(request);
 			return written === null ? [] : [written[1] ?? written[2] ?? ''];
 		});
 }

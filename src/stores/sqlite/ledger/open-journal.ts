@@ -232,10 +232,22 @@ function readClose(line: string): readonly CompactClose[] {
 }
 
 /** Rejects a row that the database would accept but could not decode, because it would block every later start. */
-function isSound([id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold]: CompactOpen): boolean {
+function isSound([
+	id,
+	startedMs,
+	team,
+	clientId,
+	provider,
+	model,
+	dialect,
+	isStreaming,
+	priceVersion,
+	budgets,
+	hold,
+]: CompactOpen): boolean {
 	const names: unknown = JSON.parse(budgets);
 	const areTexts = [id, team, clientId, provider, model, dialect, priceVersion].every((text: unknown) => typeof text === 'string');
-	const areNumbers = Number.isSafeInteger(startedMs) && (isStreamed === 0 || isStreamed === 1);
+	const areNumbers = Number.isSafeInteger(startedMs) && (isStreaming === 0 || isStreaming === 1);
 	return areTexts && areNumbers && isAmount(hold) && Array.isArray(names) && names.every((name) => typeof name === 'string');
 }
 

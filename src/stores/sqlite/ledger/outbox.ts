@@ -4,7 +4,7 @@ import { integerOf, integerOrNullOf } from '../../row.ts';
 import { ledgerRowOf } from './compact-entries.ts';
 import { prepareRows, rowsOf } from './entry-pages.ts';
 import type { CompactRow } from './ledger-operations.ts';
-import { packCallId } from './packed-request-id.ts';
+import { packRequestId } from './packed-request-id.ts';
 
 interface OutboxWriting {
 	/** For use inside a transaction. */
@@ -21,7 +21,7 @@ export function createOutboxWriting(database: DatabaseSync): OutboxWriting {
 	const measure = database.prepare('SELECT coalesce(max(position) - min(position), 0) AS length FROM outbox');
 	return {
 		forget({ through, rejectedIds }) {
-			for (const id of rejectedIds) keep.run(packCallId(id));
+			for (const id of rejectedIds) keep.run(packRequestId(id));
 			deleteThrough.run(through);
 		},
 		isShort: () => integerOf(measure.get() ?? {}, 'length') < longestForComparing,
@@ -52,8 +52,8 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 }
 
 function spooledRowOf(row: CompactRow): SpooledRow {
-	const { id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, holdNanoUsd, closed } = ledgerRowOf(row);
-	const opened = [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion] as const;
+	const { id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, holdNanoUsd, closed } = ledgerRowOf(row);
+	const opened = [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion] as const;
 	const [, , , , , , , , , , budgets] = row;
 	const held = [budgets, holdNanoUsd.toString()] as const;
 	if (closed === undefined) return [...opened, ...held, null, null, null, null, null, null, null, null, null, null, null];

@@ -4,7 +4,7 @@ import { ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
 import { lineOf, readLine } from './compact-entries.ts';
 import type { CompactClose } from './ledger-operations.ts';
 import { openingOf, packBatch, readEnds, readOpenings } from './packed-batch.ts';
-import { callIdOf } from './packed-request-id.ts';
+import { requestIdOf } from './packed-request-id.ts';
 
 const own = 'req_0123456789ab0123456789abcdef0123';
 const mostNanoUsd = 2n ** 63n - 1n;
@@ -33,7 +33,7 @@ test('any lines are read as JSON would read them', () => {
 		startedMs: fc.oneof(fc.constant(ledgerNoonMs), fc.maxSafeInteger()),
 		team: anyName,
 		dialect: anyName,
-		isStreamed: fc.boolean(),
+		isStreaming: fc.boolean(),
 		model: anyName,
 		budgets: fc.array(anyName),
 		holdNanoUsd: anyMoney,
@@ -56,7 +56,7 @@ test('any closes are read as they were packed', () => {
 		fc.property(fc.array(anyClose), (closes) => {
 			const read = structuredClone(packBatch({ opens: [], closes }));
 			const found = readEnds(read).map(({ id, ...numbers }) => [id, ...Object.values(numbers)]);
-			expect(found).toEqual(closes.map(([id, ...numbers]) => [callIdOf(id), ...numbers]));
+			expect(found).toEqual(closes.map(([id, ...numbers]) => [requestIdOf(id), ...numbers]));
 		}),
 		{ numRuns: 500 },
 	);

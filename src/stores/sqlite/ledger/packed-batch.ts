@@ -2,11 +2,11 @@
 import type { Usage } from '../../../core/usage.ts';
 import { readLine } from './compact-entries.ts';
 import type { CompactClose, CompactInteger, CompactOpen, PackedBatch, WriteBatch } from './ledger-operations.ts';
-import { type CallId, callIdOf, ownCallIdAt, ownIdLength } from './packed-request-id.ts';
+import { ownIdLength, ownRequestIdAt, type RequestId, requestIdOf } from './packed-request-id.ts';
 
 /** A row to be opened, as the database's thread decodes it. */
-export interface CallOpening {
-	readonly id: CallId;
+export interface EntryOpening {
+	readonly id: RequestId;
 	readonly startedMs: number;
 	/** JSON of the fields that many requests share, from the team to the budgets, without brackets. */
 	readonly terms: string;
@@ -14,8 +14,8 @@ export interface CallOpening {
 }
 
 /** A row to be closed. */
-export interface CallEnd extends Usage {
-	readonly id: CallId;
+export interface RequestEnd extends Usage {
+	readonly id: RequestId;
 	readonly endedMs: number;
 	readonly outcome: number;
 	readonly status: number;
@@ -50,8 +50,8 @@ export function packBatch({ opens, closes }: WriteBatch): PackedBatch {
 	return { opens: opens.join(''), closedIds, numbers, largeCosts };
 }
 
-export function readOpenings({ opens }: PackedBatch): readonly CallOpening[] {
-	const openings: CallOpening[] = [];
+export function readOpenings({ opens }: PackedBatch): readonly EntryOpening[] {
+	const openings: EntryOpening[] = [];
 	let start = 0;
 	for (let end = opens.indexOf('\n') + 1; end > 0; end = opens.indexOf('\n', start) + 1) {
 		openings.push(readUsual(opens, start, end) ?? openingOf(readLine(opens.slice(start, end))));
@@ -65,8 +65,8 @@ const idEnd = idStart + ownIdLength;
 const timeStart = idEnd + '",'.length;
 
 /** Decodes a line in the usual form by position: parsing all of it costs more than the rest of the work on the row. */
-function readUsual(lines: string, start: number, end: number): CallOpening | undefined {
-	const id = ownCallIdAt(lines, start + idStart);
+function readUsual(lines: string, start: number, end: number): EntryOpening | undefined {
+	const id = ownRequestIdAt(lines, start + idStart);
 	const timeEnd = lines.indexOf(',', start + timeStart);
 	const holdEnd = end - ']\n'.length;
 	const holdStart = lines.lastIndexOf(',', holdEnd) + 1;
@@ -88,26 +88,26 @@ function wholeNumberIn(text: string, start: number, end: number): number | undef
 	return number;
 }
 
-export function openingOf(row: CompactOpen): CallOpening {
-	const [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = row;
-	const terms = JSON.stringify([team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets]).slice(1, -1);
-	return { id: callIdOf(id), startedMs, terms, hold: typeof hold === 'number' ? hold : BigInt(hold) };
+export function openingOf(row: CompactOpen): EntryOpening {
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, hold] = row;
+	const terms = JSON.stringify([team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets]).slice(1, -1);
+	return { id: requestIdOf(id), startedMs, terms, hold: typeof hold === 'number' ? hold : BigInt(hold) };
 }
 
-export function endOf(row: CompactClose): CallEnd {
+export function endOf(row: CompactClose): RequestEnd {
 	const [id, endedMs, outcome, status, isEstimated, inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens] = row;
 	const [, , , , , , , , , outputTokens, reasoningTokens, costNanoUsd] = row;
 	const input = { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens };
-	return { id: callIdOf(id), endedMs, outcome, status, isEstimated, ...input, outputTokens, reasoningTokens, costNanoUsd };
+	return { id: requestIdOf(id), endedMs, outcome, status, isEstimated, ...input, outputTokens, reasoningTokens, costNanoUsd };
 }
 
-export function readEnds({ closedIds, numbers, largeCosts }: PackedBatch): readonly CallEnd[] {
-	const ends: CallEnd[] = [];
+export function readEnds({ closedIds, numbers, largeCosts }: PackedBatch): readonly RequestEnd[] {
+	const ends: RequestEnd[] = [];
 	let nextId = 0;
 	let largeCost = 0;
 	for (let at = 0; at < numbers.length; at += numbersOfClose) {
 		const number = (place: number): number => numbers[at + place] ?? 0;
-		const id = callIdIn(closedIds, nextId, nextId + number(0));
+		const id = requestIdIn(closedIds, nextId, nextId + number(0));
 		nextId += number(0);
 		const cost = number(11);
 		ends.push({
@@ -128,7 +128,7 @@ export function readEnds({ closedIds, numbers, largeCosts }: PackedBatch): reado
 	return ends;
 }
 
-function callIdIn(ids: string, start: number, end: number): CallId {
-	const own = end - start === ownIdLength ? ownCallIdAt(ids, start) : undefined;
+function requestIdIn(ids: string, start: number, end: number): RequestId {
+	const own = end - start === ownIdLength ? ownRequestIdAt(ids, start) : undefined;
 	return own ?? ids.slice(start, end);
 }

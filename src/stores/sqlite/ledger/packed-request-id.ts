@@ -6,9 +6,9 @@ const digits = 32;
 export const ownIdLength = prefix.length + digits;
 
 /** A generated id takes 16 bytes instead of 36, represented here as four numbers; others stay text. */
-export type CallId = OwnCallId | string;
+export type RequestId = OwnRequestId | string;
 
-interface OwnCallId {
+interface OwnRequestId {
 	readonly first: number;
 	readonly second: number;
 	readonly third: number;
@@ -23,7 +23,7 @@ const valueOfDigit = Uint16Array.from({ length: 128 }, (_, code) => {
 });
 
 /** @returns undefined unless the text has a generated id at `start`; anything may follow it. */
-export function ownCallIdAt(text: string, start: number): OwnCallId | undefined {
+export function ownRequestIdAt(text: string, start: number): OwnRequestId | undefined {
 	if (!text.startsWith(prefix, start) || text.length < start + ownIdLength) return undefined;
 	const from = start + prefix.length;
 	const [first, second] = [eightDigitsAt(text, from), eightDigitsAt(text, from + 8)];
@@ -43,16 +43,16 @@ function eightDigitsAt(text: string, start: number): number | undefined {
 	return seen < notHexadecimal ? number : undefined;
 }
 
-export function callIdOf(id: string): CallId {
-	return id.length === ownIdLength ? (ownCallIdAt(id, 0) ?? id) : id;
+export function requestIdOf(id: string): RequestId {
+	return id.length === ownIdLength ? (ownRequestIdAt(id, 0) ?? id) : id;
 }
 
 /** Returns the same hash as `markOf`. */
-export function markOfCallId(id: CallId): number {
+export function requestIdHash(id: RequestId): number {
 	return typeof id === 'string' ? markOf(id) : id.fourth;
 }
 
-export function isSameCallId(one: CallId, other: CallId): boolean {
+export function isSameRequestId(one: RequestId, other: RequestId): boolean {
 	if (typeof one === 'string' || typeof other === 'string') return one === other;
 	return one.fourth === other.fourth && one.third === other.third && one.second === other.second && one.first === other.first;
 }
@@ -60,7 +60,7 @@ export function isSameCallId(one: CallId, other: CallId): boolean {
 export const ownIdBytes = digits / 2;
 
 /** @returns the parameter for a statement, which copies it. @param bytes buffer for a generated id. */
-export function bindCallId(id: CallId, bytes: Buffer): Buffer | string {
+export function bindRequestId(id: RequestId, bytes: Buffer): Buffer | string {
 	if (typeof id === 'string') return id;
 	putNumber(bytes, 0, id.first);
 	putNumber(bytes, 4, id.second);
@@ -76,11 +76,11 @@ function putNumber(bytes: Buffer, at: number, number: number): void {
 	bytes[at + 3] = number;
 }
 
-export function packCallId(id: string): Buffer | string {
-	return bindCallId(callIdOf(id), Buffer.allocUnsafe(ownIdBytes));
+export function packRequestId(id: string): Buffer | string {
+	return bindRequestId(requestIdOf(id), Buffer.allocUnsafe(ownIdBytes));
 }
 
-export function readCallId(packed: unknown): string {
+export function readRequestId(packed: unknown): string {
 	if (packed instanceof Uint8Array) return prefix + Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength).toString('hex');
 	if (typeof packed !== 'string') throw new TypeError('The id of a ledger entry is neither bytes nor text');
 	return packed;

@@ -128,10 +128,10 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 
 test('several that start at the same time charge each row once', async () => {
 	const dataDir = temporaryDirectory();
-	const calls = 300;
+	const openRequests = 300;
 	const body = `
-		for (let n = 0; n < ${calls}; n++) open("r" + n);
-		for (let n = 0; n < ${calls}; n += 3) open("r" + n, { model: "other", holdNanoUsd: 77n });
+		for (let n = 0; n < ${openRequests}; n++) open("r" + n);
+		for (let n = 0; n < ${openRequests}; n += 3) open("r" + n, { model: "other", holdNanoUsd: 77n });
 		die()`;
 	await untilKilled(dataDir, body);
 	expect(rowsInFile(dataDir)).toBe(0);
@@ -142,7 +142,7 @@ test('several that start at the same time charge each row once', async () => {
 		['claude', 200, 200n * 5000n],
 		['other', 100, 100n * 77n],
 	]);
-	expect([told.length, new Set(told.map(({ id }) => id)).size]).toEqual([calls, calls]);
+	expect([told.length, new Set(told.map(({ id }) => id)).size]).toEqual([openRequests, openRequests]);
 	expect(told.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(200n * 5000n + 100n * 77n);
 	expect(await ledgers[1]?.check()).toEqual([]);
 	// Two for each live process.

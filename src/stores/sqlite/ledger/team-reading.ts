@@ -20,8 +20,8 @@ export function createTeamReading(
 		const sums = spans.map((span) => summarize({ ...span, team }));
 		if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
 		const openRequests = rowsOf(running.all({ team })).map((row) => {
-			const { id, startedMs, isStreamed, budgets, holdNanoUsd } = ledgerRowOf(row);
-			return { id, startedMs, isStreamed, budgets, holdNanoUsd };
+			const { id, startedMs, isStreaming, budgets, holdNanoUsd } = ledgerRowOf(row);
+			return { id, startedMs, isStreaming, budgets, holdNanoUsd };
 		});
 		return { sums, openRequests, endedIds: listEnded(team, requests) };
 	};

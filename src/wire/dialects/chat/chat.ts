@@ -1,13 +1,13 @@
 import { equals, type LineMark, startsWith, valueOffset } from '../../events/event-boundaries.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { asksFor, greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/request-facts.ts';
+import { greatestCap, mostChoices, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { surcharges } from '../messages/request-facts.ts';
 import { ChatCapEnding } from './cap-ending.ts';
-import { askForUsage, chatVendorFields, repairChat } from './request-edits.ts';
+import { chatVendorFields, repairChat, requestUsage } from './request-edits.ts';
 import { chatInputContent } from './request-facts.ts';
 import { readChatRequest } from './request-reader.ts';
 import { chatRequestWriter } from './request-writer.ts';
@@ -50,13 +50,13 @@ export const chat: ClientDialect = {
 	textViews: chatTextViews,
 	usage: chatUsage,
 	editedMembers: ['stream_options', ...capMembers],
-	askForUsage,
+	requestUsage,
 	withoutUsageOption: ({ stream_options: _dropped, ...body }) => body,
 	requestedOutput: (body) => requestedOutput(body, capMembers, body.n),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
 	// Servers write to their cache automatically; the model's price decides the cost.
 	cacheWrites: () => 'short',
-	asksForThinking,
+	requestsThinking,
 	/** Compatible servers may forward Anthropic's fields to Anthropic. */
 	surcharges,
 	markLine,
@@ -73,9 +73,9 @@ export const chat: ClientDialect = {
 };
 
 /** Servers of other vendors may support `reasoning` and `thinking`; OpenAI's own ignore them. */
-function asksForThinking({ reasoning, thinking, reasoning_effort }: JsonObject): boolean | undefined {
-	const isAskedOtherwise = isJsonObject(reasoning) || (isJsonObject(thinking) && asksFor(thinking.type, 'disabled') === true);
-	return isAskedOtherwise ? true : asksFor(reasoning_effort, 'none');
+function requestsThinking({ reasoning, thinking, reasoning_effort }: JsonObject): boolean | undefined {
+	const isOverridden = isJsonObject(reasoning) || (isJsonObject(thinking) && requestsThinkingBy(thinking.type, 'disabled') === true);
+	return isOverridden ? true : requestsThinkingBy(reasoning_effort, 'none');
 }
 
 /** Some servers omit `[DONE]`. No text of a model can match, because its quotes are escaped. */

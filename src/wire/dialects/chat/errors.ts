@@ -1,5 +1,5 @@
 import { errorMessageOf, errorObjectOf, numberOf } from '../../conversation/read-json.ts';
-import type { ProviderError, TranslatedCall } from '../../conversation/response.ts';
+import type { ProviderError, ResponseContext } from '../../conversation/response.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
@@ -36,7 +36,7 @@ function typeOf(chunk: JsonObject): string {
 	return number === 400 || words.includes('invalid_request_error') ? 'invalid_request_error' : 'api_error';
 }
 
-export function writeError(error: ProviderError, { requestId }: TranslatedCall): JsonObject {
+export function writeError(error: ProviderError, { requestId }: ResponseContext): JsonObject {
 	const { type, message, code } = error;
 	return { error: { message, type, param: null, code: code ?? type }, request_id: requestId };
 }

@@ -7,12 +7,12 @@ import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { scrubSecrets } from '../../providers/scrub-secrets.ts';
 import { translateRequest } from '../../translate.ts';
 
-const callOf = (request: JsonObject): TranslatedCall => ({ request, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 });
+const callOf = (request: JsonObject): ResponseContext => ({ request, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 });
 
 // Both major versions have the same API; the newer one's types fit both.
 const lines = [
@@ -26,7 +26,7 @@ const wholes = nameEach(recordings.filter(({ response }) => response.status === 
 const streams = nameEach(recordings.filter(({ response }) => response.sse !== undefined));
 const errors = nameEach(recordings.filter(({ response }) => response.status >= 400));
 
-const asked = { model: 'asked-model', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
+const requested = { model: 'asked-model', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
 const jsonOf = (body: unknown, status = 200): Response => Response.json(body, { status });
 /** Status as the gateway returns it. */
 const shown = (status: number): number => (status >= 500 || status === 401 || status === 404 ? 502 : status);
@@ -42,12 +42,12 @@ test('the recordings are present', () => {
 });
 
 describe.each(lines)('%s', (_name, Client) => {
-	const clientOf = (answer: () => Response): Anthropic =>
-		new Client({ apiKey: 'any', baseURL: 'http://127.0.0.1:9', maxRetries: 0, fetch: () => Promise.resolve(answer()) });
+	const clientOf = (response: () => Response): Anthropic =>
+		new Client({ apiKey: 'any', baseURL: 'http://127.0.0.1:9', maxRetries: 0, fetch: () => Promise.resolve(response()) });
 
 	test.each(wholes)('%s', async (_recording, { response }) => {
-		const answer = messagesToChat.translateAnswer(response.json as JsonObject, callOf({}));
-		const message = await clientOf(() => jsonOf(answer)).messages.create(asked);
+		const httpResponse = messagesToChat.translateResponse(response.json as JsonObject, callOf({}));
+		const message = await clientOf(() => jsonOf(httpResponse)).messages.create(requested);
 		const told = response.json as {
 			choices: { message?: { content: string | null; refusal?: string; tool_calls?: unknown[]; function_call?: unknown } }[];
 		};
@@ -60,8 +60,8 @@ describe.each(lines)('%s', (_name, Client) => {
 	});
 
 	test.each(streams)('%s', async (_recording, recording) => {
-		const answer = streamed(recordedBytes(recording));
-		const helper = clientOf(() => sseOf(answer)).messages.stream(asked);
+		const response = streamed(recordedBytes(recording));
+		const helper = clientOf(() => sseOf(response)).messages.stream(requested);
 		const message = await helper.finalMessage();
 		const chunks = [
 			...recordedBytes(recording)
@@ -83,18 +83,18 @@ describe.each(lines)('%s', (_name, Client) => {
 		expect(uses.map(({ input }) => JSON.stringify(input)).join('')).toBe(inputs.replaceAll(/([:,]) /g, '$1'));
 		expect(message.stop_reason).toBe(uses.length > 0 ? 'tool_use' : 'end_turn');
 		let count = 0;
-		for await (const event of await clientOf(() => sseOf(answer)).messages.create({ ...asked, stream: true })) {
+		for await (const event of await clientOf(() => sseOf(response)).messages.create({ ...requested, stream: true })) {
 			expect(event.type).not.toBe('error');
 			count++;
 		}
-		expect(count).toBe(answer.toString().split('\n\n').length - 1);
+		expect(count).toBe(response.toString().split('\n\n').length - 1);
 	});
 
 	test.each(errors)('%s', async (_recording, { response }) => {
 		const { status } = response;
 		const { body } = messagesToChat.translateError(status, response.json as JsonObject, callOf({}));
 		const failure = await clientOf(() => jsonOf(body, status))
-			.messages.create(asked)
+			.messages.create(requested)
 			.catch((cause: unknown) => cause);
 		const { message } = (response.json as { error: { message: string } }).error;
 		expect(failure).toBeInstanceOf(Client.APIError);
@@ -106,7 +106,7 @@ describe.each(lines)('%s', (_name, Client) => {
 			'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: {"error":{"message":"Overloaded","type":"server_error"}}\n\n',
 		);
 		const failure = await clientOf(() => sseOf(streamed(cut)))
-			.messages.stream(asked)
+			.messages.stream(requested)
 			.finalMessage()
 			.catch((cause: unknown) => cause);
 		expect(failure).toBeInstanceOf(Client.APIError);
@@ -133,7 +133,7 @@ describe.each(lines)('%s', (_name, Client) => {
 				const bytes = Buffer.from(await response.arrayBuffer());
 				if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) return sseOf(streamed(bytes, request));
 				const told = JSON.parse(bytes.toString()) as JsonObject;
-				if (response.status === 200) return jsonOf(messagesToChat.translateAnswer(told, callOf(request)));
+				if (response.status === 200) return jsonOf(messagesToChat.translateResponse(told, callOf(request)));
 				const error = messagesToChat.translateError(response.status, told, callOf(request));
 				const scrubbed = scrubSecrets(Buffer.from(JSON.stringify(error.body)), ['sk-test']);
 				return jsonOf(JSON.parse(scrubbed.toString()), shown(response.status));
@@ -163,7 +163,7 @@ describe.each(lines)('%s', (_name, Client) => {
 		test.each(targets)('%s %s: calls, their results, a response; complete and streaming alike', async (model, path) => {
 			const client = caller(model, path);
 			const request = {
-				...asked,
+				...requested,
 				max_tokens: 2000,
 				system: [{ type: 'text' as const, text: 'You tell the weather.', cache_control: { type: 'ephemeral' as const } }],
 				thinking: { type: 'enabled' as const, budget_tokens: 1024 },
@@ -210,31 +210,31 @@ describe.each(lines)('%s', (_name, Client) => {
 		test('every row of options that OpenAI rejects in other forms', async () => {
 			const client = caller('gpt-4o');
 			const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
-			const formatted = await client.messages.create({ ...asked, output_config: { format: { type: 'json_schema', schema } } });
+			const formatted = await client.messages.create({ ...requested, output_config: { format: { type: 'json_schema', schema } } });
 			expect(JSON.parse(formatted.content[0]?.type === 'text' ? formatted.content[0].text : '')).toEqual({
 				city: expect.any(String) as string,
 			});
 			const forced = await client.messages.create({
-				...asked,
+				...requested,
 				tools: [{ name: 'now', input_schema: { type: 'object' } }, weather],
 				tool_choice: { type: 'tool', name: 'get_weather', disable_parallel_tool_use: true },
 			});
 			expect(forced.content).toMatchObject([{ type: 'tool_use', name: 'get_weather' }]);
 			// The newer version's types no longer contain it.
 			const sampling: object = { temperature: 0.5 };
-			const stopped = await client.messages.create({ ...asked, stop_sequences: ['Hello'], service_tier: 'auto', ...sampling });
+			const stopped = await client.messages.create({ ...requested, stop_sequences: ['Hello'], service_tier: 'auto', ...sampling });
 			expect(stopped.stop_reason).toBe('end_turn');
 			const pictured = await client.messages.create({
-				...asked,
+				...requested,
 				messages: [
 					{ role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }] },
 				],
 			});
 			expect(pictured.stop_reason).toBe('end_turn');
 			const long = `mcp__${'very_'.repeat(15)}long__weather`;
-			const named = await client.messages.create({ ...asked, tools: [{ ...weather, name: long }], tool_choice: { type: 'any' } });
+			const named = await client.messages.create({ ...requested, tools: [{ ...weather, name: long }], tool_choice: { type: 'any' } });
 			expect(named.content).toMatchObject([{ type: 'tool_use', name: long }]);
-			expect((await client.messages.create({ ...asked, max_tokens: 3 })).stop_reason).toBe('max_tokens');
+			expect((await client.messages.create({ ...requested, max_tokens: 3 })).stop_reason).toBe('max_tokens');
 		});
 
 		test.each([
@@ -244,8 +244,8 @@ describe.each(lines)('%s', (_name, Client) => {
 			['sim-duplicate-message-start', 'end_turn'],
 		])('%s', async (model, reason) => {
 			const client = caller(model);
-			expect((await client.messages.create(asked)).stop_reason).toBe(reason);
-			expect((await client.messages.stream(asked).finalMessage()).stop_reason).toBe(reason);
+			expect((await client.messages.create(requested)).stop_reason).toBe(reason);
+			expect((await client.messages.stream(requested).finalMessage()).stop_reason).toBe(reason);
 		});
 
 		test.each([
@@ -255,7 +255,7 @@ describe.each(lines)('%s', (_name, Client) => {
 			['sim-500', 502, 'api_error'],
 		])('%s', async (model, status, type) => {
 			const failure = await caller(model)
-				.messages.create(asked)
+				.messages.create(requested)
 				.catch((cause: unknown) => cause);
 			expect(failure).toMatchObject({ status, error: { error: { type } } });
 			expect(JSON.stringify((failure as { error: unknown }).error)).not.toContain('sk-');

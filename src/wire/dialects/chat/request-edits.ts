@@ -16,7 +16,7 @@ const openBrace = 0x7b;
  * options the provider will reject. In these cases the usage reaches the client.
  * @param body with the range of `stream_options` located.
  */
-export function askForUsage({ bytes, members, ranges }: JsonBody): readonly Edit[] {
+export function requestUsage({ bytes, members, ranges }: JsonBody): readonly Edit[] {
 	if (members.stream !== true) return nothing;
 	const options = members.stream_options;
 	const range = ranges.get('stream_options');
@@ -27,12 +27,12 @@ export function askForUsage({ bytes, members, ranges }: JsonBody): readonly Edit
 	}
 	if (options === null) return [{ ...range, text: '{"include_usage":true}' }];
 	if (!isJsonObject(options)) return [];
-	const asked = options.include_usage;
-	if (asked === undefined) {
+	const requested = options.include_usage;
+	if (requested === undefined) {
 		const start = bytes.indexOf(openBrace, range.start) + 1;
 		return [{ start, end: start, text: `"include_usage":true${Object.keys(options).length === 0 ? '' : ','}` }];
 	}
-	if (asked !== false && asked !== null) return [];
+	if (requested !== false && requested !== null) return [];
 	const found = scanMembers(bytes.subarray(range.start, range.end), option);
 	const value = found.ranges.get('include_usage');
 	if (value === undefined || found.repeated !== undefined) return [{ ...range, text: JSON.stringify({ ...options, include_usage: true }) }];

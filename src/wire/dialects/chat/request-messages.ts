@@ -9,7 +9,7 @@ import type {
 	Turn,
 } from '../../conversation/conversation.ts';
 import { withSignature } from '../../conversation/extensions.ts';
-import { fitName, longestCallId, longestToolName } from '../../conversation/fit-name.ts';
+import { fitName, longestToolName, maxCallIdLength } from '../../conversation/fit-name.ts';
 import { isBlank, rejectField } from '../../conversation/json-view.ts';
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { resultParts } from '../../conversation/tool-pairing.ts';
@@ -84,7 +84,7 @@ export class MessageList {
 
 	#call({ id, name, arguments: given, signature }: ToolCall): JsonObject {
 		const called = { name: fitName(name, longestToolName), arguments: given.text() };
-		const call = { id: fitName(id, longestCallId), type: 'function', function: called };
+		const call = { id: fitName(id, maxCallIdLength), type: 'function', function: called };
 		return this.#model.takesSignatures ? { ...call, ...withSignature(signature?.value) } : call;
 	}
 
@@ -104,7 +104,7 @@ export class MessageList {
 	}
 
 	#addResult(result: ToolResult): readonly ChatPart[] {
-		const id = fitName(result.call.id, longestCallId);
+		const id = fitName(result.call.id, maxCallIdLength);
 		const parts = writeParts(resultParts(result));
 		const text = textsOf(parts);
 		this.#messages.push({ role: 'tool', tool_call_id: id, content: result.isError ? `Error: ${text}` : text });

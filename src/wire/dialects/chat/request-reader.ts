@@ -42,7 +42,7 @@ class ChatRequest implements Conversation {
 		this.#warnings = warnings;
 	}
 
-	get isStreamed(): boolean {
+	get isStreaming(): boolean {
 		return isTrue(this.#body.member('stream'));
 	}
 
@@ -64,10 +64,12 @@ class ChatRequest implements Conversation {
 		const cap = newer.isGiven ? newer : this.#body.member('max_tokens');
 		if (!cap.isGiven) return undefined;
 		const { path: field } = cap;
-		const asked = numberIn(cap);
-		if (asked === undefined || !Number.isInteger(asked) || asked < 1) return rejectField(field, 'must be an integer of at least 1');
-		if (max !== undefined && asked > max) this.#warnings.add(field, `lowered to ${max}`);
-		return { field, value: Math.min(asked, max ?? asked), includesReasoning: newer.isGiven };
+		const requested = numberIn(cap);
+		if (requested === undefined || !Number.isInteger(requested) || requested < 1) {
+			return rejectField(field, 'must be an integer of at least 1');
+		}
+		if (max !== undefined && requested > max) this.#warnings.add(field, `lowered to ${max}`);
+		return { field, value: Math.min(requested, max ?? requested), includesReasoning: newer.isGiven };
 	}
 
 	number(name: NumberSetting): Setting<number> | undefined {

@@ -19,10 +19,10 @@ import type { JsonObject } from '../../json/parse-body.ts';
 import { longestHead, parseDataUrlHead } from './data-url.ts';
 
 const pairingWords: PairingWords = {
-	unasked: 'does not match a tool call of the previous assistant message: send each result directly after its call',
+	unsupported: 'does not match a tool call of the previous assistant message: send each result directly after its call',
 	repeatedResult: 'matches a tool call that already has a result: send one result per call',
-	unanswered: 'has no result: send one `tool` message per call directly after its message',
-	unansweredMember: '',
+	pendingCalls: 'has no result: send one `tool` message per call directly after its message',
+	unsupportedMember: '',
 	repeatedCall: 'is the id of another call of the message: give each call its own',
 };
 
@@ -78,7 +78,7 @@ function resultsBefore(turn: Turn, takes: ReadonlySet<Capability>, pairing: Tool
 
 function addResult(content: JsonView, at: JsonView, id: string, takes: ReadonlySet<Capability>, pairing: ToolPairing): void {
 	const call = pairing.callOf(id, at);
-	pairing.answer({ type: 'result', at, call, content: content.text() ?? readContent(content, takes), isError: false });
+	pairing.response({ type: 'result', at, call, content: content.text() ?? readContent(content, takes), isError: false });
 }
 
 /** Reasoning, then text, then calls: the order in which the model wrote them. */

@@ -274,7 +274,7 @@ test('values of wrong types are rejected, never an internal error', () => {
 });
 
 test('numbers beyond the precision of a double keep their digits in arguments of a response', () => {
-	const answer = {
+	const response = {
 		choices: [
 			{
 				message: { tool_calls: [{ id: 'call_1', function: { name: 'find', arguments: '{"id":12345678901234567890}' } }] },
@@ -282,7 +282,7 @@ test('numbers beyond the precision of a double keep their digits in arguments of
 			},
 		],
 	};
-	const told = messagesToChat.translateAnswer(answer, { request: {}, model: 'm', requestId: 'req_7', nowSeconds: 1 });
+	const told = messagesToChat.translateResponse(response, { request: {}, model: 'm', requestId: 'req_7', nowSeconds: 1 });
 	expect(JSON.stringify(told)).toContain('"input":{"id":12345678901234567890}');
 });
 
@@ -296,5 +296,7 @@ test.each([
 	],
 ])('no response: %s', (_what, body) => {
 	const call = { request: {}, model: 'm', requestId: 'req_7', nowSeconds: 1 };
-	expect(() => messagesToChat.translateAnswer(body, call)).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Error);
+	expect(() => messagesToChat.translateResponse(body, call)).toThrow(
+		expect.objectContaining({ code: 'provider_response_invalid' }) as Error,
+	);
 });

@@ -57,7 +57,7 @@ export function chatRequest(
 		response_format: writeOutputFormat(conversation.outputFormat(), model),
 		user: writeUser(conversation.userId()),
 		service_tier: writeTier(conversation.serviceTier(), warnings),
-		...(conversation.isStreamed && { stream: true, stream_options: { include_usage: true } }),
+		...(conversation.isStreaming && { stream: true, stream_options: { include_usage: true } }),
 	};
 }
 
@@ -69,15 +69,15 @@ function parametersOf(schema: JsonObject): JsonObject {
 }
 
 function writeStops(conversation: Conversation, model: ChatModel, warnings: RequestWarnings): readonly string[] | undefined {
-	const asked = conversation.stops();
-	const stops = takenStops(asked, model, warnings);
-	requireStopCount(asked.field, stops, maxStops);
+	const requested = conversation.stops();
+	const stops = takenStops(requested, model, warnings);
+	requireStopCount(requested.field, stops, maxStops);
 	return stops.length === 0 ? undefined : stops;
 }
 
 function writeNumber(name: NumberSetting, conversation: Conversation, model: ChatModel, warnings: RequestWarnings): number | undefined {
-	const asked = conversation.number(name);
-	return asked && takenSampling(name, asked, model, warnings);
+	const requested = conversation.number(name);
+	return requested && takenSampling(name, requested, model, warnings);
 }
 
 function writeToolChoice({ mode, named, isSingle }: ToolChoice, { takesParallelFlag }: ChatModel): JsonObject {
@@ -123,19 +123,19 @@ function reasoningEffort(
 		warnings.add('reasoning_effort', 'sent as none because the model accepts tools only without reasoning');
 		return 'none';
 	}
-	const asked = wanted?.effort ?? effortOfBudget(wanted?.budget);
-	if (wanted === undefined || asked === undefined) return undefined;
-	if (asked === 'none') return model.efforts.includes('none') ? 'none' : undefined;
+	const requested = wanted?.effort ?? effortOfBudget(wanted?.budget);
+	if (wanted === undefined || requested === undefined) return undefined;
+	if (requested === 'none') return model.efforts.includes('none') ? 'none' : undefined;
 	if (model.efforts.length === 0) {
 		warnings.add(wanted.field, 'ignored because the model does not reason');
 		return undefined;
 	}
-	if (asked === 'unknown') {
+	if (requested === 'unknown') {
 		warnings.add(wanted.effortField, 'ignored because the value is unknown');
 		return undefined;
 	}
-	const given = nearest(asked, model.efforts);
-	if (given !== undefined && given !== asked) {
+	const given = nearest(requested, model.efforts);
+	if (given !== undefined && given !== requested) {
 		warnings.add(wanted.effortField, `sent as ${given}, the nearest value that the model accepts`);
 	}
 	return given;

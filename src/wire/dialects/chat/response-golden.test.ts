@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
 
@@ -17,7 +17,7 @@ function filesOf(kind: string): [name: string, content: never][] {
 	return found.map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as never]);
 }
 
-const callOf = (request: JsonObject = {}): TranslatedCall => ({
+const callOf = (request: JsonObject = {}): ResponseContext => ({
 	request,
 	model: 'asked-model',
 	requestId: 'req_7',
@@ -36,7 +36,7 @@ interface RejectedCases {
 	readonly changes: readonly { readonly why: string; readonly change: JsonObject; readonly expected: JsonObject }[];
 }
 
-interface AnswerCase {
+interface ResponseCase {
 	readonly request?: JsonObject;
 	readonly answer: JsonObject;
 	readonly expected: unknown;
@@ -82,8 +82,8 @@ describe.each<[string, RejectedCases]>(filesOf('refused-'))('%s', (_name, { targ
 	});
 });
 
-test.each<[string, AnswerCase]>(filesOf('answer-'))('%s', (_name, { request, answer, expected }) => {
-	expect(messagesToChat.translateAnswer(answer, callOf(request))).toEqual(expected);
+test.each<[string, ResponseCase]>(filesOf('answer-'))('%s', (_name, { request, answer: response, expected }) => {
+	expect(messagesToChat.translateResponse(response, callOf(request))).toEqual(expected);
 });
 
 test.each<[string, StreamCase]>(filesOf('stream-'))('%s', (_name, { request, chunks, expected }) => {

@@ -117,7 +117,7 @@ class ChatStreamReader implements StreamReader {
 	#finish(): void {
 		if (!this.#hasStarted) throw responseInvalid('with a stream without a choice');
 		this.#calls.flush();
-		if (this.#finishReason !== 'length') this.#calls.requireWhole();
+		if (this.#finishReason !== 'length') this.#calls.requireComplete();
 		this.#sink.finish(finishOf(this.#finishReason, this.#calls.hasWritten, this.#refusal), choice);
 		this.#sink.end(reportedUsage(this.#usage));
 	}

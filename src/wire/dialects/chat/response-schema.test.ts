@@ -5,7 +5,7 @@ import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { chatChunkSchema, chatCompletionSchema } from '../../../../test/support/chat-response-schema.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToGemini, chatToMessages, type Translation } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const requests: readonly JsonObject[] = [
@@ -13,7 +13,7 @@ const requests: readonly JsonObject[] = [
 	{ stream_options: { include_usage: true } },
 	{ functions: [{ name: 'f' }], stream_options: { include_usage: true } },
 ];
-const callOf = (request: JsonObject): TranslatedCall => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
+const callOf = (request: JsonObject): ResponseContext => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
 const recorded: [string, Recording, Translation][] = [
 	...readRecordings('anthropic').map((one): [string, Recording, Translation] => [one.name, one, chatToMessages]),
 	...readRecordings('gemini').map((one): [string, Recording, Translation] => [one.name, one, chatToGemini]),
@@ -28,10 +28,10 @@ function chunksOf(translation: Translation, recording: Recording, request: JsonO
 describe.each(recorded.filter(([, { response }]) => response.status === 200))('%s', (_name, recording, translation) => {
 	test.each(requests)('for %j', (request) => {
 		if (recording.response.sse === undefined) {
-			const answer = JSON.parse(
-				JSON.stringify(translation.translateAnswer(recording.response.json as JsonObject, callOf(request))),
+			const response = JSON.parse(
+				JSON.stringify(translation.translateResponse(recording.response.json as JsonObject, callOf(request))),
 			) as unknown;
-			expect(chatCompletionSchema.parse(answer)).toEqual(answer);
+			expect(chatCompletionSchema.parse(response)).toEqual(response);
 			return;
 		}
 		const chunks = chunksOf(translation, recording, request);

@@ -4,10 +4,10 @@ import { type ByteTranslation, translateBytes } from '../../../../test/support/b
 import { readRecordings } from '../../../../test/support/recordings.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
-const call: TranslatedCall = { request: {}, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 };
+const call: ResponseContext = { request: {}, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 };
 
 function translate(pieces: readonly string[]): string {
 	const stream = translateBytes(messagesToChat, call);

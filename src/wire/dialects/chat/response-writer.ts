@@ -4,16 +4,16 @@ import { viewOf } from '../../conversation/json-view.ts';
 import {
 	type BodyWriter,
 	type ConversationUsage,
+	clientMessage,
 	type Finish,
 	type FinishReason,
 	type ProviderError,
+	type ResponseContext,
 	type ResponseSink,
 	type ResponseStart,
 	type ResponseWriting,
 	type StartedCall,
 	type ToolNaming,
-	type TranslatedCall,
-	toldToCaller,
 	type WrittenStream,
 } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
@@ -32,11 +32,11 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
 abstract class CompletionWriter {
 	readonly wantsReasoning = true;
 	readonly takesChoices = true;
-	protected readonly call: TranslatedCall;
+	protected readonly call: ResponseContext;
 	protected readonly isLegacy: boolean;
 	protected readonly toolNameOf: ToolNaming;
 
-	constructor(call: TranslatedCall, toolNameOf: ToolNaming) {
+	constructor(call: ResponseContext, toolNameOf: ToolNaming) {
 		this.call = call;
 		this.isLegacy = usesFunctions(viewOf(call.request));
 		this.toolNameOf = toolNameOf;
@@ -62,7 +62,7 @@ abstract class CompletionWriter {
 
 	/** @returns undefined if no usage is known. */
 	protected usageOf({ usage: reported, reportsCacheWrites, reportsReasoning }: ConversationUsage): JsonObject | undefined {
-		const usage = toldToCaller(reported, this.call);
+		const usage = clientMessage(reported, this.call);
 		return usage && writeUsage(usage, reportsCacheWrites, reportsReasoning);
 	}
 }
@@ -221,7 +221,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	#head = '';
 	#tail = '';
 
-	constructor(call: TranslatedCall, toolNameOf: ToolNaming) {
+	constructor(call: ResponseContext, toolNameOf: ToolNaming) {
 		super(call, toolNameOf);
 		this.#wantsUsage = wantsUsage(call);
 	}
@@ -328,7 +328,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 }
 
 /** True if a stream must end with usage. */
-export function wantsUsage({ request: { stream_options: options } }: TranslatedCall): boolean {
+export function wantsUsage({ request: { stream_options: options } }: ResponseContext): boolean {
 	return isJsonObject(options) && options.include_usage === true;
 }
 

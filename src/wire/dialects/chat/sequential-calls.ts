@@ -59,7 +59,7 @@ export class SequentialCalls {
 	}
 
 	/** @throws `UpstreamError` `provider_response_invalid` for a call whose arguments are not a JSON object. */
-	requireWhole(): void {
+	requireComplete(): void {
 		for (const { input } of this.#calls) if (parseArguments(input) === undefined) throw argumentsInvalid();
 	}
 

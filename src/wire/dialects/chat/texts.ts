@@ -19,7 +19,7 @@ const knownMessageMembers: ReadonlySet<string> = new Set(
 const knownPartMembers: ReadonlySet<string> = new Set('type text refusal cache_control image_url input_audio file'.split(' '));
 
 /** Members of responses and chunks that no model wrote, or that are read by name. */
-const knownAnswerMembers: ReadonlySet<string> = new Set(
+const knownResponseMembers: ReadonlySet<string> = new Set(
 	(
 		'id object created model choices usage system_fingerprint service_tier error obfuscation provider metadata request_id ' +
 		'prompt_filter_results x_groq'
@@ -55,11 +55,11 @@ export const chatTextViews: TextViews = {
 		view.others(body, knownMembers, 'user', []);
 		return view;
 	},
-	answer(body) {
+	response(body) {
 		const view = new ViewBuilder();
 		for (const [index, choice] of objectsOf(body.choices)) viewChoice(view, choice, '', ['choices', index]);
 		view.string('assistant', 'other', ['error'], body.error);
-		view.others(body, knownAnswerMembers, 'assistant', []);
+		view.others(body, knownResponseMembers, 'assistant', []);
 		return view;
 	},
 	event(event) {
@@ -75,7 +75,7 @@ export const chatTextViews: TextViews = {
 			viewChoice(view, choice, name, path);
 			if (typeof choice.finish_reason === 'string') ended.push(name);
 		}
-		viewStreamedOthers(view, event, knownAnswerMembers, '', []);
+		viewStreamedOthers(view, event, knownResponseMembers, '', []);
 		view.block = `${whole}error`;
 		view.string('assistant', 'other', ['error'], event.error);
 		view.ended = ended;

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBody } from '../../json/parse-body.ts';
 import { spliceBody } from '../../json/splice-body.ts';
-import { askForUsage } from './request-edits.ts';
+import { requestUsage } from './request-edits.ts';
 
 const placed = new Set(['model', 'stream_options']);
 
 /** Returns the request as the provider receives it. */
-function asked(json: string): string {
+function requested(json: string): string {
 	const body = parseBody(Buffer.from(json), placed);
-	return spliceBody(body.bytes, askForUsage(body)).toString();
+	return spliceBody(body.bytes, requestUsage(body)).toString();
 }
 
 describe('a stream is made to report usage', () => {
@@ -45,7 +45,7 @@ describe('a stream is made to report usage', () => {
 		],
 		['with braces in texts', '{"stream":true,"x":"}{"}', '{"stream":true,"x":"}{","stream_options":{"include_usage":true}}'],
 	])('%s', (_name, json, expected) => {
-		expect(asked(json)).toBe(expected);
+		expect(requested(json)).toBe(expected);
 	});
 });
 
@@ -58,7 +58,7 @@ describe('a request stays unchanged', () => {
 		['whose options the provider will refuse', '{"stream":true,"stream_options":{"include_usage":"yes"}}'],
 		['whose options are no object', '{"stream":true,"stream_options":[]}'],
 	])('%s', (_name, json) => {
-		expect(asked(json)).toBe(json);
+		expect(requested(json)).toBe(json);
 	});
 });
 
@@ -66,11 +66,11 @@ it('all options keep their meaning and gain usage', () => {
 	const options = fc.option(fc.dictionary(fc.string(), fc.jsonValue()), { nil: null });
 	const include = fc.constantFrom({}, { include_usage: false }, { include_usage: null }, { include_usage: true });
 	fc.assert(
-		fc.property(options, include, fc.constantFrom(undefined, 1, '\t'), (more, asks, space) => {
-			const given = more === null ? null : { ...more, ...asks };
+		fc.property(options, include, fc.constantFrom(undefined, 1, '\t'), (more, requests, space) => {
+			const given = more === null ? null : { ...more, ...requests };
 			const request = { stream: true, stream_options: given, model: 'm' };
 			const expected = { ...request, stream_options: { ...given, include_usage: true } };
-			expect(JSON.parse(asked(JSON.stringify(request, null, space)))).toEqual(JSON.parse(JSON.stringify(expected)));
+			expect(JSON.parse(requested(JSON.stringify(request, null, space)))).toEqual(JSON.parse(JSON.stringify(expected)));
 		}),
 	);
 });

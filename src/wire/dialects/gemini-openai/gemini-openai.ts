@@ -9,7 +9,7 @@ import { repairBody, StreamRepair } from './response-repair.ts';
 
 /** For clients of chat completions: deviations are repaired, everything else passes unchanged. */
 const repairedResponses: ResponseTranslation = {
-	translateAnswer: repairBody,
+	translateResponse: repairBody,
 	translateError(status, body, call) {
 		const error = readError(status, body);
 		const { retryAfterSeconds } = error;

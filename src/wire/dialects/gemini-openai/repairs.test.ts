@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { chatToGeminiOpenai, messagesToGeminiOpenai } from '../../../../test/support/translations.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
 
-const call: TranslatedCall = { request: {}, model: 'alias', requestId: 'req_1', nowSeconds: 7 };
+const call: ResponseContext = { request: {}, model: 'alias', requestId: 'req_1', nowSeconds: 7 };
 const signature = { extra_content: { google: { thought_signature: 'c2ln' } } };
 const toolCall = (name: string, more: JsonObject = {}): JsonObject => ({
 	function: { name, arguments: '{"a":1}' },
@@ -42,7 +42,7 @@ const chunk = (delta: JsonObject, finish_reason?: string): JsonObject => ({
 
 test('a non-streaming response: ids, content, reason, and thoughts that only the total includes', () => {
 	const body = { id: '', choices: [{ message: { tool_calls: [toolCall('f', signature), toolCall('g')] }, finish_reason: 'stop' }], usage };
-	expect(chatToGeminiOpenai.translateAnswer(body, call)).toEqual({
+	expect(chatToGeminiOpenai.translateResponse(body, call)).toEqual({
 		id: 'chatcmpl-req_1',
 		object: 'chat.completion',
 		created: 7,
@@ -65,7 +65,7 @@ test('a non-streaming response: ids, content, reason, and thoughts that only the
 		],
 		usage: { ...usage, completion_tokens: 74, completion_tokens_details: { reasoning_tokens: 62 } },
 	});
-	expect(() => chatToGeminiOpenai.translateAnswer({ choices: [] }, call)).toThrow(UpstreamError);
+	expect(() => chatToGeminiOpenai.translateResponse({ choices: [] }, call)).toThrow(UpstreamError);
 });
 
 describe('a stream', () => {
@@ -170,7 +170,7 @@ describe('a request', () => {
 		];
 		const { body, warnings } = translateRequest('messages', 'gemini-openai', { messages, max_tokens: 9 }, target);
 		expect([body['messages'], warnings]).toMatchObject([[{}, { tool_calls: [{ id: 'a', ...signature }] }, {}], []]);
-		const whole = messagesToGeminiOpenai.translateAnswer({ choices: [{ message: { tool_calls: [toolCall('f', signature)] } }] }, call);
+		const whole = messagesToGeminiOpenai.translateResponse({ choices: [{ message: { tool_calls: [toolCall('f', signature)] } }] }, call);
 		expect(whole).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'tool_use', name: 'f', ...signature }] });
 		const { text } = streamed([chunk({ tool_calls: [toolCall('f', signature)] }), chunk({}, 'stop'), '[DONE]'], messagesToGeminiOpenai);
 		expect(text).toContain(JSON.stringify(signature).slice(1, -1));

@@ -51,8 +51,8 @@ function fitSettings(request: JsonObject, target: TranslationTarget, warnings: R
 	const { maxOutputTokens: max = Number.POSITIVE_INFINITY, defaultMaxTokens: usual } = target;
 	const caps = ['max_completion_tokens', 'max_tokens'].filter((name) => isGiven(body[name]));
 	for (const name of caps) {
-		const asked = body[name];
-		if (typeof asked !== 'number' || asked <= max) continue;
+		const requested = body[name];
+		if (typeof requested !== 'number' || requested <= max) continue;
 		warnings.add(name, `lowered to ${max}`);
 		body[name] = max;
 	}

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import { responseInvalid, type StreamReader, type TranslatedCall, type WrittenStream } from '../../conversation/response.ts';
+import { type ResponseContext, responseInvalid, type StreamReader, type WrittenStream } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfChat } from '../../usage/usage-reader.ts';
@@ -14,7 +14,7 @@ const done = 'data: [DONE]\n\n';
 export class StreamRepair implements StreamReader, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
-	readonly #call: TranslatedCall;
+	readonly #call: ResponseContext;
 	#events: string[] = [];
 	#id = '';
 	/** Common members of the latest chunk. */
@@ -24,7 +24,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	/** True for each choice that has ended. */
 	readonly #finished = new Map<number, boolean>();
 
-	constructor(call: TranslatedCall) {
+	constructor(call: ResponseContext) {
 		this.#call = call;
 	}
 
@@ -46,7 +46,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 			this.hasFailed = true;
 			return;
 		}
-		if (this.#id === '') this.#id = answerId(chunk.id, this.#call);
+		if (this.#id === '') this.#id = responseId(chunk.id, this.#call);
 		this.#events.push(`data: ${JSON.stringify(this.#repair(chunk))}\n\n`);
 	}
 
@@ -112,10 +112,10 @@ export class StreamRepair implements StreamReader, WrittenStream {
 }
 
 /** @throws `UpstreamError` `provider_response_invalid`. */
-export function repairBody(body: JsonObject, call: TranslatedCall): JsonObject {
+export function repairBody(body: JsonObject, call: ResponseContext): JsonObject {
 	const { choices } = body;
 	if (!Array.isArray(choices) || choices.length === 0) throw responseInvalid('without a choice');
-	const id = answerId(body.id, call);
+	const id = responseId(body.id, call);
 	return {
 		...body,
 		id,
@@ -127,20 +127,20 @@ export function repairBody(body: JsonObject, call: TranslatedCall): JsonObject {
 	};
 }
 
-export function answerId(id: unknown, { requestId }: TranslatedCall): string {
+export function responseId(id: unknown, { requestId }: ResponseContext): string {
 	return typeof id === 'string' && id !== '' ? id : `chatcmpl-${requestId}`;
 }
 
 /** A result could not name a call without an id. */
-export function callId(id: unknown, answer: string, index: number): string {
-	return typeof id === 'string' && id !== '' ? id : `call_${answer.replace(/^chatcmpl-/, '')}_${index}`;
+export function callId(id: unknown, response: string, index: number): string {
+	return typeof id === 'string' && id !== '' ? id : `call_${response.replace(/^chatcmpl-/, '')}_${index}`;
 }
 
 /**
  * Adds thinking tokens, which only the total includes. @param call undefined in the middle of a stream, where the charged usage is not
  * known yet.
  */
-export function repairedUsage(told: unknown, call?: TranslatedCall): JsonObject {
+export function repairedUsage(told: unknown, call?: ResponseContext): JsonObject {
 	const charged = call?.charged?.();
 	if (charged?.isEstimated === true) return { usage: writeUsage(charged.usage) };
 	const usage = usageOfChat(told);
@@ -149,11 +149,11 @@ export function repairedUsage(told: unknown, call?: TranslatedCall): JsonObject 
 	return { usage: { ...told, completion_tokens: usage.outputTokens, ...details } };
 }
 
-function repairChoice(choice: JsonObject, at: number, answer: string): JsonObject {
+function repairChoice(choice: JsonObject, at: number, response: string): JsonObject {
 	const message = isJsonObject(choice.message) ? choice.message : {};
 	const calls: readonly unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
 	const repaired = calls.map((call, index) =>
-		isJsonObject(call) ? { ...call, id: callId(call.id, answer, index), type: 'function' } : call,
+		isJsonObject(call) ? { ...call, id: callId(call.id, response, index), type: 'function' } : call,
 	);
 	return {
 		...choice,

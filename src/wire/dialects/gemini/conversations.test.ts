@@ -173,8 +173,8 @@ describe.each<[string, ClientDialectName, fc.Arbitrary<JsonObject>]>([
 					headers: { 'x-goog-api-key': 'key', 'content-type': 'application/json' },
 					body: JSON.stringify(body),
 				});
-				const answer = await response.text();
-				expect({ status: response.status, error: response.ok ? '' : answer }).toEqual({ status: 200, error: '' });
+				const httpResponse = await response.text();
+				expect({ status: response.status, error: response.ok ? '' : httpResponse }).toEqual({ status: 200, error: '' });
 			}),
 			{ numRuns: 400 },
 		);

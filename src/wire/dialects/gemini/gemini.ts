@@ -1,7 +1,7 @@
 import { type LineMark, startsWith, valueOffset } from '../../events/event-boundaries.ts';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
 import type { Edit } from '../../json/splice-body.ts';
-import { asksFor, requestedOutput } from '../../usage/request-facts.ts';
+import { requestedOutput, requestsThinkingBy } from '../../usage/request-facts.ts';
 import { geminiUsage } from '../../usage/usage-reader.ts';
 import type { Dialect } from '../dialect.ts';
 import { geminiRequestWriter } from './request-writer.ts';
@@ -15,7 +15,7 @@ export const gemini: Dialect = {
 	usage: geminiUsage,
 	editedMembers: ['generationConfig'],
 	// Its streams always report usage.
-	askForUsage: () => [],
+	requestUsage: () => [],
 	withoutUsageOption: (body) => body,
 	requestedOutput(body) {
 		const config = configOf(body);
@@ -24,10 +24,10 @@ export const gemini: Dialect = {
 	writeCap,
 	// It reports cache reads only.
 	cacheWrites: () => 'none',
-	asksForThinking(body) {
+	requestsThinking(body) {
 		const { thinkingConfig } = configOf(body);
 		const { thinkingBudget, thinkingLevel } = isJsonObject(thinkingConfig) ? thinkingConfig : {};
-		return asksFor(thinkingLevel ?? thinkingBudget, 0);
+		return requestsThinkingBy(thinkingLevel ?? thinkingBudget, 0);
 	},
 	surcharges: {},
 	markLine,

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToGemini, messagesToGemini, type Translation } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 // Both major versions have the same API; the newer one's types fit both.
@@ -22,14 +22,14 @@ const anthropics = [
 ] as const;
 
 const recordings = readRecordings('gemini');
-const answers = recordings.filter(({ response }) => response.status === 200).map((one) => [one.name, one] as const);
-const callOf = (request: JsonObject): TranslatedCall => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
-const chatAsk = { model: 'alias', messages: [{ role: 'user' as const, content: 'Hi' }] };
-const messagesAsk = { model: 'alias', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
+const responses = recordings.filter(({ response }) => response.status === 200).map((one) => [one.name, one] as const);
+const callOf = (request: JsonObject): ResponseContext => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
+const chatRequest = { model: 'alias', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const messagesRequest = { model: 'alias', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
 
 function respond(translation: Translation, { response, ...recording }: Recording, request: JsonObject): Response {
 	const call = callOf(request);
-	if (response.sse === undefined) return Response.json(translation.translateAnswer(response.json as JsonObject, call));
+	if (response.sse === undefined) return Response.json(translation.translateResponse(response.json as JsonObject, call));
 	const stream = translateBytes(translation, call);
 	const bytes = Buffer.concat([stream.push(recordedBytes({ ...recording, response })), stream.end()]);
 	return new Response(new Uint8Array(bytes), { headers: { 'content-type': 'text/event-stream' } });
@@ -64,8 +64,8 @@ function saidIn({ response }: Recording): Said {
 }
 
 describe.each(openAis)('%s', (_line, Client) => {
-	test.each(answers)('%s', async (_name, recording) => {
-		const request = { ...chatAsk, stream_options: { include_usage: true } };
+	test.each(responses)('%s', async (_name, recording) => {
+		const request = { ...chatRequest, stream_options: { include_usage: true } };
 		const client = new Client({
 			apiKey: 'key',
 			baseURL: 'http://gateway.test/v1',
@@ -75,7 +75,7 @@ describe.each(openAis)('%s', (_line, Client) => {
 		const isStream = recording.response.sse !== undefined;
 		const { choices, usage } = isStream
 			? await client.chat.completions.stream(request).finalChatCompletion()
-			: await client.chat.completions.create(chatAsk);
+			: await client.chat.completions.create(chatRequest);
 		const [choice] = choices;
 		const calls = choice?.message.tool_calls?.map((call) => (call.type === 'function' ? call.function : undefined)) ?? [];
 		expect({
@@ -89,7 +89,7 @@ describe.each(openAis)('%s', (_line, Client) => {
 });
 
 describe.each(anthropics)('%s', (_line, Client) => {
-	test.each(answers)('%s', async (_name, recording) => {
+	test.each(responses)('%s', async (_name, recording) => {
 		const client = new Client({
 			apiKey: 'key',
 			baseURL: 'http://gateway.test',
@@ -97,7 +97,7 @@ describe.each(anthropics)('%s', (_line, Client) => {
 			fetch: async () => respond(messagesToGemini, recording, {}),
 		});
 		const isStream = recording.response.sse !== undefined;
-		const message = isStream ? await client.messages.stream(messagesAsk).finalMessage() : await client.messages.create(messagesAsk);
+		const message = isStream ? await client.messages.stream(messagesRequest).finalMessage() : await client.messages.create(messagesRequest);
 		const uses = message.content.filter((block) => block.type === 'tool_use');
 		expect({
 			text: message.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),

@@ -115,7 +115,7 @@ test.each([
 });
 
 describe('thinking', () => {
-	const asked = (model: string, request: JsonObject, client: ClientDialectName = 'chat', facts: ModelFacts = {}): unknown[] => {
+	const requested = (model: string, request: JsonObject, client: ClientDialectName = 'chat', facts: ModelFacts = {}): unknown[] => {
 		const { body, warnings } = translateRequest(
 			client,
 			'gemini',
@@ -150,7 +150,7 @@ describe('thinking', () => {
 		['gemini-2.0-flash', 'high', undefined, 'reasoning_effort: ignored because the model does not reason'],
 		['gemini-2.0-flash', 'none', undefined],
 	])('%s, effort %s', (model, effort, ...expected) => {
-		expect(asked(model, { reasoning_effort: effort })).toEqual(expected);
+		expect(requested(model, { reasoning_effort: effort })).toEqual(expected);
 	});
 
 	test.each([
@@ -165,12 +165,12 @@ describe('thinking', () => {
 		['gemini-3-pro-preview', { thinking: { type: 'adaptive' } }, { includeThoughts: true }],
 		['gemini-3-pro-preview', { output_config: { effort: 'high' } }, { thinkingLevel: 'high' }],
 	])('%s, %j', (model, request, ...expected) => {
-		expect(asked(model, request, 'messages')).toEqual(expected);
+		expect(requested(model, request, 'messages')).toEqual(expected);
 	});
 
 	test('follows the configured facts about the model', () => {
-		expect(asked('our-model', { reasoning_effort: 'high' }, 'chat', { thinking: 'none' })[0]).toBeUndefined();
-		expect(asked('our-model', { reasoning_effort: 'medium' }, 'chat', { thinking: 'adaptive', efforts: ['low', 'medium'] })).toEqual([
+		expect(requested('our-model', { reasoning_effort: 'high' }, 'chat', { thinking: 'none' })[0]).toBeUndefined();
+		expect(requested('our-model', { reasoning_effort: 'medium' }, 'chat', { thinking: 'adaptive', efforts: ['low', 'medium'] })).toEqual([
 			{ thinkingLevel: 'medium', includeThoughts: true },
 		]);
 		const named = translateRequest(

@@ -100,9 +100,9 @@ const maxSeed = 2 ** 31 - 1;
 function writeNumbers(conversation: Conversation, model: GeminiModel, warnings: RequestWarnings): JsonObject {
 	const written: Record<string, number> = {};
 	for (const name of numbers) {
-		const asked = conversation.number(name);
-		if (asked === undefined) continue;
-		const value = takenNumber(name, asked, model, warnings);
+		const requested = conversation.number(name);
+		if (requested === undefined) continue;
+		const value = takenNumber(name, requested, model, warnings);
 		if (value !== undefined) written[name] = value;
 	}
 	return written;
@@ -111,16 +111,16 @@ function writeNumbers(conversation: Conversation, model: GeminiModel, warnings: 
 /** The ranges are those of other vendors. */
 function takenNumber(
 	name: NumberSetting,
-	asked: { readonly field: string; readonly value: number },
+	requested: { readonly field: string; readonly value: number },
 	model: GeminiModel,
 	warnings: RequestWarnings,
 ): number | undefined {
-	const { field, value } = asked;
+	const { field, value } = requested;
 	switch (name) {
 		case 'temperature':
 		case 'topP':
 		case 'topK':
-			return takenSampling(name, asked, model, warnings);
+			return takenSampling(name, requested, model, warnings);
 		case 'frequencyPenalty':
 		case 'presencePenalty':
 			// Models without penalties reject even a penalty of 0.
@@ -144,9 +144,9 @@ function writeStops(conversation: Conversation, model: GeminiModel, warnings: Re
 const maxCandidates = 8;
 
 function writeCandidates(conversation: Conversation): number | undefined {
-	const asked = conversation.candidates();
-	if (asked === undefined || asked.value === 1) return undefined;
-	const { field, value } = asked;
+	const requested = conversation.candidates();
+	if (requested === undefined || requested.value === 1) return undefined;
+	const { field, value } = requested;
 	if (!Number.isInteger(value) || value < 1 || value > maxCandidates) rejectField(field, `must be an integer of 1 to ${maxCandidates}`);
 	return value;
 }
@@ -157,8 +157,8 @@ const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 1024, me
 const ladder: readonly string[] = efforts;
 
 /** @returns undefined for the model's default. */
-function thinkingConfig(asked: ReasoningSetting, model: GeminiModel, warnings: RequestWarnings): JsonObject | undefined {
-	const wanted = { ...asked, effort: knownEffort(asked, warnings) };
+function thinkingConfig(requested: ReasoningSetting, model: GeminiModel, warnings: RequestWarnings): JsonObject | undefined {
+	const wanted = { ...requested, effort: knownEffort(requested, warnings) };
 	const { field, effort, budget, isShown } = wanted;
 	if (effort === undefined && budget === undefined && !isShown) return undefined;
 	if (model.thinking === 'none') {
@@ -185,18 +185,18 @@ function byBudget({ field, effort, budget }: WantedThinking, model: GeminiModel,
 		warnings.add(field, `sent as ${model.leastBudget} tokens, the minimum of the model`);
 		return { thinkingBudget: model.leastBudget };
 	}
-	const asked = budget ?? (effort === undefined ? undefined : budgets[effort]);
-	if (asked === undefined) return {};
-	const given = Math.min(Math.max(asked, model.leastBudget), model.mostBudget);
+	const requested = budget ?? (effort === undefined ? undefined : budgets[effort]);
+	if (requested === undefined) return {};
+	const given = Math.min(Math.max(requested, model.leastBudget), model.mostBudget);
 	if (budget !== undefined && given !== budget) warnings.add(field, `sent as ${given} tokens, the nearest value that the model accepts`);
 	return { thinkingBudget: given };
 }
 
 function byLevel({ field, effort, budget }: WantedThinking, { levels }: GeminiModel, warnings: RequestWarnings): JsonObject {
 	const [least] = levels;
-	const asked = effort === 'none' ? 'minimal' : (effort ?? (budget === undefined ? undefined : levelOfBudget(budget)));
-	if (asked === undefined || least === undefined) return {};
-	const reachable = levels.filter((level) => ladder.indexOf(level) <= ladder.indexOf(asked));
+	const requested = effort === 'none' ? 'minimal' : (effort ?? (budget === undefined ? undefined : levelOfBudget(budget)));
+	if (requested === undefined || least === undefined) return {};
+	const reachable = levels.filter((level) => ladder.indexOf(level) <= ladder.indexOf(requested));
 	const level = reachable.at(-1) ?? least;
 	if (effort !== undefined && level !== effort) warnings.add(field, `sent as ${level}, the nearest value that the model accepts`);
 	return { thinkingLevel: level };

@@ -4,18 +4,18 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { chatToGemini, messagesToGemini } from '../../../../test/support/translations.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import { parseExactly } from '../../json/exact-json.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
-const callOf = (request: JsonObject = {}): TranslatedCall => ({
+const callOf = (request: JsonObject = {}): ResponseContext => ({
 	request,
 	model: 'alias',
 	requestId: 'req_1',
 	nowSeconds: 1,
 	estimatedInputTokens: 42,
 });
-const answer = (parts: readonly JsonObject[], finishReason?: string, more: JsonObject = {}): JsonObject => ({
+const response = (parts: readonly JsonObject[], finishReason?: string, more: JsonObject = {}): JsonObject => ({
 	candidates: [{ content: { parts, role: 'model' }, ...(finishReason !== undefined && { finishReason }), index: 0 }],
 	modelVersion: 'gemini-x',
 	responseId: 'r1',
@@ -36,14 +36,14 @@ interface Told {
 	readonly calls: readonly unknown[];
 }
 
-function toldWhole(body: JsonObject, request?: JsonObject): { chat: Told; messages: Told } {
-	const chat = chatToGemini.translateAnswer(body, callOf(request)) as {
+function nonStreamingResult(body: JsonObject, request?: JsonObject): { chat: Told; messages: Told } {
+	const chat = chatToGemini.translateResponse(body, callOf(request)) as {
 		choices: {
 			finish_reason: string;
 			message: { content: string | null; tool_calls?: { function: { name: string; arguments: string } }[] };
 		}[];
 	};
-	const messages = messagesToGemini.translateAnswer(body, callOf(request)) as {
+	const messages = messagesToGemini.translateResponse(body, callOf(request)) as {
 		stop_reason: string;
 		content: { type: string; text?: string; name?: string; input?: unknown }[];
 	};
@@ -97,16 +97,16 @@ describe('finish reasons', () => {
 		['MALFORMED_FUNCTION_CALL', said, 'stop', 'end_turn'],
 		['A_REASON_OF_NEXT_YEAR', said, 'stop', 'end_turn'],
 	] as [string, JsonObject[], string, string][])('%s', (reason, parts, chat, messages) => {
-		const told = toldWhole(answer(parts, reason));
+		const told = nonStreamingResult(response(parts, reason));
 		expect([told.chat.reason, told.messages.reason]).toEqual([chat, messages]);
-		const stream = streamed([answer(parts, reason)]);
+		const stream = streamed([response(parts, reason)]);
 		expect(stream.chat).toContain(`"finish_reason":"${chat}"`);
 		expect(stream.messages).toContain(`"stop_reason":"${messages}"`);
 	});
 
 	test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])('%s without content is an invalid response', (reason) => {
-		expect(() => toldWhole(answer([], reason))).toThrow(reason);
-		expect(streamed([answer([], reason)])).toEqual({
+		expect(() => nonStreamingResult(response([], reason))).toThrow(reason);
+		expect(streamed([response([], reason)])).toEqual({
 			chat: expect.stringMatching(/provider_response_invalid$/) as string,
 			messages: expect.stringMatching(/provider_response_invalid$/) as string,
 		});
@@ -114,7 +114,7 @@ describe('finish reasons', () => {
 
 	test('a blocked prompt is filtered, without content', () => {
 		const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata };
-		expect(toldWhole(blocked)).toEqual({
+		expect(nonStreamingResult(blocked)).toEqual({
 			chat: { reason: 'content_filter', text: '', calls: [] },
 			messages: { reason: 'refusal', text: '', calls: [] },
 		});
@@ -124,14 +124,14 @@ describe('finish reasons', () => {
 	});
 
 	test('no candidate and no reason is an invalid response', () => {
-		expect(() => toldWhole({ candidates: [] })).toThrow('without a candidate');
+		expect(() => nonStreamingResult({ candidates: [] })).toThrow('without a candidate');
 		expect(streamed([{ usageMetadata }]).chat).toBe('provider_response_invalid');
 	});
 });
 
 describe('streams', () => {
 	test('an end without a reason is incomplete', () => {
-		const { chat, messages } = streamed([answer([{ text: 'So' }])]);
+		const { chat, messages } = streamed([response([{ text: 'So' }])]);
 		expect([chat.endsWith('provider_disconnected'), messages.endsWith('provider_disconnected')]).toEqual([true, true]);
 		expect(chat + messages).not.toMatch(/DONE|message_stop/);
 	});
@@ -140,38 +140,38 @@ describe('streams', () => {
 		[{ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }],
 		[[{ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }]],
 	])('an error in the middle ends it: %j', (error) => {
-		const { chat, messages } = streamed([answer([{ text: 'So' }]), error, answer([{ text: 'not told' }], 'STOP')]);
+		const { chat, messages } = streamed([response([{ text: 'So' }]), error, response([{ text: 'not told' }], 'STOP')]);
 		expect(chat).toMatch(/data: \{"error":\{"message":"Overloaded","type":"overloaded_error".*\n\n$/);
 		expect(messages).toMatch(/event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error","message":"Overloaded".*\n\n$/);
 		expect(chat + messages).not.toMatch(/DONE|message_stop|not told/);
 	});
 
 	test.each([{ toString: 1 }, [5], true])('an error with any code is forwarded: %j', (code) => {
-		const { chat, messages } = streamed([answer([{ text: 'So' }]), { error: { code, message: 'Oops' } }]);
+		const { chat, messages } = streamed([response([{ text: 'So' }]), { error: { code, message: 'Oops' } }]);
 		expect(chat).toMatch(/"error":\{"message":"Oops","type":"api_error"/);
 		expect(messages).toMatch(/"error":\{"type":"api_error","message":"Oops"/);
 	});
 
 	test('events before an invalid one are sent first', () => {
 		const stream = translateBytes(chatToGemini, callOf());
-		const bytes = Buffer.concat([eventsOf([answer([{ text: 'So' }])]), Buffer.from('data: {oops\n\n')]);
+		const bytes = Buffer.concat([eventsOf([response([{ text: 'So' }])]), Buffer.from('data: {oops\n\n')]);
 		expect(stream.push(bytes).toString()).toContain('"content":"So"');
 		expect(() => stream.end()).toThrow(UpstreamError);
 	});
 
 	test('arguments in pieces are joined, nested and in sequence', () => {
 		const piece = (partialArgs: readonly JsonObject[], more: JsonObject = {}): JsonObject =>
-			answer([{ functionCall: { partialArgs, willContinue: true, ...more } }]);
+			response([{ functionCall: { partialArgs, willContinue: true, ...more } }]);
 		const { chat, messages } = streamed([
-			answer([{ functionCall: { name: 'f', willContinue: true } }]),
+			response([{ functionCall: { name: 'f', willContinue: true } }]),
 			piece([{ jsonPath: '$.a', stringValue: 'x', willContinue: true }]),
 			piece([
 				{ jsonPath: '$.a', stringValue: 'y' },
 				{ jsonPath: '$.list[1].n', numberValue: 2 },
 				{ jsonPath: '$.list[0]', boolValue: true },
 			]),
-			answer([{ functionCall: { partialArgs: [{ jsonPath: '$.__proto__', nullValue: 'NULL_VALUE' }] } }]),
-			answer([toolCall('g', { whole: 1 })], 'STOP'),
+			response([{ functionCall: { partialArgs: [{ jsonPath: '$.__proto__', nullValue: 'NULL_VALUE' }] } }]),
+			response([toolCall('g', { whole: 1 })], 'STOP'),
 		]);
 		const args = JSON.stringify('{"a":"xy","list":[true,{"n":2}],"__proto__":null}');
 		expect(chat).toContain(`"index":0,"function":{"arguments":${args}}`);
@@ -191,8 +191,8 @@ describe('streams', () => {
 
 	test('usage: the last one is valid, and the message begins with the known usage', () => {
 		const { chat, messages } = streamed([
-			answer([{ text: 'a' }], undefined, { usageMetadata: { promptTokenCount: 9 } }),
-			answer([{ text: 'b' }], 'STOP', { usageMetadata }),
+			response([{ text: 'a' }], undefined, { usageMetadata: { promptTokenCount: 9 } }),
+			response([{ text: 'b' }], 'STOP', { usageMetadata }),
 		]);
 		expect(chat).toContain(
 			'"usage":{"prompt_tokens":105,"completion_tokens":10,"total_tokens":115,"prompt_tokens_details":{"cached_tokens":40},"completion_tokens_details":{"reasoning_tokens":3}}',
@@ -204,15 +204,15 @@ describe('streams', () => {
 	});
 
 	test("a message without reported usage begins and ends with the gateway's estimate of its input", () => {
-		const { messages } = streamed([answer([{ text: 'a' }], 'STOP')]);
+		const { messages } = streamed([response([{ text: 'a' }], 'STOP')]);
 		expect(messages.match(/"input_tokens":42/g)).toHaveLength(2);
 	});
 });
 
 describe('tool calls', () => {
 	test('keep integers beyond the precision of a double, non-streaming and streaming', () => {
-		const body = JSON.stringify(answer([toolCall('f', { n: '#' })], 'STOP')).replace('"#"', '12345678901234567890');
-		const told = toldWhole(parseExactly(body) as JsonObject);
+		const body = JSON.stringify(response([toolCall('f', { n: '#' })], 'STOP')).replace('"#"', '12345678901234567890');
+		const told = nonStreamingResult(parseExactly(body) as JsonObject);
 		expect([told.chat.calls, told.messages.calls]).toEqual([[['f', '{"n":12345678901234567890}']], [['f', '{"n":12345678901234567890}']]]);
 		const stream = translateBytes(messagesToGemini, callOf());
 		expect(stream.push(Buffer.from(`data: ${body}\n\n`)).toString()).toContain('12345678901234567890');
@@ -220,8 +220,8 @@ describe('tool calls', () => {
 
 	test("get the client's names and ids back", () => {
 		const request = { tools: [{ type: 'function', function: { name: '9lives' } }] };
-		const told = chatToGemini.translateAnswer(
-			answer([toolCall('_9lives'), { functionCall: { name: 'f', id: 'theirs' } }], 'STOP'),
+		const told = chatToGemini.translateResponse(
+			response([toolCall('_9lives'), { functionCall: { name: 'f', id: 'theirs' } }], 'STOP'),
 			callOf(request),
 		);
 		expect(told).toMatchObject({
@@ -233,24 +233,24 @@ describe('tool calls', () => {
 
 	test('of the old shape are one call', () => {
 		const request = { functions: [{ name: 'f' }] };
-		const told = chatToGemini.translateAnswer(answer([toolCall('f', { a: 1 }), toolCall('f')], 'STOP'), callOf(request));
+		const told = chatToGemini.translateResponse(response([toolCall('f', { a: 1 }), toolCall('f')], 'STOP'), callOf(request));
 		expect(told).toMatchObject({
 			choices: [{ finish_reason: 'function_call', message: { function_call: { name: 'f', arguments: '{"a":1}' } } }],
 		});
 	});
 
 	test('without a name make the response invalid', () => {
-		expect(() => toldWhole(answer([{ functionCall: { args: {} } }], 'STOP'))).toThrow('without a name');
+		expect(() => nonStreamingResult(response([{ functionCall: { args: {} } }], 'STOP'))).toThrow('without a name');
 	});
 });
 
 test('thoughts are shown to clients that asked for them, and to clients of chat completions in the field of their libraries', () => {
-	const body = answer([{ text: 'Hm. ', thought: true }, { text: 'So' }], 'STOP');
-	expect(chatToGemini.translateAnswer(body, callOf())).toMatchObject({
+	const body = response([{ text: 'Hm. ', thought: true }, { text: 'So' }], 'STOP');
+	expect(chatToGemini.translateResponse(body, callOf())).toMatchObject({
 		choices: [{ message: { content: 'So', reasoning_content: 'Hm. ' } }],
 	});
-	expect(messagesToGemini.translateAnswer(body, callOf())).toMatchObject({ content: [{ type: 'text', text: 'So' }] });
-	expect(messagesToGemini.translateAnswer(body, callOf({ thinking: { type: 'adaptive' } }))).toMatchObject({
+	expect(messagesToGemini.translateResponse(body, callOf())).toMatchObject({ content: [{ type: 'text', text: 'So' }] });
+	expect(messagesToGemini.translateResponse(body, callOf({ thinking: { type: 'adaptive' } }))).toMatchObject({
 		content: [
 			{ type: 'thinking', thinking: 'Hm. ', signature: '' },
 			{ type: 'text', text: 'So' },

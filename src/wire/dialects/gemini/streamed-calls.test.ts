@@ -13,7 +13,7 @@ import {
 	messagesToGeminiOpenai,
 	type Translation,
 } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 7, thoughtsTokenCount: 3, totalTokenCount: 19 };
@@ -66,14 +66,14 @@ const layered: readonly (readonly [string, JsonObject, readonly JsonObject[]])[]
 ];
 
 const tools = ['f', 'g', 'weather'].map((name) => ({ type: 'function', function: { name, parameters: { type: 'object' } } }));
-const callOf = (more: JsonObject = {}): TranslatedCall => ({
+const callOf = (more: JsonObject = {}): ResponseContext => ({
 	request: { tools, ...more },
 	model: 'alias',
 	requestId: 'req_1',
 	nowSeconds: 1,
 });
 
-function streamOf(translation: Translation, chunks: readonly JsonObject[], told: TranslatedCall): ReadableStream {
+function streamOf(translation: Translation, chunks: readonly JsonObject[], told: ResponseContext): ReadableStream {
 	const stream = translateBytes(translation, told);
 	const text = Buffer.concat([...chunks.map((chunk) => stream.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))), stream.end()]);
 	const events = [...text.toString().matchAll(/^data: (\{.*)$/gm)].map(([, json]) => `${json ?? ''}\n`);
@@ -95,8 +95,8 @@ async function streamedChat(translation: Translation, chunks: readonly JsonObjec
 	}));
 }
 
-function wholeChat(translation: Translation, body: JsonObject): unknown {
-	const { choices } = translation.translateAnswer(body, callOf()) as { choices: readonly JsonObject[] };
+function nonStreamingChat(translation: Translation, body: JsonObject): unknown {
+	const { choices } = translation.translateResponse(body, callOf()) as { choices: readonly JsonObject[] };
 	return choices.map(({ index, message, finish_reason }) => ({ index, message, finish_reason }));
 }
 
@@ -106,8 +106,8 @@ async function streamedMessage(translation: Translation, chunks: readonly JsonOb
 	return { content, stop_reason };
 }
 
-function wholeMessage(translation: Translation, body: JsonObject): unknown {
-	const { content, stop_reason } = translation.translateAnswer(
+function nonStreamingMessage(translation: Translation, body: JsonObject): unknown {
+	const { content, stop_reason } = translation.translateResponse(
 		body,
 		callOf({ thinking: { type: 'adaptive' } }),
 	) as unknown as Anthropic.Message;
@@ -127,8 +127,8 @@ describe('generateContent', () => {
 	test.each([...native, ...recorded])('%s', async (_what, pieces) => {
 		const chunks = pieces.map((parts, at) => candidate(parts, at === pieces.length - 1));
 		const whole = candidate(pieces.flat(), true);
-		expect(await streamedChat(chatToGemini, chunks)).toEqual(wholeChat(chatToGemini, whole));
-		expect(await streamedMessage(messagesToGemini, chunks)).toEqual(wholeMessage(messagesToGemini, whole));
+		expect(await streamedChat(chatToGemini, chunks)).toEqual(nonStreamingChat(chatToGemini, whole));
+		expect(await streamedMessage(messagesToGemini, chunks)).toEqual(nonStreamingMessage(messagesToGemini, whole));
 	});
 });
 
@@ -140,7 +140,7 @@ describe('Google’s layer for chat completions', () => {
 			...head,
 			choices: [{ index: 0, delta, ...(at === deltas.length - 1 && { finish_reason: 'stop' }) }],
 		}));
-		expect(await streamedChat(chatToGeminiOpenai, chunks)).toEqual(wholeChat(chatToGeminiOpenai, whole));
-		expect(await streamedMessage(messagesToGeminiOpenai, chunks)).toEqual(wholeMessage(messagesToGeminiOpenai, whole));
+		expect(await streamedChat(chatToGeminiOpenai, chunks)).toEqual(nonStreamingChat(chatToGeminiOpenai, whole));
+		expect(await streamedMessage(messagesToGeminiOpenai, chunks)).toEqual(nonStreamingMessage(messagesToGeminiOpenai, whole));
 	});
 });

@@ -49,8 +49,8 @@ const called = fc
 	})
 	.map(({ ids, words, input, results, isReversed, tool }) => {
 		const calls = ids.map((one) => ({ id: one, type: 'function', function: { name: tool, arguments: input } }));
-		const answers = ids.map((one) => ({ role: 'tool', tool_call_id: one, content: results }));
-		return [{ role: 'assistant', content: words, tool_calls: calls }, ...(isReversed ? answers.toReversed() : answers)];
+		const responses = ids.map((one) => ({ role: 'tool', tool_call_id: one, content: results }));
+		return [{ role: 'assistant', content: words, tool_calls: calls }, ...(isReversed ? responses.toReversed() : responses)];
 	});
 const legacy = fc.constant([
 	{ role: 'assistant', content: null, function_call: { name: 'get_weather', arguments: '{}' } },
@@ -137,8 +137,8 @@ test('the provider takes every request that is not rejected here', async () => {
 					headers: { 'x-api-key': 'sk-ant-1111', 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
 					body: JSON.stringify(body),
 				});
-				const answer = await response.text();
-				expect({ status: response.status, error: response.ok ? '' : answer }).toEqual({ status: 200, error: '' });
+				const httpResponse = await response.text();
+				expect({ status: response.status, error: response.ok ? '' : httpResponse }).toEqual({ status: 200, error: '' });
 			},
 		),
 		{ numRuns: 600 },

@@ -1,5 +1,5 @@
 import { errorMessageOf } from '../../conversation/read-json.ts';
-import type { ProviderError, TranslatedCall } from '../../conversation/response.ts';
+import type { ProviderError, ResponseContext } from '../../conversation/response.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
@@ -30,6 +30,6 @@ function errorOf(body: JsonObject | undefined, status: number): ProviderError {
 }
 
 /** Clients shorten their conversation when they find certain words of the vendor. */
-export function writeError({ type, message, isTooLong }: ProviderError, { requestId }: TranslatedCall): JsonObject {
+export function writeError({ type, message, isTooLong }: ProviderError, { requestId }: ResponseContext): JsonObject {
 	return { type: 'error', error: { type, message: isTooLong ? `prompt is too long: ${message}` : message }, request_id: requestId };
 }

@@ -1,7 +1,7 @@
 import { equals, type LineMark, valueOffset } from '../../events/event-boundaries.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject } from '../../json/parse-body.ts';
-import { asksFor, greatestCap, requestedOutput, writeCap } from '../../usage/request-facts.ts';
+import { greatestCap, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import {
@@ -62,12 +62,12 @@ export const messages: ClientDialect = {
 	usage: messagesUsage,
 	editedMembers: capMembers,
 	// Its streams always report usage.
-	askForUsage: () => [],
+	requestUsage: () => [],
 	withoutUsageOption: (body) => body,
 	requestedOutput: (body) => requestedOutput(body, capMembers),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
 	cacheWrites: markedCacheWrites,
-	asksForThinking: ({ thinking: given }) => asksFor(isJsonObject(given) ? given.type : undefined, 'disabled'),
+	requestsThinking: ({ thinking: given }) => requestsThinkingBy(isJsonObject(given) ? given.type : undefined, 'disabled'),
 	surcharges,
 	markLine,
 	isComplete: () => false,

@@ -9,7 +9,7 @@ import { readRecordings, recordedBytes } from '../../../../test/support/recordin
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { StreamTranslation } from '../../conversation/translation.ts';
 import { EventFramer } from '../../events/event-framer.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -24,7 +24,7 @@ const lines = [
 
 type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-const callOf = (request: JsonObject): TranslatedCall => ({
+const callOf = (request: JsonObject): ResponseContext => ({
 	request,
 	model: String(request.model),
 	requestId: 'req_1',
@@ -66,7 +66,7 @@ function gatewayTo(origin: string): Fetch {
 			const error = chatToMessages.translateError(response.status, (await response.json()) as JsonObject, call);
 			return json(shown(response.status), error.body);
 		}
-		if (body.stream !== true) return json(200, chatToMessages.translateAnswer((await response.json()) as JsonObject, call));
+		if (body.stream !== true) return json(200, chatToMessages.translateResponse((await response.json()) as JsonObject, call));
 		return eventStream(
 			ReadableStream.from(translated(response.body as unknown as AsyncIterable<Uint8Array>, chatToMessages.translateStream(call))),
 		);
@@ -94,7 +94,7 @@ describe.each(lines)('%s', (_name, Client) => {
 
 	test.each(recordings.filter(({ response }) => response.sse === undefined))('reads $name', async ({ response }) => {
 		const recorded = response.json as { readonly content: readonly JsonObject[]; readonly usage: Record<string, number> };
-		const client = clientOf(async () => json(200, chatToMessages.translateAnswer(response.json as JsonObject, callOf(ask))));
+		const client = clientOf(async () => json(200, chatToMessages.translateResponse(response.json as JsonObject, callOf(ask))));
 		const { choices, usage } = await client.chat.completions.create(ask);
 		const texts = recorded.content.flatMap(({ type, text }) => (type === 'text' ? [text] : []));
 		expect(choices[0]?.message.content ?? '').toBe(texts.join(''));
@@ -169,9 +169,9 @@ describe.each(lines)('%s', (_name, Client) => {
 						...results,
 						{ role: 'user' as const, content: 'Sum up.' },
 					];
-					const answer = await client().chat.completions.create({ ...base, messages });
-					expect(answer.choices[0]?.message.content).toContain('rain');
-					expect(answer.choices[0]?.finish_reason).toBe('stop');
+					const response = await client().chat.completions.create({ ...base, messages });
+					expect(response.choices[0]?.message.content).toContain('rain');
+					expect(response.choices[0]?.finish_reason).toBe('stop');
 				}
 			}
 		});

@@ -41,7 +41,7 @@ class MessagesRequest implements Conversation {
 		this.#warnings = warnings;
 	}
 
-	get isStreamed(): boolean {
+	get isStreaming(): boolean {
 		return isTrue(this.#body.member('stream'));
 	}
 
@@ -59,11 +59,13 @@ class MessagesRequest implements Conversation {
 
 	outputCap(max: number | undefined): OutputCap {
 		const field = 'max_tokens';
-		const asked = numberIn(this.#body.member(field));
-		if (asked === undefined || !Number.isInteger(asked) || asked < 0) return rejectField(field, 'must be an integer of at least 1');
-		if (asked === 0) rejectField(field, 'must be at least 1: the model’s provider cannot write a prompt cache without output');
-		if (max !== undefined && asked > max) this.#warnings.add(field, `lowered to ${max}, the output limit of the model`);
-		return { field, value: Math.min(asked, max ?? asked), includesReasoning: true };
+		const requested = numberIn(this.#body.member(field));
+		if (requested === undefined || !Number.isInteger(requested) || requested < 0) {
+			return rejectField(field, 'must be an integer of at least 1');
+		}
+		if (requested === 0) rejectField(field, 'must be at least 1: the model’s provider cannot write a prompt cache without output');
+		if (max !== undefined && requested > max) this.#warnings.add(field, `lowered to ${max}, the output limit of the model`);
+		return { field, value: Math.min(requested, max ?? requested), includesReasoning: true };
 	}
 
 	number(name: NumberSetting): Setting<number> | undefined {
@@ -88,15 +90,15 @@ class MessagesRequest implements Conversation {
 	reasoning(): ReasoningSetting | undefined {
 		if (!this.#body.has('thinking') && !this.#body.has('output_config')) return undefined;
 		const thinking = this.#body.member('thinking');
-		const asked = this.#body.member('output_config').member('effort');
-		if (thinking.kind !== 'object' && !asked.isGiven) return undefined;
+		const requested = this.#body.member('output_config').member('effort');
+		if (thinking.kind !== 'object' && !requested.isGiven) return undefined;
 		const type = thinking.textOf('type');
-		const fields = { field: thinking.kind === 'object' ? 'thinking' : asked.path, effortField: asked.path };
+		const fields = { field: thinking.kind === 'object' ? 'thinking' : requested.path, effortField: requested.path };
 		if (type === 'disabled') return { ...fields, effort: 'none', budget: undefined, isShown: false };
 		const isShown = (type === 'enabled' || type === 'adaptive') && thinking.textOf('display') !== 'omitted';
 		return {
 			...fields,
-			effort: asked.isGiven ? (efforts.find((one) => one === asked.value()) ?? 'unknown') : undefined,
+			effort: requested.isGiven ? (efforts.find((one) => one === requested.value()) ?? 'unknown') : undefined,
 			budget: type === 'enabled' ? numberIn(thinking.member('budget_tokens')) : undefined,
 			isShown,
 		};

@@ -25,13 +25,13 @@ import type { RequestWarnings } from '../../conversation/request-translation.ts'
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
-const unasked = 'must be the id of a `tool_use` in the previous assistant message, with one result';
+const unsupported = 'must be the id of a `tool_use` in the previous assistant message, with one result';
 
 const pairingWords: PairingWords = {
-	unasked,
-	repeatedResult: unasked,
-	unanswered: 'must have its `tool_result` in the user message that follows',
-	unansweredMember: '.id',
+	unsupported,
+	repeatedResult: unsupported,
+	pendingCalls: 'must have its `tool_result` in the user message that follows',
+	unsupportedMember: '.id',
 	repeatedCall: 'must differ from the ids of the other calls',
 };
 
@@ -133,7 +133,7 @@ class TurnReader {
 		const content = block.member('content');
 		const parts: ContentPart[] = [];
 		if (content.isGiven && content.kind !== 'string') this.#addBlocks(content, parts);
-		this.#pairing.answer({ type: 'result', at, call, content: content.text() ?? parts, isError: isTrue(block.member('is_error')) });
+		this.#pairing.response({ type: 'result', at, call, content: content.text() ?? parts, isError: isTrue(block.member('is_error')) });
 	}
 
 	/** Adds a string, or a list of blocks. */

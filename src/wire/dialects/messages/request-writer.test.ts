@@ -102,13 +102,13 @@ const rejections: readonly (readonly [param: string, request: JsonObject])[] = [
 	['messages[1].name', { messages: [user, { role: 'function', name: 'f', content: 'x' }] }],
 ];
 
-test.each<[asked: JsonObject, temperature: number | undefined, warnings: readonly string[]]>([
+test.each<[requested: JsonObject, temperature: number | undefined, warnings: readonly string[]]>([
 	[{ temperature: 0.5 }, 0.5, []],
 	[{ temperature: 0.5, reasoning_effort: 'none' }, 0.5, []],
 	[{ temperature: 0.5, reasoning_effort: 'high' }, undefined, ['temperature: ignored']],
 	[{ temperature: 1, reasoning_effort: 'high' }, undefined, []],
-])('a model that thinks, by an effort too, takes no other temperature than its own: %j', (asked, temperature, warnings) => {
-	const translated = translateRequest('chat', 'messages', { messages: [user], ...asked }, { ...target, model: 'claude-opus-4-6' });
+])('a model that thinks, by an effort too, takes no other temperature than its own: %j', (requested, temperature, warnings) => {
+	const translated = translateRequest('chat', 'messages', { messages: [user], ...requested }, { ...target, model: 'claude-opus-4-6' });
 	expect([translated.body.temperature, translated.warnings]).toEqual([temperature, warnings]);
 });
 

@@ -34,7 +34,7 @@ export const messagesRequestWriter: RequestWriter = {
 			stop_sequences: writeStops(conversation, model, warnings),
 			metadata: writeUser(conversation.userId()),
 			service_tier: writeTier(conversation.serviceTier(), warnings),
-			stream: conversation.isStreamed ? true : undefined,
+			stream: conversation.isStreaming ? true : undefined,
 		};
 		return { body, headers: { 'anthropic-version': model.version } };
 	},

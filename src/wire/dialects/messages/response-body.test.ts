@@ -4,12 +4,12 @@ import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const folder = new URL('../../../../test/fixtures/translation/chat-to-messages/', import.meta.url);
 const recordings = readRecordings('anthropic');
-const call: TranslatedCall = {
+const call: ResponseContext = {
 	request: { model: 'alias', stream_options: { include_usage: true } },
 	model: 'alias',
 	requestId: 'req_1',
@@ -19,7 +19,7 @@ const call: TranslatedCall = {
 const baseName = (name: string): string => name.replace('anthropic/', '').replace('.json', '');
 
 test.each(recordings.filter(({ response }) => response.sse === undefined))('golden response to $name', async ({ name, response }) => {
-	const translated = chatToMessages.translateAnswer(response.json as JsonObject, call);
+	const translated = chatToMessages.translateResponse(response.json as JsonObject, call);
 	const expectation = new URL(`answers/${baseName(name)}.expected.json`, folder);
 	expect(existsSync(expectation)).toBe(true);
 	await expect(`${JSON.stringify(translated, null, '\t')}\n`).toMatchFileSnapshot(expectation.pathname);
@@ -43,7 +43,7 @@ interface Choice {
 }
 
 function choiceOf(body: JsonObject, request: JsonObject = {}): Choice {
-	const { choices } = chatToMessages.translateAnswer({ ...message, ...body }, { ...call, request });
+	const { choices } = chatToMessages.translateResponse({ ...message, ...body }, { ...call, request });
 	return (choices as readonly Choice[])[0] as Choice;
 }
 
@@ -105,13 +105,13 @@ describe('message', () => {
 });
 
 test('without usage none is reported', () => {
-	expect(chatToMessages.translateAnswer({ ...message, content: [], usage: undefined }, call)).not.toHaveProperty('usage');
+	expect(chatToMessages.translateResponse({ ...message, content: [], usage: undefined }, call)).not.toHaveProperty('usage');
 });
 
 test.each([{}, { type: 'error', error: {} }, { ...message, content: 'x' }, { ...message, content: [{ type: 'tool_use', id: 'a' }] }])(
 	'not a message: %j',
 	(body) => {
-		expect(() => chatToMessages.translateAnswer(body, call)).toThrow(UpstreamError);
+		expect(() => chatToMessages.translateResponse(body, call)).toThrow(UpstreamError);
 	},
 );
 

@@ -4,11 +4,11 @@ import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { TranslatedCall } from '../../conversation/response.ts';
+import type { ResponseContext } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const withUsage: JsonObject = { model: 'alias', stream: true, stream_options: { include_usage: true } };
-const callOf = (request: JsonObject): TranslatedCall => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
+const callOf = (request: JsonObject): ResponseContext => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
 
 const event = (type: string, members: JsonObject = {}): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 const start = event('message_start', {
@@ -76,11 +76,11 @@ describe.each(recordings)('$name', (recording) => {
 	test('reports usage only to clients that ask, and with the same meaning', () => {
 		const stream = translateBytes(chatToMessages, callOf({ model: 'alias', stream: true }));
 		const silent = dataOf(stream.push(recordedBytes(recording)));
-		const asked = dataOf(Buffer.from(whole));
+		const requested = dataOf(Buffer.from(whole));
 		expect(JSON.stringify(silent)).not.toContain('"usage"');
-		expect(asked.at(-2)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) as unknown } });
-		expect(asked.filter((one) => one !== '[DONE]' && (one as Chunk).usage === undefined)).toEqual([]);
-		const plain = asked.toSpliced(-2, 1).map((one) => (one === '[DONE]' ? one : { ...(one as Chunk), usage: undefined }));
+		expect(requested.at(-2)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) as unknown } });
+		expect(requested.filter((one) => one !== '[DONE]' && (one as Chunk).usage === undefined)).toEqual([]);
+		const plain = requested.toSpliced(-2, 1).map((one) => (one === '[DONE]' ? one : { ...(one as Chunk), usage: undefined }));
 		expect(silent).toEqual(JSON.parse(JSON.stringify(plain)));
 	});
 
@@ -133,7 +133,7 @@ test.each(readRecordings('anthropic').filter(({ response }) => response.sse === 
 	'folds to the non-streaming response: $name',
 	({ response }) => {
 		const recorded = response.json as JsonObject;
-		const whole = chatToMessages.translateAnswer(recorded, callOf(withUsage)) as unknown as {
+		const whole = chatToMessages.translateResponse(recorded, callOf(withUsage)) as unknown as {
 			readonly choices: readonly { readonly message: JsonObject; readonly finish_reason: string }[];
 			readonly usage: JsonObject;
 		};

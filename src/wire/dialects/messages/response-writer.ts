@@ -5,16 +5,16 @@ import { parseArguments } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
 	type ConversationUsage,
+	clientMessage,
 	type Finish,
 	type FinishReason,
 	type ProviderError,
+	type ResponseContext,
 	type ResponseSink,
 	type ResponseStart,
 	type ResponseWriting,
 	type StartedCall,
 	type ToolNaming,
-	type TranslatedCall,
-	toldToCaller,
 	type WrittenStream,
 } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
@@ -36,12 +36,12 @@ abstract class MessageWriter {
 	/** Unsigned reasoning is forwarded only to clients that asked for thinking. */
 	readonly wantsReasoning: boolean;
 	readonly takesChoices = false;
-	protected readonly call: TranslatedCall;
+	protected readonly call: ResponseContext;
 	readonly #toolNameOf: ToolNaming;
 	#callCount = 0;
 	protected stop: JsonObject = {};
 
-	constructor(call: TranslatedCall, toolNameOf: ToolNaming) {
+	constructor(call: ResponseContext, toolNameOf: ToolNaming) {
 		const { thinking } = call.request;
 		this.wantsReasoning = isJsonObject(thinking) && thinking.type !== 'disabled' && thinking.display !== 'omitted';
 		this.call = call;
@@ -106,7 +106,7 @@ abstract class MessageWriter {
 	}
 
 	protected finalUsage({ usage }: ConversationUsage): JsonObject {
-		return this.usageOf(toldToCaller(usage, this.call));
+		return this.usageOf(clientMessage(usage, this.call));
 	}
 }
 

@@ -22,7 +22,7 @@ const knownBlockMembers: ReadonlySet<string> = new Set(
 );
 
 /** Members of a response that contain no text, or are read by name. */
-const knownAnswerMembers: ReadonlySet<string> = new Set(
+const knownResponseMembers: ReadonlySet<string> = new Set(
 	'id type role model content stop_reason stop_sequence stop_details usage container context_management'.split(' '),
 );
 
@@ -64,9 +64,9 @@ export const messagesTextViews: TextViews = {
 		view.others(body, knownMembers, 'user', []);
 		return view;
 	},
-	answer(body) {
+	response(body) {
 		const view = new ViewBuilder();
-		viewAnswer(view, body, []);
+		viewResponse(view, body, []);
 		return view;
 	},
 	event(event) {
@@ -93,7 +93,7 @@ function viewKnownEvent(view: ViewBuilder, event: JsonObject, block: string): bo
 	view.block = `${block}start`;
 	view.isEachApart = true;
 	if (event.type === 'message_start' && isJsonObject(event.message)) {
-		viewAnswer(view, event.message, ['message']);
+		viewResponse(view, event.message, ['message']);
 	} else if (event.type === 'content_block_start' && isJsonObject(event.content_block)) {
 		viewStart(view, event.content_block, block);
 	} else if (event.type === 'message_delta' && isJsonObject(event.delta)) {
@@ -112,10 +112,10 @@ function endedBy(event: JsonObject, block: string): readonly string[] {
 	return isThought ? [] : [thoughtThread];
 }
 
-function viewAnswer(view: ViewBuilder, answer: JsonObject, path: ValuePath): void {
-	viewContent(view, 'assistant', 'text', answer.content, [...path, 'content']);
-	viewEnd(view, answer, path);
-	view.others(answer, knownAnswerMembers, 'assistant', path);
+function viewResponse(view: ViewBuilder, response: JsonObject, path: ValuePath): void {
+	viewContent(view, 'assistant', 'text', response.content, [...path, 'content']);
+	viewEnd(view, response, path);
+	view.others(response, knownResponseMembers, 'assistant', path);
 }
 
 /** Views the end of a response: a `refusal` explains itself in text. */

@@ -112,6 +112,6 @@ export function outputCapOf(conversation: Conversation, target: TranslationTarge
 	const cap = conversation.outputCap(max);
 	if (cap !== undefined) return cap;
 	const usual = max ?? leastMaximum;
-	const value = defaultMaxTokens ?? (conversation.isStreamed ? usual : Math.min(usual, nonStreamingDefault));
+	const value = defaultMaxTokens ?? (conversation.isStreaming ? usual : Math.min(usual, nonStreamingDefault));
 	return { value: Math.min(value, max ?? value), includesReasoning: false };
 }
