@@ -13,14 +13,14 @@ import { systemClock } from '../src/io/system-clock.ts';
 import { measureInput } from '../src/policy/budgets/estimate.ts';
 import { createGateway, type Gateway } from '../src/roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../src/roles/gateway/gateway-settings.ts';
-import { TrafficBook } from '../src/roles/gateway/traffic-resolver.ts';
+import { TrafficResolver } from '../src/roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../src/roles/gateway/unpriced-models.ts';
 import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
 import { restoreMissing } from '../src/stores/restoring-admission.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
 import { chat } from '../src/wire/dialects/chat/chat.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
-import { meterResponse, readTold } from '../src/wire/usage/usage-meter.ts';
+import { meterResponse, readReportedUsage } from '../src/wire/usage/usage-meter.ts';
 import { chatUsage } from '../src/wire/usage/usage-reader.ts';
 import { callerOf, testSettings } from '../test/support/gateway-bench.ts';
 import { chatRequest, chatResponse } from './workloads.ts';
@@ -56,7 +56,7 @@ const admission = restoreMissing(createMemoryAdmission({ clock: systemClock }), 
 });
 const reading = { nowMs: systemClock.nowMs(), requestsThisMinute: 1, tokensToday: 1, reservedTokens: 0, budgets: [] };
 const idle: Stores = {
-	ledger: { open: () => ({ failure: undefined }), close: (_row, told) => told('closed'), assess: () => undefined },
+	ledger: { open: () => ({ failure: undefined }), close: (_row, onClosed) => onClosed('closed'), assess: () => undefined },
 	admission: {
 		...admission,
 		admit: async () => ({ isAdmitted: true, reading }),
@@ -103,7 +103,7 @@ function open(stores: Stores): Gateway {
 				routingRules: () => [],
 			},
 			unpriced: new UnpricedModels(),
-			traffic: new TrafficBook({ clock: systemClock, log, metrics: noMetrics, chance: Math.random }),
+			traffic: new TrafficResolver({ clock: systemClock, log, metrics: noMetrics, chance: Math.random }),
 			clock: systemClock,
 			log,
 			readiness: () => ({ isReady: true, dependencies: {} }),
@@ -156,7 +156,7 @@ function readingUs(): number {
 	const times = 50_000;
 	const once = (): void => {
 		measureInput(parsed, chat.inputContent(parsed.members), 'gpt-4o');
-		meterResponse(httpResponse, readTold(httpResponse, chatUsage).usage, chatUsage, 1);
+		meterResponse(httpResponse, readReportedUsage(httpResponse, chatUsage).usage, chatUsage, 1);
 	};
 	for (let warm = 0; warm < times; warm++) once();
 	const before = process.threadCpuUsage();

@@ -18,7 +18,7 @@ import { createRequestIds } from '../src/io/request-ids.ts';
 import { systemClock } from '../src/io/system-clock.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
 import { openSqliteRecords } from '../src/stores/sqlite/sqlite-records.ts';
-import { closeRow } from '../test/support/close-entry.ts';
+import { closeEntry } from '../test/support/close-entry.ts';
 import { freePort } from '../test/support/product.ts';
 import { quantile } from './quantile.ts';
 
@@ -211,10 +211,10 @@ async function fill(dataDir: string, rows: number, teams: number): Promise<void>
 					dialect: 'chat',
 					isStreaming: false,
 					priceVersion: 'default:2026-11-21',
-					holdNanoUsd: 1_000_000n,
+					reservedNanoUsd: 1_000_000n,
 					budgets: ['all'],
 				}),
-				closeRow(ledger, {
+				closeEntry(ledger, {
 					id,
 					endedMs: startedMs + 900,
 					outcome: 'complete',

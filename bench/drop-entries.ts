@@ -4,4 +4,4 @@ import { LedgerQueue } from '../src/stores/sqlite/ledger/ledger-queue.ts';
 const row = { failure: undefined };
 
 LedgerQueue.prototype.open = () => row;
-LedgerQueue.prototype.close = (_row, told) => told('closed');
+LedgerQueue.prototype.close = (_row, onClosed) => onClosed('closed');

@@ -78,7 +78,7 @@ async function run(bench: GatewayBench, path: string, body: string, stream: read
 
 console.log('| stream | relayed, us an event | monitored | guarded |\n|---|---|---|---|');
 for (const [name, path, body, stream, model] of cases) {
-	const figures: string[] = [];
+	const measurements: string[] = [];
 	for (const guard of ['none', 'monitoring', 'blocking'] as const) {
 		const bench = gatewayWith(guard);
 		let best = Number.POSITIVE_INFINITY;
@@ -88,7 +88,7 @@ for (const [name, path, body, stream, model] of cases) {
 			const { user, system } = process.cpuUsage(start);
 			best = Math.min(best, (user + system) / 20 / stream.length);
 		}
-		figures.push(best.toFixed(2));
+		measurements.push(best.toFixed(2));
 	}
-	console.log(`| ${name} | ${figures.join(' | ')} |`);
+	console.log(`| ${name} | ${measurements.join(' | ')} |`);
 }

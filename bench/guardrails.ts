@@ -47,12 +47,12 @@ for (const [name, guardrails] of cases) {
 	const longUs = timeOf(5, () => void guardrails.screen([{ text: long, isJson: false }], 'input', 'team').run(1e9));
 	const events = prose.match(/[\s\S]{1,4}/g) ?? [];
 	const streamUs = timeOf(50, () => {
-		const held = guardrails.holdBack(false, 'team');
+		const held = guardrails.createHeldBackWindow(false, 'team');
 		for (const event of events) held.push(event);
 		held.end();
 	});
-	const figures = [requestUs.toFixed(1), partsUs.toFixed(1), (long.length / longUs).toFixed(1), (streamUs / events.length).toFixed(2)];
-	console.log(`| ${name} | ${figures.join(' | ')} |`);
+	const measurements = [requestUs.toFixed(1), partsUs.toFixed(1), (long.length / longUs).toFixed(1), (streamUs / events.length).toFixed(2)];
+	console.log(`| ${name} | ${measurements.join(' | ')} |`);
 }
 
 const hostile = ['a', 'a ', '(((', '4111 ', '1', '@', '&#9', '.', 'call 1 2 3 4 5 6 7 '].map((unit) => unit.repeat(100_000 / unit.length));

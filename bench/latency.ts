@@ -97,6 +97,6 @@ function leastDisturbedHalf(rounds: readonly Round[]): readonly Round[] {
 }
 
 function medianOf(rounds: readonly Latency[]): Latency {
-	const median = (figures: number[]): number => quantile(figures, 0.5);
+	const median = (measurements: number[]): number => quantile(measurements, 0.5);
 	return { p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)), p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)) };
 }

@@ -10,10 +10,10 @@ import { parseArgs } from 'node:util';
 import { noUsage } from '../src/core/usage.ts';
 import { createRequestIds } from '../src/io/request-ids.ts';
 import { systemClock } from '../src/io/system-clock.ts';
-import type { ClosedRow, Ledger, OpenRow } from '../src/stores/contracts/ledger.ts';
+import type { ClosedEntry, Ledger, OpenEntry } from '../src/stores/contracts/ledger.ts';
 import { openPostgresLedger, type PostgresLedger } from '../src/stores/postgres-ledger.ts';
 import { openSpoolingLedger, openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
-import { closeRow } from '../test/support/close-entry.ts';
+import { closeEntry } from '../test/support/close-entry.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
 /** Maximum of concurrent closes. */
@@ -39,7 +39,7 @@ const nextId = createRequestIds(systemClock);
 
 type Written = Pick<Ledger, 'open' | 'close'>;
 /** Cost of the loop below without a ledger. */
-const nothing: Written = { open: () => ({ failure: undefined }), close: (_row, told) => told('closed') };
+const nothing: Written = { open: () => ({ failure: undefined }), close: (_row, onClosed) => onClosed('closed') };
 
 for (const durability of values['only-postgres'] ? [] : (['process', 'power'] as const)) {
 	await withLedger(durability, async (ledger) => {
@@ -134,14 +134,14 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 	const cpu = process.threadCpuUsage();
 	await load(async (ledger, restMs, workMs = 0) => {
 		beBusy(workMs);
-		const row = openRow(nextId(), Date.now(), pairs++);
+		const row = openEntry(nextId(), Date.now(), pairs++);
 		const before = performance.now();
 		await ledger.open(row);
 		openMs.push(performance.now() - before);
 		if (restMs !== undefined) await new Promise((resolve) => setTimeout(resolve, restMs));
 		beBusy(workMs);
 		// Not awaited: no client waits for a close.
-		const closed = closeRow(ledger, closedRow(row.id, Date.now())).finally(() => closing.delete(closed));
+		const closed = closeEntry(ledger, closedEntry(row.id, Date.now())).finally(() => closing.delete(closed));
 		closing.add(closed);
 		// Limit on pending closes: an open waits for no database, so callers without other work would outrun it.
 		if (closing.size > mostClosing) await closed;
@@ -181,7 +181,7 @@ async function report(ledger: Ledger, dataDir: string): Promise<void> {
 			const index = written++;
 			const startedMs = monthStartMs + Math.floor((index / rowCount) * monthMs);
 			const id = nextId();
-			await Promise.all([ledger.open(openRow(id, startedMs, index)), closeRow(ledger, closedRow(id, startedMs + 900))]);
+			await Promise.all([ledger.open(openEntry(id, startedMs, index)), closeEntry(ledger, closedEntry(id, startedMs + 900))]);
 		}
 	};
 	const startMs = performance.now();
@@ -212,8 +212,8 @@ async function catchUp(url: string): Promise<void> {
 	let written = 0;
 	const fill = async (): Promise<void> => {
 		while (written < calls) {
-			const row = openRow(nextId(), Date.now(), written++);
-			await Promise.all([spooling.open(row), closeRow(spooling, closedRow(row.id, row.startedMs + 900))]);
+			const row = openEntry(nextId(), Date.now(), written++);
+			await Promise.all([spooling.open(row), closeEntry(spooling, closedEntry(row.id, row.startedMs + 900))]);
 		}
 	};
 	await Promise.all(Array.from({ length: 1000 }, fill));
@@ -242,7 +242,7 @@ async function shipUnderLoad(url: string): Promise<void> {
 		const ledger = await openPostgresLedger({ url, dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });
 		await pace(ledger, 100, 0.5);
 		let mostSpooled = 0;
-		const looking = setInterval(() => (mostSpooled = Math.max(mostSpooled, ledger.health().spooledRows)), 20);
+		const looking = setInterval(() => (mostSpooled = Math.max(mostSpooled, ledger.health().spooledEntries)), 20);
 		const { pairs, ...measured } = await pace(ledger, rate, seconds, restMs);
 		const startMs = performance.now();
 		await untilShipped(ledger);
@@ -263,9 +263,9 @@ async function shipUnderLoad(url: string): Promise<void> {
 /** Waits for a ledger that has entries to send. */
 async function untilShipped(ledger: PostgresLedger): Promise<void> {
 	for (let hasBegun = false; ; await new Promise((resolve) => setTimeout(resolve, 5))) {
-		const { spooledRows } = ledger.health();
-		hasBegun ||= spooledRows > 0;
-		if (hasBegun && spooledRows === 0) return;
+		const { spooledEntries } = ledger.health();
+		hasBegun ||= spooledEntries > 0;
+		if (hasBegun && spooledEntries === 0) return;
 	}
 }
 
@@ -306,7 +306,7 @@ async function withLedger(durability: 'process' | 'power', use: (ledger: Ledger,
 	}
 }
 
-function openRow(id: string, startedMs: number, index: number): OpenRow {
+function openEntry(id: string, startedMs: number, index: number): OpenEntry {
 	const team = (index * 7) % teams;
 	return {
 		id,
@@ -318,12 +318,12 @@ function openRow(id: string, startedMs: number, index: number): OpenRow {
 		dialect: index % 2 === 0 ? 'chat' : 'messages',
 		isStreaming: true,
 		priceVersion: 'default:2026-11-01',
-		holdNanoUsd: 12_345_678n,
+		reservedNanoUsd: 12_345_678n,
 		budgets: [`team-${team}`],
 	};
 }
 
-function closedRow(id: string, endedMs: number): ClosedRow {
+function closedEntry(id: string, endedMs: number): ClosedEntry {
 	const usage = { ...noUsage, inputTokens: 1234, cacheReadTokens: 5000, outputTokens: 321 };
 	return { id, endedMs, outcome: 'complete', status: 200, usage, costNanoUsd: 7_654_321n, isEstimated: false };
 }

@@ -50,8 +50,8 @@ With edge and gateway in processes of their own a request of 1 KB costs both tog
 }
 
 function rowsOf(size: string, read: (one: Measurement) => NonStreamingResponses): Row[] {
-	const addedLatency = (one: Measurement, figure: keyof Latency): number =>
-		read(one).latency.through[figure] - read(one).latency.direct[figure];
+	const addedLatency = (one: Measurement, measurement: keyof Latency): number =>
+		read(one).latency.through[measurement] - read(one).latency.direct[measurement];
 	return [
 		[`CPU a request, ${size} body (us)`, (one) => read(one).saturation.cpuMicrosPerRequest, 1],
 		[`requests a second, ${size} body`, (one) => read(one).saturation.requestsPerSecond, 0],
@@ -109,10 +109,10 @@ function renderTargets(measurements: readonly Measurement[]): string {
 	const lines = firstTargets.map(({ what, of, unit, digits, atMost, atLeast }) => {
 		const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;
 		const cells = ours.map((one) => {
-			const figure = of(one, named);
-			if (figure === undefined) return '-';
-			const isMet = figure <= (atMost ?? Number.POSITIVE_INFINITY) && figure >= (atLeast ?? Number.NEGATIVE_INFINITY);
-			return `${figure.toFixed(digits)} ${isMet ? 'met' : 'missed'}`;
+			const measurement = of(one, named);
+			if (measurement === undefined) return '-';
+			const isMet = measurement <= (atMost ?? Number.POSITIVE_INFINITY) && measurement >= (atLeast ?? Number.NEGATIVE_INFINITY);
+			return `${measurement.toFixed(digits)} ${isMet ? 'met' : 'missed'}`;
 		});
 		return row([what, `${bound} ${unit}`, ...cells]);
 	});
@@ -138,6 +138,6 @@ function ratio(own: number | undefined, other: number | undefined): string {
 	return own !== undefined && other !== undefined && other > 0 && own > 0 ? (own / other).toFixed(2) : '-';
 }
 
-function added(pair: StreamPair | undefined, figure: keyof StreamPair['through']): number | undefined {
-	return pair === undefined ? undefined : pair.through[figure] - pair.direct[figure];
+function added(pair: StreamPair | undefined, measurement: keyof StreamPair['through']): number | undefined {
+	return pair === undefined ? undefined : pair.through[measurement] - pair.direct[measurement];
 }

@@ -40,8 +40,8 @@ describe('the published figures of the content filter', () => {
 		['safe prompts that sound unsafe, blocked at 0.8', 'at most 10.0 %'],
 		['all labelled rows, harmful in any category, F1 at 0.5', 'at least 65.0 %'],
 	])('keep what was asked, both ways of measuring: %s, %s', (what, bound) => {
-		const [, crossValidated, heldOut, told] = requested.find(([name]) => name === what) ?? [];
-		expect(told).toBe(bound);
+		const [, crossValidated, heldOut, reportedBound] = requested.find(([name]) => name === what) ?? [];
+		expect(reportedBound).toBe(bound);
 		for (const measured of [crossValidated, heldOut]) {
 			expect(measured).toMatch(/^[\d.]+ % of \d+$/);
 			if (bound.startsWith('at least')) expect(percentOf(measured)).toBeGreaterThanOrEqual(percentOf(bound));
@@ -52,9 +52,9 @@ describe('the published figures of the content filter', () => {
 	it('have precision and recall at both thresholds for each head', () => {
 		const heads = tableOf('By head');
 		expect(heads.map(([head]) => head)).toEqual(contentHeads.map((head) => `\`${head}\``));
-		for (const [, ...figures] of heads) {
-			expect(figures).toHaveLength(6);
-			for (const figure of figures.slice(2)) expect(percentOf(figure)).toBeGreaterThan(0);
+		for (const [, ...measurements] of heads) {
+			expect(measurements).toHaveLength(6);
+			for (const measurement of measurements.slice(2)) expect(percentOf(measurement)).toBeGreaterThan(0);
 		}
 	});
 });

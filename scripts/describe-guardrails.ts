@@ -2,9 +2,9 @@ import { blockWords } from '../test/support/block-words.ts';
 import { measureFreshPii } from '../test/support/fresh-pii.ts';
 import { measureIpAddresses } from '../test/support/ip-suite.ts';
 import { type KeyHalf, keyHalves, keySeed, measureKeys, vendorCount } from '../test/support/key-suite.ts';
-import { buildWordList, holdsMatch, measureOrdinarySentences } from '../test/support/ordinary-sentences.ts';
+import { buildWordList, hasMatch, measureOrdinarySentences } from '../test/support/ordinary-sentences.ts';
 import { measurePii, type Recall } from '../test/support/pii-suite.ts';
-import { measureVariants, type VariantFigures } from '../test/support/pii-variants.ts';
+import { measureVariants, type VariantMeasurements } from '../test/support/pii-variants.ts';
 import { evasions, listedWords, safeSentences } from '../test/support/word-evasions.ts';
 
 /** Measures the built-in guardrails each time the page is generated. */
@@ -74,7 +74,7 @@ one session and measured once. No rule was changed for them.
 
 | kind | found |
 |---|---|
-${freshFigures()}
+${freshMeasurements()}
 
 To reproduce: \`npm run docs\` writes this page. \`npx vitest run src/policy/guardrails/pii\` checks
 that each column keeps 90 % of each kind, and flags at most 1 % of ordinary rows.
@@ -186,7 +186,7 @@ function missedLabelled(half: KeyHalf): string {
 	return String(labelled - foundLabelled);
 }
 
-function freshFigures(): string {
+function freshMeasurements(): string {
 	return measureFreshPii()
 		.map(({ kind, found, made }) => `| ${kind} | ${found} of ${made} |`)
 		.join('\n');
@@ -196,7 +196,7 @@ type VariantMeasurement = ReturnType<typeof measureVariants>;
 
 function variantRows(...columns: readonly (VariantMeasurement | undefined)[]): string {
 	const kinds = columns[0]?.kinds.map(({ kind }) => kind) ?? [];
-	const cell = (one: VariantFigures | undefined): string =>
+	const cell = (one: VariantMeasurements | undefined): string =>
 		one === undefined ? '' : `${one.found} of ${one.made} (${((100 * one.found) / one.made).toFixed(1)} %)`;
 	return kinds
 		.map((kind) => `| ${kind} | ${columns.map((column) => cell(column?.kinds.find((one) => one.kind === kind))).join(' | ')} |`)
@@ -214,7 +214,7 @@ function shareOf(half: readonly Recall[], kind: string): string {
 
 function measureWords(): { caught: number; tried: number; flagged: number } {
 	const list = buildWordList(listedWords);
-	const isFound = (text: string): boolean => holdsMatch(list, text);
+	const isFound = (text: string): boolean => hasMatch(list, text);
 	const texts = evasions.flatMap(([, disguise]) => listedWords.map((word) => `He said: ${disguise(word)}, and left.`));
 	return { caught: texts.filter(isFound).length, tried: texts.length, flagged: safeSentences.filter(isFound).length };
 }

@@ -74,11 +74,11 @@ test.each(bodies.flatMap((one) => wireNames.map((wire) => [...one, wire] as cons
 	'the thread reads a body as this one does: %s on the wire %s',
 	async (_name, body, wire) => {
 		const reader = createBodyReader();
-		for (const isKept of [true, false]) {
+		for (const isRetained of [true, false]) {
 			const bytes = Buffer.from(body);
 			const expected = readRequest(bytes, wireNamed(wire), target);
-			expect(await reader.read(bytes, wireNamed(wire), target, isKept)).toEqual(expected);
-			if (isKept) expect(bytes.length).toBe(body.length);
+			expect(await reader.read(bytes, wireNamed(wire), target, isRetained)).toEqual(expected);
+			if (isRetained) expect(bytes.length).toBe(body.length);
 		}
 	},
 );

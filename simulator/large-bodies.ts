@@ -17,8 +17,8 @@ interface Waiter {
 }
 
 export interface BodyReader {
-	/** @param isKept false: the bytes are transferred to the thread and cannot be read afterwards, which saves a copy. */
-	read(bytes: Buffer, wire: Wire, target: WireTarget, isKept: boolean): ReadRequest | Promise<ReadRequest>;
+	/** @param isRetained false: the bytes are transferred to the thread and cannot be read afterwards, which saves a copy. */
+	read(bytes: Buffer, wire: Wire, target: WireTarget, isRetained: boolean): ReadRequest | Promise<ReadRequest>;
 }
 
 const threadName = 'simulator-bodies';
@@ -51,7 +51,7 @@ export function createBodyReader(): BodyReader {
 	};
 
 	return {
-		read(bytes, wire, target, isKept) {
+		read(bytes, wire, target, isRetained) {
 			if (bytes.length <= largeBodyBytes) return readRequest(bytes, wire, target);
 			thread ??= start();
 			const { worker, waiting } = thread;
@@ -61,7 +61,7 @@ export function createBodyReader(): BodyReader {
 				waiting.set(number, { resolve, reject });
 				const question: BodyQuestion = { number, wire: wire.name, target: { ...target, query: target.query.toString() }, bytes };
 				const isWholeBuffer = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
-				worker.postMessage(question, !isKept && isWholeBuffer ? [bytes.buffer] : []);
+				worker.postMessage(question, !isRetained && isWholeBuffer ? [bytes.buffer] : []);
 			});
 		},
 	};

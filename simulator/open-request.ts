@@ -6,10 +6,10 @@ import type { Usage } from './plan/response-plan.ts';
 import type { EngineWireName } from './wires/moderation-wire.ts';
 import type { WireName } from './wires/wire.ts';
 import { type Bill, nothingBilled, type RequestOutcome } from './witness/bill.ts';
-import { lastFour, type RequestLog, type RequestRow } from './witness/received-requests.ts';
+import { lastFour, type RequestEntry, type RequestLog } from './witness/received-requests.ts';
 
 export interface OpenRequest {
-	readonly row: RequestRow;
+	readonly row: RequestEntry;
 	identify(key: string, model: string): void;
 	/** Marks the request as accepted: its input is billed from now on, whatever happens. */
 	accept(usage: Usage): void;

@@ -18,7 +18,7 @@ export interface Threads {
 	clear(): void;
 }
 
-interface Kept {
+interface Retained {
 	readonly body: JsonObject;
 	readonly size: number;
 	isContinued: boolean;
@@ -29,19 +29,19 @@ const beta = 'message-threads-2026-08-12';
 /** Fields that only the turn that creates a thread can set. */
 const createOnly = ['system', 'tools'];
 const unsupportedFields = ['context_management', 'fallbacks'];
-const maxKept = 1000;
+const maxRetained = 1000;
 const maxUnits = 67_108_864;
 
 export function createThreads(): Threads {
-	const kept = new Map<string, Kept>();
+	const retained = new Map<string, Retained>();
 	let units = 0;
 
-	const remember = (key: string, entry: Kept): void => {
-		kept.set(key, entry);
+	const remember = (key: string, entry: Retained): void => {
+		retained.set(key, entry);
 		units += entry.size;
-		for (const [oldest, { size }] of kept) {
-			if (kept.size <= maxKept && units <= maxUnits) break;
-			kept.delete(oldest);
+		for (const [oldest, { size }] of retained) {
+			if (retained.size <= maxRetained && units <= maxUnits) break;
+			retained.delete(oldest);
 			units -= size;
 		}
 	};
@@ -56,7 +56,7 @@ export function createThreads(): Threads {
 			if (unsupported.length > 0) {
 				throw threadError('thread_unsupported_request', `thread: not supported together with ${unsupported.join(', ')}`, { unsupported });
 			}
-			const previous = previousOf(objectOf(thread), account, kept);
+			const previous = previousOf(objectOf(thread), account, retained);
 			const whole = previous === undefined ? rest : continued(previous.body, rest);
 			if (previous !== undefined && target.action === 'generate') previous.isInFlight = true;
 			return {
@@ -73,13 +73,13 @@ export function createThreads(): Threads {
 			};
 		},
 		clear() {
-			kept.clear();
+			retained.clear();
 			units = 0;
 		},
 	};
 }
 
-function previousOf(thread: JsonObject, account: string, kept: ReadonlyMap<string, Kept>): Kept | undefined {
+function previousOf(thread: JsonObject, account: string, retained: ReadonlyMap<string, Retained>): Retained | undefined {
 	if (thread['type'] === 'create') return undefined;
 	if (thread['type'] !== 'continue') {
 		throw new VendorError(
@@ -89,7 +89,7 @@ function previousOf(thread: JsonObject, account: string, kept: ReadonlyMap<strin
 	}
 	const id = textOf(thread['previous_message_id']);
 	if (id === '') throw new VendorError('invalid', 'thread.continue.previous_message_id: Field required');
-	const previous = kept.get(`${account} ${id}`);
+	const previous = retained.get(`${account} ${id}`);
 	if (previous === undefined) {
 		throw threadError('thread_not_found', `No usable thread state was found for previous_message_id ${id}.`, {}, 404);
 	}

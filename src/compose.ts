@@ -147,7 +147,7 @@ async function composeIdentity(world: World, records: RecordStore): Promise<Part
 	const { createIdentity } = await import('./roles/identity/identity.ts');
 	const { openSigningKeys } = await import('./composition/open-signing-keys.ts');
 	const { config, clock, log, newRequestId, connections } = world;
-	const { signingKeys, prepareSealing } = openSigningKeys(config, records.signingKeys, log);
+	const { signingKeys, prepareEncryption } = openSigningKeys(config, records.signingKeys, log);
 	const role = createIdentity(
 		{ ...identitySettings(config), maxConnections: connections.documents },
 		{ records: { ...records, signingKeys }, clock, log, newId: newRequestId },
@@ -157,9 +157,9 @@ async function composeIdentity(world: World, records: RecordStore): Promise<Part
 	return {
 		role,
 		prepare(next) {
-			const useSealing = prepareSealing(next);
+			const useEncryption = prepareEncryption(next);
 			return () => {
-				useSealing();
+				useEncryption();
 				const settings = liveIdentitySettings(next);
 				reconfigured = reconfigured
 					.then(() => role.reconfigure(settings))

@@ -15,7 +15,7 @@ export interface FitOptions {
 	readonly learningRate: number;
 	readonly decay: number;
 	/** Minimum number of rows in a bucket; buckets with fewer get no weight. */
-	readonly leastRows: number;
+	readonly minRows: number;
 }
 
 export interface Fitted {
@@ -27,12 +27,12 @@ export interface Fitted {
 const heads = contentHeads.length;
 
 export function fit(examples: readonly Example[], features: number, options: FitOptions): Fitted {
-	const { seed, epochs, learningRate, decay, leastRows } = options;
+	const { seed, epochs, learningRate, decay, minRows } = options;
 	const weights = new Float64Array(features * heads);
 	const squares = new Float64Array(features * heads).fill(1e-3);
 	const intercepts = new Float64Array(heads).fill(-3);
 	const interceptSquares = new Float64Array(heads).fill(1);
-	const isLearned = learnedFeatures(examples, features, leastRows);
+	const isLearned = learnedFeatures(examples, features, minRows);
 	const boosts = positiveBoosts(examples);
 	const random = randomFrom(seed);
 	const order = examples.map((_, index) => index);
@@ -158,12 +158,12 @@ function positiveBoosts(examples: readonly Example[]): number[] {
 	});
 }
 
-function learnedFeatures(examples: readonly Example[], features: number, leastRows: number): Uint8Array {
+function learnedFeatures(examples: readonly Example[], features: number, minRows: number): Uint8Array {
 	const rows = new Uint32Array(features);
 	for (const { windows } of examples) {
 		for (const id of new Set(windows.flatMap((window) => [...window.features]))) rows[id] = (rows[id] ?? 0) + 1;
 	}
-	return Uint8Array.from(rows, (count, id) => (id >= bucketCount || count >= leastRows ? 1 : 0));
+	return Uint8Array.from(rows, (count, id) => (id >= bucketCount || count >= minRows ? 1 : 0));
 }
 
 /** Returns a Mulberry32 generator. */

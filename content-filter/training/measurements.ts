@@ -59,7 +59,7 @@ interface Promised {
 	readonly what: string;
 	readonly value: number;
 	readonly bound: string;
-	readonly isKept: boolean;
+	readonly isRetained: boolean;
 	readonly rows: number;
 }
 
@@ -74,7 +74,7 @@ export function promisesOf(judged: readonly Judged[]): Promised[] {
 		const value = rows.filter(({ highest }) => highest >= threshold).length / rows.length;
 		const { least, most } = limits;
 		const bound = least !== undefined ? `at least ${percent(least)}` : most !== undefined ? `at most ${percent(most)}` : '';
-		return { what, value, bound, isKept: value >= (least ?? 0) && value <= (most ?? 1), rows: rows.length };
+		return { what, value, bound, isRetained: value >= (least ?? 0) && value <= (most ?? 1), rows: rows.length };
 	};
 	const quality = (
 		what: string,
@@ -85,7 +85,7 @@ export function promisesOf(judged: readonly Judged[]): Promised[] {
 		const rows = judged.filter(({ row }) => belongs(row));
 		const value = valueOf(qualityOf(rows.map(({ row, highest }) => ({ isPresent: isHarmful(row), isFound: highest >= 0.5 }))));
 		const bound = least > 0 ? `at least ${percent(least)}` : '';
-		return { what, value, bound, isKept: value >= least, rows: rows.length };
+		return { what, value, bound, isRetained: value >= least, rows: rows.length };
 	};
 	const isLabelled = (row: LabelledRow): boolean => !isForeign(row) && isPublicRow(row);
 	return [

@@ -20,7 +20,7 @@ import { quantise, uncalibrated } from './quantise.ts';
 import { readSafePrompts } from './safe-prompts.ts';
 import { featureCount, readWindows } from './window-features.ts';
 
-const options: FitOptions = { seed: 20_261_121, epochs: 8, learningRate: 0.3, decay: 1e-3, leastRows: 2 };
+const options: FitOptions = { seed: 20_261_121, epochs: 8, learningRate: 0.3, decay: 1e-3, minRows: 2 };
 
 /** Start of the held-out range. Neither training nor the choice of thresholds uses these rows. */
 const testFrom = 0.8;
@@ -66,8 +66,8 @@ for (const [how, judged] of [
 	['cross-validated', crossValidated],
 	['held out', heldOut],
 ] as const) {
-	for (const { what, value, bound, isKept } of promisesOf(judged)) {
-		process.stdout.write(`${isKept ? 'ok  ' : 'MISS'} ${how}: ${(value * 100).toFixed(2)} % ${what} ${bound}\n`);
+	for (const { what, value, bound, isRetained } of promisesOf(judged)) {
+		process.stdout.write(`${isRetained ? 'ok  ' : 'MISS'} ${how}: ${(value * 100).toFixed(2)} % ${what} ${bound}\n`);
 	}
 }
 

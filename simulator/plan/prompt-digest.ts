@@ -66,8 +66,10 @@ const notes = new Set(['description', 'title', '$comment', 'examples', 'example'
 function withoutNotes(node: unknown): unknown {
 	if (Array.isArray(node)) return node.map(withoutNotes);
 	if (!isObject(node)) return node;
-	const kept = Object.entries(node).filter(([name, value]) => !(notes.has(name) && typeof value === 'string' && value.length > noteUnits));
-	return Object.fromEntries(kept.map(([name, value]) => [name, withoutNotes(value)]));
+	const retained = Object.entries(node).filter(
+		([name, value]) => !(notes.has(name) && typeof value === 'string' && value.length > noteUnits),
+	);
+	return Object.fromEntries(retained.map(([name, value]) => [name, withoutNotes(value)]));
 }
 
 const outlineUnits = 65_536;

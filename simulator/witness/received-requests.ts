@@ -6,7 +6,7 @@ import type { HeaderFields, HttpRequest } from '../../src/core/handler.ts';
 import type { BilledTokens, RequestOutcome } from './bill.ts';
 import { nothingBilled } from './bill.ts';
 
-export interface RequestRow {
+export interface RequestEntry {
 	/** Request id in the vendor's response header. */
 	readonly id: string;
 	readonly time: string;
@@ -35,9 +35,14 @@ export interface Received {
 }
 
 export interface RequestLog {
-	open(row: Pick<RequestRow, 'id' | 'time' | 'method' | 'path' | 'query' | 'wire'>): RequestRow;
+	open(row: Pick<RequestEntry, 'id' | 'time' | 'method' | 'path' | 'query' | 'wire'>): RequestEntry;
 	/** @param body stored for display; undefined: only its digest is stored. */
-	keepReceived(row: RequestRow, request: Pick<HttpRequest, 'headers' | 'announcedLength'>, sha256: string, body: Buffer | undefined): void;
+	keepReceived(
+		row: RequestEntry,
+		request: Pick<HttpRequest, 'headers' | 'announcedLength'>,
+		sha256: string,
+		body: Buffer | undefined,
+	): void;
 	/** Returns the newest requests first. */
 	list(filter: {
 		limit: number;
@@ -49,18 +54,18 @@ export interface RequestLog {
 	clear(): void;
 }
 
-const mostRows = 100_000;
+const maxRows = 100_000;
 const mostReceived = 1000;
 const mostBodyBytes = 67_108_864;
 
 export function createRequestLog(): RequestLog {
-	let rows: RequestRow[] = [];
-	const received = new Map<RequestRow, Received>();
+	let rows: RequestEntry[] = [];
+	const received = new Map<RequestEntry, Received>();
 	let bodyBytes = 0;
 
 	const dropOldestReceived = (): void => {
-		for (const [row, kept] of received) {
-			bodyBytes -= kept.body?.length ?? 0;
+		for (const [row, retained] of received) {
+			bodyBytes -= retained.body?.length ?? 0;
 			received.delete(row);
 			return;
 		}
@@ -68,7 +73,7 @@ export function createRequestLog(): RequestLog {
 
 	return {
 		open(start) {
-			const row: RequestRow = {
+			const row: RequestEntry = {
 				...start,
 				key: '',
 				model: '',
@@ -82,18 +87,18 @@ export function createRequestLog(): RequestLog {
 				durationMs: null,
 			};
 			rows.push(row);
-			if (rows.length >= 2 * mostRows) rows = rows.slice(-mostRows);
+			if (rows.length >= 2 * maxRows) rows = rows.slice(-maxRows);
 			return row;
 		},
 		keepReceived(row, request, sha256, body) {
-			const kept: Received = { headers: withoutSecrets(withLength(request)), bodySha256: sha256, body };
-			bodyBytes += kept.body?.length ?? 0;
-			received.set(row, kept);
+			const retained: Received = { headers: withoutSecrets(withLength(request)), bodySha256: sha256, body };
+			bodyBytes += retained.body?.length ?? 0;
+			received.set(row, retained);
 			while (received.size > mostReceived || (bodyBytes > mostBodyBytes && received.size > 1)) dropOldestReceived();
 		},
 		list({ limit, key, model, dialect, id }) {
 			const found: object[] = [];
-			const oldest = Math.max(0, rows.length - mostRows);
+			const oldest = Math.max(0, rows.length - maxRows);
 			for (let index = rows.length - 1; index >= oldest && found.length < limit; index--) {
 				const row = rows[index];
 				if (row === undefined) break;
@@ -129,15 +134,15 @@ const secretHeaders = [
 ];
 
 function withoutSecrets(headers: HeaderFields): Record<string, string | string[] | undefined> {
-	const kept: Record<string, string | string[] | undefined> = { ...headers };
+	const retained: Record<string, string | string[] | undefined> = { ...headers };
 	for (const name of secretHeaders) {
-		const value = kept[name];
-		if (value !== undefined) kept[name] = `…${lastFour(String(value))}`;
+		const value = retained[name];
+		if (value !== undefined) retained[name] = `…${lastFour(String(value))}`;
 	}
-	return kept;
+	return retained;
 }
 
-function renderRow(row: RequestRow, received: Received | undefined): object {
+function renderRow(row: RequestEntry, received: Received | undefined): object {
 	return {
 		id: row.id,
 		time: row.time,

@@ -10,7 +10,7 @@ test('the counter store, the ledger and unpriced models are shown as they are at
 	const metrics = createMetrics();
 	const unpriced = new UnpricedModels();
 	let store = { isReachable: true, uncounted: 0, rejected: 0, failures: 0, outages: 0, undelivered: 0, lost: 0, unrestoredTeams: 0 };
-	let shipping = { isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null as number | null, unstorableEntries: 0 };
+	let shipping = { isShipping: true, spooledEntries: 0, oldestSpooledAgeMs: null as number | null, unstorableEntries: 0 };
 	const health = { ...createMemoryLedger().health() };
 	measureAccounting(metrics, { ledger: { health: () => ({ ...health, ...shipping }) }, unpriced, counterStore: () => store });
 	const scrape = async () => readExposition((await metrics.scrape()).text);
@@ -22,7 +22,7 @@ test('the counter store, the ledger and unpriced models are shown as they are at
 	]);
 
 	store = { isReachable: false, uncounted: 7, rejected: 1, failures: 9, outages: 1, undelivered: 4, lost: 2, unrestoredTeams: 3 };
-	shipping = { isShipping: false, spooledRows: 12, oldestSpooledAgeMs: 2500, unstorableEntries: 3 };
+	shipping = { isShipping: false, spooledEntries: 12, oldestSpooledAgeMs: 2500, unstorableEntries: 3 };
 	unpriced.note({ provider: 'b', model: 'new' } as Parameters<UnpricedModels['note']>[0], 'allow', createRememberedLog());
 	series = await scrape();
 	expect(figures('counter_store_up', 'counter_store_outages_total', 'counter_store_failures_total', 'uncounted_requests_total')).toEqual([

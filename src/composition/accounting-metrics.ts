@@ -82,12 +82,12 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 	metrics.gauge(
 		'tollgate_ledger_queued_entries',
 		'Entries queued for the disk.',
-		read(({ queuedRows }) => queuedRows),
+		read(({ queuedEntries }) => queuedEntries),
 	);
 	metrics.total(
 		'tollgate_ledger_write_failures_total',
 		'Failed entry writes.',
-		read(({ rejectedRows }) => rejectedRows),
+		read(({ rejectedEntries }) => rejectedEntries),
 	);
 	metrics.total(
 		'tollgate_ledger_lost_entries_total',
@@ -107,7 +107,7 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 	metrics.gauge(
 		'tollgate_ledger_spooled_entries',
 		'Entries not sent to PostgreSQL yet.',
-		read(({ spooledRows }) => spooledRows),
+		read(({ spooledEntries }) => spooledEntries),
 	);
 	metrics.gauge(
 		'tollgate_ledger_oldest_spooled_age_seconds',

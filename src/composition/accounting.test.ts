@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { closeRow } from '../../test/support/close-entry.ts';
+import { closeEntry } from '../../test/support/close-entry.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
@@ -33,7 +33,7 @@ const row = {
 	dialect: 'chat',
 	isStreaming: false,
 	priceVersion: 'v',
-	holdNanoUsd: 0n,
+	reservedNanoUsd: 0n,
 	budgets: [],
 };
 
@@ -47,7 +47,7 @@ it('the budget of a model is computed from its requests under all names, except 
 		const startedMs = clock.nowMs();
 		await ledger.open({ ...row, id: model, startedMs, model });
 		const ended = { endedMs: startedMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;
-		await closeRow(ledger, { id: model, ...ended, costNanoUsd });
+		await closeEntry(ledger, { id: model, ...ended, costNanoUsd });
 	}
 	const snapshot = await openRecordsSnapshot(records, [], { clock, log: silentLog });
 	const sumUp = sumUpFrom(ledger, snapshot, {
@@ -71,8 +71,8 @@ it('the budget of a model is computed from its requests under all names, except 
 
 it('counters that are restored after a reload follow the running configuration, not that of the start', async () => {
 	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-accounting-'));
-	const configWith = (totalMs: number, facts: string) => {
-		const provider = `{ kind: openai, base_url: "https://b.example/v1", model_capabilities: { ours: ${facts} } }`;
+	const configWith = (totalMs: number, record: string) => {
+		const provider = `{ kind: openai, base_url: "https://b.example/v1", model_capabilities: { ours: ${record} } }`;
 		const text = `data_dir: ${dataDir}\ngateway: { timeouts: { total_ms: ${totalMs} } }\nproviders: { b: ${provider} }`;
 		return parseConfig(text, { file: null, env: {} }).config;
 	};
@@ -91,7 +91,7 @@ it('counters that are restored after a reload follow the running configuration, 
 	const startedMs = systemClock.nowMs();
 	await accounting.ledger.open({ ...row, id: 'ended', startedMs, model: 'ours' });
 	const ended = { endedMs: startedMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;
-	await closeRow(accounting.ledger, { id: 'ended', ...ended, costNanoUsd: 7n });
+	await closeEntry(accounting.ledger, { id: 'ended', ...ended, costNanoUsd: 7n });
 	await accounting.ledger.open({ ...row, id: 'open', startedMs: startedMs - 350_000, model: 'ours' });
 	const restored = async () => {
 		const { budgets, inFlightRequests } = await accounting.sumUp('red', [], startedMs - 1000);

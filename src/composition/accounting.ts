@@ -9,10 +9,10 @@ import { totalTokens } from '../core/usage.ts';
 import { counterName, modelOfCounter } from '../policy/limits/terms-resolver.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import type { AdminPorts } from '../roles/admin/admin-settings.ts';
-import { TrafficBook } from '../roles/gateway/traffic-resolver.ts';
+import { TrafficResolver } from '../roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, type ReservedRequest, rememberEndedMs } from '../stores/contracts/admission.ts';
-import type { Ledger, LedgerReader, LedgerRow, OpenRequest, RowPage, SummaryRow } from '../stores/contracts/ledger.ts';
+import type { EntryPage, Ledger, LedgerEntry, LedgerReader, OpenRequest, UsageSummary } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { beginCounterRun, releaseDeadRuns } from '../stores/counter-instances.ts';
 import { failOpen } from '../stores/failing-open-admission.ts';
@@ -25,7 +25,7 @@ import type { World } from './app-context.ts';
 import { type ListModel, listModels } from './listed-models.ts';
 import { openLedger } from './open-stores.ts';
 import { ProviderReporter } from './provider-reports.ts';
-import { RecoveredBookings } from './recovered-settlements.ts';
+import { RecoveredSettlements } from './recovered-settlements.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 
 export interface Accounting {
@@ -34,7 +34,7 @@ export interface Accounting {
 	/** Models that were requested without a price. */
 	readonly unpriced: UnpricedModels;
 	/** Provider traffic that the requests of this process report. */
-	readonly traffic: TrafficBook;
+	readonly traffic: TrafficResolver;
 	/** Provider reports of all processes that serve requests. @throws UpstreamError `records_unavailable` in a process that serves none. */
 	providerReports(): Promise<readonly ProviderReport[]>;
 	readonly ledger: Ledger;
@@ -64,14 +64,18 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	ledger
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const terms = { ...world, listing: () => listModels(current), holdMs: (isStreaming: boolean) => longestHoldMs(current, isStreaming) };
+	const terms = {
+		...world,
+		listing: () => listModels(current),
+		reservationMs: (isStreaming: boolean) => reservationLimitMs(current, isStreaming),
+	};
 	const sumUp = sumUpFrom(ledger, records, terms);
 	const { admission, countersAtHand, counterStore, abandon } = await openAdmission(world, sumUp);
 	opened.defer(() => admission.close());
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are restored from the ledger, which has these requests. Shared counters need the settlements.
-	const recovered = new RecoveredBookings({ ...world, settings: gatewaySettings(config), records, admission });
+	const recovered = new RecoveredSettlements({ ...world, settings: gatewaySettings(config), records, admission });
 	if (config.stores.counters === 'memory') {
 		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted requests were not checked', { cause }));
 	} else {
@@ -80,11 +84,11 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		const unrecorded = new UnrecordedReservations({ ...world, dataDir: config.data_dir, abandon });
 		opened.defer(() => unrecorded.stop());
 		void recovered
-			.settleAgain(rowsSince(ledger, sinceMs), sinceMs)
+			.settleAgain(entriesSince(ledger, sinceMs), sinceMs)
 			.catch((cause: unknown) => log.warn('recent settlements were not replayed', { cause }))
 			.then(() => unrecorded.release());
 	}
-	const traffic = new TrafficBook({ ...world, chance: Math.random });
+	const traffic = new TrafficResolver({ ...world, chance: Math.random });
 	const reporter = config.roles.includes('gateway')
 		? new ProviderReporter({ ...world, store: store.providerReports, report: () => traffic.report() })
 		: undefined;
@@ -140,7 +144,7 @@ async function openAdmission({ config, clock, log, opened }: World, sumUp: SumUp
 }
 
 /** Maximum duration of a request, plus the time to settle it. */
-function longestHoldMs({ gateway: { timeouts } }: Config, isStreaming: boolean): number {
+function reservationLimitMs({ gateway: { timeouts } }: Config, isStreaming: boolean): number {
 	return (isStreaming ? Math.max(timeouts.total_ms, timeouts.stream_total_ms) : timeouts.total_ms) + 30_000;
 }
 
@@ -150,7 +154,7 @@ const lateMs = 60_000;
 const msPerDay = 86_400_000;
 
 /** Page size of the search for requests that may have ended recently. */
-const rowsAtOnce = 1000;
+const entriesAtOnce = 1000;
 const mostPages = 100;
 
 export interface SumUpTerms {
@@ -158,14 +162,14 @@ export interface SumUpTerms {
 	/** Price list lookup of the current configuration. */
 	readonly listing: () => ListModel;
 	/** Maximum lifetime of a request's reservation. */
-	readonly holdMs?: (isStreaming: boolean) => number;
+	readonly reservationMs?: (isStreaming: boolean) => number;
 }
 
 /** Computes a team's counters. A budget's name says what it covers, so each budget is a sum over the ledger. */
 export function sumUpFrom(
 	ledger: Pick<LedgerReader, 'readTeam'>,
 	records: Pick<RecordsSnapshot, 'budgetsOf' | 'budgetsFor'>,
-	{ clock, listing, holdMs = () => 0 }: SumUpTerms,
+	{ clock, listing, reservationMs = () => 0 }: SumUpTerms,
 ): SumUpTeam {
 	return async (team, requested, endedSinceMs) => {
 		const nowMs = clock.nowMs();
@@ -175,7 +179,7 @@ export function sumUpFrom(
 		const spans = byPeriod.map(([period]) => ({ ...monthOf(period), period: 'month' as const }));
 		// Requests that ended before this process started are not settled any more.
 		const isLate = endedSinceMs < nowMs;
-		const longestMs = Math.max(rememberEndedMs, holdMs(true), holdMs(false));
+		const longestMs = Math.max(rememberEndedMs, reservationMs(true), reservationMs(false));
 		const { sums, openRequests, endedIds } = await ledger.readTeam({
 			team,
 			spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
@@ -187,11 +191,11 @@ export function sumUpFrom(
 			tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
 			budgets: byPeriod.flatMap(([period, wanted], index) => sumUpBudgets(team, period, wanted, months[index] ?? [])),
 			endedIds,
-			...(isLate && { inFlightRequests: stillHeld(openRequests) }),
+			...(isLate && { inFlightRequests: stillReserved(openRequests) }),
 		};
 	};
 
-	function sumUpBudgets(team: string, period: string, wanted: readonly BudgetPeriod[], rows: readonly SummaryRow[]): BudgetTotal[] {
+	function sumUpBudgets(team: string, period: string, wanted: readonly BudgetPeriod[], rows: readonly UsageSummary[]): BudgetTotal[] {
 		const listed = listing();
 		const counting = rows.map((row) => ({ ...row, budgets: records.budgetsFor(team, row.model, listed(row)).map(({ model }) => model) }));
 		return [...new Set(wanted.map((one) => one.budget))].map((budget) => {
@@ -203,14 +207,14 @@ export function sumUpFrom(
 		});
 	}
 
-	function stillHeld(requests: readonly OpenRequest[]): ReservedRequest[] {
+	function stillReserved(requests: readonly OpenRequest[]): ReservedRequest[] {
 		const nowMs = clock.nowMs();
 		return requests
-			.map(({ id, startedMs, isStreaming, budgets, holdNanoUsd }) => {
-				const holds = budgets.map((budget) => ({ budget, period: periodOf(startedMs), amountNanoUsd: holdNanoUsd }));
-				return { id, admittedMs: startedMs, holdMs: startedMs + holdMs(isStreaming) - nowMs, holds };
+			.map(({ id, startedMs, isStreaming, budgets, reservedNanoUsd }) => {
+				const reservations = budgets.map((budget) => ({ budget, period: periodOf(startedMs), amountNanoUsd: reservedNanoUsd }));
+				return { id, admittedMs: startedMs, reservationMs: startedMs + reservationMs(isStreaming) - nowMs, reservations };
 			})
-			.filter((request) => request.holdMs > 0);
+			.filter((request) => request.reservationMs > 0);
 	}
 }
 
@@ -225,10 +229,10 @@ export function spentBy(sumUp: SumUpTeam, clock: Clock): AdminPorts['sumUpSpent'
 }
 
 /** Lists entries newest first, and stops at entries that started so long before `sinceMs` that they also ended before it. */
-async function* rowsSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number): AsyncGenerator<LedgerRow> {
+async function* entriesSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number): AsyncGenerator<LedgerEntry> {
 	let cursor: string | null = null;
 	for (let page = 0; page < mostPages; page++) {
-		const { rows, nextCursor }: RowPage = await ledger.list({ limit: rowsAtOnce, ...(cursor !== null && { cursor }) });
+		const { rows, nextCursor }: EntryPage = await ledger.list({ limit: entriesAtOnce, ...(cursor !== null && { cursor }) });
 		yield* rows;
 		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - rememberEndedMs) return;
 		cursor = nextCursor;

@@ -78,13 +78,13 @@ export function configuredRecords(config: Config): ConfiguredRecords {
 		tiers,
 		budgetDefaults: budgets,
 		unregisteredClients,
-		pinnedTeams: configuredTeams(config),
-		pinnedClients: config.identity.clients.map(({ id, name, scopes }) => ({ id, name: name ?? id, scopes })),
+		configTeams: configuredTeams(config),
+		configClients: config.identity.clients.map(({ id, name, scopes }) => ({ id, name: name ?? id, scopes })),
 		providers: providers.map((settings) => ({
 			name: settings.name,
 			kind: settings.kind,
 			isConfigured: new Provider(settings).isConfigured,
-			vendorModel: (model) => settings.modelFacts?.[model]?.knownAs ?? model,
+			vendorModel: (model) => settings.modelCapabilities?.[model]?.knownAs ?? model,
 		})),
 	};
 }

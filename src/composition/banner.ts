@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import type { DemoClient } from './demo-client.ts';
 import { listenAddress } from './settings.ts';
 
-export interface BannerFacts {
+export interface BannerInput {
 	readonly version: string;
 	readonly config: Config;
 	readonly simulatedProviders: readonly string[];
@@ -19,9 +19,9 @@ type Fact = readonly [label: string, value: string];
 const columns = 80;
 
 /** Renders the demo's banner in at most 15 lines: addresses, credentials, and commands to paste. */
-export function renderBanner({ version, config, simulatedProviders, client, isTerminal }: BannerFacts): string {
+export function renderBanner({ version, config, simulatedProviders, client, isTerminal }: BannerInput): string {
 	const gateway = listenUrl(listenAddress(config.gateway.listen));
-	const facts: Fact[] = [
+	const record: Fact[] = [
 		['gateway', gateway],
 		['identity', identityUrl(config)],
 		...(config.roles.includes('admin') ? [['admin API', `${listenUrl(listenAddress(config.admin.listen))}/docs`] as const] : []),
@@ -32,14 +32,14 @@ export function renderBanner({ version, config, simulatedProviders, client, isTe
 	];
 	return [
 		`Tollgate ${version} is ready: a demo, with its data in ${config.data_dir}. Stop with Ctrl-C.`,
-		...(isTerminal ? inTwoColumns(facts) : facts.map(([label, value]) => `${label.padEnd(15)}${value}`)),
+		...(isTerminal ? inTwoColumns(record) : record.map(([label, value]) => `${label.padEnd(15)}${value}`)),
 		...(client === undefined ? [] : clientLines(client, config, gateway, isTerminal)),
 		'',
 	].join('\n');
 }
 
-function inTwoColumns(facts: readonly Fact[]): string[] {
-	const cells = facts.map(([label, value]) => `${label.padEnd(11)}${value}`);
+function inTwoColumns(record: readonly Fact[]): string[] {
+	const cells = record.map(([label, value]) => `${label.padEnd(11)}${value}`);
 	const lines: string[] = [];
 	for (let index = 0; index < cells.length; index += 2) {
 		lines.push(`${(cells[index] ?? '').padEnd(columns / 2)}${cells[index + 1] ?? ''}`.trimEnd());

@@ -207,10 +207,10 @@ function measureWork(metrics: Metrics, work: GatewayWork): void {
 	metrics.gauge(
 		'tollgate_request_body_memory_bytes',
 		'Memory used by bodies of in-flight requests, in bytes.',
-		() => work.bodySpace.heldBytes,
+		() => work.bodySpace.reservedBytes,
 	);
 	metrics.gauge('tollgate_inference_requests_in_flight', 'Inference requests in flight.', kinds, ['kind']);
-	metrics.gauge('tollgate_budget_reservations_open', 'Open budget reservations.', () => work.openHolds);
+	metrics.gauge('tollgate_budget_reservations_open', 'Open budget reservations.', () => work.openReservations);
 	metrics.gauge('tollgate_settlements_pending', 'Completed requests whose cost is not settled yet.', () => work.settlements.count);
 }
 

@@ -51,10 +51,10 @@ export async function ensureDemoClient(
 
 async function ensureSecret(records: Pick<RecordStore, 'clients'>, clock: Clock, dataDir: string): Promise<string | undefined> {
 	const before = await records.clients.get(demoClientId);
-	const kept = readDemoSecret(dataDir);
-	if (before !== undefined) return kept !== undefined && (await hasSecret(before, kept, clock.nowMs())) ? kept : undefined;
+	const retained = readDemoSecret(dataDir);
+	if (before !== undefined) return retained !== undefined && (await hasSecret(before, retained, clock.nowMs())) ? retained : undefined;
 	// Stored before the client is created, so that a process that ends in between loses no secret.
-	const secret = kept ?? randomBytes(32).toString('base64url');
+	const secret = retained ?? randomBytes(32).toString('base64url');
 	keepDemoSecret(dataDir, secret);
 	const clients = createClientsAdministration({ clients: records.clients, clock });
 	await clients.createClient({ id: demoClientId, name: 'Demo client', scopes: ['invoke', 'admin'], secret });

@@ -9,6 +9,6 @@ export function listModels(config: Config): ListModel {
 	const providers = new Map(gatewaySettings(config).providers.map((provider) => [provider.name, provider]));
 	return ({ provider: name, model }) => {
 		const provider = providers.get(name);
-		return provider && listedModel(provider.kind, provider.modelFacts?.[model]?.knownAs ?? model);
+		return provider && listedModel(provider.kind, provider.modelCapabilities?.[model]?.knownAs ?? model);
 	};
 }

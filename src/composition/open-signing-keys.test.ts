@@ -13,8 +13,8 @@ import { createRememberedLog, type RememberedLog } from '../../test/support/reco
 import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
-import { sealingKeyIdOf } from '../stores/encryption.ts';
-import { sealingKeyFileName } from '../stores/encryption-key-file.ts';
+import { encryptionKeyIdOf } from '../stores/encryption.ts';
+import { encryptionKeyFileName } from '../stores/encryption-key-file.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 import { type OpenedSigningKeys, openSigningKeys } from './open-signing-keys.ts';
 
@@ -26,8 +26,8 @@ function temporaryDirectory(): string {
 	return path;
 }
 
-function configure(dataDir: string, sealingKey: string | null = null, records = 'sqlite'): Config {
-	const settings = { data_dir: dataDir, stores: { records }, identity: { encryption_key: sealingKey } };
+function configure(dataDir: string, encryptionKey: string | null = null, records = 'sqlite'): Config {
+	const settings = { data_dir: dataDir, stores: { records }, identity: { encryption_key: encryptionKey } };
 	return parseConfig(JSON.stringify(settings), { file: null, env: {} }).config;
 }
 
@@ -57,8 +57,8 @@ async function verify(accessTokens: readonly string[], { identity }: Subject, cl
 	for (const accessToken of accessTokens) await jwtVerify(accessToken, keySet, { currentDate: new Date(clock.nowMs()) });
 }
 
-async function sealedWith({ records }: Subject): Promise<(string | undefined)[]> {
-	return (await records.signingKeys.list()).map(({ privateJwk }) => sealingKeyIdOf(privateJwk));
+async function encryptedWith({ records }: Subject): Promise<(string | undefined)[]> {
+	return (await records.signingKeys.list()).map(({ privateJwk }) => encryptionKeyIdOf(privateJwk));
 }
 
 function kidsOf({ identity }: Subject): string[] {
@@ -98,13 +98,13 @@ describe('the encryption key', () => {
 		const clock = new ManualClock();
 		const before = await start(configure(dataDir), clock);
 		const accessToken = await before.identity.accessToken();
-		const [ofFile] = await sealedWith(before);
+		const [ofFile] = await encryptedWith(before);
 		const after = await start(configure(dataDir, one), clock);
 		await verify([accessToken], after, clock);
-		expect(await sealedWith(after)).not.toEqual([ofFile]);
-		rmSync(join(dataDir, sealingKeyFileName));
+		expect(await encryptedWith(after)).not.toEqual([ofFile]);
+		rmSync(join(dataDir, encryptionKeyFileName));
 		await verify([accessToken], await start(configure(dataDir, one), clock), clock);
-		expect(existsSync(join(dataDir, sealingKeyFileName))).toBe(false);
+		expect(existsSync(join(dataDir, encryptionKeyFileName))).toBe(false);
 	});
 
 	test.each([
@@ -126,7 +126,7 @@ describe('the encryption key', () => {
 		]);
 		expect(await late.records.signingKeys.list()).toEqual(before);
 		// The right key in the configuration repairs it without a restart.
-		late.prepareSealing(configure(dataDir, `${two} ${one}`))();
+		late.prepareEncryption(configure(dataDir, `${two} ${one}`))();
 		await expect.poll(() => readyAfter(clock, late)).toBe(200);
 		await verify([accessToken], late, clock);
 	});
@@ -161,13 +161,13 @@ describe('the encryption key', () => {
 				}
 			}),
 		);
-		const [first] = await sealedWith(fleet[0]);
+		const [first] = await encryptedWith(fleet[0]);
 		const seen = new Set<string | undefined>();
 		// Every process knows the new key before any encrypts with it, and the old key until no data is encrypted with it.
 		for (const keys of [`${one} ${two}`, `${two} ${one}`, two]) {
-			for (const { prepareSealing } of fleet) {
+			for (const { prepareEncryption } of fleet) {
 				const issued = accessTokens.length;
-				prepareSealing(configure(dataDir, keys))();
+				prepareEncryption(configure(dataDir, keys))();
 				await expect.poll(() => accessTokens.length).toBeGreaterThan(issued + 3);
 			}
 			// Covers a new signing key as well: one process encrypts it, the other decrypts it.
@@ -175,14 +175,14 @@ describe('the encryption key', () => {
 			clock.advance(7_200_000);
 			for (const subject of fleet) await expect.poll(() => countAfter(clock, subject)).toBe(known + 1);
 			expect(kidsOf(fleet[1])).toEqual(kidsOf(fleet[0]));
-			for (const keyId of await sealedWith(fleet[1])) seen.add(keyId);
+			for (const keyId of await encryptedWith(fleet[1])) seen.add(keyId);
 			const issued = [...accessTokens];
 			for (const subject of fleet) await verify(issued, subject, clock);
 		}
 		isOver = true;
 		await load;
 		for (const subject of fleet) await verify(accessTokens, subject, clock);
-		const last = new Set(await sealedWith(fleet[0]));
+		const last = new Set(await encryptedWith(fleet[0]));
 		expect([seen.size, last.size, last.has(first)]).toEqual([2, 1, false]);
 		const bad = fleet.flatMap(({ log, identity }) => [...log.lines, ...identity.log.lines]).filter(({ level }) => /warn|error/.test(level));
 		expect(bad).toEqual([]);
@@ -198,8 +198,8 @@ describe('the encryption key', () => {
 			await verify([await subject.identity.accessToken()], fleet[0] ?? subject, clock);
 			expect(subject.log.lines).toMatchObject([{ level: 'warn', event: 'signing keys are stored unencrypted in PostgreSQL' }]);
 		}
-		expect(await sealedWith(fleet[0] as Subject)).toEqual([undefined]);
-		expect(existsSync(join(dataDir, sealingKeyFileName))).toBe(false);
+		expect(await encryptedWith(fleet[0] as Subject)).toEqual([undefined]);
+		expect(existsSync(join(dataDir, encryptionKeyFileName))).toBe(false);
 		const configured = await start(configure(dataDir, one, 'postgres://127.0.0.1/x'), clock, stored);
 		expect(configured.log.lines).toMatchObject([{ event: 'signing keys encrypted' }]);
 		await verify([await configured.identity.accessToken()], fleet[0] as Subject, clock);
@@ -207,11 +207,11 @@ describe('the encryption key', () => {
 
 	test('in a file without a key ends the start, and rejects a change of the configuration', async () => {
 		const dataDir = temporaryDirectory();
-		writeFileSync(join(dataDir, sealingKeyFileName), 'none');
+		writeFileSync(join(dataDir, encryptionKeyFileName), 'none');
 		const { signingKeys } = createMemoryRecords();
 		const log = createRememberedLog();
 		expect(() => openSigningKeys(configure(dataDir), signingKeys, log)).toThrow('has no encryption key');
-		const { prepareSealing } = openSigningKeys(configure(temporaryDirectory()), signingKeys, log);
-		expect(() => prepareSealing(configure(dataDir))).toThrow('has no encryption key');
+		const { prepareEncryption } = openSigningKeys(configure(temporaryDirectory()), signingKeys, log);
+		expect(() => prepareEncryption(configure(dataDir))).toThrow('has no encryption key');
 	});
 });

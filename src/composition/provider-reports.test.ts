@@ -21,10 +21,10 @@ function startReporter(clock = new ManualClock(), store = createMemoryRecords(cl
 	const reporter = new ProviderReporter({
 		report: () => state.report,
 		store: {
-			async tell(...told) {
+			async tell(...reports) {
 				state.tells++;
 				await meet();
-				await store.tell(...told);
+				await store.tell(...reports);
 			},
 			forget: async (process) => meet().then(() => store.forget(process)),
 			read: async () => meet().then(() => store.read()),
@@ -38,21 +38,21 @@ function startReporter(clock = new ManualClock(), store = createMemoryRecords(cl
 			await setImmediate();
 		}
 	};
-	return { clock, store, log, state, reporter, pass, told: async () => [...(await store.read()).values()] };
+	return { clock, store, log, state, reporter, pass, reports: async () => [...(await store.read()).values()] };
 }
 
 test('a change is published within a second, an unchanged report every ten seconds', async () => {
-	const { state, told, pass } = startReporter();
+	const { state, reports, pass } = startReporter();
 	await pass(1);
-	expect(await told()).toEqual([well]);
+	expect(await reports()).toEqual([well]);
 	expect(state.tells).toBe(1);
 	state.report = ill;
 	await pass(1);
-	expect(await told()).toEqual([ill]);
+	expect(await reports()).toEqual([ill]);
 	expect(state.tells).toBe(2);
 	await pass(40);
 	expect(state.tells).toBe(6);
-	expect(await told()).toEqual([ill]);
+	expect(await reports()).toEqual([ill]);
 });
 
 test('a process without reports for half a minute is gone, and immediately when it stops', async () => {
@@ -61,12 +61,12 @@ test('a process without reports for half a minute is gone, and immediately when 
 	await killed.pass(1);
 	killed.state.weather = 'silent';
 	await killed.pass(31);
-	expect(await killed.told()).toEqual([]);
+	expect(await killed.reports()).toEqual([]);
 	const stopped = startReporter(clock, killed.store);
 	await stopped.pass(1);
-	expect(await stopped.told()).toEqual([well]);
+	expect(await stopped.reports()).toEqual([well]);
 	await stopped.reporter.stop();
-	expect(await stopped.told()).toEqual([]);
+	expect(await stopped.reports()).toEqual([]);
 	const { tells } = stopped.state;
 	await stopped.pass(20);
 	expect(stopped.state.tells).toBe(tells);
@@ -85,7 +85,7 @@ test('reports are current for this process and as published for others; only thi
 });
 
 test('an unavailable store gets a request every ten seconds, and one log line; a silent one gets no second request', async () => {
-	const { state, log, pass, told } = startReporter();
+	const { state, log, pass, reports } = startReporter();
 	state.weather = 'away';
 	await pass(35);
 	expect(state.tells).toBe(4);
@@ -93,16 +93,16 @@ test('an unavailable store gets a request every ten seconds, and one log line; a
 	state.weather = 'silent';
 	await pass(60);
 	expect(state.tells).toBe(5);
-	expect(await told()).toEqual([]);
+	expect(await reports()).toEqual([]);
 });
 
 test('a store that comes back gets the report', async () => {
-	const { state, log, pass, told } = startReporter();
+	const { state, log, pass, reports } = startReporter();
 	state.weather = 'away';
 	await pass(5);
 	state.weather = 'fair';
 	await pass(10);
-	expect(await told()).toEqual([well]);
+	expect(await reports()).toEqual([well]);
 	expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 

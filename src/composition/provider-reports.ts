@@ -24,7 +24,7 @@ export class ProviderReporter {
 	readonly #process = randomUUID();
 	readonly #ports: ProviderReporterPorts;
 	#timer: Timer;
-	#told: string | undefined;
+	#sentReport: string | undefined;
 	#dueMs = 0;
 	#telling: Promise<void> | undefined;
 	#isLost = false;
@@ -60,8 +60,8 @@ export class ProviderReporter {
 		const report = this.#ports.report();
 		const text = JSON.stringify(report);
 		// A failed report is retried only at the next interval, so that an unavailable store gets no request every second.
-		if (nowMs < this.#dueMs && (text === this.#told || this.#isLost)) return;
-		this.#told = text;
+		if (nowMs < this.#dueMs && (text === this.#sentReport || this.#isLost)) return;
+		this.#sentReport = text;
 		this.#dueMs = nowMs + tellEveryMs;
 		this.#telling = this.#tell(report).finally(() => (this.#telling = undefined));
 	}

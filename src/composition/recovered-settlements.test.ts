@@ -5,10 +5,10 @@ import { parseConfig } from '../config/load.ts';
 import { noMetrics } from '../core/metrics.ts';
 import type { Team } from '../core/team.ts';
 import { totalTokens } from '../core/usage.ts';
-import { closedRow, openRow } from '../stores/contracts/ledger.contract.ts';
-import type { ClosedRow, InterruptedRow, LedgerRow } from '../stores/contracts/ledger.ts';
+import { closedEntry, openEntry } from '../stores/contracts/ledger.contract.ts';
+import type { ClosedEntry, InterruptedEntry, LedgerEntry } from '../stores/contracts/ledger.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
-import { RecoveredBookings, type RecoveredBookingsPorts } from './recovered-settlements.ts';
+import { type RecoveredSettlementPorts, RecoveredSettlements } from './recovered-settlements.ts';
 import { gatewaySettings } from './settings.ts';
 
 const usd = 1_000_000_000n;
@@ -25,7 +25,7 @@ function setUp(unregistered = 'sandbox') {
 	const { config } = parseConfig(`teams: { unregistered_clients: ${teams} }`, { file: null, env: {} });
 	const records = { team: (id: string) => (id === 'red' ? red : undefined), budgetsOf: () => [] };
 	const settling = { atOnce: 0, mostAtOnce: 0 };
-	const told: RecoveredBookingsPorts['admission'] = {
+	const recordingAdmission: RecoveredSettlementPorts['admission'] = {
 		read: async (team, budgets) => admission.read(team, budgets),
 		async settle(settlement) {
 			settling.mostAtOnce = Math.max(settling.mostAtOnce, ++settling.atOnce);
@@ -35,7 +35,7 @@ function setUp(unregistered = 'sandbox') {
 		},
 	};
 	const settings = gatewaySettings(config);
-	const recovered = new RecoveredBookings({ settings, records, admission: told, metrics: noMetrics, clock, log });
+	const recovered = new RecoveredSettlements({ settings, records, admission: recordingAdmission, metrics: noMetrics, clock, log });
 	const restore = (team: string, settledNanoUsd: bigint) =>
 		admission.restore({ team, tokensToday: 0, endedIds: [], budgets: [{ budget: 'all', period, settledNanoUsd }] });
 	return {
@@ -47,7 +47,7 @@ function setUp(unregistered = 'sandbox') {
 	};
 }
 
-const row = (team: string, costNanoUsd: bigint, startedMs = nowMs): InterruptedRow => ({
+const row = (team: string, costNanoUsd: bigint, startedMs = nowMs): InterruptedEntry => ({
 	id: `${team}-${costNanoUsd}`,
 	team,
 	startedMs,
@@ -77,11 +77,11 @@ test('shared counters: a warning by the settlement that crosses, once, whoever r
 test('requests that ended recently are settled again in groups, and no others', async () => {
 	const { recovered, restore, admission, settling } = setUp();
 	await restore('red', 0n);
-	const called = (id: string, closed: Partial<ClosedRow> | undefined): LedgerRow => ({
-		...openRow(id, { team: 'red', startedMs: nowMs - 1000, budgets: ['all'] }),
-		closed: closed === undefined ? undefined : closedRow(id, { endedMs: nowMs, costNanoUsd: 3n, ...closed }),
+	const called = (id: string, closed: Partial<ClosedEntry> | undefined): LedgerEntry => ({
+		...openEntry(id, { team: 'red', startedMs: nowMs - 1000, budgets: ['all'] }),
+		closed: closed === undefined ? undefined : closedEntry(id, { endedMs: nowMs, costNanoUsd: 3n, ...closed }),
 	});
-	async function* rows(): AsyncGenerator<LedgerRow> {
+	async function* rows(): AsyncGenerator<LedgerEntry> {
 		yield called('running', undefined);
 		yield called('long ago', { endedMs: nowMs - 60_001 });
 		yield called('never sent', { outcome: 'not_sent' });
@@ -90,7 +90,7 @@ test('requests that ended recently are settled again in groups, and no others', 
 	await recovered.settleAgain(rows(), nowMs - 60_000);
 	await recovered.settleAgain(rows(), nowMs - 60_000);
 	const { budgets, tokensToday } = await admission.read('red', [{ budget: 'all', period }]);
-	const tokens = totalTokens(closedRow('any').usage);
+	const tokens = totalTokens(closedEntry('any').usage);
 	expect([budgets[0]?.settledNanoUsd, tokensToday, settling.mostAtOnce]).toEqual([360n, 120 * tokens, 50]);
 });
 

@@ -4,15 +4,15 @@ import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Team } from '../core/team.ts';
 import { totalTokens } from '../core/usage.ts';
-import { TermsBook } from '../policy/limits/terms-resolver.ts';
+import { TermsResolver } from '../policy/limits/terms-resolver.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { budgetWarnings } from '../roles/gateway/budget-warnings.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
 import type { AdmissionStore, Settlement } from '../stores/contracts/admission.ts';
-import type { InterruptedRow, LedgerRow } from '../stores/contracts/ledger.ts';
+import type { InterruptedEntry, LedgerEntry } from '../stores/contracts/ledger.ts';
 import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
 
-export interface RecoveredBookingsPorts {
+export interface RecoveredSettlementPorts {
 	readonly settings: Pick<GatewaySettings, 'tiers' | 'budgets' | 'unregisteredClients'>;
 	readonly records: Pick<RecordsSnapshot, 'team' | 'budgetsOf'>;
 	readonly admission: Pick<AdmissionStore, 'settle' | 'read'>;
@@ -23,19 +23,19 @@ export interface RecoveredBookingsPorts {
 
 const mostSettledAtOnce = 50;
 
-export class RecoveredBookings {
-	readonly #ports: RecoveredBookingsPorts;
-	readonly #terms: TermsBook;
+export class RecoveredSettlements {
+	readonly #ports: RecoveredSettlementPorts;
+	readonly #terms: TermsResolver;
 	readonly #warn: ReturnType<typeof budgetWarnings>;
 
-	constructor(ports: RecoveredBookingsPorts) {
+	constructor(ports: RecoveredSettlementPorts) {
 		this.#ports = ports;
-		this.#terms = new TermsBook(ports.settings.tiers, ports.settings.budgets);
+		this.#terms = new TermsResolver(ports.settings.tiers, ports.settings.budgets);
 		this.#warn = budgetWarnings(ports.metrics, ports.log);
 	}
 
 	/** Settles requests that a dead process left open, in shared counters. An unavailable store receives them once it is back. */
-	async settleInterrupted(rows: readonly InterruptedRow[]): Promise<void> {
+	async settleInterrupted(rows: readonly InterruptedEntry[]): Promise<void> {
 		await Promise.allSettled(rows.map((row) => this.#settle(settlementOf(row))));
 	}
 
@@ -43,7 +43,7 @@ export class RecoveredBookings {
 	 * Settles ended requests again, in shared counters. A process that died after it closed an entry may not have settled it.
 	 * @param rows of requests. Those that ended before `sinceMs` are already settled; those that were never sent have no cost.
 	 */
-	async settleAgain(rows: AsyncIterable<LedgerRow>, sinceMs: number): Promise<void> {
+	async settleAgain(rows: AsyncIterable<LedgerEntry>, sinceMs: number): Promise<void> {
 		const waiting: Settlement[] = [];
 		// A last incomplete batch is settled after the loop.
 		const settleWaiting = async (): Promise<void> => {
@@ -62,7 +62,7 @@ export class RecoveredBookings {
 	 * Sends the budget warnings, for counters of this process only. They were restored from the ledger, so they already contain these
 	 * requests.
 	 */
-	async warnOf(rows: readonly InterruptedRow[]): Promise<void> {
+	async warnOf(rows: readonly InterruptedEntry[]): Promise<void> {
 		const period = periodOf(this.#ports.clock.nowMs());
 		const ofPeriod = rows.filter(({ startedMs }) => periodOf(startedMs) === period);
 		for (const [team, ofTeam] of Map.groupBy(ofPeriod, (row) => row.team)) {
@@ -91,7 +91,7 @@ export class RecoveredBookings {
 	}
 }
 
-function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow): Settlement {
+function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedEntry): Settlement {
 	const period = periodOf(startedMs);
 	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: budgets.map((budget) => ({ budget, period })) };
 }

@@ -4,7 +4,7 @@ import { formatPath, isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
 import { guardrailEngineSettings, guardrailSettings } from './guardrail-component.ts';
-import { sealingSettings } from './open-signing-keys.ts';
+import { encryptionSettings } from './open-signing-keys.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import {
 	accessTokenSettings,
@@ -64,7 +64,7 @@ function liveSettings(config: Config): string {
 		reputationSettings(config),
 		forwardSettings(config),
 		liveIdentitySettings(config),
-		sealingSettings(config),
+		encryptionSettings(config),
 		accessTokenSettings(config),
 		configuredTeams(config),
 		overloadSettings(config),
@@ -185,18 +185,18 @@ test('an edge outlasts every timeout of its gateways', () => {
 });
 
 test('capabilities of an alias, a model and a deployment have the same format', () => {
-	const facts =
+	const record =
 		'{ model: gpt-5, max_output_tokens: 900, default_max_tokens: 90, sampling: none, temperature_max: 0.5, prefill: true, ' +
 		'mid_system: false, thinking: enabled, efforts: [low], token_param: max_tokens, system_role: developer, stop: false, ' +
 		'tools_need_effort_none: true, structured_output: false, anthropic_version: 2026-10-21 }';
 	const { config } = parseConfig(
 		`
-routing: { aliases: { mine: ${facts.replace('{', '{ target: provider_d/ours,')}, plain: provider_d/ours } }
-providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${facts} }, model_capabilities: { other: ${facts} } } }
+routing: { aliases: { mine: ${record.replace('{', '{ target: provider_d/ours,')}, plain: provider_d/ours } }
+providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${record} }, model_capabilities: { other: ${record} } } }
 `,
 		{ file: null, env: {} },
 	);
-	const { aliasFacts, routing, providers } = gatewaySettings(config);
+	const { aliasCapabilities, routing, providers } = gatewaySettings(config);
 	const understood = {
 		knownAs: 'gpt-5',
 		maxOutputTokens: 900,
@@ -214,9 +214,9 @@ providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${f
 		structuredOutput: false,
 		anthropicVersion: '2026-10-21',
 	};
-	expect({ ...aliasFacts }).toEqual({ mine: understood });
+	expect({ ...aliasCapabilities }).toEqual({ mine: understood });
 	expect({ ...routing.aliases }).toEqual({ mine: 'provider_d/ours', plain: 'provider_d/ours' });
-	expect(providers.find(({ name }) => name === 'provider_d')?.modelFacts).toEqual({ ours: understood, other: understood });
+	expect(providers.find(({ name }) => name === 'provider_d')?.modelCapabilities).toEqual({ ours: understood, other: understood });
 });
 
 const addressesOf = (text: string): unknown => listenAddresses(parseConfig(text, { file: null, env: {} }).config);

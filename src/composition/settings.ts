@@ -17,7 +17,7 @@ import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
 import type { ForwardSettings } from '../roles/edge/forward-to-gateways.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
 import type { IdentitySettings, LiveSettings } from '../roles/identity/settings.ts';
-import type { ModelFacts } from '../wire/conversation/model-capabilities.ts';
+import type { ModelCapabilities } from '../wire/conversation/model-capabilities.ts';
 import { guardrailSettings } from './guardrail-component.ts';
 
 export function gatewaySettings(config: Config): GatewaySettings {
@@ -53,14 +53,14 @@ export function gatewaySettings(config: Config): GatewaySettings {
 	};
 }
 
-function aliasSettings({ routing }: Config): Pick<GatewaySettings, 'routing' | 'aliasFacts'> {
+function aliasSettings({ routing }: Config): Pick<GatewaySettings, 'routing' | 'aliasCapabilities'> {
 	const aliases: Record<string, string> = Object.create(null) as Record<string, string>;
-	const aliasFacts: Record<string, ModelFacts> = Object.create(null) as Record<string, ModelFacts>;
+	const aliasCapabilities: Record<string, ModelCapabilities> = Object.create(null) as Record<string, ModelCapabilities>;
 	for (const [name, alias] of Object.entries(routing.aliases)) {
 		aliases[name] = typeof alias === 'string' ? alias : alias.target;
-		if (typeof alias !== 'string') aliasFacts[name] = modelFacts(alias);
+		if (typeof alias !== 'string') aliasCapabilities[name] = modelCapabilities(alias);
 	}
-	return { routing: { providerHeader: routing.provider_header, aliases, defaults: routing.defaults }, aliasFacts };
+	return { routing: { providerHeader: routing.provider_header, aliases, defaults: routing.defaults }, aliasCapabilities };
 }
 
 function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): GatewaySettings['budgets'] {
@@ -68,7 +68,7 @@ function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): Gateway
 		isEnabled,
 		warningThresholdPercent: budgets.warning_threshold_percent,
 		hardLimitPercent: budgets.hard_limit_percent,
-		hold: budgets.reservation,
+		reservation: budgets.reservation,
 		onStreamOver: budgets.on_stream_over,
 		stoppedStream: budgets.stopped_stream,
 		defaultOutputCaps: budgets.default_max_output_tokens ?? undefined,
@@ -93,10 +93,10 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		requestsStreamUsage: provider.request_stream_usage,
 		speaksOpenai: provider.dialect === 'openai',
 		models: [...Object.keys(provider.deployments), ...provider.models],
-		modelFacts: Object.fromEntries(
-			[...Object.entries(provider.model_capabilities), ...Object.entries(provider.deployments)].map(([model, facts]) => [
+		modelCapabilities: Object.fromEntries(
+			[...Object.entries(provider.model_capabilities), ...Object.entries(provider.deployments)].map(([model, record]) => [
 				model,
-				modelFacts(facts),
+				modelCapabilities(record),
 			]),
 		),
 		traffic: {
@@ -115,23 +115,23 @@ export function tlsMaterial({ edge: { tls } }: Config): TlsMaterial | undefined 
 	return certificate === null || privateKey === null ? undefined : { certificate, privateKey };
 }
 
-function modelFacts(facts: ProviderConfig['model_capabilities'][string]): ModelFacts {
+function modelCapabilities(record: ProviderConfig['model_capabilities'][string]): ModelCapabilities {
 	return {
-		knownAs: facts.model,
-		maxOutputTokens: facts.max_output_tokens,
-		defaultMaxTokens: facts.default_max_tokens,
-		sampling: facts.sampling,
-		temperatureMax: facts.temperature_max,
-		prefill: facts.prefill,
-		midSystem: facts.mid_system,
-		thinking: facts.thinking,
-		efforts: facts.efforts,
-		tokenParam: facts.token_param,
-		systemRole: facts.system_role,
-		stop: facts.stop,
-		toolsNeedEffortNone: facts.tools_need_effort_none,
-		structuredOutput: facts.structured_output,
-		anthropicVersion: facts.anthropic_version,
+		knownAs: record.model,
+		maxOutputTokens: record.max_output_tokens,
+		defaultMaxTokens: record.default_max_tokens,
+		sampling: record.sampling,
+		temperatureMax: record.temperature_max,
+		prefill: record.prefill,
+		midSystem: record.mid_system,
+		thinking: record.thinking,
+		efforts: record.efforts,
+		tokenParam: record.token_param,
+		systemRole: record.system_role,
+		stop: record.stop,
+		toolsNeedEffortNone: record.tools_need_effort_none,
+		structuredOutput: record.structured_output,
+		anthropicVersion: record.anthropic_version,
 	};
 }
 

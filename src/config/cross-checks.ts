@@ -25,7 +25,7 @@ export function findDisagreements(config: Config, raw: Raw): readonly Finding[] 
 		...findTeamDisagreements(config),
 		...findUnknownRules(config),
 		...findUnsharedCounters(config),
-		...findBodiesWithoutRoom(config),
+		...findBodiesOverBudget(config),
 	];
 }
 
@@ -129,7 +129,7 @@ function findUnsharedCounters({ gateway, stores }: Config): Finding[] {
 	];
 }
 
-function findBodiesWithoutRoom({ gateway: { max_body_bytes: one, max_buffered_request_bytes: all } }: Config): Finding[] {
+function findBodiesOverBudget({ gateway: { max_body_bytes: one, max_buffered_request_bytes: all } }: Config): Finding[] {
 	if (all >= 2 * one) return [];
 	return [[['gateway', 'max_buffered_request_bytes'], 'must be at least twice gateway.max_body_bytes', ['gateway', 'max_body_bytes']]];
 }

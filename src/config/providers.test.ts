@@ -134,8 +134,8 @@ describe('base_url', () => {
 		['https://api.example.com:8443/prefix/v1//', 'https://api.example.com:8443/prefix/v1'],
 		['https://8.8.8.8/v1', 'https://8.8.8.8/v1'],
 		['https://[2606:4700:4700::1111]/', 'https://[2606:4700:4700::1111]'],
-	])('%s is kept as %s', (base_url, kept) => {
-		expect(provider({ kind: 'openai', base_url })?.base_url).toBe(kept);
+	])('%s is kept as %s', (base_url, retained) => {
+		expect(provider({ kind: 'openai', base_url })?.base_url).toBe(retained);
 	});
 
 	it.each([

@@ -23,7 +23,7 @@ export interface BudgetPeriod {
 
 export interface BudgetReading extends BudgetPeriod {
 	readonly settledNanoUsd: bigint;
-	readonly heldNanoUsd: bigint;
+	readonly reservedNanoUsd: bigint;
 }
 
 export type Admission = Admitted | Rejected;

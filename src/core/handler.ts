@@ -43,7 +43,7 @@ export interface HttpResponse {
 	readonly headers: HeaderFields;
 	readonly body: HttpBody;
 	/** Record for the request's log line. Its owner may add to it until the last byte is sent. */
-	readonly facts?: RequestRecord;
+	readonly record?: RequestRecord;
 	/** True if the connection closes after this response. */
 	readonly closesConnection?: boolean;
 }

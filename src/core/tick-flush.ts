@@ -53,11 +53,11 @@ function awaitEnd(): void {
 }
 
 function endTurn(): void {
-	const [told, released] = [listeners, corked];
+	const [notifiedListeners, released] = [listeners, corked];
 	listeners = [];
 	corked = [];
 	isAwaited = false;
-	for (const listener of told) {
+	for (const listener of notifiedListeners) {
 		try {
 			listener.onTurnEnd();
 		} catch (internalError) {

@@ -158,8 +158,8 @@ export class KeySet {
 			this.#log.warn('key set could not be fetched', { reason: reasonOf(cause), keysInUse: this.#keys?.size ?? 0 });
 		}
 		this.#lastError = reasonOf(cause);
-		const leftMs = this.#usableUntilMs - this.#clock.monotonicMs();
-		if (this.#keys !== undefined && leftMs <= 0) {
+		const remainingMs = this.#usableUntilMs - this.#clock.monotonicMs();
+		if (this.#keys !== undefined && remainingMs <= 0) {
 			this.#keys = undefined;
 			this.generation++;
 			this.#log.error('key set expired: access tokens are rejected until it can be fetched', { reason: reasonOf(cause) });
@@ -168,7 +168,7 @@ export class KeySet {
 			this.#schedule(this.#retryMs);
 			this.#retryMs = Math.min(2 * this.#retryMs, this.#settings.coolDownMs);
 		} else {
-			this.#schedule(Math.min(this.#settings.coolDownMs, leftMs));
+			this.#schedule(Math.min(this.#settings.coolDownMs, remainingMs));
 		}
 	}
 

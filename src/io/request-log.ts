@@ -22,7 +22,7 @@ export interface RequestLogEntry {
 	readonly responseBytes: number;
 	readonly peer: string;
 	readonly code: string | undefined;
-	readonly facts: RequestRecord;
+	readonly record: RequestRecord;
 }
 
 /** @returns the outcome of a response that was sent completely. @param code of the error that it reports. */
@@ -42,30 +42,30 @@ const healthPaths: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz', '/
 
 /** Writes the one line of a request, when its response is over. */
 export function logRequest(log: Log, record: RequestLogEntry): void {
-	const { facts } = record;
+	const { record: requestRecord } = record;
 	const mark = record.target.indexOf('?');
 	const path = (mark === -1 ? record.target : record.target.slice(0, mark)).slice(0, maxPathCharacters);
 	const fields = {
-		requestId: facts.relayedRequestId ?? record.requestId,
+		requestId: requestRecord.relayedRequestId ?? record.requestId,
 		method: record.method,
 		path,
 		status: record.status,
 		outcome: record.outcome,
 		code: record.code,
-		clientId: facts.clientId,
-		team: facts.team,
-		provider: facts.provider,
-		model: facts.model,
-		upstreamStatus: facts.upstreamStatus,
-		isStreaming: facts.isStreaming,
-		inputTokens: facts.inputTokens,
-		outputTokens: facts.outputTokens,
-		costUsd: facts.costNanoUsd === undefined ? undefined : formatUsd(facts.costNanoUsd),
-		isEstimated: facts.isEstimated,
-		isUncounted: facts.isUncounted,
+		clientId: requestRecord.clientId,
+		team: requestRecord.team,
+		provider: requestRecord.provider,
+		model: requestRecord.model,
+		upstreamStatus: requestRecord.upstreamStatus,
+		isStreaming: requestRecord.isStreaming,
+		inputTokens: requestRecord.inputTokens,
+		outputTokens: requestRecord.outputTokens,
+		costUsd: requestRecord.costNanoUsd === undefined ? undefined : formatUsd(requestRecord.costNanoUsd),
+		isEstimated: requestRecord.isEstimated,
+		isUncounted: requestRecord.isUncounted,
 		durationMs: inTenths(record.durationMs),
-		firstByteMs: facts.firstByteMs === undefined ? undefined : inTenths(facts.firstByteMs),
-		requestBytes: facts.requestBytes ?? record.requestBytes,
+		firstByteMs: requestRecord.firstByteMs === undefined ? undefined : inTenths(requestRecord.firstByteMs),
+		requestBytes: requestRecord.requestBytes ?? record.requestBytes,
 		responseBytes: record.responseBytes,
 		peer: record.peer,
 	};

@@ -23,7 +23,7 @@ function subject() {
 		responseBytes: 1,
 		peer: 'secret-of-a-peer',
 		code: undefined,
-		facts: { provider: 'b', firstByteMs: 40, model: 'secret-of-a-model', team: 'secret-of-a-team' },
+		record: { provider: 'b', firstByteMs: 40, model: 'secret-of-a-model', team: 'secret-of-a-team' },
 	};
 	return {
 		observe: (changes: Partial<RequestLogEntry> = {}) => observe({ ...record, ...changes }),
@@ -35,9 +35,9 @@ function subject() {
 test('a request counts once, under its format, provider, outcome and status', async () => {
 	const { observe, series } = subject();
 	observe();
-	observe({ target: '/v1/chat/completions', outcome: 'client_closed', facts: {} });
-	observe({ target: '/v1/models', method: 'GET', facts: {} });
-	observe({ method: 'GET', status: 405, code: 'method_not_allowed', facts: {} });
+	observe({ target: '/v1/chat/completions', outcome: 'client_closed', record: {} });
+	observe({ target: '/v1/models', method: 'GET', record: {} });
+	observe({ method: 'GET', status: 405, code: 'method_not_allowed', record: {} });
 	const found = await series();
 	const of = (labels: Record<string, string>) => valueOf(found, 'tollgate_requests_total', { role: 'gateway', ...labels });
 	expect(of({ format: 'messages', provider: 'b', outcome: 'complete', status: '200' })).toBe(1);
@@ -72,7 +72,7 @@ test('no text of a client is shown, however much of it there is', async () => {
 	for (let index = 0; index < 10_000; index++) {
 		observe({
 			...Object.fromEntries(callers.map((name) => [name, `secret-${index}`])),
-			facts: { model: `secret-${index}`, team: `secret-${index}` },
+			record: { model: `secret-${index}`, team: `secret-${index}` },
 		});
 	}
 	observe();

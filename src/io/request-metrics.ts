@@ -86,11 +86,11 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 	};
 
 	return (record) => {
-		const { facts, code } = record;
-		const counted = countedFor(record, formatOf(record, formats), facts.provider ?? 'none');
+		const { record: requestRecord, code } = record;
+		const counted = countedFor(record, formatOf(record, formats), requestRecord.provider ?? 'none');
 		counted.requests.add();
 		counted.duration?.observe(record.durationMs / 1000);
-		if (facts.firstByteMs !== undefined) counted.firstByte?.observe(facts.firstByteMs / 1000);
+		if (requestRecord.firstByteMs !== undefined) counted.firstByte?.observe(requestRecord.firstByteMs / 1000);
 		if (code !== undefined) errors.add(1, { role, ...errorOf(code) });
 	};
 }

@@ -5,20 +5,20 @@ import { ServingRole, type ServingRoleOptions } from './serving-role.ts';
 
 /** A server that records the calls to it, and becomes idle when the test says so. */
 class ScriptedServer implements Listener {
-	readonly told: string[] = [];
+	readonly actions: string[] = [];
 	inFlight = 0;
 	openConnections = 0;
 	becomeIdle: () => void = () => undefined;
 	failure: Error | undefined;
 
 	async start(): Promise<{ host: string; port: number }> {
-		this.told.push('start');
+		this.actions.push('start');
 		if (this.failure !== undefined) throw this.failure;
 		return { host: '127.0.0.1', port: 1 };
 	}
 
 	drain(): void {
-		this.told.push('drain');
+		this.actions.push('drain');
 	}
 
 	idle(): Promise<void> {
@@ -32,7 +32,7 @@ class ScriptedServer implements Listener {
 	}
 
 	destroy(): void {
-		this.told.push('destroy');
+		this.actions.push('destroy');
 	}
 }
 
@@ -40,7 +40,7 @@ function make(options: Partial<ServingRoleOptions> = {}) {
 	const clock = new ManualClock();
 	const server = new ScriptedServer();
 	const role = new ServingRole('gateway', server, { clock, graceMs: () => 1000, ...options });
-	return { clock, server, role, told: server.told };
+	return { clock, server, role, actions: server.actions };
 }
 
 async function settle(): Promise<void> {
@@ -50,25 +50,25 @@ async function settle(): Promise<void> {
 describe('start', () => {
 	test('waits for its preparation first', async () => {
 		let arrive = (): void => undefined;
-		const { role, told, clock } = make({ beforeStart: () => new Promise<void>((resolve) => (arrive = resolve)) });
+		const { role, actions, clock } = make({ beforeStart: () => new Promise<void>((resolve) => (arrive = resolve)) });
 		const started = role.start();
 		await settle();
-		expect(told).toEqual([]);
+		expect(actions).toEqual([]);
 		arrive();
 		await started;
-		expect(told).toEqual(['start']);
+		expect(actions).toEqual(['start']);
 		expect(clock.pending).toBe(0);
 	});
 
 	test('but not for longer than a second', async () => {
-		const { role, told, clock } = make({ beforeStart: () => new Promise(() => undefined) });
+		const { role, actions, clock } = make({ beforeStart: () => new Promise(() => undefined) });
 		const started = role.start();
 		clock.advance(999);
 		await settle();
-		expect(told).toEqual([]);
+		expect(actions).toEqual([]);
 		clock.advance(1);
 		await started;
-		expect(told).toEqual(['start']);
+		expect(actions).toEqual(['start']);
 	});
 
 	test("rejects with the system's error", async () => {
@@ -80,54 +80,54 @@ describe('start', () => {
 
 describe('stop', () => {
 	test('is immediate without in-flight requests', async () => {
-		const { role, told, clock } = make({ endInFlightRequests: () => told.push('end') });
+		const { role, actions, clock } = make({ endInFlightRequests: () => actions.push('end') });
 		await role.stop();
-		expect(told).toEqual(['drain', 'destroy']);
+		expect(actions).toEqual(['drain', 'destroy']);
 		expect(clock.pending).toBe(0);
 	});
 
 	test('waits for in-flight requests, no longer', async () => {
-		const { role, server, told, clock } = make({ endInFlightRequests: () => told.push('end') });
+		const { role, server, actions, clock } = make({ endInFlightRequests: () => actions.push('end') });
 		server.inFlight = 1;
 		const stopped = role.stop();
 		clock.advance(999);
 		await settle();
-		expect(told).toEqual(['drain']);
+		expect(actions).toEqual(['drain']);
 		server.becomeIdle();
 		await stopped;
-		expect(told).toEqual(['drain', 'destroy']);
+		expect(actions).toEqual(['drain', 'destroy']);
 	});
 
 	test('ends requests that outlive the grace time, and gives them two seconds to send their error', async () => {
-		const { role, server, told, clock } = make({ endInFlightRequests: () => told.push('end') });
+		const { role, server, actions, clock } = make({ endInFlightRequests: () => actions.push('end') });
 		server.inFlight = 1;
 		const stopped = role.stop();
 		clock.advance(1000);
 		await settle();
-		expect(told).toEqual(['drain', 'end']);
+		expect(actions).toEqual(['drain', 'end']);
 		clock.advance(1999);
 		await settle();
-		expect(told).toEqual(['drain', 'end']);
+		expect(actions).toEqual(['drain', 'end']);
 		clock.advance(1);
 		await stopped;
-		expect(told).toEqual(['drain', 'end', 'destroy']);
+		expect(actions).toEqual(['drain', 'end', 'destroy']);
 	});
 
 	test('the farewell is over as soon as all clients have received it', async () => {
-		const { role, server, told, clock } = make({ endInFlightRequests: () => server.becomeIdle() });
+		const { role, server, actions, clock } = make({ endInFlightRequests: () => server.becomeIdle() });
 		server.inFlight = 1;
 		const stopped = role.stop();
 		clock.advance(1000);
 		await stopped;
-		expect(told).toEqual(['drain', 'destroy']);
+		expect(actions).toEqual(['drain', 'destroy']);
 	});
 
 	test('without a farewell it does not wait', async () => {
-		const { role, server, told, clock } = make({ graceMs: () => 0 });
+		const { role, server, actions, clock } = make({ graceMs: () => 0 });
 		server.inFlight = 1;
 		const stopped = role.stop();
 		clock.advance(0);
 		await stopped;
-		expect(told).toEqual(['drain', 'destroy']);
+		expect(actions).toEqual(['drain', 'destroy']);
 	});
 });

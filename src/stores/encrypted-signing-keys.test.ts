@@ -9,12 +9,12 @@ import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { SigningKeyRecord, SigningKeyStore } from './contracts/records.ts';
-import { createSealedSigningKeys } from './encrypted-signing-keys.ts';
-import { createSealing, type Sealing } from './encryption.ts';
+import { createEncryptedSigningKeys } from './encrypted-signing-keys.ts';
+import { createEncryption, type Encryption } from './encryption.ts';
 import { openSqliteRecords } from './sqlite/sqlite-records.ts';
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
-const old = createSealing([oldKey]);
+const old = createEncryption([oldKey]);
 
 function signingKey(kid: string, differences: Partial<SigningKeyRecord> = {}): SigningKeyRecord {
 	return { kid, privateJwk: `{"d":"exponent of ${kid}"}`, createdAtMs: 1, activeFromMs: 2, retiredAtMs: null, ...differences };
@@ -23,14 +23,14 @@ function signingKey(kid: string, differences: Partial<SigningKeyRecord> = {}): S
 interface Subject {
 	readonly keys: SigningKeyStore;
 	readonly log: RememberedLog;
-	use(sealing: Sealing | undefined): void;
+	use(encryption: Encryption | undefined): void;
 }
 
-function seal(stored: SigningKeyStore, sealing: Sealing | undefined): Subject {
+function encrypt(stored: SigningKeyStore, encryption: Encryption | undefined): Subject {
 	const log = createRememberedLog();
-	let now = sealing;
-	const use = (next: Sealing | undefined): void => void (now = next);
-	return { keys: createSealedSigningKeys(stored, () => now, log), log, use };
+	let now = encryption;
+	const use = (next: Encryption | undefined): void => void (now = next);
+	return { keys: createEncryptedSigningKeys(stored, () => now, log), log, use };
 }
 
 function openSqlite(): { dataDir: string; stored: SigningKeyStore } {
@@ -57,7 +57,7 @@ async function upstreamErrorOf(work: Promise<unknown>): Promise<UpstreamError> {
 describe('encrypted signing keys', () => {
 	test('are stored encrypted and listed unencrypted; nothing else of the row changes', async () => {
 		const stored = inMemory();
-		const { keys } = seal(stored, old);
+		const { keys } = encrypt(stored, old);
 		expect(await keys.rotate(signingKey('k1'), null, [])).toBe(true);
 		expect(await keys.rotate(signingKey('k2'), null, [])).toBe(false);
 		expect(await keys.rotate(signingKey('k2'), 'k1', [{ kid: 'k1', retiredAtMs: 9 }])).toBe(true);
@@ -76,7 +76,7 @@ describe('encrypted signing keys', () => {
 		await stored.rotate(signingKey('k1'), null, []);
 		await stored.rotate(signingKey('k2'), 'k1', [{ kid: 'k1', retiredAtMs: 9 }]);
 		expect(bytesOf(dataDir)).toContain('exponent of k1');
-		const { keys, log } = seal(stored, old);
+		const { keys, log } = encrypt(stored, old);
 		const expected = [signingKey('k1', { retiredAtMs: 9 }), signingKey('k2')];
 		expect(await keys.list()).toEqual(expected);
 		expect((await stored.list()).map(({ privateJwk }) => privateJwk.split(':')[1])).toEqual([old.keyId, old.keyId]);
@@ -89,20 +89,20 @@ describe('encrypted signing keys', () => {
 
 	test('under an older key are encrypted again, one by one process or by two at once', async () => {
 		const { stored } = openSqlite();
-		const { keys, use } = seal(stored, old);
+		const { keys, use } = encrypt(stored, old);
 		await keys.rotate(signingKey('k1'), null, []);
-		const both = createSealing([newKey, oldKey]);
+		const both = createEncryption([newKey, oldKey]);
 		use(both);
-		const second = seal(stored, both);
+		const second = encrypt(stored, both);
 		expect(await Promise.all([keys.list(), second.keys.list()])).toEqual([[signingKey('k1')], [signingKey('k1')]]);
-		use(createSealing([newKey]));
+		use(createEncryption([newKey]));
 		expect(await keys.list()).toEqual([signingKey('k1')]);
-		expect((await upstreamErrorOf(seal(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is encrypted with key');
+		expect((await upstreamErrorOf(encrypt(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is encrypted with key');
 	});
 
 	test('that were moved to another row, changed or truncated are rejected, with the row and what to do', async () => {
 		const { dataDir, stored } = openSqlite();
-		const { keys } = seal(stored, old);
+		const { keys } = encrypt(stored, old);
 		await keys.rotate(signingKey('k1'), null, []);
 		await keys.rotate(signingKey('k2'), 'k1', []);
 		const database = new DatabaseSync(join(dataDir, 'records.db'));
@@ -122,7 +122,7 @@ describe('encrypted signing keys', () => {
 
 	test('without an encryption key: new ones stay unencrypted, encrypted ones are rejected', async () => {
 		const stored = inMemory();
-		const { keys, use, log } = seal(stored, undefined);
+		const { keys, use, log } = encrypt(stored, undefined);
 		await keys.rotate(signingKey('k1'), null, []);
 		expect(await stored.list()).toEqual([signingKey('k1')]);
 		expect(await keys.list()).toEqual([signingKey('k1')]);
@@ -142,7 +142,7 @@ describe('encrypted signing keys', () => {
 			replacePrivateJwks: (changes) =>
 				isReadOnly ? Promise.reject(new UpstreamError('records_unavailable')) : stored.replacePrivateJwks(changes),
 		};
-		const { keys, log } = seal(failing, old);
+		const { keys, log } = encrypt(failing, old);
 		for (let tries = 0; tries < 3; tries++) expect(await keys.list()).toEqual([signingKey('k1')]);
 		isReadOnly = false;
 		expect(await keys.list()).toEqual([signingKey('k1')]);

@@ -3,20 +3,20 @@
 import type { Log } from '../core/log.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { PrivateJwkChange, SigningKeyRecord, SigningKeyStore } from './contracts/records.ts';
-import { DecryptionFailed, type Sealing, sealingKeyIdOf } from './encryption.ts';
+import { DecryptionFailed, type Encryption, encryptionKeyIdOf } from './encryption.ts';
 
 /**
- * Calls `sealing` each time, so that keys can change; if it returns undefined, new keys stay unencrypted.
+ * Calls `encryption` each time, so that keys can change; if it returns undefined, new keys stay unencrypted.
  * @returns a store that takes and returns unencrypted keys. `list` also encrypts keys that are unencrypted or use another encryption key
  * than the current one. It fails with Fault `records_unavailable` when a row cannot be decrypted.
  */
-export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => Sealing | undefined, log: Log): SigningKeyStore {
+export function createEncryptedSigningKeys(store: SigningKeyStore, encryption: () => Encryption | undefined, log: Log): SigningKeyStore {
 	let isFailing = false;
 
-	async function sealAnew(changes: readonly PrivateJwkChange[], sealedWith: string): Promise<void> {
+	async function reencrypt(changes: readonly PrivateJwkChange[], encryptedWith: string): Promise<void> {
 		try {
 			await store.replacePrivateJwks(changes);
-			log.info('signing keys encrypted', { kids: changes.map(({ kid }) => kid), encryptedWith: sealedWith });
+			log.info('signing keys encrypted', { kids: changes.map(({ kid }) => kid), encryptedWith });
 			isFailing = false;
 		} catch (cause) {
 			// The keys remain usable; the next list retries.
@@ -27,33 +27,33 @@ export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => S
 
 	return {
 		async list() {
-			const now = sealing();
+			const now = encryption();
 			const stored = await store.list();
 			const opened = stored.map((record) => openRecord(record, now));
 			if (now !== undefined) {
 				const changes = stored.flatMap(({ kid, privateJwk: from }, index) => {
 					const text = opened[index]?.privateJwk;
-					if (text === undefined || sealingKeyIdOf(from) === now.keyId) return [];
-					return [{ kid, from, to: now.seal(text, placeOf(kid)) }];
+					if (text === undefined || encryptionKeyIdOf(from) === now.keyId) return [];
+					return [{ kid, from, to: now.encrypt(text, placeOf(kid)) }];
 				});
-				if (changes.length > 0) await sealAnew(changes, now.keyId);
+				if (changes.length > 0) await reencrypt(changes, now.keyId);
 			}
 			return opened;
 		},
 		rotate: (key, ...rest) =>
-			store.rotate({ ...key, privateJwk: sealing()?.seal(key.privateJwk, placeOf(key.kid)) ?? key.privateJwk }, ...rest),
+			store.rotate({ ...key, privateJwk: encryption()?.encrypt(key.privateJwk, placeOf(key.kid)) ?? key.privateJwk }, ...rest),
 		prune: (nowMs) => store.prune(nowMs),
 		replacePrivateJwks: (changes) => store.replacePrivateJwks(changes),
 	};
 }
 
-function openRecord(record: SigningKeyRecord, sealing: Sealing | undefined): SigningKeyRecord {
+function openRecord(record: SigningKeyRecord, encryption: Encryption | undefined): SigningKeyRecord {
 	const { kid, privateJwk } = record;
 	// An unencrypted key is JSON.
 	if (privateJwk.startsWith('{')) return record;
 	try {
-		if (sealing === undefined) throw new DecryptionFailed('is encrypted, and no `identity.encryption_key` is configured');
-		return { ...record, privateJwk: sealing.open(privateJwk, placeOf(kid)) };
+		if (encryption === undefined) throw new DecryptionFailed('is encrypted, and no `identity.encryption_key` is configured');
+		return { ...record, privateJwk: encryption.open(privateJwk, placeOf(kid)) };
 	} catch (cause) {
 		if (!(cause instanceof DecryptionFailed)) throw cause;
 		const remedy = 'restore the encryption key or the row; to discard the signing keys see docs/guide/signing-keys.md';

@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreUnusable } from './contracts/store-unusable.ts';
-import { newSealingKey, parseSealingKeys } from './encryption.ts';
+import { newEncryptionKey, parseEncryptionKeys } from './encryption.ts';
 
-export const sealingKeyFileName = 'encryption.key';
+export const encryptionKeyFileName = 'encryption.key';
 /** File name in data directories of an earlier release. */
 export const earlierKeyFileName = 'sealing.key';
 
@@ -17,8 +17,8 @@ export const earlierKeyFileName = 'sealing.key';
  * @returns the keys of the file, of which the first encrypts; none when there is no file.
  * @throws StoreUnusable when the file cannot be read, created or parsed.
  */
-export function readSealingKeyFile(dataDir: string, mayMake: boolean): Buffer[] {
-	const path = join(dataDir, sealingKeyFileName);
+export function readEncryptionKeyFile(dataDir: string, mayMake: boolean): Buffer[] {
+	const path = join(dataDir, encryptionKeyFileName);
 	let text: string;
 	try {
 		if (!existsSync(path) && !adoptEarlierFile(dataDir, path)) {
@@ -32,7 +32,7 @@ export function readSealingKeyFile(dataDir: string, mayMake: boolean): Buffer[] 
 			cause,
 		});
 	}
-	const keys = parseSealingKeys(text);
+	const keys = parseEncryptionKeys(text);
 	if (keys === undefined) {
 		throw new StoreUnusable(`${path} has no encryption key (32 bytes in base64 or hex). Restore it from a backup.`);
 	}
@@ -43,7 +43,7 @@ export function readSealingKeyFile(dataDir: string, mayMake: boolean): Buffer[] 
 function makeKeyFile(dataDir: string, path: string): void {
 	const draft = `${path}.${randomUUID()}`;
 	try {
-		writeFileSync(draft, `${newSealingKey()}\n`, { mode: 0o600, flag: 'wx', flush: true });
+		writeFileSync(draft, `${newEncryptionKey()}\n`, { mode: 0o600, flag: 'wx', flush: true });
 		linkSync(draft, path);
 	} catch (cause) {
 		// Another process was faster: its key is used.

@@ -1,13 +1,13 @@
 /** Encryption at rest with AES-256-GCM, bound to the row of each text. The store alone reveals nothing. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-export interface Sealing {
+export interface Encryption {
 	/** Id of the encrypting key; reveals nothing about the key. */
 	readonly keyId: string;
 	/** @param place identifies the row: a text encrypted for one row cannot be decrypted in another. */
-	seal(text: string, place: string): string;
+	encrypt(text: string, place: string): string;
 	/** @throws DecryptionFailed. */
-	open(sealed: string, place: string): string;
+	open(encrypted: string, place: string): string;
 }
 
 /** The message completes a sentence that begins with “it”. */
@@ -25,20 +25,20 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** @param keys the first one encrypts, all of them decrypt. */
-export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
+export function createEncryption(keys: readonly [Buffer, ...Buffer[]]): Encryption {
 	const byId = new Map(keys.map((key) => [idOf(key), key]));
-	const [sealingKey] = keys;
-	const keyId = idOf(sealingKey);
+	const [encryptionKey] = keys;
+	const keyId = idOf(encryptionKey);
 	return {
 		keyId,
-		seal(text, place) {
+		encrypt(text, place) {
 			const nonce = randomBytes(nonceBytes);
-			const encipher = createCipheriv(cipher, sealingKey, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(place));
+			const encipher = createCipheriv(cipher, encryptionKey, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(place));
 			const bytes = Buffer.concat([nonce, encipher.update(text, 'utf8'), encipher.final(), encipher.getAuthTag()]);
 			return `${cipher}:${keyId}:${bytes.toString('base64url')}`;
 		},
-		open(sealed, place) {
-			const [found, id = '', encoded = '', ...rest] = sealed.split(':');
+		open(encrypted, place) {
+			const [found, id = '', encoded = '', ...rest] = encrypted.split(':');
 			const bytes = Buffer.from(encoded, 'base64url');
 			// Several texts decode to the same bytes; only the canonical one is valid.
 			const isWhole = bytes.length >= nonceBytes + tagBytes && bytes.toString('base64url') === encoded;
@@ -60,7 +60,7 @@ export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 }
 
 /** Undefined when the text is not encrypted. */
-export function sealingKeyIdOf(text: string): string | undefined {
+export function encryptionKeyIdOf(text: string): string | undefined {
 	const [found, id] = text.split(':', 2);
 	return found === cipher ? id : undefined;
 }
@@ -69,7 +69,7 @@ export function sealingKeyIdOf(text: string): string | undefined {
  * Parses keys of 32 bytes in base64, base64url or hex, separated by blanks, line breaks or commas.
  * @returns undefined when there is none, or any invalid one.
  */
-export function parseSealingKeys(text: string): [Buffer, ...Buffer[]] | undefined {
+export function parseEncryptionKeys(text: string): [Buffer, ...Buffer[]] | undefined {
 	const [first, ...others] = text
 		.split(/[\s,]+/)
 		.filter((piece) => piece !== '')
@@ -77,7 +77,7 @@ export function parseSealingKeys(text: string): [Buffer, ...Buffer[]] | undefine
 	return first === undefined || [first, ...others].some(({ length }) => length !== keyBytes) ? undefined : [first, ...others];
 }
 
-export function newSealingKey(): string {
+export function newEncryptionKey(): string {
 	return randomBytes(keyBytes).toString('base64');
 }
 

@@ -11,7 +11,7 @@ import type { FailingOpenAdmission, FailingOpenSettings } from './failing-open-s
 
 const month = { budget: 'month', period: '2026-01' };
 const hold = { ...month, limitNanoUsd: 100n, amountNanoUsd: 10n, check: 'after' as const };
-const request = { team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 };
+const request = { team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 60_000 };
 
 let clock: ManualClock;
 let log: RememberedLog;
@@ -77,7 +77,10 @@ describe('while all is well', () => {
 		expect(await admit('one', { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: true, reading: { requestsThisMinute: 1 } });
 		expect(await admit('two', { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
 		expect(await settle('one')).toMatchObject({ isLate: false });
-		expect(await pass(store.read('red', [month]))).toMatchObject({ tokensToday: 1, budgets: [{ settledNanoUsd: 7n, heldNanoUsd: 0n }] });
+		expect(await pass(store.read('red', [month]))).toMatchObject({
+			tokensToday: 1,
+			budgets: [{ settledNanoUsd: 7n, reservedNanoUsd: 0n }],
+		});
 		expect(store.state()).toEqual({
 			isReachable: true,
 			uncounted: 0,
@@ -206,7 +209,7 @@ describe('a team whose counters cannot be restored', () => {
 		await passMs(1500);
 		expect(store.state()).toMatchObject({ undelivered: 0, unrestoredTeams: 0 });
 		expect(await admit('two', { team: 'blue', requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
-		expect((await counters.direct.read('blue', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n }]);
+		expect((await counters.direct.read('blue', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n }]);
 		expect(log.lines.at(-1)?.event).toBe('counters of all teams restored');
 	});
 
@@ -236,7 +239,7 @@ test('counters are restored even if summing up takes longer than a replay may', 
 	counters.fate = () => 'serve';
 	await passMs(6000);
 	expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0, unrestoredTeams: 0 });
-	expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n });
+	expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n });
 });
 
 describe('budgets during an outage', () => {
@@ -244,7 +247,7 @@ describe('budgets during an outage', () => {
 		// Another process has spent 30 and reserves 20; this one reserves 10.
 		record.close({ id: 'old', team: 'red', admittedMs: 0, tokens: 5, costNanoUsd: 30n, budgets: [month] }, 0);
 		await admit('own');
-		await counters.direct.admit({ ...request, id: 'other', holds: [{ ...hold, amountNanoUsd: 20n }] });
+		await counters.direct.admit({ ...request, id: 'other', reservations: [{ ...hold, amountNanoUsd: 20n }] });
 		await pass(store.read('red', [month]));
 	});
 
@@ -256,13 +259,13 @@ describe('budgets during an outage', () => {
 		expect(await admit('more')).toMatchObject({
 			isAdmitted: false,
 			binding: 'budget',
-			reading: { budgets: [{ settledNanoUsd: 30n, heldNanoUsd: 70n }] },
+			reading: { budgets: [{ settledNanoUsd: 30n, reservedNanoUsd: 70n }] },
 		});
 		await settle('own', 1n);
-		expect((await admit('again', { holds: [{ ...hold, amountNanoUsd: 9n }] })).isAdmitted).toBe(true);
+		expect((await admit('again', { reservations: [{ ...hold, amountNanoUsd: 9n }] })).isAdmitted).toBe(true);
 		expect(store.state()).toMatchObject({ uncounted: 5, rejected: 2 });
 		await heal();
-		expect(await reading()).toEqual({ ...month, settledNanoUsd: 31n, heldNanoUsd: 69n });
+		expect(await reading()).toEqual({ ...month, settledNanoUsd: 31n, reservedNanoUsd: 69n });
 	});
 
 	test('pass under `allow`, and are booked afterwards', async () => {
@@ -272,7 +275,7 @@ describe('budgets during an outage', () => {
 		for (let index = 0; index < 30; index++) expect((await admit(`r${index}`)).isAdmitted).toBe(true);
 		for (let index = 0; index < 30; index++) await settle(`r${index}`);
 		await heal();
-		expect(await reading()).toEqual({ ...month, settledNanoUsd: 210n, heldNanoUsd: 10n });
+		expect(await reading()).toEqual({ ...month, settledNanoUsd: 210n, reservedNanoUsd: 10n });
 	});
 
 	test('reject under `deny`, but only requests with one', async () => {
@@ -280,7 +283,7 @@ describe('budgets during an outage', () => {
 		await admit('own');
 		await breakDown();
 		expect(await admit('one')).toMatchObject({ isAdmitted: false, binding: 'store' });
-		expect((await admit('two', { holds: [] })).isAdmitted).toBe(true);
+		expect((await admit('two', { reservations: [] })).isAdmitted).toBe(true);
 		await heal();
 		expect((await admit('one')).isAdmitted).toBe(true);
 	});
@@ -294,14 +297,14 @@ describe('budgets during an outage', () => {
 
 describe('afterwards', () => {
 	test('a request that was rejected here but admitted by the store reserves nothing', async () => {
-		await admit('own', { holds: [{ ...hold, amountNanoUsd: 95n }] });
+		await admit('own', { reservations: [{ ...hold, amountNanoUsd: 95n }] });
 		counters.fate = () => 'mute';
 		await counters.direct.release('own', 'red');
 		expect((await admit('one')).isAdmitted).toBe(false);
 		counters.fate = () => 'serve';
-		expect((await reading())?.heldNanoUsd).toBe(10n);
+		expect((await reading())?.reservedNanoUsd).toBe(10n);
 		await passMs(1500);
-		expect((await reading())?.heldNanoUsd).toBe(0n);
+		expect((await reading())?.reservedNanoUsd).toBe(0n);
 	});
 
 	test('a settlement whose answer was lost is booked once', async () => {
@@ -311,7 +314,7 @@ describe('afterwards', () => {
 		counters.fate = () => 'serve';
 		await passMs(1500);
 		expect(store.state().undelivered).toBe(0);
-		expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n });
+		expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n });
 	});
 
 	test('the first end of a call counts', async () => {
@@ -320,14 +323,14 @@ describe('afterwards', () => {
 		await settle('own');
 		await pass(store.release('own', 'red'));
 		await heal();
-		expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n });
+		expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n });
 	});
 
 	test('an emptied store receives reservations on budgets that no request names', async () => {
 		await admit('own');
 		counters.empty(false);
-		expect(await admit('other', { holds: [] })).toMatchObject({ isAdmitted: true });
-		expect((await reading())?.heldNanoUsd).toBe(10n);
+		expect(await admit('other', { reservations: [] })).toMatchObject({ isAdmitted: true });
+		expect((await reading())?.reservedNanoUsd).toBe(10n);
 	});
 
 	test('what the store will never take does not keep it from the rest', async () => {
@@ -348,7 +351,11 @@ describe('afterwards', () => {
 		await settle('own');
 		counters.fate = () => 'serve';
 		await pass(store.close());
-		expect([await reading(), counters.isClosed, log.lines.length]).toEqual([{ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n }, true, 2]);
+		expect([await reading(), counters.isClosed, log.lines.length]).toEqual([
+			{ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n },
+			true,
+			2,
+		]);
 		begin();
 		await admit('own');
 		await breakDown('drop');
@@ -364,7 +371,7 @@ describe('afterwards', () => {
 		expect(await pass(store.extend('own', 'red', [{ ...hold, amountNanoUsd: 60n }]))).toBe(true);
 		counters.empty(true);
 		await passMs(1500);
-		expect((await reading())?.heldNanoUsd).toBe(60n);
+		expect((await reading())?.reservedNanoUsd).toBe(60n);
 	});
 });
 
@@ -386,7 +393,7 @@ test('whatever fails, whenever: each call is answered, and in the end each is co
 			const lives = plans.map(async ({ end, cost, pauseMs }, index) => {
 				const id = `c${index}`;
 				await wait(pauseMs * 5);
-				expect((await store.admit({ ...request, id, holds: [{ ...hold, limitNanoUsd: 10n ** 9n }] })).isAdmitted).toBe(true);
+				expect((await store.admit({ ...request, id, reservations: [{ ...hold, limitNanoUsd: 10n ** 9n }] })).isAdmitted).toBe(true);
 				await wait(pauseMs);
 				if (end === 'release') return store.release(id, 'red');
 				const settlement = { id, team: 'red', admittedMs: clock.nowMs(), tokens: 1, costNanoUsd: cost, budgets: [month] };
@@ -406,7 +413,7 @@ test('whatever fails, whenever: each call is answered, and in the end each is co
 			await passMs(6000);
 			expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0, lost: 0 });
 			await pass(store.read('red', [month]));
-			expect(await reading()).toEqual({ ...month, settledNanoUsd: record.spentNanoUsd('red', month), heldNanoUsd: 0n });
+			expect(await reading()).toEqual({ ...month, settledNanoUsd: record.spentNanoUsd('red', month), reservedNanoUsd: 0n });
 		},
 	);
 	await fc.assert(property, { numRuns: 200 });

@@ -9,7 +9,7 @@ import {
 	type AdmissionRequest,
 	type AdmissionStore,
 	type AtHand,
-	type BudgetHold,
+	type BudgetReservation,
 	CountersUnreachable,
 	type ReservedRequest,
 	type Settled,
@@ -24,11 +24,11 @@ import {
 	type FailingOpenPorts,
 	type FailingOpenSettings,
 	failuresToOpen,
-	holdsWhileAway,
 	oneDelayMs,
 	patience,
 	probeMs,
 	probeTeam,
+	reservationsDuringOutage,
 	restorePatience,
 	settlementMs,
 } from './failing-open-settings.ts';
@@ -83,8 +83,10 @@ class FailingOpen implements FailingOpenAdmission {
 			alsoNeeded: (team) => [...this.requests.budgetsOf(team), ...this.undelivered.budgetsOf(team)],
 			endedSinceMs: (team) => this.endedSinceMs(team),
 			afterRestore: async (team) => {
-				const held = this.requests.held(this.requests.ids(), ports.clock.nowMs());
-				for (const [name, requests] of held) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, requests));
+				const reserved = this.requests.reserved(this.requests.ids(), ports.clock.nowMs());
+				for (const [name, requests] of reserved) {
+					if (name === team) await this.catchUpDeadlines.race(store.restoreReservations(team, requests));
+				}
 			},
 		};
 		// Shared by both. Summing up the ledger does not count as the store's time.
@@ -92,7 +94,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.store = restoreMissing(inTime(store, this.deadlines), restoring, restore);
 		this.patientStore = restoreMissing(inTime(store, this.catchUpDeadlines), restoring, restore);
 		store.onReturn(() => {
-			for (const id of this.requests.ids()) this.undelivered.hold(id, this.requests.teamOf(id) ?? '');
+			for (const id of this.requests.ids()) this.undelivered.retain(id, this.requests.teamOf(id) ?? '');
 			this.noteRecentEnds();
 			void this.catchUp();
 		});
@@ -106,7 +108,7 @@ class FailingOpen implements FailingOpenAdmission {
 				if (admission.isAdmitted) this.requests.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
 				return admission;
 			} catch (cause) {
-				this.fail(cause, request.team, request.holds);
+				this.fail(cause, request.team, request.reservations);
 			}
 			const admission = await this.admitWithoutStore(request);
 			// The store may have admitted the request nevertheless.
@@ -149,30 +151,35 @@ class FailingOpen implements FailingOpenAdmission {
 		return this.standIns.of(team).release(id, team);
 	}
 
-	async extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean> {
-		const isRaised = await this.perform(team, holds, (store) => store.extend(id, team, holds));
-		if (isRaised) this.requests.raise(id, holds);
+	async extend(id: string, team: string, reservations: readonly BudgetReservation[]): Promise<boolean> {
+		const isRaised = await this.perform(team, reservations, (store) => store.extend(id, team, reservations));
+		if (isRaised) this.requests.raise(id, reservations);
 		return isRaised;
 	}
 
-	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
-		this.requests.renew(id, this.ports.clock.nowMs() + holdMs);
-		const reserved = await this.growSomewhere(id, team, holds, holdMs);
-		if (reserved !== undefined) this.requests.raiseTo(id, holds, reserved);
+	async grow(id: string, team: string, reservations: readonly BudgetReservation[], reservationMs: number): Promise<bigint | undefined> {
+		this.requests.renew(id, this.ports.clock.nowMs() + reservationMs);
+		const reserved = await this.growSomewhere(id, team, reservations, reservationMs);
+		if (reserved !== undefined) this.requests.raiseTo(id, reservations, reserved);
 		return reserved;
 	}
 
 	/** Uses the longer deadline, because no request waits for it. Without the store, `deny` reserves nothing more on a budget. */
-	private async growSomewhere(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
+	private async growSomewhere(
+		id: string,
+		team: string,
+		reservations: readonly BudgetReservation[],
+		reservationMs: number,
+	): Promise<bigint | undefined> {
 		if (this.isTrusted(team)) {
 			try {
-				return await this.query(team, this.patientStore.grow(id, team, holds, holdMs));
+				return await this.query(team, this.patientStore.grow(id, team, reservations, reservationMs));
 			} catch (cause) {
-				this.fail(cause, team, holds);
+				this.fail(cause, team, reservations);
 			}
 		}
-		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) return undefined;
-		return this.standIns.of(team).grow(id, team, holdsWhileAway(holds, this.settings), holdMs);
+		if (this.settings.budgetsOnFailure === 'deny' && reservations.length > 0) return undefined;
+		return this.standIns.of(team).grow(id, team, reservationsDuringOutage(reservations, this.settings), reservationMs);
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
@@ -185,8 +192,8 @@ class FailingOpen implements FailingOpenAdmission {
 		return this.perform(totals.team, [], (store) => store.restore(totals));
 	}
 
-	rehold(team: string, requests: readonly ReservedRequest[]): Promise<void> {
-		return this.perform(team, [], (store) => store.rehold(team, requests));
+	restoreReservations(team: string, requests: readonly ReservedRequest[]): Promise<void> {
+		return this.perform(team, [], (store) => store.restoreReservations(team, requests));
 	}
 
 	onReturn(): void {
@@ -246,14 +253,14 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	private async admitWithoutStore(request: AdmissionRequest): Promise<Admission> {
-		const holds = holdsWhileAway(request.holds, this.settings);
+		const reservations = reservationsDuringOutage(request.reservations, this.settings);
 		const requested = { ...request, requestsPerMinute: null, dailyTokens: null };
 		let admission: Admission;
-		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) {
-			const reading = await this.standIns.of(request.team).read(request.team, holds);
+		if (this.settings.budgetsOnFailure === 'deny' && reservations.length > 0) {
+			const reading = await this.standIns.of(request.team).read(request.team, reservations);
 			admission = { isAdmitted: false, binding: 'store', reading };
 		} else {
-			admission = await this.standIns.of(request.team).admit({ ...requested, holds });
+			admission = await this.standIns.of(request.team).admit({ ...requested, reservations });
 		}
 		this.scheduleCatchUp();
 		if (!admission.isAdmitted) {
@@ -262,7 +269,7 @@ class FailingOpen implements FailingOpenAdmission {
 		}
 		this.counts.uncounted++;
 		this.requests.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
-		this.undelivered.hold(request.id, request.team);
+		this.undelivered.retain(request.id, request.team);
 		return { ...admission, isUncounted: true };
 	}
 
@@ -315,14 +322,14 @@ class FailingOpen implements FailingOpenAdmission {
 		});
 	}
 
-	private scheduleWhatIsLeft(): void {
+	private scheduleRemaining(): void {
 		if (this.awaySinceMs !== undefined || this.undelivered.size > 0 || this.away.size > 0) this.scheduleCatchUp();
 	}
 
 	private catchUp(): Promise<void> {
 		this.catchingUp ??= this.reachOut().finally(() => {
 			this.catchingUp = undefined;
-			this.scheduleWhatIsLeft();
+			this.scheduleRemaining();
 		});
 		return this.catchingUp;
 	}
@@ -350,7 +357,7 @@ class FailingOpen implements FailingOpenAdmission {
 			.catch((cause: unknown) => this.noteFailure(cause))
 			.finally(() => {
 				this.returning.delete(team);
-				this.scheduleWhatIsLeft();
+				this.scheduleRemaining();
 			});
 		this.returning.set(team, returning);
 	}

@@ -57,7 +57,7 @@ async function requests(name: string, count: number, withinMs = 1000): Promise<b
 		let isInTime = true;
 		const timer = setTimeout(() => (isInTime = false), withinMs);
 		expect(
-			await store.admit({ id, team: 'red', requestsPerMinute: 100_000, dailyTokens: null, holds: [hold], holdMs: 60_000 }),
+			await store.admit({ id, team: 'red', requestsPerMinute: 100_000, dailyTokens: null, reservations: [hold], reservationMs: 60_000 }),
 		).toMatchObject({ isAdmitted: true });
 		clearTimeout(timer);
 		inTime.push(isInTime);
@@ -82,8 +82,8 @@ async function enforcementMs(): Promise<number> {
 			team: 'red',
 			requestsPerMinute: 0,
 			dailyTokens: null,
-			holds: [],
-			holdMs: 1000,
+			reservations: [],
+			reservationMs: 1000,
 		});
 		if (!admission.isAdmitted) return performance.now() - startMs;
 		await new Promise((resolve) => setTimeout(resolve, 10));
@@ -133,21 +133,35 @@ test('flushed scripts are sent again without an effect on requests', async () =>
 });
 
 test('a store that was emptied is restored before it is trusted, with what is in flight', async () => {
-	await store.admit({ id: 'in-flight', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await store.admit({
+		id: 'in-flight',
+		team: 'red',
+		requestsPerMinute: null,
+		dailyTokens: null,
+		reservations: [hold],
+		reservationMs: 60_000,
+	});
 	await server.command('FLUSHALL');
 	await requests('after', 1);
-	expect((await direct.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 51n * 7n, heldNanoUsd: 10n }]);
+	expect((await direct.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 51n * 7n, reservedNanoUsd: 10n }]);
 	expect((await direct.read('red', [])).tokensToday).toBe(102);
 	expect(record.requested).toBe(2);
 	expect(store.state()).toMatchObject({ failures: 0, uncounted: 0 });
 });
 
 test('a store that was restarted while idle has the in-flight reservations again, and counts nothing twice', async () => {
-	await store.admit({ id: 'in-flight', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await store.admit({
+		id: 'in-flight',
+		team: 'red',
+		requestsPerMinute: null,
+		dailyTokens: null,
+		reservations: [hold],
+		reservationMs: 60_000,
+	});
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
-	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, heldNanoUsd: 10n }]);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, reservedNanoUsd: 10n }]);
 	const settlement = { id: 'in-flight', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
 	record.close(settlement);
 	expect(await store.settle(settlement)).toMatchObject({ isLate: false, isDuplicate: false });
@@ -155,12 +169,19 @@ test('a store that was restarted while idle has the in-flight reservations again
 });
 
 test('a store that was emptied before the ledger had the latest ends receives them again', async () => {
-	await store.admit({ id: 'unshipped', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await store.admit({
+		id: 'unshipped',
+		team: 'red',
+		requestsPerMinute: null,
+		dailyTokens: null,
+		reservations: [hold],
+		reservationMs: 60_000,
+	});
 	await store.settle({ id: 'unshipped', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
-	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, reservedNanoUsd: 0n }]);
 });
 
 test('counters that were restored without the latest ends receive them from each process', async () => {
@@ -174,7 +195,7 @@ test('counters that were restored without the latest ends receive them from each
 		[store, 'unwritten'],
 		[other, 'unwritten-too'],
 	] as const) {
-		await one.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+		await one.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 60_000 });
 		await one.settle({ id, team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	}
 	await server.command('FLUSHALL');
@@ -186,17 +207,24 @@ test('counters that were restored without the latest ends receive them from each
 });
 
 test('reservations of a dead gateway are restored from the ledger, until their requests are settled', async () => {
-	const orphan = { id: 'orphan', admittedMs: Date.now(), holdMs: 60_000, holds: [{ ...month, amountNanoUsd: 10n }] };
+	const orphan = { id: 'orphan', admittedMs: Date.now(), reservationMs: 60_000, reservations: [{ ...month, amountNanoUsd: 10n }] };
 	// The ledger does not have the end or the release of the request yet either.
 	record.open.push(orphan, { ...orphan, id: 'given-back' });
-	await store.admit({ id: 'given-back', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await store.admit({
+		id: 'given-back',
+		team: 'red',
+		requestsPerMinute: null,
+		dailyTokens: null,
+		reservations: [hold],
+		reservationMs: 60_000,
+	});
 	await store.release('given-back', 'red');
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
-	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, heldNanoUsd: 10n }]);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, reservedNanoUsd: 10n }]);
 	await store.settle({ id: 'orphan', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
-	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, reservedNanoUsd: 0n }]);
 });
 
 test('a late settlement of a request that the restored totals include is not counted twice', async () => {
@@ -216,7 +244,7 @@ test('a server that comes back with old counters is not believed', async () => {
 	await server.restart();
 	await until(() => store.read('red', [month]) !== undefined);
 	expect(await enforcementMs()).toBeLessThan(2000);
-	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 60n * 7n, heldNanoUsd: 0n }]);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 60n * 7n, reservedNanoUsd: 0n }]);
 	expect(await counted()).toBe(60n * 7n);
 });
 
@@ -227,14 +255,18 @@ test('a server that is not there at the start is not waited for, and used when i
 		{ budgetsOnFailure: 'local' },
 		{ clock: systemClock, log, sumUp: record.sumUp },
 	);
-	expect(await late.admit({ id: 'early', team: 'red', requestsPerMinute: 0, dailyTokens: 0, holds: [hold], holdMs: 1000 })).toMatchObject({
+	expect(
+		await late.admit({ id: 'early', team: 'red', requestsPerMinute: 0, dailyTokens: 0, reservations: [hold], reservationMs: 1000 }),
+	).toMatchObject({
 		isAdmitted: true,
 		isUncounted: true,
-		reading: { budgets: [{ settledNanoUsd: 350n, heldNanoUsd: 10n }] },
+		reading: { budgets: [{ settledNanoUsd: 350n, reservedNanoUsd: 10n }] },
 	});
 	await server.restart();
 	await until(() => late.state().undelivered === 0, 'the delivery');
-	expect(await late.admit({ id: 'later', team: 'red', requestsPerMinute: 0, dailyTokens: null, holds: [], holdMs: 1000 })).toMatchObject({
+	expect(
+		await late.admit({ id: 'later', team: 'red', requestsPerMinute: 0, dailyTokens: null, reservations: [], reservationMs: 1000 }),
+	).toMatchObject({
 		isAdmitted: false,
 	});
 	await late.close();

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Admission } from '../core/counters.ts';
 import type { Log } from '../core/log.ts';
-import type { AdmissionRequest, AdmissionStore, BudgetHold, Settled, Settlement } from './contracts/admission.ts';
+import type { AdmissionRequest, AdmissionStore, BudgetReservation, Settled, Settlement } from './contracts/admission.ts';
 import type { SumUpTeam } from './restoring-admission.ts';
 
 export interface FailingOpenSettings {
@@ -72,9 +72,9 @@ export const probeTeam = ':probe';
 const noLimitNanoUsd = 10n ** 20n;
 
 /** Returns the reservations as they apply while the store is unreachable. */
-export function holdsWhileAway(
-	holds: readonly BudgetHold[],
+export function reservationsDuringOutage(
+	reservations: readonly BudgetReservation[],
 	{ budgetsOnFailure }: Pick<FailingOpenSettings, 'budgetsOnFailure'>,
-): readonly BudgetHold[] {
-	return budgetsOnFailure === 'local' ? holds : holds.map((hold) => ({ ...hold, limitNanoUsd: noLimitNanoUsd }));
+): readonly BudgetReservation[] {
+	return budgetsOnFailure === 'local' ? reservations : reservations.map((hold) => ({ ...hold, limitNanoUsd: noLimitNanoUsd }));
 }

@@ -51,8 +51,8 @@ export class StandIns {
 		this.#byTeam.delete(team);
 	}
 
-	keep(isKept: (team: string) => boolean): void {
-		for (const team of this.#byTeam.keys()) if (!isKept(team)) this.#byTeam.delete(team);
+	keep(isRetained: (team: string) => boolean): void {
+		for (const team of this.#byTeam.keys()) if (!isRetained(team)) this.#byTeam.delete(team);
 	}
 }
 
@@ -76,13 +76,20 @@ function createStandIn({ clock, sumUp, lastKnown, requests }: StandInPorts): Adm
 	}
 
 	/** Keeps the reservations of other processes from the last reading, because this process does not see their requests end. */
-	function heldByOthers(team: string): ReservedRequest[] {
+	function reservedByOthers(team: string): ReservedRequest[] {
 		const nowMs = clock.nowMs();
 		return lastKnown.budgetsOf(team, nowMs).flatMap((known): ReservedRequest[] => {
 			const { budget, period } = known;
-			const amountNanoUsd = known.heldNanoUsd - requests.heldNanoUsd(team, known);
+			const amountNanoUsd = known.reservedNanoUsd - requests.reservedNanoUsd(team, known);
 			if (amountNanoUsd <= 0n) return [];
-			return [{ id: `others:${budgetKey(known)}`, admittedMs: nowMs, holdMs: longestAwayMs, holds: [{ budget, period, amountNanoUsd }] }];
+			return [
+				{
+					id: `others:${budgetKey(known)}`,
+					admittedMs: nowMs,
+					reservationMs: longestAwayMs,
+					reservations: [{ budget, period, amountNanoUsd }],
+				},
+			];
 		});
 	}
 
@@ -92,8 +99,10 @@ function createStandIn({ clock, sumUp, lastKnown, requests }: StandInPorts): Adm
 		alsoNeeded: (team) => [...lastKnown.budgetsOf(team, clock.nowMs()), ...requests.budgetsOf(team)],
 		endedSinceMs: () => clock.nowMs(),
 		async afterRestore(team) {
-			await memory.rehold(team, heldByOthers(team));
-			for (const [name, held] of requests.held(requests.ids(), clock.nowMs())) if (name === team) await memory.rehold(team, held);
+			await memory.restoreReservations(team, reservedByOthers(team));
+			for (const [name, reserved] of requests.reserved(requests.ids(), clock.nowMs())) {
+				if (name === team) await memory.restoreReservations(team, reserved);
+			}
 		},
 	});
 }

@@ -16,7 +16,7 @@ export interface Chained<Entry> {
 	next: Entry | undefined;
 }
 
-const fewestRows = 16;
+const minBuckets = 16;
 
 /**
  * Hash table by request id; entries of one bucket are chained. With constant additions and removals, a `Map` leaves an outgrown backing
@@ -25,60 +25,60 @@ const fewestRows = 16;
  */
 export class IdHashTable<Entry extends Chained<Entry>> {
 	/** A power of two, at least as many as there are entries. */
-	private rows = emptyRows<Entry>(fewestRows);
+	private buckets = emptyBuckets<Entry>(minBuckets);
 	private size = 0;
 
 	get(id: string): Entry | undefined {
-		let request = this.rows[this.rowOf(id)];
+		let request = this.buckets[this.bucketOf(id)];
 		while (request !== undefined && request.id !== id) request = request.next;
 		return request;
 	}
 
 	/** Requires an id that is not in the table. */
 	add(request: Entry): void {
-		if (this.size === this.rows.length) this.resize(2 * this.size);
+		if (this.size === this.buckets.length) this.resize(2 * this.size);
 		this.size++;
 		this.hang(request);
 	}
 
 	remove(id: string): void {
-		const row = this.rowOf(id);
+		const bucket = this.bucketOf(id);
 		let before: Entry | undefined;
-		for (let request = this.rows[row]; request !== undefined; before = request, request = request.next) {
+		for (let request = this.buckets[bucket]; request !== undefined; before = request, request = request.next) {
 			if (request.id !== id) continue;
-			if (before === undefined) this.rows[row] = request.next;
+			if (before === undefined) this.buckets[bucket] = request.next;
 			else before.next = request.next;
 			request.next = undefined;
 			this.size--;
-			if (this.rows.length > fewestRows && this.size < this.rows.length / 8) this.resize(this.rows.length / 2);
+			if (this.buckets.length > minBuckets && this.size < this.buckets.length / 8) this.resize(this.buckets.length / 2);
 			return;
 		}
 	}
 
 	/** Unordered; the table must not change during iteration. */
 	*[Symbol.iterator](): Iterator<Entry> {
-		for (const first of this.rows) {
+		for (const first of this.buckets) {
 			for (let request = first; request !== undefined; request = request.next) yield request;
 		}
 	}
 
 	private hang(request: Entry): void {
-		const row = this.rowOf(request.id);
-		request.next = this.rows[row];
-		this.rows[row] = request;
+		const bucket = this.bucketOf(request.id);
+		request.next = this.buckets[bucket];
+		this.buckets[bucket] = request;
 	}
 
-	private rowOf(id: string): number {
-		return markOf(id) & (this.rows.length - 1);
+	private bucketOf(id: string): number {
+		return markOf(id) & (this.buckets.length - 1);
 	}
 
-	private resize(rows: number): void {
+	private resize(buckets: number): void {
 		const requests = [...this];
-		this.rows = emptyRows(rows);
+		this.buckets = emptyBuckets(buckets);
 		for (const request of requests) this.hang(request);
 	}
 }
 
-function emptyRows<Entry>(count: number): (Entry | undefined)[] {
+function emptyBuckets<Entry>(count: number): (Entry | undefined)[] {
 	return Array.from({ length: count });
 }

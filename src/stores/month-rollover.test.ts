@@ -28,7 +28,7 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 ])('$name', ({ open, gateways }) => {
 	test('each call counts in the day and the month in which it was admitted, whenever it ends', async () => {
 		const subject = await open();
-		const books = new Books();
+		const ledgerView = new LedgerView();
 		let nowMs = turnMs - (steps * stepMs) / 2;
 		await subject.setNow(nowMs);
 		let isOver = false;
@@ -37,20 +37,20 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 				const id = `${gateway}-${worker}-${number}`;
 				const period = nowMs < turnMs ? '2026-11' : '2026-12';
 				const hold = { budget: 'all', period, limitNanoUsd, amountNanoUsd: 100n, check: 'before' as const };
-				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, holds: [hold], holdMs: 60_000 };
+				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, reservations: [hold], reservationMs: 60_000 };
 				const { isAdmitted, reading } = await store.admit(request);
 				expect(isAdmitted).toBe(true);
 				// Some end at once, others after midnight.
 				await new Promise((resolve) => setTimeout(resolve, number % 7 === worker % 7 ? 50 + 20 * worker : 1));
 				const settlement = { id, team: 'red', admittedMs: reading.nowMs, tokens: 1 + (number % 5), costNanoUsd: 7n, budgets: [hold] };
-				books.close(settlement);
+				ledgerView.close(settlement);
 				await store.settle(settlement);
 			}
 		};
 		const stores = subject.stores.slice(0, gateways).map((store) =>
 			restoring(
 				store,
-				books.sumUpAt(() => nowMs),
+				ledgerView.sumUpAt(() => nowMs),
 			),
 		);
 		const working = Promise.all(
@@ -68,14 +68,14 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 			{ budget: 'all', period: '2026-11' },
 			{ budget: 'all', period: '2026-12' },
 		]);
-		expect(reading.tokensToday).toBe(books.tokensOf(nowMs));
+		expect(reading.tokensToday).toBe(ledgerView.tokensOf(nowMs));
 		expect(reading.budgets).toMatchObject(
-			['2026-11', '2026-12'].map((period) => ({ period, settledNanoUsd: books.spentIn(period), heldNanoUsd: 0n })),
+			['2026-11', '2026-12'].map((period) => ({ period, settledNanoUsd: ledgerView.spentIn(period), reservedNanoUsd: 0n })),
 		);
 		// Otherwise the test proves nothing.
-		expect(books.tokensOf(turnMs - 1)).toBeGreaterThan(100);
-		expect(books.tokensOf(turnMs)).toBeGreaterThan(100);
-		expect(books.endedAfterTheirDay(turnMs)).toBeGreaterThan(0);
+		expect(ledgerView.tokensOf(turnMs - 1)).toBeGreaterThan(100);
+		expect(ledgerView.tokensOf(turnMs)).toBeGreaterThan(100);
+		expect(ledgerView.endedAfterTheirDay(turnMs)).toBeGreaterThan(0);
 		await subject.dispose();
 	});
 });
@@ -85,7 +85,7 @@ function restoring(store: AdmissionStore, sumUp: SumUpTeam): AdmissionStore {
 }
 
 /** The ledger from which counters are restored. */
-class Books {
+class LedgerView {
 	readonly #rows: Settlement[] = [];
 
 	close(settlement: Settlement): void {

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { closeRow } from '../../test/support/close-entry.ts';
+import { closeEntry } from '../../test/support/close-entry.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type PostgresServer, postgresPassword, query, startPostgres } from '../../test/support/postgres-server.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import { systemClock } from '../io/system-clock.ts';
-import { closedRow, openRow } from './contracts/ledger.contract.ts';
+import { closedEntry, openEntry } from './contracts/ledger.contract.ts';
 import type { Ledger, SummaryQuery } from './contracts/ledger.ts';
 import { openPostgresLedger, openPostgresLedgerReader, type PostgresLedger } from './postgres-ledger.ts';
 
@@ -35,21 +35,21 @@ describe('a server that', () => {
 		await openAndClose(ledger, 'b');
 		await expect(ledger.summarize(allTime)).rejects.toMatchObject({ code: 'records_unavailable' });
 		await expect(ledger.check()).rejects.toMatchObject({ code: 'records_unavailable' });
-		expect(ledger.health()).toMatchObject({ isWritable: true, isShipping: false, spooledRows: 2, rejectedRows: 0 });
+		expect(ledger.health()).toMatchObject({ isWritable: true, isShipping: false, spooledEntries: 2, rejectedEntries: 0 });
 		expect(ledger.health().oldestSpooledAgeMs).toBeGreaterThan(0);
 		expect(linesIn(log)).toEqual(['error: ledger entries cannot be sent to PostgreSQL and stay spooled on this disk']);
 		await server.restart();
 		await untilShipped(ledger);
 		expect(await requestsOf(ledger)).toBe(2);
 		expect(await ledger.check()).toEqual([]);
-		expect(ledger.health()).toMatchObject({ isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null });
+		expect(ledger.health()).toMatchObject({ isShipping: true, spooledEntries: 0, oldestSpooledAgeMs: null });
 		expect(linesIn(log).slice(1)).toEqual(['info: ledger entries are sent to PostgreSQL again']);
 	});
 
 	test('is killed and started during load loses and doubles nothing', async () => {
 		const { ledger, log } = await open();
 		const load = startLoad(ledger);
-		await become(() => ledger.health().spooledRows > 0);
+		await become(() => ledger.health().spooledEntries > 0);
 		await server.kill();
 		await become(() => !ledger.health().isShipping);
 		await server.restart();
@@ -57,7 +57,7 @@ describe('a server that', () => {
 		await load.stop();
 		expect(await requestsOf(ledger)).toBe(load.requests);
 		expect(await ledger.check()).toEqual([]);
-		expect(await countRows('outcome IS NULL')).toBe(0);
+		expect(await countEntries('outcome IS NULL')).toBe(0);
 		expect(linesIn(log)).toHaveLength(2);
 	});
 
@@ -90,10 +90,10 @@ describe('a server that', () => {
 		await expect(ledger.list({ limit: 1 })).rejects.toMatchObject({ code: 'records_unavailable' });
 		await expect(ledger.list({ limit: 1 })).rejects.toMatchObject({ code: 'records_unavailable' });
 		expect(linesIn(log)).toHaveLength(1);
-		const told = log.lines.map(({ event, fields }) => `${event} ${Object.values(fields).map(String).join(' ')}`).join('\n');
-		expect(told).toContain('password authentication failed');
-		expect(told).not.toMatch(/wrong-password/);
-		expect(told).not.toContain(postgresPassword);
+		const onClosed = log.lines.map(({ event, fields }) => `${event} ${Object.values(fields).map(String).join(' ')}`).join('\n');
+		expect(onClosed).toContain('password authentication failed');
+		expect(onClosed).not.toMatch(/wrong-password/);
+		expect(onClosed).not.toContain(postgresPassword);
 	});
 
 	test('takes no changes, as a standby or one whose disk is nearly full, is caught up with when it takes them', async () => {
@@ -178,13 +178,13 @@ describe('a process that', () => {
 	test('dies between the commit and the end of its outbox entries is counted once', async () => {
 		const dataDir = temporaryDirectory();
 		await dieBeforeForgetting(dataDir);
-		expect(await countRows('true')).toBe(20);
+		expect(await countEntries('true')).toBe(20);
 		const { ledger } = await open({ dataDir });
 		expect(await ledger.closeInterrupted()).toHaveLength(10);
 		expect(await requestsOf(ledger)).toBe(20);
 		expect(await ledger.check()).toEqual([]);
-		expect(await countRows("outcome = 'complete' AND cost_nano_usd = 1234")).toBe(10);
-		expect(await countRows("outcome = 'interrupted' AND cost_nano_usd = hold_nano_usd")).toBe(10);
+		expect(await countEntries("outcome = 'complete' AND cost_nano_usd = 1234")).toBe(10);
+		expect(await countEntries("outcome = 'interrupted' AND cost_nano_usd = hold_nano_usd")).toBe(10);
 		expect(await costOf(ledger)).toBe(10n * 1234n + 10n * 5000n);
 	});
 
@@ -192,7 +192,7 @@ describe('a process that', () => {
 		const { ledger } = await open();
 		for (let index = 0; index < 50; index++) await openAndClose(ledger, `r${index}`);
 		await ledger.end();
-		expect(await countRows("outcome = 'complete'")).toBe(50);
+		expect(await countEntries("outcome = 'complete'")).toBe(50);
 	});
 });
 
@@ -205,7 +205,7 @@ test('the end does not wait long for a server that is silent, and the next start
 	try {
 		await openAndClose(ledger, 'a');
 		const ended = ledger.end();
-		await expect.poll(() => ledger.health().spooledRows, { interval: 5 }).toBe(1);
+		await expect.poll(() => ledger.health().spooledEntries, { interval: 5 }).toBe(1);
 		clock.advance(5000);
 		await ended;
 	} finally {
@@ -251,8 +251,8 @@ async function open(differences: { url?: string; dataDir?: string; clock?: Manua
 }
 
 async function openAndClose(ledger: Ledger, id: string, startedMs = Date.now()): Promise<void> {
-	await ledger.open(openRow(id, { startedMs }));
-	expect(await closeRow(ledger, closedRow(id))).toBe('closed');
+	await ledger.open(openEntry(id, { startedMs }));
+	expect(await closeEntry(ledger, closedEntry(id))).toBe('closed');
 }
 
 interface Load {
@@ -275,9 +275,9 @@ function startLoad(ledger: Ledger, prefix = ''): Load {
 			const number = load.requests++;
 			const id = `${prefix}${number}`;
 			const startedMs = Date.now() - (number % 3) * 8 * 3_600_000;
-			await ledger.open(openRow(id, { startedMs, team: `team${number % 7}`, model: `model${number % 5}` }));
+			await ledger.open(openEntry(id, { startedMs, team: `team${number % 7}`, model: `model${number % 5}` }));
 			if (number % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-			expect(await closeRow(ledger, closedRow(id))).toBe('closed');
+			expect(await closeEntry(ledger, closedEntry(id))).toBe('closed');
 		}
 	};
 	const done = Promise.all(Array.from({ length: 10 }, caller));
@@ -308,10 +308,10 @@ async function become(isTrue: () => boolean): Promise<void> {
 }
 
 async function untilShipped(ledger: PostgresLedger): Promise<void> {
-	await become(() => ledger.health().isShipping && ledger.health().spooledRows === 0);
+	await become(() => ledger.health().isShipping && ledger.health().spooledEntries === 0);
 }
 
-async function countRows(condition: string): Promise<number> {
+async function countEntries(condition: string): Promise<number> {
 	const [row] = await query(url, `SELECT count(*)::int AS count FROM tollgate.ledger_calls WHERE ${condition}`);
 	return Number(row?.['count']);
 }
@@ -330,10 +330,10 @@ async function dieBeforeForgetting(dataDir: string): Promise<void> {
 		const log = { debug() {}, info() {}, warn() {}, error(...words) { console.error(...words); } };
 		const settings = { dataDir: ${JSON.stringify(dataDir)}, durability: 'process', retainDays: null };
 		const local = await openSpoolingLedger(settings, { clock, log }, () => {});
-		const row = ${JSON.stringify({ ...openRow('', { startedMs: Date.now() }), holdNanoUsd: null })};
-		const closed = ${JSON.stringify({ ...closedRow(''), costNanoUsd: null })};
+		const row = ${JSON.stringify({ ...openEntry('', { startedMs: Date.now() }), reservedNanoUsd: null })};
+		const closed = ${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })};
 		for (let index = 0; index < 20; index++) {
-			await local.open({ ...row, id: 'r' + index, holdNanoUsd: 5000n });
+			await local.open({ ...row, id: 'r' + index, reservedNanoUsd: 5000n });
 			if (index % 2 === 0) await new Promise((told) => local.close({ ...closed, id: 'r' + index, costNanoUsd: 1234n }, told));
 		}
 		const postgres = createPostgresThread(${JSON.stringify(url)});

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { closeRow } from '../../test/support/close-entry.ts';
+import { closeEntry } from '../../test/support/close-entry.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts';
 import { createRememberedLog } from '../../test/support/recording-log.ts';
 import { systemClock } from '../io/system-clock.ts';
-import { closedRow, openRow } from './contracts/ledger.contract.ts';
-import type { Ledger, LedgerRow } from './contracts/ledger.ts';
+import { closedEntry, openEntry } from './contracts/ledger.contract.ts';
+import type { Ledger, LedgerEntry } from './contracts/ledger.ts';
 import { openPostgresLedger, type PostgresLedger } from './postgres-ledger.ts';
 
 const rounds = 40;
@@ -58,10 +58,10 @@ test('a server that is killed, and one that is silent for thirty seconds, are ca
 		while (!isStopping) {
 			const id = `call-${openRequests++}`;
 			const beforeMs = performance.now();
-			await ledger.open(openRow(id, { team: `team${openRequests % 5}`, startedMs: Date.now() }));
+			await ledger.open(openEntry(id, { team: `team${openRequests % 5}`, startedMs: Date.now() }));
 			slowest.openMs = Math.max(slowest.openMs, performance.now() - beforeMs);
 			await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
-			expect(await closeRow(ledger, closedRow(id))).toBe('closed');
+			expect(await closeEntry(ledger, closedEntry(id))).toBe('closed');
 		}
 	};
 	const load = Promise.all(Array.from({ length: 100 }, caller));
@@ -110,8 +110,8 @@ async function writeUntilKilled(url: string, dataDir: string, round: number, aft
 		const settings = { url: ${JSON.stringify(url)}, dataDir: ${JSON.stringify(dataDir)}, durability: 'process', retainDays: null };
 		const ledger = await openPostgresLedger(settings, { clock: systemClock, log });
 		await ledger.closeInterrupted();
-		const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
-		const closed = ${JSON.stringify({ ...closedRow(''), costNanoUsd: null })};
+		const row = ${JSON.stringify({ ...openEntry(''), reservedNanoUsd: null })};
+		const closed = ${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })};
 		const print = (line) => process.stdout.write(line + '\\n');
 		let calls = 0;
 		const caller = async () => {
@@ -119,7 +119,7 @@ async function writeUntilKilled(url: string, dataDir: string, round: number, aft
 				const number = calls++;
 				const id = '${round}-' + number;
 				const startedMs = Date.now() - (number % 5) * 4 * 3_600_000;
-				await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, holdNanoUsd: 1_000_000n + BigInt(number) });
+				await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, reservedNanoUsd: 1_000_000n + BigInt(number) });
 				print('o ' + id + ' ' + number);
 				if (number % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 1500));
 				const outcome = await new Promise((told) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, told));
@@ -148,8 +148,8 @@ async function open(url: string, dataDir: string): Promise<{ ledger: PostgresLed
 	return { ledger, log };
 }
 
-async function rowsOf(ledger: Ledger): Promise<LedgerRow[]> {
-	const rows: LedgerRow[] = [];
+async function rowsOf(ledger: Ledger): Promise<LedgerEntry[]> {
+	const rows: LedgerEntry[] = [];
 	for (let cursor: string | null | undefined; cursor !== null; ) {
 		const page = await ledger.list({ limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
 		rows.push(...page.rows);
@@ -173,7 +173,7 @@ async function untilShipped(ledger: PostgresLedger): Promise<void> {
 
 /** Under load the rows of a second are always queued. */
 async function untilCaughtUp(ledger: PostgresLedger): Promise<void> {
-	const isCaughtUp = (): boolean => ledger.health().isShipping && ledger.health().spooledRows < 5000;
+	const isCaughtUp = (): boolean => ledger.health().isShipping && ledger.health().spooledEntries < 5000;
 	await expect.poll(isCaughtUp, { interval: 20, timeout: 60_000 }).toBe(true);
 }
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { closeRow } from '../../test/support/close-entry.ts';
+import { closeEntry } from '../../test/support/close-entry.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { query } from '../../test/support/postgres-server.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../test/support/shared-stores.ts';
-import { closedRow, ledgerContract, ledgerNoonMs, openRow } from './contracts/ledger.contract.ts';
-import type { Ledger, LedgerReader, OpenRow, SummaryQuery } from './contracts/ledger.ts';
+import { closedEntry, ledgerContract, ledgerNoonMs, openEntry } from './contracts/ledger.contract.ts';
+import type { Ledger, LedgerReader, OpenEntry, SummaryQuery } from './contracts/ledger.ts';
 import { StoreUnusable } from './contracts/store-unusable.ts';
 import { postgresLedgerSchema } from './postgres/ledger/postgres-ledger-schema.ts';
 import { migratePostgres } from './postgres/migrate.ts';
@@ -56,13 +56,13 @@ describe('the local file', () => {
 		const dataDir = temporaryDirectory();
 		const embedded = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, deps());
 		await openAndClose(embedded, 'old');
-		await embedded.open(openRow('old and running'));
+		await embedded.open(openEntry('old and running'));
 		await embedded.end();
 		const { ledger } = await open({ dataDir });
 		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['old and running']);
 		await openAndClose(ledger, 'new');
 		expect(await idsIn(ledger)).toEqual(['new']);
-		await ledger.open(openRow('running'));
+		await ledger.open(openEntry('running'));
 		await ledger.end();
 
 		// Used again: PostgreSQL receives the ends of entries that it already has.
@@ -88,7 +88,7 @@ describe('the local file', () => {
 		for (const { ledger: each } of [{ ledger }, nowhere]) {
 			await openAndClose(each, 'old', started);
 			await openAndClose(each, 'new');
-			await each.open(openRow('old and running', started));
+			await each.open(openEntry('old and running', started));
 		}
 		expect(await idsIn(ledger)).toHaveLength(3);
 		clock.advance(hourMs);
@@ -96,7 +96,7 @@ describe('the local file', () => {
 		await expect.poll(() => idsInFile(sent), { interval: 10 }).toEqual(['old and running', 'new']);
 		expect(await idsInFile(unsent)).toEqual(['old and running', 'new', 'old']);
 		expect(await idsIn(ledger)).toHaveLength(3);
-		await closeRow(ledger, closedRow('old and running'));
+		await closeEntry(ledger, closedEntry('old and running'));
 		expect(await ledger.check()).toEqual([]);
 	});
 });
@@ -133,11 +133,11 @@ test('an earlier release’s database is brought up to date: estimated costs are
 describe('upkeep', () => {
 	test('charges calls their hold whose directory was lost with its process, once', async () => {
 		const { ledger: lost } = await open();
-		for (const id of ['a', 'b']) await lost.open(openRow(id, { holdNanoUsd: 777n }));
+		for (const id of ['a', 'b']) await lost.open(openEntry(id, { reservedNanoUsd: 777n }));
 		await openAndClose(lost, 'c');
 		await lost.end();
 		const soon = await open({ url, clock: new ManualClock(ledgerNoonMs + 24 * hourMs) });
-		await soon.ledger.open(openRow('running', { startedMs: ledgerNoonMs + 24 * hourMs }));
+		await soon.ledger.open(openEntry('running', { startedMs: ledgerNoonMs + 24 * hourMs }));
 		const others = await Promise.all([1, 2, 3].map(() => open({ url, clock: new ManualClock(ledgerNoonMs + 26 * hourMs) })));
 		await expect.poll(async () => (await soon.ledger.summarize(november))[0]?.costNanoUsd, { interval: 10 }).toBe(2n * 777n + 1234n);
 		const { rows } = await soon.ledger.list({ limit: 9 });
@@ -175,7 +175,7 @@ describe('upkeep', () => {
 			['2026-10', 4],
 			['2026-11', 1],
 		]);
-		expect(ledger.health()).toMatchObject({ unstorableEntries: 1, spooledRows: 0 });
+		expect(ledger.health()).toMatchObject({ unstorableEntries: 1, spooledEntries: 0 });
 		expect(await partitions()).toEqual({ days: '1017 1120 1121 1122' });
 		expect(await ledger.check()).toEqual([]);
 	});
@@ -187,7 +187,7 @@ test('a row that PostgreSQL can never store takes no other with it', async () =>
 	const id = randomBytes(4000).toString('hex');
 	for (const each of ['a', id, 'b']) await openAndClose(ledger, each);
 	expect(await idsIn(ledger)).toEqual(['b', 'a']);
-	expect(ledger.health()).toMatchObject({ unstorableEntries: 1, spooledRows: 0, isShipping: true });
+	expect(ledger.health()).toMatchObject({ unstorableEntries: 1, spooledEntries: 0, isShipping: true });
 	expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: PostgreSQL cannot store a ledger entry']);
 	expect(await ledger.check()).toEqual([]);
 	// The row stays in this file, although sent rows are deleted after a day.
@@ -202,7 +202,7 @@ test('a rejection of all rows has another cause, so they wait', async () => {
 	await query(url, 'ALTER TABLE tollgate.ledger_calls ADD CONSTRAINT ours CHECK (status < 0) NOT VALID');
 	for (const id of ['b', 'c', 'd']) await openAndClose(ledger, id);
 	await expect(ledger.list({ limit: 1 })).rejects.toMatchObject({ code: 'records_unavailable' });
-	expect(ledger.health()).toMatchObject({ isShipping: false, unstorableEntries: 0, spooledRows: 3 });
+	expect(ledger.health()).toMatchObject({ isShipping: false, unstorableEntries: 0, spooledEntries: 3 });
 	await query(url, 'ALTER TABLE tollgate.ledger_calls DROP CONSTRAINT ours');
 	expect(await idsIn(ledger)).toEqual(['d', 'c', 'b', 'a']);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
@@ -212,7 +212,7 @@ test('a rejection of all rows has another cause, so they wait', async () => {
 test('the longest names fit', async () => {
 	const { ledger } = await open();
 	const name = (): string => Array.from({ length: 300 }, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))).join('');
-	const row = openRow('one', { team: name(), clientId: name(), provider: name(), model: name() });
+	const row = openEntry('one', { team: name(), clientId: name(), provider: name(), model: name() });
 	await ledger.open(row);
 	expect((await ledger.list({ limit: 1 })).rows[0]?.team).toBe(row.team.slice(0, 213));
 	expect(ledger.health().unstorableEntries).toBe(0);
@@ -274,9 +274,9 @@ function deps(): { clock: ManualClock; log: RememberedLog } {
 	return { clock: new ManualClock(ledgerNoonMs), log: createRememberedLog() };
 }
 
-async function openAndClose(ledger: Ledger, id: string, row: Partial<OpenRow> = {}): Promise<void> {
-	await ledger.open(openRow(id, row));
-	expect(await closeRow(ledger, closedRow(id))).toBe('closed');
+async function openAndClose(ledger: Ledger, id: string, row: Partial<OpenEntry> = {}): Promise<void> {
+	await ledger.open(openEntry(id, row));
+	expect(await closeEntry(ledger, closedEntry(id))).toBe('closed');
 }
 
 async function idsIn(ledger: LedgerReader): Promise<string[]> {

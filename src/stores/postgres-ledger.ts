@@ -65,9 +65,9 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 		assessed.end();
 		await local.stopTaking();
 		await within(deps.clock, address, Promise.all([shipping.flush(), assessed.flush().catch(() => undefined)])).catch((cause: unknown) => {
-			const { spooledRows } = shipping.health();
-			if (spooledRows === 0) return;
-			deps.log.warn('ledger entries stay spooled on this disk until the next start', { address, cause, spooled_entries: spooledRows });
+			const { spooledEntries } = shipping.health();
+			if (spooledEntries === 0) return;
+			deps.log.warn('ledger entries stay spooled on this disk until the next start', { address, cause, spooled_entries: spooledEntries });
 		});
 		shipping.end();
 		await Promise.all([local.end(), reading.end()]);
@@ -167,8 +167,8 @@ function startUpkeep(
 		);
 		if (!isThere || timer === undefined) return;
 		try {
-			const lostRows = await postgres.request('upkeep', { nowMs, retainDays });
-			if (lostRows > 0) log.warn('interrupted requests of a lost process were charged their reservation', { entries: lostRows });
+			const lostEntries = await postgres.request('upkeep', { nowMs, retainDays });
+			if (lostEntries > 0) log.warn('interrupted requests of a lost process were charged their reservation', { entries: lostEntries });
 			isFailing = false;
 		} catch (cause) {
 			// Interrupted when the process ends.

@@ -14,10 +14,10 @@ export function teamOfEnd(end: End): string {
 	return 'settlement' in end ? end.settlement.team : end.team;
 }
 
-type Receiver = Pick<AdmissionStore, 'settle' | 'release' | 'rehold'>;
+type Receiver = Pick<AdmissionStore, 'settle' | 'release' | 'restoreReservations'>;
 
 interface Backlog {
-	readonly unheld: Set<string>;
+	readonly withoutReservation: Set<string>;
 	readonly ends: Map<string, End>;
 }
 
@@ -34,9 +34,9 @@ export class Undelivered {
 	}
 
 	get size(): number {
-		let unheld = 0;
-		for (const backlog of this.backlogs.values()) unheld += backlog.unheld.size;
-		return unheld + this.endCount;
+		let withoutReservation = 0;
+		for (const backlog of this.backlogs.values()) withoutReservation += backlog.withoutReservation.size;
+		return withoutReservation + this.endCount;
 	}
 
 	get teams(): readonly string[] {
@@ -49,8 +49,8 @@ export class Undelivered {
 		return ends.flatMap((end) => ('settlement' in end ? end.settlement.budgets : []));
 	}
 
-	hold(id: string, team: string): void {
-		this.backlogOf(team).unheld.add(id);
+	retain(id: string, team: string): void {
+		this.backlogOf(team).withoutReservation.add(id);
 	}
 
 	settle(settlement: Settlement): void {
@@ -66,21 +66,21 @@ export class Undelivered {
 		for (;;) {
 			const backlog = this.backlogs.get(team);
 			if (backlog === undefined || !mayGoOn()) return;
-			const { unheld, ends } = backlog;
-			const ids = firstOf(unheld);
-			for (const [of, requests] of this.requests.held(ids, nowMs())) await store.rehold(of, requests);
-			for (const id of ids) unheld.delete(id);
-			if (unheld.size === 0) {
+			const { withoutReservation, ends } = backlog;
+			const ids = firstOf(withoutReservation);
+			for (const [of, requests] of this.requests.reserved(ids, nowMs())) await store.restoreReservations(of, requests);
+			for (const id of ids) withoutReservation.delete(id);
+			if (withoutReservation.size === 0) {
 				const some = firstOf(ends);
 				await Promise.all(some.map(([id, end]) => this.deliverEnd(store, id, end, ends)));
 			}
-			if (unheld.size === 0 && ends.size === 0) this.backlogs.delete(team);
+			if (withoutReservation.size === 0 && ends.size === 0) this.backlogs.delete(team);
 		}
 	}
 
 	tell(id: string, end: End): void {
-		const { unheld, ends } = this.backlogOf(teamOfEnd(end));
-		unheld.delete(id);
+		const { withoutReservation, ends } = this.backlogOf(teamOfEnd(end));
+		withoutReservation.delete(id);
 		if (ends.has(id)) return;
 		if (this.endCount >= maxEnds) this.dropOldest(ends);
 		ends.set(id, end);
@@ -109,7 +109,7 @@ export class Undelivered {
 	private backlogOf(team: string): Backlog {
 		let backlog = this.backlogs.get(team);
 		if (backlog === undefined) {
-			backlog = { unheld: new Set(), ends: new Map() };
+			backlog = { withoutReservation: new Set(), ends: new Map() };
 			this.backlogs.set(team, backlog);
 		}
 		return backlog;

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { RequestsInFlight } from './requests-in-flight.ts';
 
-const request = (id: string, holdMs: number) => ({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [], holdMs });
+const request = (id: string, reservationMs: number) => ({
+	id,
+	team: 'red',
+	requestsPerMinute: null,
+	dailyTokens: null,
+	reservations: [],
+	reservationMs,
+});
 
 test('a call that is started twice is one call', () => {
 	const requests = new RequestsInFlight();
@@ -15,8 +22,8 @@ test('whose time is over is forgotten when the others are asked for', () => {
 	const requests = new RequestsInFlight();
 	requests.start(request('short', 1000), 0);
 	requests.start(request('long', 5000), 0);
-	expect(requests.held(requests.ids(), 1000)).toEqual(
-		new Map([['red', [{ id: 'long', admittedMs: 0, holdMs: 4000, reservedTokens: 0, holds: [] }]]]),
+	expect(requests.reserved(requests.ids(), 1000)).toEqual(
+		new Map([['red', [{ id: 'long', admittedMs: 0, reservationMs: 4000, reservedTokens: 0, reservations: [] }]]]),
 	);
 	expect(requests.ids()).toEqual(['long']);
 });

@@ -1,5 +1,5 @@
 import type { BudgetPeriod } from '../core/counters.ts';
-import { type AdmissionRequest, type BudgetHold, budgetKey, type ReservedRequest } from './contracts/admission.ts';
+import { type AdmissionRequest, type BudgetReservation, budgetKey, type ReservedRequest } from './contracts/admission.ts';
 import { type Chained, IdHashTable } from './id-hash-table.ts';
 
 interface Entry extends Chained<Entry> {
@@ -7,7 +7,7 @@ interface Entry extends Chained<Entry> {
 	readonly admittedMs: number;
 	endsMs: number;
 	readonly reservedTokens: number;
-	holds: ReservedRequest['holds'];
+	reservations: ReservedRequest['reservations'];
 }
 
 /** In-flight requests of this process: their reservations remain known when the store has lost them. */
@@ -15,25 +15,29 @@ export class RequestsInFlight {
 	private readonly requests = new IdHashTable<Entry>();
 
 	/** @param reservedNanoUsd amount of each reservation if it is less than requested. */
-	start({ id, team, reservedTokens = 0, holds: requested, holdMs }: AdmissionRequest, nowMs: number, reservedNanoUsd?: bigint): void {
+	start(
+		{ id, team, reservedTokens = 0, reservations: requested, reservationMs }: AdmissionRequest,
+		nowMs: number,
+		reservedNanoUsd?: bigint,
+	): void {
 		this.requests.remove(id);
-		const holds = reservedNanoUsd === undefined ? requested : withAmount(requested, reservedNanoUsd);
-		this.requests.add({ id, team, admittedMs: nowMs, endsMs: nowMs + holdMs, reservedTokens, holds, next: undefined });
+		const reservations = reservedNanoUsd === undefined ? requested : withAmount(requested, reservedNanoUsd);
+		this.requests.add({ id, team, admittedMs: nowMs, endsMs: nowMs + reservationMs, reservedTokens, reservations, next: undefined });
 	}
 
 	end(id: string): void {
 		this.requests.remove(id);
 	}
 
-	raise(id: string, raised: readonly BudgetHold[]): void {
+	raise(id: string, raised: readonly BudgetReservation[]): void {
 		const request = this.requests.get(id);
 		if (request === undefined) return;
-		const others = request.holds.filter((hold) => !raised.some((one) => isSame(one, hold)));
-		request.holds = [...others, ...raised.map((one) => largest(one, request.holds))];
+		const others = request.reservations.filter((hold) => !raised.some((one) => isSame(one, hold)));
+		request.reservations = [...others, ...raised.map((one) => largest(one, request.reservations))];
 	}
 
-	raiseTo(id: string, holds: readonly BudgetHold[], amountNanoUsd: bigint): void {
-		this.raise(id, withAmount(holds, amountNanoUsd));
+	raiseTo(id: string, reservations: readonly BudgetReservation[], amountNanoUsd: bigint): void {
+		this.raise(id, withAmount(reservations, amountNanoUsd));
 	}
 
 	renew(id: string, endsMs: number): void {
@@ -51,19 +55,19 @@ export class RequestsInFlight {
 	}
 
 	budgetsOf(team: string): BudgetPeriod[] {
-		return [...this.requests].filter((request) => request.team === team).flatMap(({ holds }) => holds);
+		return [...this.requests].filter((request) => request.team === team).flatMap(({ reservations }) => reservations);
 	}
 
-	heldNanoUsd(team: string, budget: BudgetPeriod): bigint {
+	reservedNanoUsd(team: string, budget: BudgetPeriod): bigint {
 		let sum = 0n;
 		for (const request of this.requests) {
-			if (request.team === team) for (const hold of request.holds) if (isSame(hold, budget)) sum += hold.amountNanoUsd;
+			if (request.team === team) for (const hold of request.reservations) if (isSame(hold, budget)) sum += hold.amountNanoUsd;
 		}
 		return sum;
 	}
 
 	/** Those of `ids` that still reserve something, by team. */
-	held(ids: Iterable<string>, nowMs: number): Map<string, ReservedRequest[]> {
+	reserved(ids: Iterable<string>, nowMs: number): Map<string, ReservedRequest[]> {
 		const byTeam = new Map<string, ReservedRequest[]>();
 		for (const id of ids) {
 			const request = this.requests.get(id);
@@ -73,23 +77,23 @@ export class RequestsInFlight {
 				continue;
 			}
 			const requests = byTeam.get(request.team) ?? [];
-			const { admittedMs, reservedTokens, holds } = request;
-			requests.push({ id, admittedMs, holdMs: request.endsMs - nowMs, reservedTokens, holds });
+			const { admittedMs, reservedTokens, reservations } = request;
+			requests.push({ id, admittedMs, reservationMs: request.endsMs - nowMs, reservedTokens, reservations });
 			byTeam.set(request.team, requests);
 		}
 		return byTeam;
 	}
 }
 
-function withAmount(holds: readonly BudgetHold[], amountNanoUsd: bigint): BudgetHold[] {
-	return holds.map((hold) => ({ ...hold, amountNanoUsd }));
+function withAmount(reservations: readonly BudgetReservation[], amountNanoUsd: bigint): BudgetReservation[] {
+	return reservations.map((hold) => ({ ...hold, amountNanoUsd }));
 }
 
 function isSame(one: BudgetPeriod, other: BudgetPeriod): boolean {
 	return budgetKey(one) === budgetKey(other);
 }
 
-function largest(raised: BudgetHold, holds: ReservedRequest['holds']): ReservedRequest['holds'][number] {
-	const before = holds.find((hold) => isSame(hold, raised));
+function largest(raised: BudgetReservation, reservations: ReservedRequest['reservations']): ReservedRequest['reservations'][number] {
+	const before = reservations.find((hold) => isSame(hold, raised));
 	return before !== undefined && before.amountNanoUsd > raised.amountNanoUsd ? before : raised;
 }

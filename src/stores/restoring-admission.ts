@@ -4,7 +4,7 @@ import {
 	type AdmissionRequest,
 	type AdmissionStore,
 	type AtHand,
-	type BudgetHold,
+	type BudgetReservation,
 	budgetKey,
 	CountersMissing,
 	CountersUnreachable,
@@ -64,11 +64,11 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 		await ports.afterRestore?.(team);
 		// Last, because this process knows the newer state of its own requests.
 		const restored = new Set([...given, ...unspent.map(budgetKey)]);
-		const held = (totals.inFlightRequests ?? []).map((request) => ({
+		const reserved = (totals.inFlightRequests ?? []).map((request) => ({
 			...request,
-			holds: request.holds.filter((hold) => restored.has(budgetKey(hold))),
+			reservations: request.reservations.filter((hold) => restored.has(budgetKey(hold))),
 		}));
-		if (held.length > 0) await store.rehold(team, held);
+		if (reserved.length > 0) await store.restoreReservations(team, reserved);
 	}
 
 	async function restoreInTurn(team: string, requested: readonly BudgetPeriod[]): Promise<void> {
@@ -142,7 +142,7 @@ export function restoreMissing(
 	return {
 		admit(request: AdmissionRequest) {
 			const response = store.admit(request);
-			return response instanceof Promise ? perform(request.team, request.holds, () => store.admit(request), response) : response;
+			return response instanceof Promise ? perform(request.team, request.reservations, () => store.admit(request), response) : response;
 		},
 		settle(settlement: Settlement) {
 			const response = store.settle(settlement);
@@ -151,13 +151,14 @@ export function restoreMissing(
 				: response;
 		},
 		release: (id, team) => store.release(id, team),
-		extend: (id, team, holds: readonly BudgetHold[]) => perform(team, holds, () => store.extend(id, team, holds)),
-		grow: (id, team, holds, holdMs) => perform(team, holds, () => store.grow(id, team, holds, holdMs)),
+		extend: (id, team, reservations: readonly BudgetReservation[]) =>
+			perform(team, reservations, () => store.extend(id, team, reservations)),
+		grow: (id, team, reservations, reservationMs) => perform(team, reservations, () => store.grow(id, team, reservations, reservationMs)),
 		read: (team, budgets) => perform(team, budgets, () => store.read(team, budgets)),
 		restore: (totals) => store.restore(totals),
-		rehold: (team, requests: readonly ReservedRequest[]) => {
-			const budgets = requests.flatMap(({ holds }) => holds);
-			return perform(team, budgets, () => store.rehold(team, requests));
+		restoreReservations: (team, requests: readonly ReservedRequest[]) => {
+			const budgets = requests.flatMap(({ reservations }) => reservations);
+			return perform(team, budgets, () => store.restoreReservations(team, requests));
 		},
 		onReturn: (listener) => store.onReturn(listener),
 		close: () => store.close(),

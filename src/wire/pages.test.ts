@@ -29,7 +29,7 @@ describe('contract section 4: each case has its status and headers', () => {
 			'x-content-type-options': 'nosniff',
 		});
 		expect(response.body).toMatch(/^<!doctype html>/);
-		expect(response.facts).toEqual({ code });
+		expect(response.record).toEqual({ code });
 	});
 
 	test('503 has a retry time: the rejection’s own, otherwise a few seconds', () => {

@@ -96,7 +96,7 @@ export function renderEdgeRejection(cause: unknown, requestId: string): HttpResp
 	if (status === 503) headers['retry-after'] = String(retryAfterSeconds ?? defaultRetryAfterSeconds);
 	if (cause instanceof Rejection) Object.assign(headers, cause.headers);
 	const body = isBlocked ? fill(blocked, requestId) : renderPage(status, requestId);
-	return { status, headers, body, facts: { code }, closesConnection: closingStatuses.has(status) || code === 'draining' };
+	return { status, headers, body, record: { code }, closesConnection: closingStatuses.has(status) || code === 'draining' };
 }
 
 function page(status: string, title: string, text: string): Page {

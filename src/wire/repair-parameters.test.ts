@@ -186,14 +186,14 @@ it('changes only the members that it names, in any body', () => {
 				if (isRenamed) expect(after.max_completion_tokens).toEqual(before.max_tokens);
 				for (const name of gone) expect(after).not.toHaveProperty([name]);
 				// In their order, with identical bytes of their values.
-				const kept = pieces.filter(({ name }) => !gone.has(name) && !(isRenamed && name === 'max_completion_tokens'));
+				const retained = pieces.filter(({ name }) => !gone.has(name) && !(isRenamed && name === 'max_completion_tokens'));
 				let from = 0;
-				for (const { text: piece } of kept) {
+				for (const { text: piece } of retained) {
 					const at = text.indexOf(piece.trim(), from);
 					expect(at).toBeGreaterThanOrEqual(from);
 					from = at + piece.trim().length;
 				}
-				expect(Object.keys(after)).toHaveLength(kept.length + Number(isRenamed));
+				expect(Object.keys(after)).toHaveLength(retained.length + Number(isRenamed));
 			},
 		),
 		{ numRuns: 3000 },

@@ -3,7 +3,7 @@
  * unambiguous meaning is renamed or removed, and every other byte stays.
  */
 import type { Steps } from '../core/cooperative-task.ts';
-import type { ModelFacts } from './conversation/model-capabilities.ts';
+import type { ModelCapabilities } from './conversation/model-capabilities.ts';
 import { cutValues, locateValues } from './json/locate-values.ts';
 import { type JsonBody, parsingSteps } from './json/parse-body.ts';
 import { type Edit, spliceBody } from './json/splice-body.ts';
@@ -15,7 +15,7 @@ export interface RepairTarget {
 	/** Returns true if the vendor is known to have a model of this name. A similar name is no reason to change a request. */
 	readonly isListed: () => boolean;
 	/** Configured facts about the model; they take precedence over its name. */
-	readonly said: Pick<ModelFacts, 'tokenParam' | 'sampling'>;
+	readonly said: Pick<ModelCapabilities, 'tokenParam' | 'sampling'>;
 	/** Version of Anthropic's API for the request. */
 	readonly anthropicVersion: () => string | undefined;
 }

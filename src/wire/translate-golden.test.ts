@@ -54,15 +54,15 @@ describe.each(readRecordings('gemini'))('$name', (recording) => {
 			const { response } = recording;
 			if (response.sse !== undefined) {
 				const stream = translateBytes(translation, call);
-				const told = Buffer.concat([stream.push(recordedBytes(recording)), stream.end()]).toString();
+				const reported = Buffer.concat([stream.push(recordedBytes(recording)), stream.end()]).toString();
 				expect([stream.isTerminated, stream.hasFailed]).toEqual([true, false]);
-				await expectFile(told, `recorded-gemini/${short}.${caller}.txt`);
+				await expectFile(reported, `recorded-gemini/${short}.${caller}.txt`);
 				return;
 			}
 			const body = response.json as JsonObject;
-			const told =
+			const reported =
 				response.status === 200 ? translation.translateResponse(body, call) : translation.translateError(response.status, body, call);
-			await expectFile(written(told), `recorded-gemini/${short}.${caller}.json`);
+			await expectFile(written(reported), `recorded-gemini/${short}.${caller}.json`);
 		},
 	);
 });

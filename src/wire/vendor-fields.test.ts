@@ -46,8 +46,8 @@ describe('a conversation in chat completions', () => {
 			'{"role":"assistant","content":"x","extra_content":{"google":{"thought_signature":"s","thought":true}}}',
 			'{"role":"assistant","content":"x","extra_content":{"google":{"thought":true}}}',
 		],
-	])('loses %s before GPT, and no other byte', (_what, given, kept) => {
-		expect(sent('chat', chat(given), 'gpt-5')).toBe(chat(kept));
+	])('loses %s before GPT, and no other byte', (_what, given, retained) => {
+		expect(sent('chat', chat(given), 'gpt-5')).toBe(chat(retained));
 	});
 
 	it('keeps the fields of the model’s vendor', () => {

@@ -19,11 +19,11 @@ export interface VendorFields {
 
 /** For a dialect whose requests have their turns in `messages`. */
 export function vendorFieldsInMessages(
-	mayHold: (message: JsonObject) => boolean,
+	canContain: (message: JsonObject) => boolean,
 	find: (message: JsonObject, knownAs: string) => readonly ValuePath[],
 ): VendorFields {
 	return {
-		mayBeIn: ({ messages }) => Array.isArray(messages) && messages.some((message) => isJsonObject(message) && mayHold(message)),
+		mayBeIn: ({ messages }) => Array.isArray(messages) && messages.some((message) => isJsonObject(message) && canContain(message)),
 		find: ({ messages }, knownAs) =>
 			(messages as readonly unknown[]).flatMap((message, index) =>
 				isJsonObject(message) ? find(message, knownAs).map((path) => ['messages', index, ...path]) : [],

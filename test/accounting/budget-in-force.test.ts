@@ -6,7 +6,7 @@ import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
-import { type Limits, readLimits, untilNothingHeld } from '../support/ledger-view.ts';
+import { type Limits, readLimits, untilNothingReserved } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
 import { createRememberedLog } from '../support/recording-log.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
@@ -39,7 +39,7 @@ test('80 % is logged once for all gateways, 100 % rejects without a provider req
 	await warned.untilLimitIs(whole);
 	for (let calls = 1; calls <= 10; calls++) {
 		expect((await warned.spend(calls % 2)).status, `call ${calls}`).toBe(200);
-		const { budgets } = await warned.untilBooked();
+		const { budgets } = await warned.untilSettled();
 		expect(budgets[0]?.spentNanoUsd).toBe(BigInt(calls) * costNanoUsd);
 		await warned.expectWarnings(calls < 8 ? 0 : 1);
 	}
@@ -55,7 +55,7 @@ test('80 % is logged once for all gateways, 100 % rejects without a provider req
 	expect(performance.now() - raisedMs).toBeLessThan(1500);
 	for (let calls = 11; calls <= 20; calls++) {
 		expect((await warned.spend(calls % 2)).status, `call ${calls}`).toBe(200);
-		await warned.untilBooked();
+		await warned.untilSettled();
 		// After the limit was raised to twenty requests, the threshold of 80 % is crossed a second time.
 		await warned.expectWarnings(calls < 16 ? 1 : 2);
 	}
@@ -69,7 +69,7 @@ test('many concurrent requests cross the threshold once', async () => {
 	await crowded.untilLimitIs(whole);
 	const seen = await Promise.all(Array.from({ length: 48 }, (_, index) => crowded.spend(index % 2)));
 	expect(seen.filter(({ status }) => status !== 200)).toEqual([]);
-	await crowded.untilBooked();
+	await crowded.untilSettled();
 	await crowded.expectWarnings(1);
 });
 
@@ -81,12 +81,12 @@ test('the cap of a model blocks that model alone, and what it spends counts on b
 	await capped.untilLimitIs(100n * costNanoUsd, 2);
 	for (const index of [0, 1]) {
 		expect((await capped.spend(index)).status).toBe(200);
-		await capped.untilBooked();
+		await capped.untilSettled();
 	}
 	const reason = `Monthly budget of the model ${models.dear} exceeded (${shortUsd(cap)}/${shortUsd(cap)} USD)`;
 	await capped.expectRejected({ error: { code: 'model_budget_exceeded' }, action: 'reject', reason });
 	for (const index of [0, 1]) expect((await capped.spend(index, models.cheap)).status).toBe(200);
-	const { budgets } = await capped.untilBooked();
+	const { budgets } = await capped.untilSettled();
 	const cheapNanoUsd = reckonNanoUsd(models.cheap, plainCounts(inputTokens, outputTokens));
 	expect(budgets).toMatchObject([
 		{ model: null, spentNanoUsd: cap + 2n * cheapNanoUsd },
@@ -99,7 +99,7 @@ interface TeamAtWork {
 	spend(gateway: number, model?: string): Promise<Seen>;
 	/** Waits until both gateways use the limit. */
 	untilLimitIs(limitNanoUsd: bigint, budgets?: number): Promise<void>;
-	untilBooked(): Promise<Limits>;
+	untilSettled(): Promise<Limits>;
 	/** Expects a rejection by both gateways, and no request to the provider. */
 	expectRejected(body: object): Promise<void>;
 	warnings(): readonly Record<string, unknown>[];
@@ -126,7 +126,7 @@ function openTeam(team: string): TeamAtWork {
 				});
 			}
 		},
-		untilBooked: () => untilNothingHeld(gateways[0]?.url ?? '', token),
+		untilSettled: () => untilNothingReserved(gateways[0]?.url ?? '', token),
 		async expectRejected(body) {
 			const requested = (await simulator.requests()).length;
 			for (const index of gateways.keys()) {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Fleet, type Gateway, startFleet } from '../support/accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { type Caller, callGateway, createCaller } from '../support/accounting-request.ts';
-import { untilNothingHeld } from '../support/ledger-view.ts';
+import { untilNothingReserved } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
 import { shareRedis } from '../support/shared-stores.ts';
 
@@ -69,7 +69,7 @@ function openTeam({ tokenOf, simulator }: Fleet, { url, log }: Gateway, name: st
 		async spend(calls) {
 			for (let index = 0; index < calls; index++) {
 				expect((await call(false)).status).toBe(200);
-				await untilNothingHeld(url, caller.token);
+				await untilNothingReserved(url, caller.token);
 			}
 		},
 		async begin() {

@@ -1,11 +1,11 @@
 /** Clients that disconnect at any point of a stream: the provider detects it, and delivered output is charged. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countTokens } from '../../simulator/token-count.ts';
-import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
+import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
 import type { BilledRequest } from '../support/accounting-bill.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { callGateway, createCaller, deliveredText, type RequestPlan, type Seen } from '../support/accounting-request.ts';
-import { readBooksOnceWritten, untilNothingHeld } from '../support/ledger-view.ts';
+import { readLedgerOnceWritten, untilNothingReserved } from '../support/ledger-view.ts';
 
 const points = 40;
 const outputTokens = 120;
@@ -33,13 +33,13 @@ describe.for(['chat', 'messages'] as const)('%s', (format) => {
 		expect(calls).toHaveLength(points);
 		for (const { seen, row, billed } of calls) {
 			const delivered = countTokens(deliveredText(format, seen.text));
-			const leftMs = performance.timeOrigin + seen.endedMs;
+			const remainingMs = performance.timeOrigin + seen.endedMs;
 			expect(row.closed).toMatchObject({ outcome: 'client_closed', status: 200, isEstimated: true });
 			expect(row.closed?.usage.outputTokens).toBeGreaterThanOrEqual(delivered);
 			expect(row.closed?.usage.inputTokens).toBeGreaterThan(0);
 			expect(row.closed?.costNanoUsd).toBeGreaterThan(0n);
 			expect(billed.outcome).toBe('aborted');
-			expect(Date.parse(billed.time) + (billed.duration_ms ?? Number.NaN) - leftMs).toBeLessThanOrEqual(1000);
+			expect(Date.parse(billed.time) + (billed.duration_ms ?? Number.NaN) - remainingMs).toBeLessThanOrEqual(1000);
 		}
 		const someText = calls.filter(({ seen }) => deliveredText(format, seen.text) !== '');
 		expect(someText.length).toBeGreaterThan(points / 2);
@@ -75,13 +75,13 @@ const longText = Array.from(
 	(_, index) => `Part ${index} of a text that has many words and no end in sight, or so it seems. `,
 );
 
-interface Left {
+interface Remaining {
 	readonly seen: Seen;
-	readonly row: LedgerRow;
+	readonly row: LedgerEntry;
 	readonly billed: BilledRequest;
 }
 
-async function leaveAll(format: Format, conditions: readonly ((text: string) => boolean)[]): Promise<Left[]> {
+async function leaveAll(format: Format, conditions: readonly ((text: string) => boolean)[]): Promise<Remaining[]> {
 	const [gateway] = fleet.gateways;
 	const url = gateway?.url ?? '';
 	const caller = createCaller(fleet.tokenOf('leaving'));
@@ -89,14 +89,14 @@ async function leaveAll(format: Format, conditions: readonly ((text: string) => 
 	const calls = await Promise.all(
 		conditions.map(async (leaveWhen) => {
 			const seen = await callGateway(url, caller, { ...plan, leaveWhen });
-			expect(seen.hasLeft).toBe(true);
+			expect(seen.hasDisconnected).toBe(true);
 			return seen;
 		}),
 	);
-	await untilNothingHeld(url, fleet.tokenOf('leaving'));
+	await untilNothingReserved(url, fleet.tokenOf('leaving'));
 	const billOf = new Map((await fleet.simulator.requests()).map((row) => [row.id, row]));
 	caller.agent.destroy();
-	const { rows, differences } = await readBooksOnceWritten(fleet.dataDir, 'leaving', calls);
+	const { rows, differences } = await readLedgerOnceWritten(fleet.dataDir, 'leaving', calls);
 	expect(differences).toEqual([]);
 	const rowOf = new Map(rows.map((row) => [row.id, row]));
 	return calls.map((seen) => {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
-import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
+import { untilMinuteHasCapacity } from '../support/accounting-minute.ts';
 import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
 import { eventually } from '../support/product.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
@@ -51,7 +51,11 @@ async function openFleet(plan: { counters?: string; clockErrors?: number[]; role
 	const teams = [1, 2, 4].flatMap((gateways) =>
 		Array.from({ length: attempts }, (_, attempt) => [teamOf(gateways, attempt), { rpm: limit }]),
 	);
-	const fleet = await startFleet({ teams: Object.fromEntries(teams) as Record<string, { rpm: number }>, givesWay: true, ...plan });
+	const fleet = await startFleet({
+		teams: Object.fromEntries(teams) as Record<string, { rpm: number }>,
+		transfersReservation: true,
+		...plan,
+	});
 	closing.unshift(() => fleet.close());
 	return fleet;
 }
@@ -80,12 +84,12 @@ async function expectBurst(fleet: Fleet, team: string, gateways: number): Promis
 	await fleet.simulator.startNewBill();
 	const caller = createCaller(fleet.tokenOf(team));
 	const urls = fleet.gateways.slice(0, gateways).map(({ url }) => url);
-	await untilMinuteHasRoom(burstMs);
+	await untilMinuteHasCapacity(burstMs);
 	const minute = Math.floor(Date.now() / 60_000);
 	const seen = await Promise.all(
 		Array.from({ length: calls }, async (_, index) => {
 			const call = await callGateway(urls[index % urls.length] ?? '', caller, { format: 'chat', model: 'gpt-4o-mini' });
-			return { ...call, secondsLeft: 60 - ((Date.now() / 1000) % 60) };
+			return { ...call, remainingSeconds: 60 - ((Date.now() / 1000) % 60) };
 		}),
 	);
 	caller.agent.destroy();
@@ -99,7 +103,7 @@ async function expectBurst(fleet: Fleet, team: string, gateways: number): Promis
 		return `${uncounted} calls passed uncounted`;
 	}
 	expect(passed).toHaveLength(limit);
-	for (const { status, text, headers, secondsLeft } of seen) {
+	for (const { status, text, headers, remainingSeconds } of seen) {
 		if (status === 200) continue;
 		const body = JSON.parse(text) as { retry_after_seconds: number };
 		expect(body).toEqual({
@@ -111,8 +115,8 @@ async function expectBurst(fleet: Fleet, team: string, gateways: number): Promis
 			request_id: headers['x-request-id'],
 		});
 		// Tolerance: the response may have waited for this process.
-		expect(body.retry_after_seconds).toBeGreaterThanOrEqual(secondsLeft - 1);
-		expect(body.retry_after_seconds).toBeLessThanOrEqual(secondsLeft + burstMs / 1000);
+		expect(body.retry_after_seconds).toBeGreaterThanOrEqual(remainingSeconds - 1);
+		expect(body.retry_after_seconds).toBeLessThanOrEqual(remainingSeconds + burstMs / 1000);
 		expect(headers['retry-after']).toBe(String(body.retry_after_seconds));
 	}
 	await expectTrueWait(urls, fleet.tokenOf(team));
@@ -135,11 +139,11 @@ async function expectTrueWait(urls: readonly string[], accessToken: string): Pro
 	for (const url of urls) {
 		const caller = createCaller(accessToken);
 		const { status, text } = await callGateway(url, caller, { format: 'messages', model: 'claude-haiku-4-5' });
-		const secondsLeft = 60 - ((Date.now() / 1000) % 60);
+		const remainingSeconds = 60 - ((Date.now() / 1000) % 60);
 		caller.agent.destroy();
 		expect(status).toBe(429);
-		const { retry_after_seconds: told } = JSON.parse(text) as { retry_after_seconds: number };
-		expect(Math.abs(told - secondsLeft)).toBeLessThanOrEqual(1.1);
+		const { retry_after_seconds: reportedSeconds } = JSON.parse(text) as { retry_after_seconds: number };
+		expect(Math.abs(reportedSeconds - remainingSeconds)).toBeLessThanOrEqual(1.1);
 	}
 }
 

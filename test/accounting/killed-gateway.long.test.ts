@@ -4,6 +4,6 @@ import { expectNothingLost } from '../support/accounting-crash.ts';
 test.for(['memory', 'redis'] as const)(
 	'killed 100 times under load, with counters in %s: nothing is lost, duplicated or still reserved',
 	(counters) => {
-		return expectNothingLost(100, counters, { waitsForHolds: true });
+		return expectNothingLost(100, counters, { waitsForReservations: true });
 	},
 );

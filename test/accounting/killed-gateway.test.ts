@@ -5,6 +5,6 @@ test.for(['memory', 'redis'] as const)(
 	'killed 5 times under load, with counters in %s: nothing is lost, duplicated or still reserved',
 	{ timeout: 90_000 },
 	(counters) => {
-		return expectNothingLost(5, counters, { waitsForHolds: false });
+		return expectNothingLost(5, counters, { waitsForReservations: false });
 	},
 );

@@ -10,7 +10,7 @@ import { maxUnlistedModels } from '../../src/policy/limits/reported-models.ts';
 import type { TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
 import { GatewayWork } from '../../src/roles/gateway/gateway-work.ts';
 import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
-import type { Ledger, SummaryRow } from '../../src/stores/contracts/ledger.ts';
+import type { Ledger, UsageSummary } from '../../src/stores/contracts/ledger.ts';
 import { openPostgresLedger } from '../../src/stores/postgres-ledger.ts';
 import { openSqliteLedger } from '../../src/stores/sqlite/sqlite-ledger.ts';
 import { chatPath, GatewayBench, jsonResponse, testSettings } from '../support/gateway-bench.ts';
@@ -142,7 +142,7 @@ describe.each(Object.keys(backends))('on %s', (name) => {
 	}, 60_000);
 });
 
-function sumOf(rows: readonly SummaryRow[], amountOf: (row: SummaryRow) => number): number {
+function sumOf(rows: readonly UsageSummary[], amountOf: (row: UsageSummary) => number): number {
 	return rows.reduce((sum, row) => sum + amountOf(row), 0);
 }
 

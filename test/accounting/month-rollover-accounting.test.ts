@@ -1,10 +1,10 @@
 /** Guarantees 28: gateway under load at the end of a day and month. The test of the stores is src/stores/month-rollover.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
+import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
 import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
-import { countsOf, readBooksOnceWritten, readLimits, untilNothingHeld } from '../support/ledger-view.ts';
+import { countsOf, readLedgerOnceWritten, readLimits, untilNothingReserved } from '../support/ledger-view.ts';
 import { openMovableClock } from '../support/movable-clock.ts';
 import { eventually } from '../support/product.ts';
 
@@ -50,28 +50,28 @@ test('each request counts in the day and month in which it was admitted; a daily
 	expect(await readSpent()).toBe(200);
 	spent.agent.destroy();
 
-	await untilNothingHeld(url, fleet.tokenOf('busy'));
-	const { rows, differences, sums } = await readBooksOnceWritten(fleet.dataDir, 'busy', seen);
+	await untilNothingReserved(url, fleet.tokenOf('busy'));
+	const { rows, differences, sums } = await readLedgerOnceWritten(fleet.dataDir, 'busy', seen);
 	expect(differences).toEqual([]);
 	expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(seen.map(({ requestId }) => requestId)));
 	const limits = await readLimits(url, fleet.tokenOf('busy'));
-	const newRows = rows.filter(({ startedMs }) => startedMs >= turnMs);
+	const newEntries = rows.filter(({ startedMs }) => startedMs >= turnMs);
 	const doubtful = rows.filter(({ startedMs }) => startedMs >= turnMs - betweenMs && startedMs < turnMs);
-	expect(limits.budgets[0]?.spentNanoUsd).toBe(costOf(newRows));
-	expect(limits.tokensUsed).toBeGreaterThanOrEqual(tokensOf(newRows));
-	expect(limits.tokensUsed).toBeLessThanOrEqual(tokensOf(newRows) + tokensOf(doubtful));
+	expect(limits.budgets[0]?.spentNanoUsd).toBe(costOf(newEntries));
+	expect(limits.tokensUsed).toBeGreaterThanOrEqual(tokensOf(newEntries));
+	expect(limits.tokensUsed).toBeLessThanOrEqual(tokensOf(newEntries) + tokensOf(doubtful));
 	const oldNanoUsd = costOf(rows.filter(({ startedMs }) => startedMs < turnMs));
-	expect(sums.map(({ costNanoUsd }) => costNanoUsd).toSorted(byAmount)).toEqual([oldNanoUsd, costOf(newRows)].toSorted(byAmount));
+	expect(sums.map(({ costNanoUsd }) => costNanoUsd).toSorted(byAmount)).toEqual([oldNanoUsd, costOf(newEntries)].toSorted(byAmount));
 	// Ensures that the test had requests on both sides of midnight.
-	expect(newRows.length).toBeGreaterThan(callers);
+	expect(newEntries.length).toBeGreaterThan(callers);
 	expect(rows.filter(({ startedMs, closed }) => startedMs < turnMs && (closed?.endedMs ?? 0) >= turnMs).length).toBeGreaterThan(0);
 });
 
-function costOf(rows: readonly LedgerRow[]): bigint {
+function costOf(rows: readonly LedgerEntry[]): bigint {
 	return rows.reduce((sum, { closed }) => sum + (closed?.costNanoUsd ?? 0n), 0n);
 }
 
-function tokensOf(rows: readonly LedgerRow[]): number {
+function tokensOf(rows: readonly LedgerEntry[]): number {
 	return rows.reduce((sum, row) => {
 		const { input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning } = countsOf(row);
 		return sum + input + cacheRead + cacheWrite + cacheWriteHour + output + reasoning;

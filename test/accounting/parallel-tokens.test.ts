@@ -17,7 +17,7 @@ describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) =>
 	let fleet: Fleet;
 	beforeAll(async () => {
 		if (counters === 'redis') redis = await shareRedis();
-		fleet = await startFleet({ teams: { crowd: { dailyTokens: limit } }, counters: redis?.url ?? 'memory', givesWay: true });
+		fleet = await startFleet({ teams: { crowd: { dailyTokens: limit } }, counters: redis?.url ?? 'memory', transfersReservation: true });
 		await fleet.simulator.addFaults({ fault: 'tokens-294-slow-first-byte-3000' });
 	});
 	afterAll(async () => {

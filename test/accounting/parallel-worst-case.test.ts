@@ -5,7 +5,7 @@ import { startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { print } from '../support/accounting-print.ts';
 import { callGateway, createCaller, type RequestPlan } from '../support/accounting-request.ts';
-import { readBooksOnceWritten, untilNothingHeld } from '../support/ledger-view.ts';
+import { readLedgerOnceWritten, untilNothingReserved } from '../support/ledger-view.ts';
 
 const requests = 300;
 /** Tokens by the simulator's count: one per four characters of text, and three per message. */
@@ -20,7 +20,7 @@ const plans: readonly RequestPlan[] = [
 test('300 requests at once to each of two models succeed on one budget of ten dollars', async () => {
 	const fleet = await startFleet({
 		teams: { crowd: { monthlyBudgetUsd: '10.00' } },
-		givesWay: true,
+		transfersReservation: true,
 		budgets: { reservation: 'worst_case' },
 	});
 	onTestFinished(() => fleet.close());
@@ -29,18 +29,18 @@ test('300 requests at once to each of two models succeed on one budget of ten do
 	const url = fleet.gateways[0]?.url ?? '';
 	const seen = await Promise.all(plans.flatMap((plan) => Array.from({ length: requests }, () => callGateway(url, caller, plan))));
 	caller.agent.destroy();
-	await untilNothingHeld(url, fleet.tokenOf('crowd'));
+	await untilNothingReserved(url, fleet.tokenOf('crowd'));
 	const admitted = seen.filter(({ status }) => status === 200);
-	const { rows, spentNanoUsd } = await readBooksOnceWritten(fleet.dataDir, 'crowd', admitted);
+	const { rows, spentNanoUsd } = await readLedgerOnceWritten(fleet.dataDir, 'crowd', admitted);
 	const bill = await fleet.simulator.requests();
 	expect(new Set(bill.map(({ tokens }) => `${tokens.input} ${tokens.output}`))).toEqual(new Set([`${inputTokens} ${outputTokens}`]));
 	const billed = bill.reduce((sum, row) => sum + reckonNanoUsd(row.model, billedCounts(row)), 0n);
 	for (const { model } of plans) {
 		const entry = rows.find((row) => row.model === model);
-		const { holdNanoUsd = 0n, closed } = entry ?? {};
+		const { reservedNanoUsd = 0n, closed } = entry ?? {};
 		const passed = seen.filter(({ status, plan }) => status === 200 && plan.model === model).length;
 		print(
-			`${model}: ${passed} of ${requests} succeed; each reserves $${usdOf(holdNanoUsd)} and costs $${usdOf(closed?.costNanoUsd ?? 0n)}`,
+			`${model}: ${passed} of ${requests} succeed; each reserves $${usdOf(reservedNanoUsd)} and costs $${usdOf(closed?.costNanoUsd ?? 0n)}`,
 		);
 	}
 	expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { expectBooksToAgree } from '../support/accounting-mix.ts';
+import { expectLedgerToAgree } from '../support/accounting-mix.ts';
 
 /** Bounds: an idle machine reaches all requests; a busy one sends fewer. */
 const bounds = { withinMs: 500_000, minCalls: 20_000 };
@@ -7,5 +7,5 @@ const bounds = { withinMs: 500_000, minCalls: 20_000 };
 test('20,000 to 100,000 mixed requests over 2 gateways: ledger, sums, counters, computation and bill agree to the nano-dollar', {
 	timeout: 1_800_000,
 }, () => {
-	return expectBooksToAgree(100_000, bounds);
+	return expectLedgerToAgree(100_000, bounds);
 });

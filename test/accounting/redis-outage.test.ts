@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
-import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
+import { untilMinuteHasCapacity } from '../support/accounting-minute.ts';
 import { print } from '../support/accounting-print.ts';
 import { type Caller, callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
-import { readBooks, untilCountersSay, untilNothingHeld } from '../support/ledger-view.ts';
+import { readLedger, untilCountersSay, untilNothingReserved } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { openSlowLink, type SlowLink } from '../support/slow-link.ts';
@@ -63,7 +63,7 @@ test('while the store is emptied, slow, stopped, killed: every request succeeds,
 		expect(calls.filter(({ status }) => status !== 200).map(({ status, text }) => `${name}: ${status} ${text}`)).toEqual([]);
 		const times = gatewayTimes(calls);
 		const noiseMs = await noise.stop();
-		await untilMinuteHasRoom(2 * enforcedAgainMs);
+		await untilMinuteHasCapacity(2 * enforcedAgainMs);
 		await end?.();
 		const backMs = await untilEnforced(limited);
 		print(
@@ -153,8 +153,8 @@ async function untilEnforced(caller: Caller): Promise<number> {
 /** Compares the totals of both gateways and the ledger, to the nano-dollar. */
 async function expectTotals(): Promise<void> {
 	const token = fleet.tokenOf('spending');
-	for (const { url } of fleet.gateways) await untilNothingHeld(url, token);
-	const { spentNanoUsd, rows, differences } = await readBooks(fleet.dataDir, 'spending');
+	for (const { url } of fleet.gateways) await untilNothingReserved(url, token);
+	const { spentNanoUsd, rows, differences } = await readLedger(fleet.dataDir, 'spending');
 	expect(differences).toEqual([]);
 	expect(rows.filter(({ closed }) => closed?.outcome !== 'complete')).toEqual([]);
 	for (const { url } of fleet.gateways) await untilCountersSay(spentNanoUsd, url, token);

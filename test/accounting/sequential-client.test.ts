@@ -42,7 +42,7 @@ describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) =>
 	test('a worst_case budget admits requests until the next one may exceed the remaining budget', async () => {
 		const { count, rejected } = await untilRejected(fleet, 'money', plan);
 		const [budget] = (await readLimits(fleet.gateways[0]?.url ?? '', fleet.tokenOf('money'))).budgets;
-		expect(budget).toMatchObject({ spentNanoUsd: BigInt(count) * costNanoUsd, heldNanoUsd: 0n });
+		expect(budget).toMatchObject({ spentNanoUsd: BigInt(count) * costNanoUsd, reservedNanoUsd: 0n });
 		const mayCostUsd = /may cost ([\d.]+) USD/.exec(String(rejected['reason']))?.[1] ?? '';
 		const fitting = (limitNanoUsd - nanoUsdOf(mayCostUsd)) / costNanoUsd + 1n;
 		expect(BigInt(count)).toBe(fitting);

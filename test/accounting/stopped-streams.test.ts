@@ -5,7 +5,7 @@ import { startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { print } from '../support/accounting-print.ts';
 import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
-import { readBooks, untilCountersSay, untilNothingHeld } from '../support/ledger-view.ts';
+import { readLedger, untilCountersSay, untilNothingReserved } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
 import { startRedis } from '../support/redis-server.ts';
 
@@ -28,7 +28,7 @@ test.each(plans)(
 			teams: { crowd: { monthlyBudgetUsd: usdOf(budgetNanoUsd) } },
 			clockErrors: [0, 0],
 			counters: redis.url,
-			givesWay: true,
+			transfersReservation: true,
 			budgets: { reservation: 'estimate', on_stream_over: 'stop', stopped_stream: ending },
 		});
 		onTestFinished(() => fleet.close());
@@ -49,8 +49,8 @@ test.each(plans)(
 			return rows.every(({ outcome }) => outcome !== 'pending') ? rows : undefined;
 		});
 		const billedNanoUsd = bill.reduce((sum, row) => sum + reckonNanoUsd(row.model, billedCounts(row)), 0n);
-		await untilNothingHeld(urls[0] ?? '', fleet.tokenOf('crowd'));
-		const { spentNanoUsd } = await readBooks(fleet.dataDir, 'crowd');
+		await untilNothingReserved(urls[0] ?? '', fleet.tokenOf('crowd'));
+		const { spentNanoUsd } = await readLedger(fleet.dataDir, 'crowd');
 		await untilCountersSay(spentNanoUsd, urls[0] ?? '', fleet.tokenOf('crowd'));
 		const share = (nanoUsd: bigint): number => Number((nanoUsd * 1_000_000n) / budgetNanoUsd) / 10_000;
 		const passed = seen.filter(({ status }) => status === 200);

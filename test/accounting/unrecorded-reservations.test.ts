@@ -7,7 +7,7 @@ import { periodOf } from '../../src/policy/limits/utc-time.ts';
 import { openRedisAdmission } from '../../src/stores/redis/redis-admission.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
 import { callGateway, createCaller } from '../support/accounting-request.ts';
-import { readLimits, untilNothingHeld } from '../support/ledger-view.ts';
+import { readLimits, untilNothingReserved } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
 import { createRememberedLog } from '../support/recording-log.ts';
 import { startRedis } from '../support/redis-server.ts';
@@ -36,16 +36,16 @@ test('what a request reserved without a ledger entry is released at the restart,
 	// detects.
 	for (const owner of runsBefore) await reserve(redis.url, owner);
 	const before = await readLimits(other.url, token);
-	expect(before.budgets[0]?.heldNanoUsd).toBe(2_000_000n);
+	expect(before.budgets[0]?.reservedNanoUsd).toBe(2_000_000n);
 	await killed.start();
 	await eventually('what the dead run reserved is released', async () => {
 		const [budget] = (await readLimits(killed.url, token)).budgets;
-		return budget?.heldNanoUsd === 1_000_000n ? budget : undefined;
+		return budget?.reservedNanoUsd === 1_000_000n ? budget : undefined;
 	});
 	expect(runsOf(fleet.dataDir)).toHaveLength(2);
 	await other.kill();
 	await other.start();
-	await untilNothingHeld(other.url, token);
+	await untilNothingReserved(other.url, token);
 	expect((await callGateway(other.url, caller, { format: 'chat', model: 'gpt-4o', capTokens: 100 })).status).toBe(200);
 });
 
@@ -63,8 +63,8 @@ async function reserve(url: string, owner: string): Promise<void> {
 		requestsPerMinute: null,
 		dailyTokens: null,
 		reservedTokens: 100,
-		holds: [{ ...hold, check: 'before' }],
-		holdMs: 600_000,
+		reservations: [{ ...hold, check: 'before' }],
+		reservationMs: 600_000,
 	});
 	expect(admission.isAdmitted).toBe(true);
 	await store.close();

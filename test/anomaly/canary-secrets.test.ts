@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createSealedSigningKeys } from '../../src/stores/encrypted-signing-keys.ts';
-import { createSealing } from '../../src/stores/encryption.ts';
-import { readSealingKeyFile, sealingKeyFileName } from '../../src/stores/encryption-key-file.ts';
+import { createEncryptedSigningKeys } from '../../src/stores/encrypted-signing-keys.ts';
+import { createEncryption } from '../../src/stores/encryption.ts';
+import { encryptionKeyFileName, readEncryptionKeyFile } from '../../src/stores/encryption-key-file.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
 import { call, planProduct, simulatedProviders, startPlan, writeSettings } from '../support/deployment.ts';
 import { runTollgate } from '../support/processes.ts';
@@ -225,16 +225,16 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 
 	const dataDir = join(plan.directory, 'data');
 	// Excludes the encryption key: the threat is a stolen database, not a stolen directory.
-	const stealable = readdirSync(dataDir).filter((name) => name !== sealingKeyFileName);
+	const stealable = readdirSync(dataDir).filter((name) => name !== encryptionKeyFileName);
 	const files = stealable.map((name) => readFileSync(join(dataDir, name), 'latin1'));
 	expect(files.length, 'the database and its log').toBeGreaterThanOrEqual(2);
 	product.child.kill('SIGTERM');
 	await product.ended;
 	const dump = dumpDatabases(dataDir);
 	expect(dump).toContain('client_secrets');
-	const [sealingKey] = readSealingKeyFile(dataDir, false) as [Buffer];
-	const numbers: [string, Buffer][] = [['sealing key', sealingKey]];
-	for (const jwk of await openedSigningKeys(dataDir, sealingKey)) {
+	const [encryptionKey] = readEncryptionKeyFile(dataDir, false) as [Buffer];
+	const numbers: [string, Buffer][] = [['sealing key', encryptionKey]];
+	for (const jwk of await openedSigningKeys(dataDir, encryptionKey)) {
 		numbers.push(...['d', 'p', 'q', 'dp', 'dq', 'qi'].map((name): [string, Buffer] => [name, Buffer.from(jwk[name] ?? '', 'base64url')]));
 	}
 	// Leading zeros are omitted, so a number can be shorter.
@@ -262,11 +262,11 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 }, 60_000);
 
 /** Private keys, decrypted with the encryption key. */
-async function openedSigningKeys(dataDir: string, sealingKey: Buffer): Promise<Record<string, string>[]> {
+async function openedSigningKeys(dataDir: string, encryptionKey: Buffer): Promise<Record<string, string>[]> {
 	const log = createRememberedLog();
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log });
 	try {
-		const opened = await createSealedSigningKeys(records.signingKeys, () => createSealing([sealingKey]), log).list();
+		const opened = await createEncryptedSigningKeys(records.signingKeys, () => createEncryption([encryptionKey]), log).list();
 		expect(opened).toHaveLength(1);
 		return opened.map(({ privateJwk }) => JSON.parse(privateJwk) as Record<string, string>);
 	} finally {

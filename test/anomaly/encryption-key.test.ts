@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createSealing, sealingKeyIdOf } from '../../src/stores/encryption.ts';
+import { createEncryption, encryptionKeyIdOf } from '../../src/stores/encryption.ts';
 import { type PostgresServer, query, startPostgres } from '../support/postgres-server.ts';
 import { temporaryDirectory } from '../support/processes.ts';
 import { eventually, type Product, startProduct } from '../support/product.ts';
@@ -40,8 +40,8 @@ test('two identity processes agree on keys that the database holds only encrypte
 	const [kid = ''] = kids[0] ?? [];
 
 	const before = await privateJwks();
-	expect(before.map(sealingKeyIdOf)).toEqual([createSealing([one]).keyId]);
-	const jwk = JSON.parse(createSealing([one]).open(before[0] ?? '', `signing_keys/${kid}`)) as Record<string, string>;
+	expect(before.map(encryptionKeyIdOf)).toEqual([createEncryption([one]).keyId]);
+	const jwk = JSON.parse(createEncryption([one]).open(before[0] ?? '', `signing_keys/${kid}`)) as Record<string, string>;
 	const [dump, files] = [await dumpDatabase(), await databaseFiles()];
 	const secrets = ['d', 'p', 'q', 'dp', 'dq', 'qi'].map((member) => jwk[member] ?? '');
 	expect(Math.min(...secrets.map(({ length }) => length))).toBeGreaterThan(100);
@@ -75,10 +75,10 @@ test('two identity processes agree on keys that the database holds only encrypte
 		for (const { log } of fleet) {
 			await eventually('the key is changed', () => log.filter(({ msg }) => msg === 'configuration changed')[count], patienceMs);
 		}
-		const { keyId } = createSealing([keys[0] ?? one]);
+		const { keyId } = createEncryption([keys[0] ?? one]);
 		await eventually(
 			'keys are sealed',
-			async () => ((await privateJwks()).map(sealingKeyIdOf).every((id) => id === keyId) ? true : undefined),
+			async () => ((await privateJwks()).map(encryptionKeyIdOf).every((id) => id === keyId) ? true : undefined),
 			patienceMs,
 		);
 		await underLoad();

@@ -5,13 +5,20 @@ import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { openPostgresLedgerReader } from '../../src/stores/postgres-ledger.ts';
-import { type BilledRequest, billedCounts, SimulatorBooks } from '../support/accounting-bill.ts';
+import { type BilledRequest, billedCounts, SimulatorBill } from '../support/accounting-bill.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { print } from '../support/accounting-print.ts';
 import { type Caller, callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
 import { planProduct, simulatedProviders, statusOf, writeSettings } from '../support/deployment.ts';
 import { type FaultLink, linkFaults, openFaultLink } from '../support/fault-link.ts';
-import { type Books, countsOf, expectReckonedCosts, readBooksOf, untilCountersSay, untilNothingHeld } from '../support/ledger-view.ts';
+import {
+	countsOf,
+	expectReckonedCosts,
+	type LedgerView,
+	readLedgerOf,
+	untilCountersSay,
+	untilNothingReserved,
+} from '../support/ledger-view.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
@@ -35,7 +42,7 @@ const totalMs = 4000;
 /**
  * Time from a death to the release of its reservations: the longest request, the delay of a store, and the time that guarantees 31 allows.
  */
-const holdsEndMs = totalMs + 30_000 + 5000;
+const reservationsEndMs = totalMs + 30_000 + 5000;
 
 /** Team with budget for all requests. Each other team has budget for some, and its own model, which identifies its part of the bill. */
 const rich = { id: 'rich', models: { chat: 'gpt-4o', messages: 'claude-sonnet-4-6' } } as const;
@@ -53,7 +60,7 @@ interface Site {
 	readonly links: ReadonlyMap<string, FaultLink>;
 	readonly redis: RedisServer;
 	readonly postgres: PostgresServer;
-	readonly simulator: SimulatorBooks;
+	readonly simulator: SimulatorBill;
 	tokenOf(team: string): string;
 }
 
@@ -66,7 +73,7 @@ interface StormedGateway {
 }
 
 /** @throws unless ledger, counters and the provider's bill agree after all faults have ended. */
-export async function expectTrueBooks(storm: FaultStorm): Promise<void> {
+export async function expectCorrectLedger(storm: FaultStorm): Promise<void> {
 	const { seed, seconds } = storm;
 	print(`fault storm of ${seconds} s, seed ${seed}`);
 	const site = await openSite();
@@ -89,7 +96,7 @@ export async function expectTrueBooks(storm: FaultStorm): Promise<void> {
 			60_000,
 		);
 	}
-	await expectBooks(site, seen, storm);
+	await expectLedger(site, seen, storm);
 }
 
 async function openSite(): Promise<Site> {
@@ -145,7 +152,7 @@ async function openSite(): Promise<Site> {
 	for (const { ownUrl } of gateways) {
 		await eventually(`${ownUrl} is ready`, async () => ((await statusOf(`${ownUrl}/readyz`)) === 200 ? true : undefined), 30_000);
 	}
-	const simulator = new SimulatorBooks(hub.simulatorUrl);
+	const simulator = new SimulatorBill(hub.simulatorUrl);
 	await simulator.pace(3);
 	await simulator.addFaults({ fault: 'slow-first-byte-50', rate: 0.5, seed: 1 });
 	return { gateways, links, redis, postgres, simulator, tokenOf: (team) => tokens.get(team) ?? '' };
@@ -236,7 +243,7 @@ async function requestOnce(
 	return one;
 }
 
-async function expectBooks(site: Site, seen: AllSeen, storm: FaultStorm): Promise<void> {
+async function expectLedger(site: Site, seen: AllSeen, storm: FaultStorm): Promise<void> {
 	const [gateway] = site.gateways;
 	const bill = await eventually(
 		'the bill is final',
@@ -248,15 +255,15 @@ async function expectBooks(site: Site, seen: AllSeen, storm: FaultStorm): Promis
 	);
 	const url = gateway?.ownUrl ?? '';
 	for (const [team, calls] of seen) {
-		const books = await untilBooksHold(site, team, calls);
-		expect(books.differences, `sums of ${team}`).toEqual([]);
-		expectReckonedCosts(books.rows);
-		expectBilled(books, calls, bill);
-		print(`${team}: ${describe(books, calls)}`);
-		await untilNothingHeld(url, site.tokenOf(team), storm.deaths.includes('gateway') ? holdsEndMs : 10_000);
-		await untilCountersSay(books.spentNanoUsd, url, site.tokenOf(team));
+		const ledgerView = await untilBillAgrees(site, team, calls);
+		expect(ledgerView.differences, `sums of ${team}`).toEqual([]);
+		expectReckonedCosts(ledgerView.rows);
+		expectBilled(ledgerView, calls, bill);
+		print(`${team}: ${describe(ledgerView, calls)}`);
+		await untilNothingReserved(url, site.tokenOf(team), storm.deaths.includes('gateway') ? reservationsEndMs : 10_000);
+		await untilCountersSay(ledgerView.spentNanoUsd, url, site.tokenOf(team));
 		const model = poor.find(({ id }) => id === team)?.model;
-		if (model !== undefined) expectWithinBudget(team, model, books, bill);
+		if (model !== undefined) expectWithinBudget(team, model, ledgerView, bill);
 	}
 	// Ensures that requests and faults coincided.
 	const statuses = new Set([...seen.values()].flat().map(({ status }) => status));
@@ -275,7 +282,7 @@ async function expectBooks(site: Site, seen: AllSeen, storm: FaultStorm): Promis
 }
 
 /** Waits until every entry is closed, and every complete response has one: gateways ship entries late if PostgreSQL was unavailable. */
-async function untilBooksHold({ postgres }: Site, team: string, calls: readonly Seen[]): Promise<Books> {
+async function untilBillAgrees({ postgres }: Site, team: string, calls: readonly Seen[]): Promise<LedgerView> {
 	const whole = calls.filter(({ isWhole, status }) => isWhole && status === 200);
 	let missing: readonly string[] = [];
 	let open = 0;
@@ -284,12 +291,12 @@ async function untilBooksHold({ postgres }: Site, team: string, calls: readonly 
 			'the ledger has it all',
 			async () => {
 				const reader = await openPostgresLedgerReader({ url: postgres.url }, { clock: systemClock, log: silent });
-				const books = await readBooksOf(reader, team);
-				const ids = new Set(books.rows.map(({ id }) => id));
-				expect(ids.size).toBe(books.rows.length);
+				const ledgerView = await readLedgerOf(reader, team);
+				const ids = new Set(ledgerView.rows.map(({ id }) => id));
+				expect(ids.size).toBe(ledgerView.rows.length);
 				missing = whole.map(({ requestId = 'none' }) => requestId).filter((id) => !ids.has(id));
-				open = books.rows.filter(({ closed }) => closed === undefined).length;
-				return missing.length === 0 && open === 0 ? books : undefined;
+				open = ledgerView.rows.filter(({ closed }) => closed === undefined).length;
+				return missing.length === 0 && open === 0 ? ledgerView : undefined;
 			},
 			40_000,
 		);
@@ -301,7 +308,7 @@ async function untilBooksHold({ postgres }: Site, team: string, calls: readonly 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Complete responses are charged with the provider's token counts. */
-function expectBilled({ rows }: Books, calls: readonly Seen[], bill: readonly BilledRequest[]): void {
+function expectBilled({ rows }: LedgerView, calls: readonly Seen[], bill: readonly BilledRequest[]): void {
 	const rowOf = new Map(rows.map((row) => [row.id, row]));
 	const billOf = new Map(bill.map((row) => [row.id, row]));
 	for (const { status, isWhole, requestId = '', upstreamId = '' } of calls) {
@@ -312,13 +319,13 @@ function expectBilled({ rows }: Books, calls: readonly Seen[], bill: readonly Bi
 	}
 }
 
-function expectWithinBudget(team: string, model: string, { spentNanoUsd }: Books, bill: readonly BilledRequest[]): void {
+function expectWithinBudget(team: string, model: string, { spentNanoUsd }: LedgerView, bill: readonly BilledRequest[]): void {
 	const billed = bill.filter((row) => row.model === model).reduce((sum, row) => sum + reckonNanoUsd(model, billedCounts(row)), 0n);
 	expect(billed, `${team} by the provider's bill`).toBeLessThanOrEqual(budgetOf(model));
 	expect(spentNanoUsd, `${team} by the ledger`).toBeLessThanOrEqual(budgetOf(model));
 }
 
-function describe({ rows, spentNanoUsd }: Books, calls: readonly Seen[]): string {
+function describe({ rows, spentNanoUsd }: LedgerView, calls: readonly Seen[]): string {
 	const count = (by: Iterable<readonly [string, readonly unknown[]]>): string =>
 		[...by].map(([name, some]) => `${some.length} ${name}`).join(', ');
 	const statuses = count(Map.groupBy(calls, ({ status }) => String(status)));

@@ -13,7 +13,7 @@ export interface SlowClients {
 	readonly each: number;
 	/** Timeouts of the product for heads, bodies, and idle connections. */
 	readonly limitMs: number;
-	readonly mostGrowthBytes: number;
+	readonly maxGrowthBytes: number;
 }
 
 export interface SlowClientsReport {
@@ -90,7 +90,7 @@ async function warmUp(
 }
 
 /** Fails if a slow client stays connected, a request of the well-behaved one is rejected, or the process grows. */
-export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClients): Promise<SlowClientsReport> {
+export async function attackSlowly({ each, limitMs, maxGrowthBytes }: SlowClients): Promise<SlowClientsReport> {
 	const limits = { headers_timeout_ms: limitMs, body_timeout_ms: limitMs, stalled_write_ms: limitMs, keep_alive_ms: limitMs };
 	const metricsListen = `127.0.0.1:${await freePort()}`;
 	const product = await startDeployment({ edge: { limits, firewall }, metrics: { listen: metricsListen } });
@@ -121,7 +121,7 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 	const { statuses, durationsMs } = await good.stop();
 	memory.stop();
 	expect(statuses.filter((status) => status !== 200)).toEqual([]);
-	expect(memory.peakGrowth).toBeLessThan(mostGrowthBytes);
+	expect(memory.peakGrowth).toBeLessThan(maxGrowthBytes);
 	await eventually('slow bodies are told', () => (bodies.every(({ statuses: [status] }) => status === 408) ? true : undefined));
 	const sorted = durationsMs.toSorted((left, right) => left - right);
 	return {
@@ -135,11 +135,11 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 export interface SilentReaders {
 	readonly readers: number;
 	readonly stalledMs: number;
-	readonly mostGrowthBytes: number;
+	readonly maxGrowthBytes: number;
 }
 
 /** Fails if clients that do not read use more memory than allowed, disturb another stream, or are not disconnected. */
-export async function neverRead({ readers, stalledMs, mostGrowthBytes }: SilentReaders): Promise<{ growthBytes: number }> {
+export async function neverRead({ readers, stalledMs, maxGrowthBytes }: SilentReaders): Promise<{ growthBytes: number }> {
 	// Streams of 10 MB each: more than two sockets buffer for a client that does not read.
 	const fast = await startFastStream(160);
 	onTestFinished(() => fast.close());
@@ -166,7 +166,7 @@ export async function neverRead({ readers, stalledMs, mostGrowthBytes }: SilentR
 	const givenUp = (): number => product.log.filter((line) => line['msg'] === 'request' && line['outcome'] === 'broken').length;
 	await eventually('all are given up', () => (givenUp() === readers ? true : undefined), 20 * stalledMs + 20_000);
 	memory.stop();
-	expect(memory.peakGrowth).toBeLessThan(mostGrowthBytes);
+	expect(memory.peakGrowth).toBeLessThan(maxGrowthBytes);
 	expect(await requestStatus(product.gatewayUrl, token)).toBe(200);
 	return { growthBytes: memory.peakGrowth };
 }

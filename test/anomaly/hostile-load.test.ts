@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, planProduct, requestStatus, startPlan, statusOf } from '../support/deployment.ts';
-import { readBooks } from '../support/ledger-view.ts';
+import { readLedger } from '../support/ledger-view.ts';
 import { eventually, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
@@ -87,7 +87,7 @@ test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, ev
 	const calls = product.log.filter((line) => line['msg'] === 'request' && line['isStreaming'] === true);
 	expect(calls).toHaveLength(200);
 
-	const { rows, differences } = await readBooks(join(plan.directory, 'data'), String(calls[0]?.['team']));
+	const { rows, differences } = await readLedger(join(plan.directory, 'data'), String(calls[0]?.['team']));
 	expect(differences).toEqual([]);
 	expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(calls.map((line) => line['requestId'])));
 	expect(rows).toHaveLength(200);

@@ -138,8 +138,8 @@ describe('guarantees 15: strings that often break programs', () => {
 			await forEach(hostileStrings, async (text) => {
 				const { status, text: response } = await call(format, text);
 				expect([text.slice(0, 50), status]).toEqual([text.slice(0, 50), 200]);
-				const told = JSON.parse(response) as { choices?: [{ message: { content: string } }]; content?: [{ text: string }] };
-				expect(told.choices?.[0].message.content ?? told.content?.[0].text).toBe(text);
+				const body = JSON.parse(response) as { choices?: [{ message: { content: string } }]; content?: [{ text: string }] };
+				expect(body.choices?.[0].message.content ?? body.content?.[0].text).toBe(text);
 			});
 		}
 		expect(echo.seen).toHaveLength(2 * hostileStrings.length);

@@ -21,29 +21,29 @@ test('the counter store fails: metrics show the breaker, and the number of uncou
 		return response.status;
 	};
 	expect(await status()).toBe(200);
-	const figures = async () => {
+	const measurements = async () => {
 		const series = await scrape(port);
 		const names = ['counter_store_up', 'counter_store_outages_total', 'uncounted_requests_total'];
 		return names.map((name) => valueOf(series, `tollgate_${name}`));
 	};
-	expect(await figures()).toEqual([1, 0, 0]);
+	expect(await measurements()).toEqual([1, 0, 0]);
 	await redis.kill();
 	let passed = 0;
 	await eventually('the store is given up', async () => {
 		expect(await status()).toBe(200);
 		passed++;
-		return (await figures())[1] === 1 ? true : undefined;
+		return (await measurements())[1] === 1 ? true : undefined;
 	});
-	expect(await figures()).toEqual([0, 1, passed]);
+	expect(await measurements()).toEqual([0, 1, passed]);
 	await redis.restart();
-	await eventually('the store is used again', async () => ((await figures())[0] === 1 ? true : undefined));
+	await eventually('the store is used again', async () => ((await measurements())[0] === 1 ? true : undefined));
 	// Requests pass uncounted until the team's counters are restored.
 	await eventually('the team is counted again', async () => {
-		const [, , before] = await figures();
+		const [, , before] = await measurements();
 		expect(await status()).toBe(200);
-		return (await figures())[2] === before ? true : undefined;
+		return (await measurements())[2] === before ? true : undefined;
 	});
-	expect((await figures()).slice(0, 2)).toEqual([1, 1]);
+	expect((await measurements()).slice(0, 2)).toEqual([1, 1]);
 	await redis.stop();
 });
 

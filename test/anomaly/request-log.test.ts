@@ -113,14 +113,14 @@ test('each way that a request can end has one line with the promised fields', as
 	});
 	expect(left).toMatchObject({ ...always, ...known, status: 200, outcome: 'client_closed', code: 'client_closed', isStreaming: true });
 
-	const leftEarly = await lineOf(product, async () => {
+	const disconnectedEarly = await lineOf(product, async () => {
 		const controller = new AbortController();
 		setTimeout(() => controller.abort(), 50);
 		await call(gatewayUrl, accessToken, { model: 'gpt-sim-slow-first-byte-10000', text: prompt, signal: controller.signal }).catch(
 			() => undefined,
 		);
 	});
-	expect(leftEarly).toMatchObject({ ...always, ...known, status: 499, outcome: 'client_closed', code: 'client_closed' });
+	expect(disconnectedEarly).toMatchObject({ ...always, ...known, status: 499, outcome: 'client_closed', code: 'client_closed' });
 
 	const unknownPath = await lineOf(product, () =>
 		fetch(`${gatewayUrl}/v1/nothing?key=canary-in-the-query`, { headers: { authorization: `Bearer ${accessToken}` } }),

@@ -75,12 +75,12 @@ test(
 
 		const samples: Sample[] = [];
 		const startMs = performance.now();
-		let told = 0;
+		let nextPrintMinute = 0;
 		for (let minute = 0; minute < minutes; minute = (performance.now() - startMs) / 60_000) {
 			await sleep(sampleMs);
 			samples.push({ minute, megabytes: residentBytes(gateway.pid) / megabyte, handles: handlesOf(gateway.pid) });
 			await fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((response) => response.arrayBuffer());
-			if (minute >= told) print(`${told++} min: ${JSON.stringify(samples.at(-1))} ${JSON.stringify(lastReport())}`);
+			if (minute >= nextPrintMinute) print(`${nextPrintMinute++} min: ${JSON.stringify(samples.at(-1))} ${JSON.stringify(lastReport())}`);
 			expect([gateway.child.exitCode, load.child.exitCode, hub.child.exitCode], `${gateway.stderr}${load.stderr}`).toEqual([
 				null,
 				null,

@@ -65,8 +65,8 @@ test('compiled code is cached next to the program, without a message if that is 
 	writeFileSync(join(closed, 'node_modules'), 'no folder');
 	const response = await requestToken(usual);
 	expect(response[1]).toContain('missing environment variables');
-	const kept = join(usual, 'node_modules/.cache/tollgate');
-	expect(existsSync(kept) && readdirSync(kept, { recursive: true }).length).toBeGreaterThan(5);
+	const retained = join(usual, 'node_modules/.cache/tollgate');
+	expect(existsSync(retained) && readdirSync(retained, { recursive: true }).length).toBeGreaterThan(5);
 	expect(await requestToken(usual), 'from what was kept').toEqual(response);
 	expect(await requestToken(closed)).toEqual(response);
 });

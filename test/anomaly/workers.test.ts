@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
+import { untilMinuteHasCapacity } from '../support/accounting-minute.ts';
 import { call, client, planProduct, requestStatus, simulatedProviders, startPlan, untilReady } from '../support/deployment.ts';
 import { isAlive, launcher, type Running, startProcess, temporaryDirectory } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
@@ -92,7 +92,7 @@ test('two workers share the team’s limit; one that dies is replaced; streams c
 	};
 	await expect.poll(onNewConnections, { message: 'what is mended reaches both workers' }).toBe(true);
 
-	await untilMinuteHasRoom(15_000);
+	await untilMinuteHasCapacity(15_000);
 	const stream = await call(gatewayUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
 	const statuses = await Promise.all(Array.from({ length: 129 }, () => requestStatus(gatewayUrl, accessToken)));
 	const requests = () => running.log.filter((line) => line['msg'] === 'request');

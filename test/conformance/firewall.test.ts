@@ -19,12 +19,12 @@ describeOwn('guarantees 9.22: the core rule set’s cases, attack in line or hea
 	it('are caught as promised, and the harmless ones pass', async () => {
 		const results = await runCrsCases(Number(new URL(subject.current.baseUrl).port), crsCases);
 		expect(results).toHaveLength(2384);
-		const figures = countCrs(results, 'line');
-		const shares = Object.fromEntries(figures.map(({ family, stopped, attacks }) => [family, (100 * stopped) / attacks]));
+		const measurements = countCrs(results, 'line');
+		const shares = Object.fromEntries(measurements.map(({ family, stopped, attacks }) => [family, (100 * stopped) / attacks]));
 		for (const [family, target] of Object.entries(targets)) expect(shares[family], `of ${family}`).toBeGreaterThanOrEqual(target);
-		const harmless = figures.reduce((sum, figure) => sum + figure.harmless, 0);
+		const harmless = measurements.reduce((sum, measurement) => sum + measurement.harmless, 0);
 		expect(harmless).toBeGreaterThan(100);
-		expect((100 * figures.reduce((sum, figure) => sum + figure.falselyBlocked, 0)) / harmless).toBeLessThanOrEqual(5);
+		expect((100 * measurements.reduce((sum, measurement) => sum + measurement.falselyBlocked, 0)) / harmless).toBeLessThanOrEqual(5);
 		expect(await subject.current.simulator.requestsServed()).toBe(0);
 		const page = readFileSync(new URL('../../docs/reference/security-measurements.md', import.meta.url), 'utf8');
 		expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderCrsTable(results));

@@ -54,7 +54,7 @@ async function admin(path: string, body?: object): Promise<unknown> {
 	return (await fetch(adminUrl + path, { ...init, headers })).json();
 }
 
-const told = (id: string): Promise<string[]> =>
+const assessmentsOf = (id: string): Promise<string[]> =>
 	eventually(`assessments of ${id}`, async () => {
 		const { data } = (await admin(`/guardrails/assessments?request_id=${id}&stage=input`)) as { data: Record<string, string>[] };
 		return data.length === 0 ? undefined : data.map(({ category, action }) => `${category} ${action}`).toSorted();
@@ -70,12 +70,12 @@ const enginesOf = async (client: string): Promise<unknown> => {
 it('contract 7: a team has the deployment’s moderation rules, or its own, and a changed one after a reload', async () => {
 	const blocked = await ask(agent.id);
 	expect(blocked.status).toBe(400);
-	expect(await told(blocked.id)).toEqual(['first.hate BLOCK']);
+	expect(await assessmentsOf(blocked.id)).toEqual(['first.hate BLOCK']);
 	expect(await enginesOf(agent.id)).toEqual([{ name: 'first', rule: 'block' }]);
 
 	const noted = await ask(operator.id);
 	expect(noted.status).toBe(200);
-	expect(await told(noted.id)).toEqual(['first.hate NONE']);
+	expect(await assessmentsOf(noted.id)).toEqual(['first.hate NONE']);
 	expect(await enginesOf(operator.id)).toEqual([{ name: 'first', rule: 'log' }]);
 
 	const config = JSON.parse(readFileSync(product.configPath, 'utf8')) as { guardrails: { teams: object } };
@@ -83,7 +83,7 @@ it('contract 7: a team has the deployment’s moderation rules, or its own, and 
 	writeFileSync(product.configPath, JSON.stringify(config));
 	product.process.kill('SIGHUP');
 	await eventually('the new rules', async () => ((await ask(operator.id)).status === 400 ? true : undefined));
-	expect(await told((await ask(operator.id)).id)).toEqual(['first.hate BLOCK', 'second.hate BLOCK']);
+	expect(await assessmentsOf((await ask(operator.id)).id)).toEqual(['first.hate BLOCK', 'second.hate BLOCK']);
 	expect(await enginesOf(operator.id)).toEqual([
 		{ name: 'first', rule: 'block' },
 		{ name: 'second', rule: 'block' },
@@ -94,11 +94,12 @@ it('contract 7: a team has the deployment’s moderation rules, or its own, and 
 
 it('contract 7: the cost of moderation providers is reported, at the configured price', async () => {
 	const text = await (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
-	const figure = (series: string): number => Number(new RegExp(`^${series.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
-	const units = figure('tollgate_moderation_usage_total{moderation_provider="first",unit="units"}');
+	const measurement = (series: string): number =>
+		Number(new RegExp(`^${series.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
+	const units = measurement('tollgate_moderation_usage_total{moderation_provider="first",unit="units"}');
 	expect(units).toBeGreaterThan(0);
-	expect(figure('tollgate_moderation_cost_usd_total{moderation_provider="first"}')).toBeCloseTo(units * 0.002, 9);
+	expect(measurement('tollgate_moderation_cost_usd_total{moderation_provider="first"}')).toBeCloseTo(units * 0.002, 9);
 	// OpenAI's moderation is free of charge, which is not an unknown price.
-	expect(figure('tollgate_moderation_usage_total{moderation_provider="second",unit="units"}')).toBeGreaterThan(0);
+	expect(measurement('tollgate_moderation_usage_total{moderation_provider="second",unit="units"}')).toBeGreaterThan(0);
 	expect(text).not.toMatch(/^tollgate_moderation_(?:cost_usd_total\{moderation_provider="second"|unpriced_total\{)/m);
 });

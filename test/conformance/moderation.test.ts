@@ -69,7 +69,7 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 		return ((await response.json()) as { data: Row[] }).data;
 	};
 
-	interface Told {
+	interface Reported {
 		readonly stage: string;
 		readonly policy: string;
 		readonly category: string;
@@ -77,9 +77,9 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 		readonly outcome: string;
 	}
 	/** Without enforcement, guardrails evaluate requests after the response. */
-	const told = (id: string, isThere: (rows: readonly Told[]) => boolean): Promise<Told[]> =>
+	const assessmentsOf = (id: string, isThere: (rows: readonly Reported[]) => boolean): Promise<Reported[]> =>
 		eventually(`assessments of ${id}`, async () => {
-			const rows = await admin<Told>(`/guardrails/assessments?request_id=${id}`);
+			const rows = await admin<Reported>(`/guardrails/assessments?request_id=${id}`);
 			return isThere(rows) ? rows : undefined;
 		});
 	const verdict = (id: string, wanted: string | null): Promise<string | null> =>
@@ -87,7 +87,7 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 			const found = (await admin<{ request_id: string; guardrails: string | null }>('/requests')).find((row) => row.request_id === id);
 			return found?.guardrails === wanted ? wanted : undefined;
 		});
-	const figure = async (name: string): Promise<number> => {
+	const measurement = async (name: string): Promise<number> => {
 		const text = await (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${accessTokens.admin}` } })).text();
 		return Number(new RegExp(`^${name.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
 	};
@@ -97,16 +97,16 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 		expect(status).toBe(200);
 		expect(text).not.toContain('guardrail_blocked');
 		expect(await verdict(id, 'clean')).toBe('clean');
-		expect(await told(id, () => true)).toEqual([]);
+		expect(await assessmentsOf(id, () => true)).toEqual([]);
 	});
 
 	it.each(shapes)('a request that matches: $format, streaming $stream', async (shape) => {
 		const { status, text, id } = await ask(shape, 'Please simulate-hate now');
 		expect([status, text.includes('guardrail_blocked')]).toEqual(isEnforced ? [400, true] : [200, false]);
 		const action = isEnforced ? 'BLOCK' : 'NONE';
-		const hated = (rows: readonly Told[]) =>
+		const hated = (rows: readonly Reported[]) =>
 			rows.filter(({ stage, category, ...row }) => stage === 'input' && category.endsWith('.hate') && row.action === action);
-		const rows = await told(id, (all) => hated(all).length === names.length);
+		const rows = await assessmentsOf(id, (all) => hated(all).length === names.length);
 		expect(new Set(hated(rows).map(({ category }) => category.split('.')[0]))).toEqual(new Set(names));
 		// Rejected requests have no ledger entry.
 		const row = (await admin<{ request_id: string }>('/requests')).find(({ request_id }) => request_id === id);
@@ -122,7 +122,7 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 			expect(response.text).toContain('guardrail_blocked');
 			expect(response.text).not.toMatch(/simulate|then all/i);
 		} else expect(response.text).not.toContain('guardrail_blocked');
-		await told(response.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
+		await assessmentsOf(response.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
 		expect(await verdict(response.id, 'matched')).toBe('matched');
 	});
 
@@ -134,7 +134,7 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 			await control('POST', 'replay', { headers: { 'content-type': 'text/event-stream' }, body: events.join('') });
 			const response = await ask({ format: 'chat', stream: true }, 'Tell me a story');
 			expect([response.text.includes('simulate'), response.text.includes('guardrail_blocked')]).toEqual([!isEnforced, isEnforced]);
-			await told(response.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
+			await assessmentsOf(response.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
 		},
 	);
 
@@ -154,7 +154,7 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 	it.each(breakdowns)('$name is $how: as configured, within two seconds, counted', async ({ name, fault }) => {
 		const reason = { reset: 'unreachable', hang: 'timeout', '500': 'status', 'malformed-json': 'malformed' }[fault];
 		const series = `tollgate_moderation_evaluations_total{moderation_provider="${name}",outcome="${reason}"}`;
-		const before = await figure(series);
+		const before = await measurement(series);
 		await control('POST', 'faults', { dialect: name, fault });
 		const isBlocked = isEnforced && failsClosed(name);
 		const responses = await Promise.all(
@@ -166,7 +166,10 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 		);
 		for (const { status, text, isLate, id } of responses) {
 			expect([status, text.includes('guardrail_blocked'), isLate]).toEqual([isBlocked ? 400 : 200, isBlocked, false]);
-			const rows = await told(id, (all) => all.filter(({ category }) => category === `${name}.failed`).length === (isBlocked ? 1 : 2));
+			const rows = await assessmentsOf(
+				id,
+				(all) => all.filter(({ category }) => category === `${name}.failed`).length === (isBlocked ? 1 : 2),
+			);
 			expect(rows.filter(({ stage }) => stage === 'input')).toMatchObject([
 				{ policy: 'moderation', category: `${name}.failed`, action: isBlocked ? 'BLOCK' : 'NONE', outcome: 'failed' },
 			]);
@@ -174,6 +177,6 @@ describe.each([true, false])('contract 7: moderation providers, enforced %s', (i
 		}
 		await control('DELETE', 'faults');
 		// Counts one evaluation per request, and one per response if there was one.
-		await eventually('counts', async () => ((await figure(series)) >= before + (isBlocked ? 4 : 8) ? true : undefined));
+		await eventually('counts', async () => ((await measurement(series)) >= before + (isBlocked ? 4 : 8) ? true : undefined));
 	});
 });

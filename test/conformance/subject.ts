@@ -105,8 +105,8 @@ function foreignSubject(): Subject {
 }
 
 function requestedOnce(ask: () => Promise<string>): () => Promise<string> {
-	let told: Promise<string> | undefined;
-	return () => (told ??= ask());
+	let pending: Promise<string> | undefined;
+	return () => (pending ??= ask());
 }
 
 /** Counts requests that the simulated providers have served; always 0 for another deployment, whose providers cannot be queried. */

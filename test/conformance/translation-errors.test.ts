@@ -15,7 +15,7 @@ const pairs = [
 type Caller = 'chat' | 'messages';
 const paths: Readonly<Record<Caller, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
 
-interface Told {
+interface Reported {
 	readonly status: number;
 	readonly headers: Headers;
 	/** End of a stream. */
@@ -59,24 +59,24 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 		},
 	}));
 	/** Responses that arrive only after a wait, requested at the same time. */
-	const silent = new Map<string, Promise<Told>>();
+	const silent = new Map<string, Promise<Reported>>();
 	beforeAll(async () => {
 		await subject.current.simulator.change({ interval_ms: 0, first_byte_ms: 0 });
 		for (const [caller, base] of pairs) {
 			for (const fault of ['tokens-100-stall-2', 'hang']) {
 				for (const stream of [true, false]) {
-					const told = ask(caller, `${base}-sim-${fault}`, { stream });
+					const result = ask(caller, `${base}-sim-${fault}`, { stream });
 					// Avoids an unhandled rejection; the test that awaits the promise reports it.
-					told.catch(() => undefined);
-					silent.set(keyOf(caller, `${base}-sim-${fault}`, stream), told);
+					result.catch(() => undefined);
+					silent.set(keyOf(caller, `${base}-sim-${fault}`, stream), result);
 				}
 			}
 		}
 	});
-	const requestFault = (caller: Caller, model: string, stream: boolean): Promise<Told> =>
+	const requestFault = (caller: Caller, model: string, stream: boolean): Promise<Reported> =>
 		silent.get(keyOf(caller, model, stream)) ?? ask(caller, model, { stream });
 
-	async function ask(caller: Caller, model: string, more: object): Promise<Told> {
+	async function ask(caller: Caller, model: string, more: object): Promise<Reported> {
 		const body = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'What is the weather in Paris and Rome?' }], ...more };
 		const response = await send(subject.current, paths[caller], { body });
 		const text = await response.text();
@@ -96,12 +96,12 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 
 		it.each(failures)('%s is %i', async (fault, status) => {
 			for (const stream of [false, true]) {
-				const told = await requestFault(caller, `${base}-sim-${fault}`, stream);
-				expect([told.status, told.ending]).toEqual([status, 'whole']);
+				const result = await requestFault(caller, `${base}-sim-${fault}`, stream);
+				expect([result.status, result.ending]).toEqual([status, 'whole']);
 				if (fault === 'reset') continue;
-				expectError(caller, told);
-				if (fault === '429-quota' && !base.startsWith('claude')) expect(told.headers.get('x-should-retry')).toBe('false');
-				if (fault === '429') expect(Number(told.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+				expectError(caller, result);
+				if (fault === '429-quota' && !base.startsWith('claude')) expect(result.headers.get('x-should-retry')).toBe('false');
+				if (fault === '429') expect(Number(result.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
 			}
 		});
 
@@ -156,7 +156,7 @@ function keyOf(caller: Caller, model: string, isStreaming: boolean): string {
 	return `${caller} ${model} ${isStreaming}`;
 }
 
-function endingOf(caller: Caller, text: string): Told['ending'] {
+function endingOf(caller: Caller, text: string): Reported['ending'] {
 	const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
 	const last = events.at(-1) ?? '';
 	const isDone = caller === 'chat' ? last === 'data: [DONE]' : last.startsWith('event: message_stop\n');
@@ -166,7 +166,7 @@ function endingOf(caller: Caller, text: string): Told['ending'] {
 	return isError && terminals === 0 ? 'error' : 'cut';
 }
 
-function expectError(caller: Caller, { status, text }: Told): void {
+function expectError(caller: Caller, { status, text }: Reported): void {
 	expect(status).toBeGreaterThanOrEqual(400);
 	const { error, type } = JSON.parse(text) as { error?: { message?: string }; type?: string };
 	expect(error?.message).toEqual(expect.stringMatching(/./));

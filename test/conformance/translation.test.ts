@@ -190,8 +190,8 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 			const before = await subject.current.simulator.requestsServed();
 			for (const [param, body] of cases) {
 				const response = await send(subject.current, path, { body: { model, max_tokens: 9, messages: [user], ...body } });
-				const told: unknown = await response.json();
-				expect([param, response.status, told]).toMatchObject([param, 400, { error: { type: 'invalid_request_error', param } }]);
+				const errorBody: unknown = await response.json();
+				expect([param, response.status, errorBody]).toMatchObject([param, 400, { error: { type: 'invalid_request_error', param } }]);
 			}
 			expect(await subject.current.simulator.requestsServed()).toBe(before);
 		});
@@ -220,13 +220,13 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 		],
 		['gemini', 'gemini-2.5-flash', '/v1/chat/completions', { candidates: [broken] }, /finish_reason.*MALFORMED_FUNCTION_CALL/],
 		['gemini', 'gemini-2.5-flash', '/v1/messages', { candidates: [broken] }, /stop_reason.*MALFORMED_FUNCTION_CALL/],
-	])('reports why a response of %s ended if the client’s format cannot: %s at %s', async (wire, model, path, body, told) => {
+	])('reports why a response of %s ended if the client’s format cannot: %s at %s', async (wire, model, path, body, expectedWarning) => {
 		const { simulator } = subject.current;
 		await simulator.replay({ dialect: wire, json: body });
 		const response = await send(subject.current, path, {
 			body: { model, max_tokens: 9, unheard_of: 7, messages: [{ role: 'user', content: 'x' }] },
 		});
-		expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([200, expect.stringMatching(told)]);
+		expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([200, expect.stringMatching(expectedWarning)]);
 		expect(response.headers.get('x-gateway-warnings')).toContain('unheard_of');
 	});
 });

@@ -28,7 +28,7 @@ export interface FaultRule {
 	readonly seed?: number;
 }
 
-export class SimulatorBooks {
+export class SimulatorBill {
 	readonly origin: string;
 
 	constructor(origin: string) {

@@ -5,20 +5,20 @@ import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-ra
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { print } from './accounting-print.ts';
 import { callGateway, createCaller, type RequestPlan, type Seen } from './accounting-request.ts';
-import { expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
+import { expectReckonedCosts, readLedger, untilCountersSay, untilNothingReserved } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { type RedisDatabase, shareRedis } from './shared-stores.ts';
 
 const callers = 24;
 /** Upper bound of a request's duration. Below: the time to settle it, and the rounding of a store. */
 const maxCallMs = 5000;
-const holdsEndMs = maxCallMs + 30_000 + 5000;
+const reservationsEndMs = maxCallMs + 30_000 + 5000;
 
 /** @throws unless after each kill the ledger has every complete response exactly once, and no reservation remains. */
 export async function expectNothingLost(
 	kills: number,
 	counters: 'memory' | 'redis',
-	{ waitsForHolds }: { waitsForHolds: boolean },
+	{ waitsForReservations }: { waitsForReservations: boolean },
 ): Promise<void> {
 	const fleet = await openFleet(counters);
 	const [gateway] = fleet.gateways;
@@ -34,13 +34,13 @@ export async function expectNothingLost(
 		await gateway.kill();
 		await load.stop();
 		await gateway.start();
-		await untilNothingHeld(gateway.url, token, counters === 'memory' ? 1000 : 5000);
+		await untilNothingReserved(gateway.url, token, counters === 'memory' ? 1000 : 5000);
 	}
 	const caller = createCaller(token);
 	for (let index = 0; index < 20; index++) expect((await callGateway(gateway.url, caller, planCall(random))).status).toBe(200);
 	caller.agent.destroy();
-	await expectBooks(fleet, seen, counters);
-	if (waitsForHolds) await untilNothingHeld(gateway.url, token, holdsEndMs);
+	await expectLedger(fleet, seen, counters);
+	if (waitsForReservations) await untilNothingReserved(gateway.url, token, reservationsEndMs);
 }
 
 async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
@@ -83,18 +83,18 @@ function planCall(random: SeededRandom): RequestPlan {
 	return { format, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-6', isStreaming: random.next() < 0.5, capTokens: 500 };
 }
 
-async function expectBooks(fleet: Fleet, seen: readonly Seen[], counters: 'memory' | 'redis'): Promise<void> {
+async function expectLedger(fleet: Fleet, seen: readonly Seen[], counters: 'memory' | 'redis'): Promise<void> {
 	const [gateway] = fleet.gateways;
 	const token = fleet.tokenOf('killed');
 	// Waits, because the last responses may arrive before they are settled.
 	const { rows, spentNanoUsd, differences } = await eventually('every row is closed', async () => {
-		const books = await readBooks(fleet.dataDir, 'killed');
-		return books.rows.every(({ closed }) => closed !== undefined) ? books : undefined;
+		const ledgerView = await readLedger(fleet.dataDir, 'killed');
+		return ledgerView.rows.every(({ closed }) => closed !== undefined) ? ledgerView : undefined;
 	});
 	const { budgets } = await untilCountersSay(spentNanoUsd, gateway?.url ?? '', token);
 	const [budget] = budgets;
 	if (budget === undefined) throw new Error('the team has no budget');
-	if (counters === 'memory') expect(budget.heldNanoUsd).toBe(0n);
+	if (counters === 'memory') expect(budget.reservedNanoUsd).toBe(0n);
 	expect(differences).toEqual([]);
 	const rowOf = new Map(rows.map((row) => [row.id, row]));
 	expect(rowOf.size).toBe(rows.length);
@@ -106,7 +106,7 @@ async function expectBooks(fleet: Fleet, seen: readonly Seen[], counters: 'memor
 	expectReckonedCosts(rows);
 	const interrupted = rows.filter(({ closed }) => closed?.outcome === 'interrupted').length;
 	print(
-		`${seen.length} calls, ${whole.length} seen whole, ${rows.length} rows, ${interrupted} interrupted; ledger ${spentNanoUsd}, counters ${budget.spentNanoUsd} and ${budget.heldNanoUsd} held`,
+		`${seen.length} calls, ${whole.length} seen whole, ${rows.length} rows, ${interrupted} interrupted; ledger ${spentNanoUsd}, counters ${budget.spentNanoUsd} and ${budget.reservedNanoUsd} held`,
 	);
 	// Ensures that the kills interrupted requests.
 	expect(interrupted).toBeGreaterThan(0);

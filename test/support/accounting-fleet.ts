@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SimulatorBooks } from './accounting-bill.ts';
+import { SimulatorBill } from './accounting-bill.ts';
 import { type Settings, simulatedProviders, writeSettings } from './deployment.ts';
 import type { MovableClock } from './movable-clock.ts';
 import { launcher } from './processes.ts';
@@ -30,7 +30,7 @@ export interface FleetPlan {
 	 * Lowers the priority of these processes, so that they wait for a core and the counter store does not. Seven processes at full load on
 	 * two cores would delay the store, and requests would pass uncounted.
 	 */
-	readonly givesWay?: boolean;
+	readonly transfersReservation?: boolean;
 	/** Settings of the section `gateway`. */
 	readonly gateway?: Settings;
 	/** Roles of the gateway processes. */
@@ -49,7 +49,7 @@ export interface Gateway {
 
 export interface Fleet {
 	readonly gateways: readonly Gateway[];
-	readonly simulator: SimulatorBooks;
+	readonly simulator: SimulatorBill;
 	/** Directory of the ledger and the records. */
 	readonly dataDir: string;
 	tokenOf(team: string): string;
@@ -97,13 +97,13 @@ export async function startFleet(plan: FleetPlan): Promise<Fleet> {
 			);
 		}
 		await Promise.all(gateways.map((gateway) => gateway.start()));
-		if (plan.givesWay === true) for (const { child } of started) giveWay(child);
+		if (plan.transfersReservation === true) for (const { child } of started) transferReservation(child);
 		const tokens = new Map<string, string>();
 		for (const team of Object.keys(plan.teams)) {
 			tokens.set(team, await fetchAccessToken(`${identityUrl}/oauth2/token`, { id: team, secret }));
 		}
 		const tokenOf = (team: string): string => tokens.get(team) ?? 'no.such.team';
-		return { gateways, simulator: new SimulatorBooks(simulatorUrl), dataDir, tokenOf, close };
+		return { gateways, simulator: new SimulatorBill(simulatorUrl), dataDir, tokenOf, close };
 	} catch (cause) {
 		await close();
 		throw cause;
@@ -199,7 +199,7 @@ function startProcess(
 	return { child, ended: new Promise((resolve) => child.once('close', () => resolve())), kill: () => killGroup(child) };
 }
 
-function giveWay({ pid }: ChildProcess): void {
+function transferReservation({ pid }: ChildProcess): void {
 	if (pid === undefined) return;
 	setPriority(pid, niceness);
 	try {

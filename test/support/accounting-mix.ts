@@ -4,14 +4,14 @@ import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { unitsPerToken } from '../../simulator/token-count.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
+import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
 import { type BilledRequest, billedCounts } from './accounting-bill.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { type Rates, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
 import { callGateway, createCaller, deliveredText, type RequestPlan, type Seen } from './accounting-request.ts';
-import { countsOf, expectReckonedCosts, readBooks, readLimits, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
+import { countsOf, expectReckonedCosts, readLedger, readLimits, untilCountersSay, untilNothingReserved } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { createRememberedLog } from './recording-log.ts';
 import { shareRedis } from './shared-stores.ts';
@@ -50,7 +50,7 @@ export interface MixBounds {
  * @throws unless ledger, sums, counters of the team and of a model's cap, an independent computation and the provider's bill agree to the
  * nano-dollar.
  */
-export async function expectBooksToAgree(
+export async function expectLedgerToAgree(
 	calls: number,
 	{ withinMs, minCalls }: MixBounds = { withinMs: Number.POSITIVE_INFINITY, minCalls: calls },
 ): Promise<void> {
@@ -75,30 +75,30 @@ export async function expectBooksToAgree(
 	);
 
 	const [url = ''] = fleet.gateways.map((gateway) => gateway.url);
-	await untilNothingHeld(url, fleet.tokenOf('mixed'));
+	await untilNothingReserved(url, fleet.tokenOf('mixed'));
 	const bill = await eventually('the bill is final', async () => {
 		const rows = await fleet.simulator.requests();
 		return rows.every(({ outcome }) => outcome !== 'pending') ? rows : undefined;
 	});
-	const books = await readBooks(fleet.dataDir, 'mixed');
-	expect(books.differences).toEqual([]);
-	expectEachOnce(seen, books.rows);
-	expectReckonedCosts(books.rows, ratesOf);
-	expect(new Set(books.rows.filter(({ model }) => model === repricedModel).map((row) => ratesOf(row) === undefined)).size).toBe(2);
-	const summed = books.sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
-	expect(summed).toBe(books.spentNanoUsd);
-	const limits = await untilCountersSay(books.spentNanoUsd, url, fleet.tokenOf('mixed'));
-	expect(books.sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(books.rows.length);
-	expect(limits.tokensUsed).toBe(books.rows.reduce((sum, row) => sum + tokensOf(row), 0));
-	const ofCapped = books.rows
+	const ledgerView = await readLedger(fleet.dataDir, 'mixed');
+	expect(ledgerView.differences).toEqual([]);
+	expectEachOnce(seen, ledgerView.rows);
+	expectReckonedCosts(ledgerView.rows, ratesOf);
+	expect(new Set(ledgerView.rows.filter(({ model }) => model === repricedModel).map((row) => ratesOf(row) === undefined)).size).toBe(2);
+	const summed = ledgerView.sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
+	expect(summed).toBe(ledgerView.spentNanoUsd);
+	const limits = await untilCountersSay(ledgerView.spentNanoUsd, url, fleet.tokenOf('mixed'));
+	expect(ledgerView.sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(ledgerView.rows.length);
+	expect(limits.tokensUsed).toBe(ledgerView.rows.reduce((sum, row) => sum + tokensOf(row), 0));
+	const ofCapped = ledgerView.rows
 		.filter(({ model }) => model === repricedModel)
 		.reduce((sum, { closed }) => sum + (closed?.costNanoUsd ?? 0n), 0n);
 	expect(limits.budgets.map(({ model, spentNanoUsd }) => [model, spentNanoUsd])).toEqual([
-		[null, books.spentNanoUsd],
+		[null, ledgerView.spentNanoUsd],
 		[repricedModel, ofCapped],
 	]);
-	const exact = expectBillToAgree(seen, books.rows, bill);
-	print(describe(books.rows, exact, books.spentNanoUsd));
+	const exact = expectBillToAgree(seen, ledgerView.rows, bill);
+	print(describe(ledgerView.rows, exact, ledgerView.spentNanoUsd));
 }
 
 const repricedModel = 'gpt-4o';
@@ -132,7 +132,7 @@ async function reprice(dataDir: string): Promise<void> {
 	await sleep(bindsWithinMs);
 }
 
-function ratesOf({ priceVersion }: LedgerRow): Rates | undefined {
+function ratesOf({ priceVersion }: LedgerEntry): Rates | undefined {
 	return priceVersion.startsWith('override:') ? otherRates : undefined;
 }
 
@@ -224,7 +224,7 @@ function cachedMessage(common: Common, random: SeededRandom): Mixed {
 }
 
 /** Each response's id is in the ledger exactly once. Other entries belong to requests whose client disconnected before a response. */
-function expectEachOnce(seen: readonly Seen[], rows: readonly LedgerRow[]): void {
+function expectEachOnce(seen: readonly Seen[], rows: readonly LedgerEntry[]): void {
 	const ids = new Set(rows.map(({ id }) => id));
 	expect(ids.size).toBe(rows.length);
 	const answered = seen.flatMap(({ requestId }) => requestId ?? []);
@@ -236,11 +236,11 @@ function expectEachOnce(seen: readonly Seen[], rows: readonly LedgerRow[]): void
 }
 
 /** Returns the number of requests that cost exactly what the provider billed. */
-function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bill: readonly BilledRequest[]): number {
+function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerEntry[], bill: readonly BilledRequest[]): number {
 	const billOf = new Map(bill.map((row) => [row.id, row]));
 	const rowOf = new Map(rows.map((row) => [row.id, row]));
 	let exact = 0;
-	for (const { plan, requestId, upstreamId, isWhole, hasLeft, text } of seen) {
+	for (const { plan, requestId, upstreamId, isWhole, hasDisconnected, text } of seen) {
 		if (requestId === undefined || upstreamId === undefined) continue;
 		const { kind, cachesForAnHour } = plan as Mixed;
 		const billed = billOf.get(upstreamId);
@@ -250,7 +250,7 @@ function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bi
 		const { outcome, costNanoUsd = -1n, isEstimated } = row.closed ?? {};
 		// Id and kind identify the request in a failure message.
 		const charged = { outcome, costNanoUsd, isEstimated, requestId, kind };
-		if (isWhole && !hasLeft && kind !== 'odd') {
+		if (isWhole && !hasDisconnected && kind !== 'odd') {
 			expect(charged).toEqual({ outcome: 'complete', costNanoUsd: billedNanoUsd, isEstimated: false, requestId, kind });
 			exact++;
 		} else if (billed.outcome === 'rejected') {
@@ -267,12 +267,12 @@ function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bi
 	return exact;
 }
 
-function tokensOf(row: LedgerRow): number {
+function tokensOf(row: LedgerEntry): number {
 	const { input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning } = countsOf(row);
 	return input + cacheRead + cacheWrite + cacheWriteHour + output + reasoning;
 }
 
-function describe(rows: readonly LedgerRow[], exact: number, spentNanoUsd: bigint): string {
+function describe(rows: readonly LedgerEntry[], exact: number, spentNanoUsd: bigint): string {
 	const outcomes = [...Map.groupBy(rows, ({ closed }) => closed?.outcome)].map(([outcome, some]) => `${some.length} ${outcome}`).join(', ');
 	const caching = rows.filter((row) => countsOf(row).cacheRead > 0).length;
 	const writing = rows.filter((row) => countsOf(row).cacheWriteHour > 0).length;

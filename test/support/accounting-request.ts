@@ -28,7 +28,7 @@ export interface Seen {
 	/** True if the response's last byte arrived. */
 	readonly isWhole: boolean;
 	/** True if the client disconnected before that. */
-	readonly hasLeft: boolean;
+	readonly hasDisconnected: boolean;
 	readonly durationMs: number;
 	/** Time of the disconnect or the end of the response, by `performance.now()`. */
 	readonly endedMs: number;
@@ -49,7 +49,7 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 	return new Promise((resolve) => {
 		let response: IncomingMessage | undefined;
 		let text = '';
-		let hasLeft = false;
+		let hasDisconnected = false;
 		let timer: NodeJS.Timeout | undefined;
 		const finish = (isWhole: boolean): void => {
 			clearTimeout(timer);
@@ -62,8 +62,8 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 				upstreamId: fieldOf(headers['x-gateway-upstream-request-id']),
 				headers,
 				text,
-				isWhole: isWhole && !hasLeft,
-				hasLeft,
+				isWhole: isWhole && !hasDisconnected,
+				hasDisconnected,
 				durationMs: endedMs - startedMs,
 				endedMs,
 			});
@@ -74,8 +74,8 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 			headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' },
 		});
 		const leave = (): void => {
-			if (hasLeft) return;
-			hasLeft = true;
+			if (hasDisconnected) return;
+			hasDisconnected = true;
 			request.destroy();
 			finish(false);
 		};
@@ -84,7 +84,7 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 			response = incoming;
 			incoming.setEncoding('utf8');
 			incoming.on('data', (piece: string) => {
-				if (hasLeft) return;
+				if (hasDisconnected) return;
 				text += piece;
 				if (plan.leaveWhen?.(text) === true) leave();
 			});

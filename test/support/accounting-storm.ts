@@ -7,7 +7,7 @@ import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
 import { callGateway, createCaller, type RequestPlan, type Seen } from './accounting-request.ts';
-import { type Books, expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './ledger-view.ts';
+import { expectReckonedCosts, type LedgerView, readLedger, untilCountersSay, untilNothingReserved } from './ledger-view.ts';
 import { eventually } from './product.ts';
 import { shareRedis } from './shared-stores.ts';
 
@@ -24,13 +24,13 @@ const usualNanoUsd = reckonNanoUsd(models.messages, plainCounts(inputTokens, out
 const budgetNanoUsd = 50n * usualNanoUsd;
 
 /** Maximum reservation of one request: its bytes and its output limit. */
-const largestHoldNanoUsd = reckonNanoUsd(models.messages, plainCounts(400, outputTokens));
+const maxReservationNanoUsd = reckonNanoUsd(models.messages, plainCounts(400, outputTokens));
 
 interface Round {
 	readonly seen: readonly Seen[];
 	readonly bill: readonly BilledRequest[];
 	readonly billedNanoUsd: bigint;
-	readonly books: Books;
+	readonly ledgerView: LedgerView;
 	readonly spentNanoUsd: bigint;
 }
 
@@ -41,13 +41,13 @@ export async function expectNoOverspending(rounds: number): Promise<void> {
 	for (let round = 0; round < rounds; round++) {
 		const seed = Date.now() % 1_000_000;
 		print(`worst case, round ${round}, seed ${seed}`);
-		const { bill, billedNanoUsd, books, spentNanoUsd, seen } = await runRound(fleet, `team-${round}`, seed, { fillsUp: true });
+		const { bill, billedNanoUsd, ledgerView, spentNanoUsd, seen } = await runRound(fleet, `team-${round}`, seed, { fillsUp: true });
 		expect(billedNanoUsd).toBeLessThanOrEqual(budgetNanoUsd);
-		expect(spentNanoUsd).toBe(books.spentNanoUsd);
+		expect(spentNanoUsd).toBe(ledgerView.spentNanoUsd);
 		expect(spentNanoUsd).toBeLessThanOrEqual(budgetNanoUsd);
 		// Nearly all of the budget is used: the rest is less than one more request might cost.
-		expect(budgetNanoUsd - spentNanoUsd).toBeLessThan(largestHoldNanoUsd);
-		print(describe({ bill, billedNanoUsd, books, spentNanoUsd, seen }));
+		expect(budgetNanoUsd - spentNanoUsd).toBeLessThan(maxReservationNanoUsd);
+		print(describe({ bill, billedNanoUsd, ledgerView, spentNanoUsd, seen }));
 		for (const { outcome } of bill) outcomes.add(outcome);
 	}
 	expect(outcomes).toContain('rejected');
@@ -61,11 +61,11 @@ export async function expectBoundedOvershoot(): Promise<void> {
 	print(`estimate, seed ${seed}`);
 	const round = await runRound(fleet, 'team-0', seed, { fillsUp: false });
 	print(describe(round));
-	const { books, spentNanoUsd, billedNanoUsd } = round;
-	expect(spentNanoUsd).toBe(books.spentNanoUsd);
+	const { ledgerView, spentNanoUsd, billedNanoUsd } = round;
+	expect(spentNanoUsd).toBe(ledgerView.spentNanoUsd);
 	expect(spentNanoUsd).toBeGreaterThanOrEqual(budgetNanoUsd);
-	expect(billedNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(books)) * usualNanoUsd);
-	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(books)) * usualNanoUsd);
+	expect(billedNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(ledgerView)) * usualNanoUsd);
+	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(ledgerView)) * usualNanoUsd);
 }
 
 async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promise<Fleet> {
@@ -76,7 +76,7 @@ async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promis
 		teams: Object.fromEntries(names) as Record<string, { monthlyBudgetUsd: string }>,
 		clockErrors: [0, 0, 0],
 		counters: redis.url,
-		givesWay: true,
+		transfersReservation: true,
 		// Denied if the store fails: otherwise a busy machine that delays the store would break the budget.
 		budgets: { reservation: hold, store_failure: 'deny' },
 	});
@@ -114,7 +114,7 @@ async function runRound(fleet: Fleet, team: string, seed: number, { fillsUp }: {
 	await simulator.clearFaults();
 	await simulator.addFaults({ fault: `tokens-${outputTokens}` });
 	const [first = ''] = urls;
-	await untilNothingHeld(first, fleet.tokenOf(team), 8000);
+	await untilNothingReserved(first, fleet.tokenOf(team), 8000);
 	if (fillsUp) seen.push(...(await fillUp(first, fleet.tokenOf(team))));
 	caller.agent.destroy();
 	return closeRound(fleet, team, seen);
@@ -126,7 +126,7 @@ async function fillUp(url: string, accessToken: string): Promise<Seen[]> {
 	const seen: Seen[] = [];
 	for (let last = 200; last !== 429 && seen.length <= 100; ) {
 		// Waits, because a response may arrive before it is settled.
-		await untilNothingHeld(url, accessToken);
+		await untilNothingReserved(url, accessToken);
 		const one = await callGateway(url, caller, { format: 'messages', model: models.messages, capTokens: outputTokens });
 		last = one.status;
 		seen.push(one);
@@ -144,14 +144,14 @@ async function closeRound(fleet: Fleet, team: string, seen: readonly Seen[]): Pr
 		const rows = await fleet.simulator.requests();
 		return rows.every(({ outcome }) => outcome !== 'pending') ? rows : undefined;
 	});
-	await untilNothingHeld(gateway.url, fleet.tokenOf(team));
-	const books = await readBooks(fleet.dataDir, team);
-	const limits = await untilCountersSay(books.spentNanoUsd, gateway.url, fleet.tokenOf(team));
-	expect(books.differences).toEqual([]);
-	expect(books.rows.filter(({ closed }) => closed === undefined)).toEqual([]);
-	expectReckonedCosts(books.rows);
+	await untilNothingReserved(gateway.url, fleet.tokenOf(team));
+	const ledgerView = await readLedger(fleet.dataDir, team);
+	const limits = await untilCountersSay(ledgerView.spentNanoUsd, gateway.url, fleet.tokenOf(team));
+	expect(ledgerView.differences).toEqual([]);
+	expect(ledgerView.rows.filter(({ closed }) => closed === undefined)).toEqual([]);
+	expectReckonedCosts(ledgerView.rows);
 	const billedNanoUsd = bill.reduce((sum, row) => sum + reckonNanoUsd(row.model, billedCounts(row)), 0n);
-	return { seen, bill, billedNanoUsd, books, spentNanoUsd: limits.budgets[0]?.spentNanoUsd ?? -1n };
+	return { seen, bill, billedNanoUsd, ledgerView, spentNanoUsd: limits.budgets[0]?.spentNanoUsd ?? -1n };
 }
 
 function planCall(random: SeededRandom): RequestPlan {
@@ -167,7 +167,7 @@ function planCall(random: SeededRandom): RequestPlan {
 }
 
 /** Maximum number of concurrent requests, by the ledger. */
-function mostAtOnce({ rows }: Books): number {
+function mostAtOnce({ rows }: LedgerView): number {
 	const changes = rows.flatMap(({ startedMs, closed }) => [
 		{ atMs: startedMs, by: 1 },
 		{ atMs: closed?.endedMs ?? Number.POSITIVE_INFINITY, by: -1 },
@@ -181,10 +181,10 @@ function mostAtOnce({ rows }: Books): number {
 	return most;
 }
 
-function describe({ bill, billedNanoUsd, spentNanoUsd, books, seen }: Round): string {
+function describe({ bill, billedNanoUsd, spentNanoUsd, ledgerView, seen }: Round): string {
 	const outcomes = Map.groupBy(bill, ({ outcome }) => outcome);
 	const upstream = [...outcomes].map(([outcome, rows]) => `${rows.length} ${outcome}`).join(', ');
-	const left = seen.filter(({ hasLeft }) => hasLeft).length;
+	const left = seen.filter(({ hasDisconnected }) => hasDisconnected).length;
 	const denied = seen.filter(({ status }) => status === 503).length;
-	return `budget ${usdOf(budgetNanoUsd)}, charged ${usdOf(spentNanoUsd)}, billed ${usdOf(billedNanoUsd)}; ${upstream}; ${left} clients left; ${denied} without counters; at most ${mostAtOnce(books)} at once`;
+	return `budget ${usdOf(budgetNanoUsd)}, charged ${usdOf(spentNanoUsd)}, billed ${usdOf(billedNanoUsd)}; ${upstream}; ${left} clients left; ${denied} without counters; at most ${mostAtOnce(ledgerView)} at once`;
 }

@@ -17,7 +17,7 @@ import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
 import { type AdminDocument, type AdminResponse, type JsonBody, readAdminDocument } from './admin-document.ts';
-import { closeRow } from './close-entry.ts';
+import { closeEntry } from './close-entry.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { createMemoryRecords } from './memory-records.ts';
@@ -61,8 +61,8 @@ export const configuredRecords: ConfiguredRecords = {
 	},
 	budgetDefaults: { warningThresholdPercent: 80, hardLimitPercent: 100 },
 	unregisteredClients: { tier: 'sandbox' },
-	pinnedTeams: [{ id: 'pinned', name: 'Pinned', tier: 'standard', clientIds: ['pinned-client'] }],
-	pinnedClients: [{ id: 'pinned-client', name: 'Pinned client', scopes: ['invoke'] }],
+	configTeams: [{ id: 'pinned', name: 'Pinned', tier: 'standard', clientIds: ['pinned-client'] }],
+	configClients: [{ id: 'pinned-client', name: 'Pinned client', scopes: ['invoke'] }],
 	providers: [
 		{ name: 'provider_a', kind: 'anthropic', isConfigured: true, vendorModel },
 		{ name: 'provider_b', kind: 'openai', isConfigured: false, vendorModel },
@@ -111,7 +111,7 @@ export async function startAdmin(
 	const ledger = createMemoryLedger();
 	const clock = new ManualClock(adminStartMs);
 	const log = createRememberedLog();
-	const snapshot = await openRecordsSnapshot(records, configuredRecords.pinnedTeams, { clock, log });
+	const snapshot = await openRecordsSnapshot(records, configuredRecords.configTeams, { clock, log });
 	const explain = createExplainer(gatewaySettings(parseConfig('', { file: null, env: {} }).config), {
 		teams: snapshot,
 		readCounters: async () => ({ nowMs: clock.nowMs(), requestsThisMinute: 0, tokensToday: 0, reservedTokens: 0, budgets: [] }),
@@ -177,12 +177,12 @@ export async function startAdmin(
 			const startedMs = call.startedMs ?? clock.nowMs();
 			const row = { id, startedMs, team, clientId, provider, model, dialect: 'chat', isStreaming: false };
 			const { priceVersion = 'default:2026-11-21' } = call;
-			await ledger.open({ ...row, priceVersion, holdNanoUsd: 0n, budgets: [] });
+			await ledger.open({ ...row, priceVersion, reservedNanoUsd: 0n, budgets: [] });
 			if (call.isRunning === true) return;
 			const usage = { ...noUsage, ...call.usage };
 			const costNanoUsd = call.costNanoUsd ?? 0n;
 			const end = { outcome: 'complete', status: 200, isEstimated: call.isEstimated ?? false } as const;
-			await closeRow(ledger, { id, endedMs: startedMs + 1500, usage, costNanoUsd, ...end });
+			await closeEntry(ledger, { id, endedMs: startedMs + 1500, usage, costNanoUsd, ...end });
 		},
 		async state() {
 			const all = await Promise.all([

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { CounterReading } from '../../src/core/counters.ts';
-import { type AdmissionStore, type BudgetHold, budgetKey, fittingNanoUsd } from '../../src/stores/contracts/admission.ts';
+import { type AdmissionStore, type BudgetReservation, budgetKey, fittingNanoUsd } from '../../src/stores/contracts/admission.ts';
 
 export type Operation =
 	| {
@@ -11,8 +11,8 @@ export type Operation =
 			requestsPerMinute: number | null;
 			dailyTokens: number | null;
 			reservedTokens: number;
-			holds: BudgetHold[];
-			holdMs: number;
+			reservations: BudgetReservation[];
+			reservationMs: number;
 	  }
 	| {
 			kind: 'settle';
@@ -23,9 +23,9 @@ export type Operation =
 			budgets: { budget: string; period: string }[];
 	  }
 	| { kind: 'release'; id: string }
-	| { kind: 'extend'; id: string; holds: BudgetHold[] }
-	| { kind: 'grow'; id: string; holds: BudgetHold[]; holdMs: number }
-	| { kind: 'rehold'; id: string; admittedAgoMs: number; reservedTokens: number; holds: BudgetHold[]; holdMs: number }
+	| { kind: 'extend'; id: string; reservations: BudgetReservation[] }
+	| { kind: 'grow'; id: string; reservations: BudgetReservation[]; reservationMs: number }
+	| { kind: 'rehold'; id: string; admittedAgoMs: number; reservedTokens: number; reservations: BudgetReservation[]; reservationMs: number }
 	| { kind: 'wait'; ms: number };
 
 interface ModelRequest {
@@ -74,7 +74,7 @@ class Model {
 			case 'extend': {
 				const call = this.running.get(operation.id);
 				if (call === undefined) return false;
-				const raised = operation.holds.filter((hold) => hold.amountNanoUsd > (call.held.get(budgetKey(hold)) ?? 0n));
+				const raised = operation.reservations.filter((hold) => hold.amountNanoUsd > (call.held.get(budgetKey(hold)) ?? 0n));
 				if (!raised.every((hold) => this.allows(hold, call.held.get(budgetKey(hold)) ?? 0n))) return false;
 				for (const hold of raised) call.held.set(budgetKey(hold), hold.amountNanoUsd);
 				return true;
@@ -82,14 +82,14 @@ class Model {
 			case 'grow': {
 				const call = this.running.get(operation.id);
 				if (call === undefined) return undefined;
-				call.endsMs = Math.max(call.endsMs, Math.ceil((this.nowMs + operation.holdMs) / 1000) * 1000);
-				const possible = operation.holds.map((hold) => {
+				call.endsMs = Math.max(call.endsMs, Math.ceil((this.nowMs + operation.reservationMs) / 1000) * 1000);
+				const possible = operation.reservations.map((hold) => {
 					const own = call.held.get(budgetKey(hold)) ?? 0n;
 					const missing = hold.amountNanoUsd - own;
 					return missing <= 0n ? hold.amountNanoUsd : own + fittingNanoUsd(this.left(hold), missing, hold.leastNanoUsd ?? 0n);
 				});
 				const grown = possible.reduce((least, one) => (one < least ? one : least), possible[0] ?? 0n);
-				for (const hold of operation.holds) {
+				for (const hold of operation.reservations) {
 					const key = budgetKey(hold);
 					const own = call.held.get(key) ?? 0n;
 					if (grown > own) call.held.set(key, grown);
@@ -116,15 +116,15 @@ class Model {
 				.reduce((sum, { reservedTokens }) => sum + reservedTokens, 0),
 			budgets: budgets.map(({ budget, period }) => {
 				const key = budgetKey({ budget, period });
-				let heldNanoUsd = 0n;
-				for (const { endsMs, held } of this.running.values()) if (endsMs > this.nowMs) heldNanoUsd += held.get(key) ?? 0n;
-				return { budget, period, settledNanoUsd: this.settled({ budget, period }), heldNanoUsd };
+				let reservedNanoUsd = 0n;
+				for (const { endsMs, held } of this.running.values()) if (endsMs > this.nowMs) reservedNanoUsd += held.get(key) ?? 0n;
+				return { budget, period, settledNanoUsd: this.settled({ budget, period }), reservedNanoUsd };
 			}),
 		};
 	}
 
 	private admit(request: Operation & { kind: 'admit' }): unknown {
-		const { id, requestsPerMinute, dailyTokens, holds } = request;
+		const { id, requestsPerMinute, dailyTokens, reservations: holds } = request;
 		const before = this.read(holds);
 		const isFitted = holds.some(({ check }) => check === 'fit');
 		if (this.ended.has(id)) return { isAdmitted: true, reading: before };
@@ -144,12 +144,15 @@ class Model {
 		this.admittedMs.push(this.nowMs);
 		const fits = holds.map((hold) => fittingNanoUsd(this.left(hold), hold.amountNanoUsd, hold.leastNanoUsd ?? 0n));
 		const fitting = fits.reduce((least, one) => (one < least ? one : least), fits[0] ?? 0n);
-		this.start(isFitted ? { ...request, holds: holds.map((hold) => ({ ...hold, amountNanoUsd: fitting })) } : request, this.nowMs);
+		this.start(isFitted ? { ...request, reservations: holds.map((hold) => ({ ...hold, amountNanoUsd: fitting })) } : request, this.nowMs);
 		return { isAdmitted: true, reading: this.read(holds), ...(isFitted && { reservedNanoUsd: fitting }) };
 	}
 
-	private start({ id, reservedTokens, holdMs, holds }: Operation & { kind: 'admit' | 'rehold' }, admittedMs: number): void {
-		const endsMs = Math.ceil((this.nowMs + holdMs) / 1000) * 1000;
+	private start(
+		{ id, reservedTokens, reservationMs, reservations: holds }: Operation & { kind: 'admit' | 'rehold' },
+		admittedMs: number,
+	): void {
+		const endsMs = Math.ceil((this.nowMs + reservationMs) / 1000) * 1000;
 		this.running.set(id, { admittedMs, reservedTokens, endsMs, held: new Map(holds.map((hold) => [budgetKey(hold), hold.amountNanoUsd])) });
 	}
 
@@ -162,14 +165,17 @@ class Model {
 		return this.spend.get(budgetKey(budget)) ?? 0n;
 	}
 
-	private left(hold: BudgetHold): bigint {
-		const [{ settledNanoUsd, heldNanoUsd } = { settledNanoUsd: 0n, heldNanoUsd: 0n }] = this.read([hold]).budgets;
-		const left = hold.limitNanoUsd - settledNanoUsd - heldNanoUsd;
+	private left(hold: BudgetReservation): bigint {
+		const [{ settledNanoUsd, reservedNanoUsd } = { settledNanoUsd: 0n, reservedNanoUsd: 0n }] = this.read([hold]).budgets;
+		const left = hold.limitNanoUsd - settledNanoUsd - reservedNanoUsd;
 		return left > 0n ? left : 0n;
 	}
 
-	private allows(hold: BudgetHold, own: bigint): boolean {
-		const taken = this.read([hold]).budgets.reduce((sum, { settledNanoUsd, heldNanoUsd }) => sum + settledNanoUsd + heldNanoUsd, -own);
+	private allows(hold: BudgetReservation, own: bigint): boolean {
+		const taken = this.read([hold]).budgets.reduce(
+			(sum, { settledNanoUsd, reservedNanoUsd }) => sum + settledNanoUsd + reservedNanoUsd,
+			-own,
+		);
 		if (hold.check === 'fit') return taken < hold.limitNanoUsd && taken + (hold.leastNanoUsd ?? 0n) <= hold.limitNanoUsd;
 		return taken < hold.limitNanoUsd && (hold.check === 'before' || taken + hold.amountNanoUsd <= hold.limitNanoUsd);
 	}
@@ -196,7 +202,7 @@ const fitted = fc
 	.map(([some, leastNanoUsd]) => some.map((hold) => ({ ...hold, check: 'fit' as const, leastNanoUsd })));
 const id = fc.nat(11).map((number) => `c${number}`);
 const age = fc.integer({ min: 0, max: 600_000 });
-const holdMs = fc.integer({ min: 1, max: 30_000 });
+const reservationMs = fc.integer({ min: 1, max: 30_000 });
 const bound = (max: number) => fc.option(fc.nat(max), { freq: 2 });
 
 const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
@@ -208,11 +214,11 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 			requestsPerMinute: bound(12),
 			dailyTokens: bound(400),
 			reservedTokens: fc.nat(100),
-			holds: fc.oneof(holds, fitted),
-			holdMs,
+			reservations: fc.oneof(holds, fitted),
+			reservationMs,
 		}),
 	},
-	{ weight: 3, arbitrary: fc.record({ kind: fc.constant('grow' as const), id, holds: fitted, holdMs }) },
+	{ weight: 3, arbitrary: fc.record({ kind: fc.constant('grow' as const), id, reservations: fitted, reservationMs }) },
 	{
 		weight: 4,
 		arbitrary: fc.record({
@@ -225,10 +231,17 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 		}),
 	},
 	{ weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), id }) },
-	{ weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), id, holds }) },
+	{ weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), id, reservations: holds }) },
 	{
 		weight: 1,
-		arbitrary: fc.record({ kind: fc.constant('rehold' as const), id, admittedAgoMs: age, reservedTokens: fc.nat(100), holds, holdMs }),
+		arbitrary: fc.record({
+			kind: fc.constant('rehold' as const),
+			id,
+			admittedAgoMs: age,
+			reservedTokens: fc.nat(100),
+			reservations: holds,
+			reservationMs,
+		}),
 	},
 	{ weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 14_000 }) }) },
 );
@@ -283,12 +296,12 @@ async function perform(
 		case 'release':
 			return store.release(operation.id, team);
 		case 'extend':
-			return store.extend(operation.id, team, operation.holds);
+			return store.extend(operation.id, team, operation.reservations);
 		case 'grow':
-			return store.grow(operation.id, team, operation.holds, operation.holdMs);
+			return store.grow(operation.id, team, operation.reservations, operation.reservationMs);
 		case 'rehold': {
 			const { kind: _, admittedAgoMs, ...call } = operation;
-			return store.rehold(team, [{ admittedMs: nowMs - admittedAgoMs, ...call }]);
+			return store.restoreReservations(team, [{ admittedMs: nowMs - admittedAgoMs, ...call }]);
 		}
 	}
 }

@@ -8,7 +8,7 @@ import { StreamEvent } from '../../src/wire/events/stream-event.ts';
 export function eventsIn(bytes: Buffer | string): EventBatch {
 	const framer = new EventFramer(() => 'none');
 	const events = framer.push(Buffer.from(bytes))?.events ?? [];
-	const rest = framer.takeHeld();
+	const rest = framer.takeBuffered();
 	return EventBatch.ofEvents(rest.length === 0 ? events : [...events, StreamEvent.ofBytes(rest)]);
 }
 

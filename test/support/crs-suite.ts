@@ -78,7 +78,7 @@ function bytesOf({ method, uri, version, headers = [], data = '', encoded_reques
 	return Buffer.from(`${method} ${uri} ${version}\r\n${lines}\r\n${data}`);
 }
 
-export interface CrsFigure {
+export interface CrsMeasurement {
 	readonly family: string;
 	readonly attacks: number;
 	/** Attacks blocked, or rejected as invalid HTTP. */
@@ -90,7 +90,7 @@ export interface CrsFigure {
 }
 
 /** Counts by family. Attacks are those in line and headers at level 1; harmless requests are those that the core rule set accepts too. */
-export function countCrs(results: readonly CrsResult[], place: CrsCase['place'], level = 1): CrsFigure[] {
+export function countCrs(results: readonly CrsResult[], place: CrsCase['place'], level = 1): CrsMeasurement[] {
 	const counted = results.filter(({ crsCase }) => crsCase.pl === level && crsCase.place === place);
 	return [...Map.groupBy(counted, ({ crsCase }) => crsCase.family)]
 		.toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -6,7 +6,7 @@ import type { UpstreamRequest } from '../../src/core/upstream.ts';
 import { UpstreamError } from '../../src/core/upstream-error.ts';
 import type { TrafficTerms } from '../../src/policy/resilience/traffic-settings.ts';
 import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
-import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
+import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
 import { chatBody, chatPath, GatewayBench, settle, testSettings, testTraffic } from './gateway-bench.ts';
 
 export const chatResponse = JSON.stringify({
@@ -98,13 +98,13 @@ export function ask(bench: GatewayBench, headers: Record<string, string> = {}, b
 	return bench.ask(chatPath, body, headers, { id: `req-${++requested}` });
 }
 
-export async function rowsOf(bench: GatewayBench): Promise<readonly LedgerRow[]> {
+export async function rowsOf(bench: GatewayBench): Promise<readonly LedgerEntry[]> {
 	await bench.gateway.settled();
 	expect(await bench.ledger.check()).toEqual([]);
 	return (await bench.ledger.list({ limit: 100 })).rows;
 }
 
-export function shown({ id, provider, model, closed }: LedgerRow): string {
+export function shown({ id, provider, model, closed }: LedgerEntry): string {
 	return `${id.replace(/^req-\d+/, 'req')} ${provider} ${model} ${closed?.outcome} ${closed?.costNanoUsd}`;
 }
 
@@ -115,7 +115,7 @@ export async function readingOf(bench: GatewayBench, ...names: string[]): Promis
 		'team-1',
 		names.map((budget) => ({ budget, period: '2026-01' })),
 	);
-	return reading.budgets.map(({ settledNanoUsd, heldNanoUsd }) => `${settledNanoUsd} ${heldNanoUsd}`);
+	return reading.budgets.map(({ settledNanoUsd, reservedNanoUsd }) => `${settledNanoUsd} ${reservedNanoUsd}`);
 }
 
 export function hostOf({ origin }: UpstreamRequest): string {

@@ -204,14 +204,14 @@ const rows: Readonly<Record<FreshKind, readonly string[]>> = {
 	],
 };
 
-export interface FreshFigure {
+export interface FreshMeasurement {
 	readonly kind: FreshKind;
 	readonly made: number;
 	readonly found: number;
 	readonly missed: readonly string[];
 }
 
-export function measureFreshPii(): readonly FreshFigure[] {
+export function measureFreshPii(): readonly FreshMeasurement[] {
 	const detector = createPiiDetector(new Set(piiKinds));
 	return (Object.keys(rows) as FreshKind[]).map((kind) => {
 		const missed = rows[kind].filter((row) => !isCovered(detector, kind, row));

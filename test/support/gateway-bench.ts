@@ -9,7 +9,7 @@ import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.
 import type { TrafficTerms } from '../../src/policy/resilience/traffic-settings.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
 import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
-import { TrafficBook } from '../../src/roles/gateway/traffic-resolver.ts';
+import { TrafficResolver } from '../../src/roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
@@ -134,7 +134,7 @@ export const testSettings: GatewaySettings = {
 		isEnabled: true,
 		warningThresholdPercent: 80,
 		hardLimitPercent: 100,
-		hold: 'estimate',
+		reservation: 'estimate',
 		onStreamOver: 'extend',
 		unknownPrice: 'allow',
 		defaultRate: { inputUsd: '10.00', outputUsd: '50.00' },
@@ -148,7 +148,7 @@ export class GatewayBench {
 	readonly log = createRememberedLog();
 	readonly gateway: Gateway;
 	/** Replaces random numbers by their middle value. */
-	readonly traffic = new TrafficBook({ clock: this.clock, log: this.log, metrics: noMetrics, chance: () => 0.5 });
+	readonly traffic = new TrafficResolver({ clock: this.clock, log: this.log, metrics: noMetrics, chance: () => 0.5 });
 	readonly ledger = createMemoryLedger();
 	readonly admission: AdmissionStore;
 	respond: ScriptedResponse = () => jsonResponse(200, '{"id":"x"}');

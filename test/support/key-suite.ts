@@ -513,7 +513,7 @@ export function isKeyFound({ text, key }: KeyRow): boolean {
 	return found.some((span) => key === '' || (span.start <= start && span.end >= start + key.length));
 }
 
-export interface KeyFigures {
+export interface KeyMeasurements {
 	readonly half: KeyHalf;
 	readonly keys: number;
 	readonly found: number;
@@ -523,7 +523,7 @@ export interface KeyFigures {
 	readonly flagged: number;
 }
 
-export function measureKeys(half: KeyHalf): KeyFigures {
+export function measureKeys(half: KeyHalf): KeyMeasurements {
 	const rows = keyRows.filter((row) => row.half === half);
 	const keys = rows.filter(({ key }) => key !== '');
 	const labelled = keys.filter(({ isLabelled }) => isLabelled);

@@ -2,10 +2,10 @@
 
 import { tellTurnEnd } from '../../src/core/tick-flush.ts';
 import { UpstreamError } from '../../src/core/upstream-error.ts';
-import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
-import type { OpenedRow } from '../../src/stores/contracts/ledger.ts';
+import { closedEntry, openEntry } from '../../src/stores/contracts/ledger.contract.ts';
+import type { OpenedEntry } from '../../src/stores/contracts/ledger.ts';
 import { readCloseLine, readLine } from '../../src/stores/sqlite/ledger/compact-entries.ts';
-import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-operations.ts';
+import type { EntryException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-operations.ts';
 import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createRememberedLog } from './recording-log.ts';
@@ -16,8 +16,8 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
 /** Database that the test controls: each batch waits for `commit` or `fail`. */
 function createScriptedWrites() {
 	const batches: WriteBatch[] = [];
-	let waiting: PromiseWithResolvers<readonly RowException[]> | undefined;
-	const answered = async (response: (batch: PromiseWithResolvers<readonly RowException[]>) => void): Promise<void> => {
+	let waiting: PromiseWithResolvers<readonly EntryException[]> | undefined;
+	const answered = async (response: (batch: PromiseWithResolvers<readonly EntryException[]>) => void): Promise<void> => {
 		await until(() => waiting !== undefined, 'a batch under way');
 		const batch = waiting;
 		waiting = undefined;
@@ -26,13 +26,13 @@ function createScriptedWrites() {
 	};
 	return {
 		batches,
-		write(batch: WriteBatch): Promise<readonly RowException[]> {
+		write(batch: WriteBatch): Promise<readonly EntryException[]> {
 			batches.push(batch);
 			if (waiting !== undefined) throw new Error('Two batches are under way');
 			waiting = Promise.withResolvers();
 			return waiting.promise;
 		},
-		commit: (exceptions: RowException[] = []) => answered(({ resolve }) => resolve(exceptions)),
+		commit: (exceptions: EntryException[] = []) => answered(({ resolve }) => resolve(exceptions)),
 		fail: (cause: Error) => answered(({ reject }) => reject(cause)),
 	};
 }
@@ -86,7 +86,7 @@ export function startLedgerQueue() {
 }
 
 /** Resolves like an open when the request is sent. */
-function kept(opened: OpenedRow | Promise<OpenedRow>): Promise<void> {
+function retained(opened: OpenedEntry | Promise<OpenedEntry>): Promise<void> {
 	if (opened instanceof Promise) return opened.then(() => undefined);
 	return new Promise((resolve, reject) => {
 		tellTurnEnd({ onTurnEnd: () => (opened.failure === undefined ? resolve() : reject(opened.failure)) });
@@ -104,9 +104,9 @@ function callers(queue: LedgerQueue) {
 	};
 	return {
 		outcomes,
-		open: (id: string) => note(`open ${id}`, kept(queue.open(openRow(id)))),
+		open: (id: string) => note(`open ${id}`, retained(queue.open(openEntry(id)))),
 		close: (id: string) =>
-			queue.close(closedRow(id), (told) => outcomes.push(`close ${id}: ${told instanceof UpstreamError ? 'refused' : told}`)),
+			queue.close(closedEntry(id), (onClosed) => outcomes.push(`close ${id}: ${onClosed instanceof UpstreamError ? 'refused' : onClosed}`)),
 		flush: (name: string) => note(`flush ${name}`, queue.flush()),
 	};
 }

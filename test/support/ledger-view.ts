@@ -1,40 +1,44 @@
 /** Accounting of the gateway: entries and sums of the ledger, and values of the counters. */
 
 import { expect } from 'vitest';
-import type { LedgerDifference, LedgerReader, LedgerRow, SummaryRow } from '../../src/stores/contracts/ledger.ts';
+import type { LedgerDifference, LedgerEntry, LedgerReader, UsageSummary } from '../../src/stores/contracts/ledger.ts';
 import { openSqliteLedgerReader } from '../../src/stores/sqlite/sqlite-ledger.ts';
 import { nanoUsdOf, type Rates, reckonNanoUsd, type TokenCounts } from './accounting-prices.ts';
 import type { Seen } from './accounting-request.ts';
 import { eventually } from './product.ts';
 
-export interface Books {
+export interface LedgerView {
 	/** Entries of one team, newest first. */
-	readonly rows: readonly LedgerRow[];
-	readonly sums: readonly SummaryRow[];
+	readonly rows: readonly LedgerEntry[];
+	readonly sums: readonly UsageSummary[];
 	/** Sum over the entries. */
 	readonly spentNanoUsd: bigint;
 	readonly differences: readonly LedgerDifference[];
 }
 
-export async function readBooks(dataDir: string, team: string): Promise<Books> {
-	return readBooksOf(await openSqliteLedgerReader({ dataDir }), team);
+export async function readLedger(dataDir: string, team: string): Promise<LedgerView> {
+	return readLedgerOf(await openSqliteLedgerReader({ dataDir }), team);
 }
 
 /**
  * Waits until the file has these requests of a team as completed. A gateway writes them in batches, a moment after it updates the counters.
  */
-export async function readBooksOnceWritten(dataDir: string, team: string, requests: readonly Pick<Seen, 'requestId'>[]): Promise<Books> {
+export async function readLedgerOnceWritten(
+	dataDir: string,
+	team: string,
+	requests: readonly Pick<Seen, 'requestId'>[],
+): Promise<LedgerView> {
 	return eventually('the ledger has the requests, and that they ended', async () => {
-		const books = await readBooks(dataDir, team);
-		const ended = new Set(books.rows.filter(({ closed }) => closed !== undefined).map(({ id }) => id));
-		return requests.every(({ requestId }) => requestId === undefined || ended.has(requestId)) ? books : undefined;
+		const ledgerView = await readLedger(dataDir, team);
+		const ended = new Set(ledgerView.rows.filter(({ closed }) => closed !== undefined).map(({ id }) => id));
+		return requests.every(({ requestId }) => requestId === undefined || ended.has(requestId)) ? ledgerView : undefined;
 	});
 }
 
 /** Reads the books and closes the reader. */
-export async function readBooksOf(reader: LedgerReader, team: string): Promise<Books> {
+export async function readLedgerOf(reader: LedgerReader, team: string): Promise<LedgerView> {
 	try {
-		const rows: LedgerRow[] = [];
+		const rows: LedgerEntry[] = [];
 		for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
 			const page = await reader.list({ team, limit: 1000, ...(cursor !== null && { cursor }) });
 			rows.push(...page.rows);
@@ -53,7 +57,7 @@ export interface BudgetState {
 	readonly model: string | null;
 	readonly limitNanoUsd: bigint;
 	readonly spentNanoUsd: bigint;
-	readonly heldNanoUsd: bigint;
+	readonly reservedNanoUsd: bigint;
 }
 
 interface LimitsBody {
@@ -77,25 +81,25 @@ export async function readLimits(url: string, accessToken: string): Promise<Limi
 		model: budget.model,
 		limitNanoUsd: nanoUsdOf(budget.limit_usd),
 		spentNanoUsd: nanoUsdOf(budget.spent_usd),
-		heldNanoUsd: nanoUsdOf(budget.reserved_usd),
+		reservedNanoUsd: nanoUsdOf(budget.reserved_usd),
 	}));
 	return { tokensUsed: body.tokens?.used, requestsUsed: body.requests?.used, budgets };
 }
 
 /** Waits until no budget has a reservation. @throws with the remaining reservations. */
-export async function untilNothingHeld(url: string, accessToken: string, withinMs = 5000): Promise<Limits> {
+export async function untilNothingReserved(url: string, accessToken: string, withinMs = 5000): Promise<Limits> {
 	let last: Limits | undefined;
 	try {
 		return await eventually(
 			'nothing is held',
 			async () => {
 				last = await readLimits(url, accessToken);
-				return last.budgets.every(({ heldNanoUsd }) => heldNanoUsd === 0n) ? last : undefined;
+				return last.budgets.every(({ reservedNanoUsd }) => reservedNanoUsd === 0n) ? last : undefined;
 			},
 			withinMs,
 		);
 	} catch (cause) {
-		throw new Error(`held still: ${last?.budgets.map(({ heldNanoUsd }) => heldNanoUsd).join(', ')} nano-USD`, { cause });
+		throw new Error(`held still: ${last?.budgets.map(({ reservedNanoUsd }) => reservedNanoUsd).join(', ')} nano-USD`, { cause });
 	}
 }
 
@@ -116,7 +120,7 @@ export async function untilCountersSay(spentNanoUsd: bigint, url: string, access
 }
 
 /** Token counts that an entry was charged for. */
-export function countsOf({ closed }: LedgerRow): TokenCounts {
+export function countsOf({ closed }: LedgerEntry): TokenCounts {
 	if (closed === undefined) throw new Error('the row is open still');
 	const { usage } = closed;
 	return {
@@ -130,10 +134,13 @@ export function countsOf({ closed }: LedgerRow): TokenCounts {
 }
 
 /** @throws unless each entry costs what an independent computation from its tokens gives; interrupted entries cost their reservation. */
-export function expectReckonedCosts(rows: readonly LedgerRow[], ratesOf: (row: LedgerRow) => Rates | undefined = () => undefined): void {
+export function expectReckonedCosts(
+	rows: readonly LedgerEntry[],
+	ratesOf: (row: LedgerEntry) => Rates | undefined = () => undefined,
+): void {
 	for (const row of rows) {
-		const { id, model, closed, holdNanoUsd } = row;
-		const costNanoUsd = closed?.outcome === 'interrupted' ? holdNanoUsd : reckonNanoUsd(model, countsOf(row), ratesOf(row));
+		const { id, model, closed, reservedNanoUsd } = row;
+		const costNanoUsd = closed?.outcome === 'interrupted' ? reservedNanoUsd : reckonNanoUsd(model, countsOf(row), ratesOf(row));
 		expect({ id, model, costNanoUsd: closed?.costNanoUsd }).toEqual({ id, model, costNanoUsd });
 	}
 }

@@ -4,8 +4,8 @@ import {
 	type AssessmentReader,
 	type AssessmentTaker,
 	assessmentPage,
+	entriesToFind,
 	requireAssessmentCursor,
-	rowsToFind,
 	verdictOf,
 } from '../../src/stores/contracts/assessments.ts';
 
@@ -14,29 +14,29 @@ export interface MemoryAssessments extends AssessmentTaker, AssessmentReader {
 }
 
 export function createMemoryAssessments(): MemoryAssessments {
-	let kept: { readonly sequence: number; readonly assessment: Assessment }[] = [];
+	let retained: { readonly sequence: number; readonly assessment: Assessment }[] = [];
 	let lastSequence = 0;
 	return {
 		assess(assessments) {
 			for (const assessment of assessments) {
-				if (kept.some((one) => isSame(one.assessment, assessment))) continue;
-				kept.push({ sequence: ++lastSequence, assessment: { ...assessment } });
+				if (retained.some((one) => isSame(one.assessment, assessment))) continue;
+				retained.push({ sequence: ++lastSequence, assessment: { ...assessment } });
 			}
 		},
 		async listAssessments(query) {
 			requireAssessmentCursor(query);
-			const toFind = rowsToFind(query);
+			const toFind = entriesToFind(query);
 			const before = Number(query.cursor ?? Number.POSITIVE_INFINITY);
-			const found = kept.toReversed().filter(({ sequence, assessment }) => sequence < before && isWanted(assessment, query));
+			const found = retained.toReversed().filter(({ sequence, assessment }) => sequence < before && isWanted(assessment, query));
 			return assessmentPage(found.slice(0, toFind), toFind);
 		},
 		async verdictsOf(requestIds) {
 			const wanted = new Set(requestIds);
-			const found = kept.map(({ assessment }) => assessment).filter(({ requestId }) => wanted.has(requestId));
+			const found = retained.map(({ assessment }) => assessment).filter(({ requestId }) => wanted.has(requestId));
 			return new Map([...Map.groupBy(found, ({ requestId }) => requestId)].map(([id, some]) => [id, verdictOf(some)]));
 		},
 		prune(beforeMs) {
-			kept = kept.filter(({ assessment }) => assessment.atMs >= beforeMs);
+			retained = retained.filter(({ assessment }) => assessment.atMs >= beforeMs);
 		},
 	};
 }

@@ -1,34 +1,34 @@
 /** Ledger that lives as long as the process, for tests and trials: entries are deleted only on request. */
 import { noUsage, type Usage } from '../../src/core/usage.ts';
 import {
-	type ClosedRow,
+	type ClosedEntry,
+	type EntryQuery,
 	type Ledger,
+	type LedgerEntry,
 	type LedgerHealth,
-	type LedgerRow,
-	mostRowsLookedThrough,
-	type RowQuery,
+	maxEntriesScanned,
 	type SummaryKey,
 	type SummaryQuery,
-	type SummaryRow,
 	summaryNames,
+	type UsageSummary,
 } from '../../src/stores/contracts/ledger.ts';
 import { createMemoryAssessments } from './memory-assessments.ts';
 
 const msPerHour = 3_600_000;
 
-type Sums = Pick<SummaryRow, 'requests' | 'usage' | 'costNanoUsd' | 'estimatedCostNanoUsd'>;
+type Sums = Pick<UsageSummary, 'requests' | 'usage' | 'costNanoUsd' | 'estimatedCostNanoUsd'>;
 interface HourlySum extends Sums {
 	readonly hour: number;
-	readonly row: LedgerRow;
+	readonly row: LedgerEntry;
 }
 
 export function createMemoryLedger(): Ledger {
 	const { prune: pruneAssessments, ...assessments } = createMemoryAssessments();
-	const rows = new Map<string, { sequence: number; row: LedgerRow }>();
+	const rows = new Map<string, { sequence: number; row: LedgerEntry }>();
 	const hours = new Map<string, HourlySum>();
 	const counts = { unknownCloses: 0, repeatedCloses: 0 };
 	let lastSequence = 0;
-	const count = (row: LedgerRow, added: Sums): void => {
+	const count = (row: LedgerEntry, added: Sums): void => {
 		const hour = Math.floor(row.startedMs / msPerHour);
 		const key = JSON.stringify([hour, row.team, row.clientId, row.provider, row.model]);
 		const sum = hours.get(key) ?? { hour, row, ...nothing };
@@ -41,30 +41,30 @@ export function createMemoryLedger(): Ledger {
 		open(row) {
 			const found = rows.get(row.id);
 			if (found === undefined) {
-				const opened: LedgerRow = { ...row, budgets: [...row.budgets], closed: undefined };
+				const opened: LedgerEntry = { ...row, budgets: [...row.budgets], closed: undefined };
 				rows.set(row.id, { sequence: ++lastSequence, row: opened });
 				count(opened, { ...nothing, requests: 1 });
 			} else if (found.row.closed === undefined) {
-				const { provider, model, priceVersion, holdNanoUsd, budgets } = row;
+				const { provider, model, priceVersion, reservedNanoUsd, budgets } = row;
 				count(found.row, { ...nothing, requests: -1 });
-				found.row = { ...found.row, provider, model, priceVersion, holdNanoUsd, budgets: [...budgets] };
+				found.row = { ...found.row, provider, model, priceVersion, reservedNanoUsd, budgets: [...budgets] };
 				count(found.row, { ...nothing, requests: 1 });
 			}
 			return { failure: undefined };
 		},
-		close({ id, ...closed }, told) {
+		close({ id, ...closed }, onClosed) {
 			const found = rows.get(id);
 			if (found === undefined) {
 				counts.unknownCloses += 1;
-				told('unknown');
+				onClosed('unknown');
 			} else if (found.row.closed !== undefined) {
 				counts.repeatedCloses += 1;
-				told('closed_before');
+				onClosed('closed_before');
 			} else {
 				found.row = { ...found.row, closed: copyOf(closed) };
 				const { usage, costNanoUsd, isEstimated } = closed;
 				count(found.row, { requests: 0, usage, costNanoUsd, estimatedCostNanoUsd: isEstimated ? costNanoUsd : 0n });
-				told('closed');
+				onClosed('closed');
 			}
 		},
 		// No interrupted entries: they disappear with the process.
@@ -98,18 +98,25 @@ export function createMemoryLedger(): Ledger {
 			);
 			const openRequests = ofTeam
 				.filter(({ closed }) => closed === undefined)
-				.map(({ id, startedMs, isStreaming, budgets, holdNanoUsd }) => ({ id, startedMs, isStreaming, budgets, holdNanoUsd }));
+				.map(({ id, startedMs, isStreaming, budgets, reservedNanoUsd }) => ({ id, startedMs, isStreaming, budgets, reservedNanoUsd }));
 			return { sums, openRequests, endedIds: ended.map(({ id }) => id) };
 		},
 		check: async () => [],
-		health: (): LedgerHealth => ({ isWritable: true, queuedRows: 0, rejectedRows: 0, lostCloses: 0, droppedAssessments: 0, ...counts }),
+		health: (): LedgerHealth => ({
+			isWritable: true,
+			queuedEntries: 0,
+			rejectedEntries: 0,
+			lostCloses: 0,
+			droppedAssessments: 0,
+			...counts,
+		}),
 		end: async () => undefined,
 	};
 }
 
 const nothing: Sums = { requests: 0, usage: noUsage, costNanoUsd: 0n, estimatedCostNanoUsd: 0n };
 
-function copyOf(closed: Omit<ClosedRow, 'id'>): Omit<ClosedRow, 'id'> {
+function copyOf(closed: Omit<ClosedEntry, 'id'>): Omit<ClosedEntry, 'id'> {
 	return { ...closed, usage: { ...closed.usage } };
 }
 
@@ -125,16 +132,16 @@ function sumOf(left: Sums, right: Sums): Sums {
 	};
 }
 
-function summarize(hours: Iterable<HourlySum>, query: SummaryQuery): SummaryRow[] {
+function summarize(hours: Iterable<HourlySum>, query: SummaryQuery): UsageSummary[] {
 	const { fromMs, toMs, period, team, by = summaryNames, after, limit } = query;
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.ceil(toMs / msPerHour);
-	const sums = new Map<string, SummaryRow>();
+	const sums = new Map<string, UsageSummary>();
 	for (const { hour, row, ...sum } of hours) {
 		if (hour < fromHour || hour >= toHour || (team !== undefined && row.team !== team)) continue;
 		const name = new Date(hour * msPerHour).toISOString().slice(0, periodLengths[period]);
-		const kept = Object.fromEntries(by.map((one) => [one, row[one]]));
-		const of: SummaryKey = { period: name, team: '', clientId: '', provider: '', model: '', ...kept };
+		const retained = Object.fromEntries(by.map((one) => [one, row[one]]));
+		const of: SummaryKey = { period: name, team: '', clientId: '', provider: '', model: '', ...retained };
 		const key = JSON.stringify(of);
 		sums.set(key, { ...of, ...sumOf(sums.get(key) ?? nothing, sum) });
 	}
@@ -152,22 +159,21 @@ function byKey(left: SummaryKey, right: SummaryKey): number {
 }
 
 function pageOf(
-	newestFirst: readonly { sequence: number; row: LedgerRow }[],
-	{ team, limit, cursor, ...filters }: RowQuery,
+	newestFirst: readonly { sequence: number; row: LedgerEntry }[],
+	{ team, limit, cursor, ...filters }: EntryQuery,
 ): Awaited<ReturnType<Ledger['list']>> {
 	if (cursor !== undefined && !/^[1-9]\d*$/.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 	const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
 	const ofTeam = newestFirst.filter(({ sequence, row }) => sequence < before && (team === undefined || row.team === team));
 	const hasFilters = Object.values(filters).some((filter) => filter !== undefined);
-	const looked = hasFilters ? ofTeam.slice(0, mostRowsLookedThrough) : ofTeam;
+	const looked = hasFilters ? ofTeam.slice(0, maxEntriesScanned) : ofTeam;
 	const wanted = looked.filter(({ row }) => isWanted(row, filters));
 	const page = wanted.slice(0, Math.max(1, Math.min(limit, 1000)));
-	const last =
-		wanted.length > page.length ? page.at(-1) : hasFilters && looked.length === mostRowsLookedThrough ? looked.at(-1) : undefined;
+	const last = wanted.length > page.length ? page.at(-1) : hasFilters && looked.length === maxEntriesScanned ? looked.at(-1) : undefined;
 	return { rows: page.map(({ row }) => structuredClone(row)), nextCursor: last === undefined ? null : String(last.sequence) };
 }
 
-function isWanted(row: LedgerRow, { clientId, provider, model, outcome }: Omit<RowQuery, 'team' | 'limit' | 'cursor'>): boolean {
+function isWanted(row: LedgerEntry, { clientId, provider, model, outcome }: Omit<EntryQuery, 'team' | 'limit' | 'cursor'>): boolean {
 	const pairs = [
 		[clientId, row.clientId],
 		[provider, row.provider],

@@ -5,17 +5,17 @@ import type { ProviderReports } from '../../src/stores/contracts/records.ts';
 /** @param clock without which no report expires. */
 export function createMemoryProviderReports(clock?: Clock): ProviderReports {
 	const nowMs = (): number => clock?.nowMs() ?? 0;
-	let told: { readonly process: string; readonly report: ProviderReport; readonly expiresAtMs: number }[] = [];
-	const without = (process: string): typeof told => told.filter((one) => one.process !== process && one.expiresAtMs > nowMs());
+	let reports: { readonly process: string; readonly report: ProviderReport; readonly expiresAtMs: number }[] = [];
+	const without = (process: string): typeof reports => reports.filter((one) => one.process !== process && one.expiresAtMs > nowMs());
 	return {
 		async tell(process, report, lifeMs) {
-			told = [...without(process), { process, report: structuredClone(report), expiresAtMs: nowMs() + lifeMs }];
+			reports = [...without(process), { process, report: structuredClone(report), expiresAtMs: nowMs() + lifeMs }];
 		},
 		async forget(process) {
-			told = without(process);
+			reports = without(process);
 		},
 		async read() {
-			const current = told.filter(({ expiresAtMs }) => expiresAtMs > nowMs());
+			const current = reports.filter(({ expiresAtMs }) => expiresAtMs > nowMs());
 			const ordered = current.toSorted((left, right) => (left.process < right.process ? -1 : 1));
 			return new Map(ordered.map(({ process, report }) => [process, structuredClone(report)]));
 		},

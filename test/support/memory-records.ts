@@ -2,7 +2,12 @@
 import type { Clock } from '../../src/core/clock.ts';
 import type { RoutingRule } from '../../src/core/routing-rule.ts';
 import type { Team } from '../../src/core/team.ts';
-import { type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../../src/stores/contracts/record-changes.ts';
+import {
+	type ChangeRecorder,
+	createRecordChanges,
+	type RecordChanges,
+	type RecordTable,
+} from '../../src/stores/contracts/record-changes.ts';
 import type {
 	AuditEntry,
 	AuditLog,
@@ -27,7 +32,7 @@ export function createMemoryRecords(clock?: Clock): RecordStore {
 	};
 	const entries: AuditEntry[] = [];
 	let lastVersion = 0;
-	const book: ChangeBook = { nextVersion: () => ++lastVersion, append: (entry) => void entries.push(entry) };
+	const book: ChangeRecorder = { nextVersion: () => ++lastVersion, append: (entry) => void entries.push(entry) };
 	const budgets = createRecordChanges(budgetTable(), book);
 	const teams = createRecordChanges(teamTable(budgets), book);
 	const priceOverrides = createRecordChanges(priceTable(), book);
@@ -147,16 +152,16 @@ function storeOf<Key, Value, Conflict extends string>(
 	records: RecordChanges<Key, Value, Conflict>,
 	changed: Changed,
 ): VersionedStore<Key, Value, Conflict> {
-	const told = <Outcome extends string>(outcome: Outcome): Outcome => {
+	const notifying = <Outcome extends string>(outcome: Outcome): Outcome => {
 		if (outcome === 'created' || outcome === 'replaced' || outcome === 'deleted') changed();
 		return outcome;
 	};
 	return {
 		get: async (key) => records.get(key),
 		list: async () => records.list(),
-		create: async (value, terms) => told(records.create(value, terms)),
-		replace: async (value, terms) => told(records.replace(value, terms)),
-		delete: async (key, terms) => told(records.delete(key, terms)),
+		create: async (value, terms) => notifying(records.create(value, terms)),
+		replace: async (value, terms) => notifying(records.replace(value, terms)),
+		delete: async (key, terms) => notifying(records.delete(key, terms)),
 	};
 }
 

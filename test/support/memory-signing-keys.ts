@@ -14,9 +14,9 @@ export function createMemorySigningKeys(changed: () => void): SigningKeyStore {
 			return true;
 		},
 		async prune(nowMs) {
-			const kept = keys.filter((key) => key.retiredAtMs === null || key.retiredAtMs >= nowMs);
-			if (kept.length === keys.length) return;
-			keys = kept;
+			const retained = keys.filter((key) => key.retiredAtMs === null || key.retiredAtMs >= nowMs);
+			if (retained.length === keys.length) return;
+			keys = retained;
 			changed();
 		},
 		async replacePrivateJwks(changes) {

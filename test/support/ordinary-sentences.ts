@@ -100,7 +100,7 @@ interface WordPrecision {
 export function measureOrdinarySentences(): WordPrecision {
 	const list = buildWordList(blockWords);
 	const others = sentences.filter((sentence) => !plainly.test(sentence));
-	const blocked = others.filter((sentence) => holdsMatch(list, sentence));
+	const blocked = others.filter((sentence) => hasMatch(list, sentence));
 	return { sentences: sentences.length, withListedWord: sentences.length - others.length, blocked };
 }
 
@@ -112,7 +112,7 @@ export function buildWordList(entries: readonly string[]): WordList {
 	}
 }
 
-export function holdsMatch(list: WordList, text: string): boolean {
+export function hasMatch(list: WordList, text: string): boolean {
 	const matches: WordMatch[] = [];
 	list.find(text, false, matches);
 	return matches.length > 0;

@@ -16,7 +16,7 @@ export interface Recall {
 	readonly marked: number;
 }
 
-export interface PiiFigures {
+export interface PiiMeasurements {
 	/** Recall for the templates that were read while rules were written, and for the others. */
 	readonly tuned: readonly Recall[];
 	readonly other: readonly Recall[];
@@ -34,7 +34,7 @@ const kindOf: Readonly<Record<string, PiiKind>> = {
 };
 const wanted: ReadonlySet<PiiKind> = new Set(piiKinds);
 
-export function measurePii(): PiiFigures {
+export function measurePii(): PiiMeasurements {
 	const halves = [new Map<PiiKind, [number, number]>(), new Map<PiiKind, [number, number]>()] as const;
 	let cleanRows = 0;
 	let flaggedRows = 0;

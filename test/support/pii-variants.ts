@@ -1648,13 +1648,13 @@ function lengthWithoutSigns(secret: string): number {
 	return secret.replace(/[^\p{L}\p{N}]+$/u, '').length;
 }
 
-export interface VariantFigures {
+export interface VariantMeasurements {
 	readonly kind: PiiKind;
 	readonly found: number;
 	readonly made: number;
 }
 
-export function measureVariants(part: Part): { kinds: readonly VariantFigures[]; flagged: number; ordinary: number } {
+export function measureVariants(part: Part): { kinds: readonly VariantMeasurements[]; flagged: number; ordinary: number } {
 	const rows = variantRows.filter((row) => row.part === part);
 	const kinds = piiKinds.map((kind) => {
 		const some = rows.filter((row) => row.kind === kind);

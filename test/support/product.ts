@@ -116,12 +116,12 @@ export async function freePort(): Promise<number> {
 		const port = 10_100 + Math.floor(Math.random() * 21_900);
 		if (givenPorts.has(port)) continue;
 		givenPorts.add(port);
-		if ((process.platform !== 'linux' || (await holdName(`tollgate-test-port-${port}`))) && (await isFree(port))) return port;
+		if ((process.platform !== 'linux' || (await reservationName(`tollgate-test-port-${port}`))) && (await isFree(port))) return port;
 	}
 }
 
 /** Reserves a name for this process, across the machine. @returns true if no other process has it. */
-function holdName(name: string): Promise<boolean> {
+function reservationName(name: string): Promise<boolean> {
 	const holder = createServer().unref();
 	return new Promise((resolve) => {
 		holder.once('error', () => resolve(false));

@@ -1,16 +1,16 @@
 /** The page of firewall measurements: attacks that are caught and requests that are blocked by mistake, by family. */
 import { readFileSync } from 'node:fs';
-import { type CrsFigure, type CrsResult, countCrs } from './crs-suite.ts';
+import { type CrsMeasurement, type CrsResult, countCrs } from './crs-suite.ts';
 import { attackFamilies } from './firewall/attack-grammar.ts';
 import type { TemplateSet } from './firewall/attack-variants.ts';
-import { type HarmlessFigure, type VariantFigure, variantsSeed } from './firewall/measure-variants.ts';
-import type { SecondReaderFigure, SecondReaderRecall } from './firewall/second-reader.ts';
+import { type HarmlessMeasurement, type VariantMeasurement, variantsSeed } from './firewall/measure-variants.ts';
+import type { SecondReaderMeasurement, SecondReaderRecall } from './firewall/second-reader.ts';
 
-export interface MeasuredFigures {
+export interface MeasuredValues {
 	readonly crs: readonly CrsResult[];
-	readonly variants: readonly VariantFigure[];
-	readonly harmless: readonly HarmlessFigure[];
-	readonly secondReader: { readonly harmless: readonly SecondReaderFigure[]; readonly attacks: readonly SecondReaderRecall[] };
+	readonly variants: readonly VariantMeasurement[];
+	readonly harmless: readonly HarmlessMeasurement[];
+	readonly secondReader: { readonly harmless: readonly SecondReaderMeasurement[]; readonly attacks: readonly SecondReaderRecall[] };
 	/** Attacks of the suite in bodies, sent as arguments of a query. */
 	readonly bodies: { readonly attacks: number; readonly caught: number; readonly harmless: number; readonly blocked: number };
 	readonly prompts: { readonly sent: number; readonly blocked: number };
@@ -36,7 +36,7 @@ const leftOutCases = `These attacks of the suite pass, because the text does not
 const firstLook = { requests: 'requests: 7 of 306 (2.3 %)', arguments: 'code-like arguments: 96 of 417 (23.0 %)' };
 const firstLookMissed: Readonly<Record<string, number>> = { nosql: 1, rfi: 2, code: 3, 'ldap-xpath': 2, 'header-injection': 1 };
 
-export function renderSecurityMeasurements({ crs, variants, harmless, secondReader, bodies, prompts }: MeasuredFigures): string {
+export function renderSecurityMeasurements({ crs, variants, harmless, secondReader, bodies, prompts }: MeasuredValues): string {
 	const harmlessCases = sum(countCrs(crs, 'line'), 'harmless');
 	const falselyBlocked = sum(countCrs(crs, 'line'), 'falselyBlocked');
 	return `# Security measurements
@@ -174,12 +174,12 @@ attacks above in their messages: ${prompts.blocked} blocked.
 `;
 }
 
-export function renderVariantTable(variants: readonly VariantFigure[]): string {
+export function renderVariantTable(variants: readonly VariantMeasurement[]): string {
 	const cell = (family: string, set: TemplateSet): string[] => {
-		const figure = variants.find((other) => other.family === family && other.set === set);
-		return figure === undefined
+		const measurement = variants.find((other) => other.family === family && other.set === set);
+		return measurement === undefined
 			? ['', '']
-			: [String(figure.templates), `${figure.caught} of ${figure.made} (${percent(figure.caught, figure.made)})`];
+			: [String(measurement.templates), `${measurement.caught} of ${measurement.made} (${percent(measurement.caught, measurement.made)})`];
 	};
 	const rows = attackFamilies.map(({ name }) => row(name, ...cell(name, 'developed'), ...cell(name, 'heldOut')));
 	return [
@@ -189,8 +189,8 @@ export function renderVariantTable(variants: readonly VariantFigure[]): string {
 	].join('\n');
 }
 
-export function renderSecondReaderTable(figures: readonly SecondReaderFigure[]): string {
-	const rows = figures.map(({ name, set, sent, blocked, ambiguous, ambiguousBlocked }) =>
+export function renderSecondReaderTable(measurements: readonly SecondReaderMeasurement[]): string {
+	const rows = measurements.map(({ name, set, sent, blocked, ambiguous, ambiguousBlocked }) =>
 		row(
 			name,
 			nameOfSet(set),
@@ -204,26 +204,28 @@ export function renderSecondReaderTable(figures: readonly SecondReaderFigure[]):
 	);
 }
 
-export function renderSecondReaderAttacks(figures: readonly SecondReaderRecall[]): string {
+export function renderSecondReaderAttacks(measurements: readonly SecondReaderRecall[]): string {
 	const cell = (family: string, set: TemplateSet): string => {
-		const figure = figures.find((other) => other.family === family && other.set === set);
-		return figure === undefined ? '' : `${figure.sent - figure.missed.length} of ${figure.sent}`;
+		const measurement = measurements.find((other) => other.family === family && other.set === set);
+		return measurement === undefined ? '' : `${measurement.sent - measurement.missed.length} of ${measurement.sent}`;
 	};
-	const families = [...new Set(figures.map(({ family }) => family))];
+	const families = [...new Set(measurements.map(({ family }) => family))];
 	const rows = families.map((family) => row(family, cell(family, 'developed'), cell(family, 'heldOut')));
 	return [row('family', 'caught, developed', 'caught, held out'), row('---', '---', '---'), ...rows].join('\n');
 }
 
-function firstLookTotal(figures: readonly SecondReaderRecall[]): string {
-	const sent = figures.reduce((total, figure) => total + figure.sent, 0);
+function firstLookTotal(measurements: readonly SecondReaderRecall[]): string {
+	const sent = measurements.reduce((total, measurement) => total + measurement.sent, 0);
 	const missed = Object.values(firstLookMissed).reduce((total, count) => total + count, 0);
 	return `${sent - missed} of ${sent} (${percent(sent - missed, sent)})`;
 }
 
-function firstLookFamilies(figures: readonly SecondReaderRecall[]): string {
+function firstLookFamilies(measurements: readonly SecondReaderRecall[]): string {
 	return Object.entries(firstLookMissed)
 		.map(([family, missed]) => {
-			const sent = figures.filter((figure) => figure.family === family).reduce((total, figure) => total + figure.sent, 0);
+			const sent = measurements
+				.filter((measurement) => measurement.family === family)
+				.reduce((total, measurement) => total + measurement.sent, 0);
 			return row(family, `${sent - missed} of ${sent}`);
 		})
 		.join('\n');
@@ -237,7 +239,7 @@ function bypassCount(): number {
 
 const nameOfSet = (set: TemplateSet): string => (set === 'developed' ? 'developed' : 'held out');
 
-export function renderHarmlessTable(harmless: readonly HarmlessFigure[]): string {
+export function renderHarmlessTable(harmless: readonly HarmlessMeasurement[]): string {
 	const rows = harmless.map(({ set, kinds, sent, blocked }) =>
 		row(nameOfSet(set), String(kinds), String(sent), `${blocked.length} (${percent(blocked.length, sent)})`),
 	);
@@ -253,13 +255,13 @@ export function renderCrsTable(results: readonly CrsResult[]): string {
 
 function renderLevels(results: readonly CrsResult[]): string {
 	const rows = [2, 3, 4].map((level) => {
-		const figures = countCrs(results, 'line', level);
-		const [stopped, attacks] = [sum(figures, 'stopped'), sum(figures, 'attacks')];
+		const measurements = countCrs(results, 'line', level);
+		const [stopped, attacks] = [sum(measurements, 'stopped'), sum(measurements, 'attacks')];
 		return row(
 			String(level),
 			`${stopped} of ${attacks}`,
 			percent(stopped, attacks),
-			`${sum(figures, 'falselyBlocked')} of ${sum(figures, 'harmless')}`,
+			`${sum(measurements, 'falselyBlocked')} of ${sum(measurements, 'harmless')}`,
 		);
 	});
 	return [row('level', 'caught', 'share', 'harmless, blocked'), row('---', '---', '---', '---'), ...rows].join('\n');
@@ -273,6 +275,6 @@ function percent(part: number, whole: number): string {
 	return whole === 0 ? '' : `${((100 * part) / whole).toFixed(1)} %`;
 }
 
-function sum(figures: readonly CrsFigure[], field: 'attacks' | 'stopped' | 'harmless' | 'falselyBlocked'): number {
-	return figures.reduce((total, figure) => total + figure[field], 0);
+function sum(measurements: readonly CrsMeasurement[], field: 'attacks' | 'stopped' | 'harmless' | 'falselyBlocked'): number {
+	return measurements.reduce((total, measurement) => total + measurement[field], 0);
 }

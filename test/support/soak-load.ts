@@ -165,7 +165,7 @@ async function renewToken(): Promise<void> {
 }
 
 function report(): void {
-	const figures: SoakReport = {
+	const measurements: SoakReport = {
 		answered,
 		streamed,
 		failures,
@@ -175,7 +175,7 @@ function report(): void {
 		directP50: direct.quantile(0.5),
 		directP99: direct.quantile(0.99),
 	};
-	process.stdout.write(`${JSON.stringify(figures)}\n`);
+	process.stdout.write(`${JSON.stringify(measurements)}\n`);
 }
 
 await renewToken();

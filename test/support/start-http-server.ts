@@ -37,7 +37,7 @@ export async function startHttpServer(handler: Handler, overrides: HttpServerOve
 			status: refusal.status,
 			headers: { 'content-type': 'text/plain' },
 			body: `${refusal.code}: ${refusal.message}`,
-			facts: { code: refusal.code },
+			record: { code: refusal.code },
 		}),
 		...serverDefaults,
 		...overrides,

@@ -39,10 +39,10 @@ export function createUnreliableCounters(clock: Clock): UnreliableCounters {
 		settle: (settlement) => pass((store) => store.settle(settlement)),
 		release: (id, team) => pass((store) => store.release(id, team)),
 		extend: (id, team, holds) => pass((store) => store.extend(id, team, holds)),
-		grow: (id, team, holds, holdMs) => pass((store) => store.grow(id, team, holds, holdMs)),
+		grow: (id, team, holds, reservationMs) => pass((store) => store.grow(id, team, holds, reservationMs)),
 		read: (team, budgets) => pass((store) => store.read(team, budgets)),
 		restore: (totals) => pass((store) => store.restore(totals)),
-		rehold: (team, calls) => pass((store) => store.rehold(team, calls)),
+		restoreReservations: (team, calls) => pass((store) => store.restoreReservations(team, calls)),
 		onReturn: (listener) => void listeners.push(listener),
 		close: async () => void (counters.isClosed = true),
 	};

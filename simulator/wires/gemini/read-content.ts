@@ -58,8 +58,10 @@ function segmentOf(text: string, extraTokens: number, attachments: number): Prom
 function readSegment(content: JsonObject): PromptSegment {
 	const parts = partsOf(content);
 	const attachments = parts.filter((part) => 'inlineData' in part || 'fileData' in part).length;
-	const told = parts.map((part) => textOf(part['text']) || JSON.stringify(part['functionCall'] ?? part['functionResponse'] ?? '')).join('');
-	return segmentOf(told, tokensPerMessage, attachments);
+	const reported = parts
+		.map((part) => textOf(part['text']) || JSON.stringify(part['functionCall'] ?? part['functionResponse'] ?? ''))
+		.join('');
+	return segmentOf(reported, tokensPerMessage, attachments);
 }
 
 const levelTokens: Readonly<Record<string, number>> = { minimal: 8, low: 16, medium: 32, high: 64 };

@@ -21,12 +21,12 @@ function addVerbs(group: Command, resource: Resource, run: RunTask): void {
 	const one = (name: string, description: string): Command =>
 		add(name, description).addArgument(new Argument(`<${resource.argument}>`, 'id of the record'));
 	if (list !== undefined) {
-		const command = add('list', list.usualRows === undefined ? 'List all.' : 'List newest first.').addOption(jsonFlag());
+		const command = add('list', list.defaultRows === undefined ? 'List all.' : 'List newest first.').addOption(jsonFlag());
 		for (const filter of list.filters) command.addOption(optionOf(filter));
 		command.addOption(
 			new Option(
 				'--limit <count>',
-				list.usualRows === undefined ? 'maximum number of entries' : `maximum number of entries; default: ${list.usualRows}`,
+				list.defaultRows === undefined ? 'maximum number of entries' : `maximum number of entries; default: ${list.defaultRows}`,
 			).argParser(integerWithin(1, 1_000_000)),
 		);
 		command.action((flags: RecordFlags) => run((environment) => listRecords(resource, flags, environment)));

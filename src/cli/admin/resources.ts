@@ -20,7 +20,7 @@ export interface Resource {
 	/** Name of the argument that identifies a record. */
 	readonly argument: string;
 	/** Undefined if the resource cannot be listed. */
-	readonly list?: { readonly columns: readonly Column[]; readonly filters: readonly Field[]; readonly usualRows?: number };
+	readonly list?: { readonly columns: readonly Column[]; readonly filters: readonly Field[]; readonly defaultRows?: number };
 	/** Further read commands for one record, by name. */
 	readonly views: Readonly<Record<string, { readonly description: string; readonly suffix: string; readonly filters: readonly Field[] }>>;
 	readonly create?: string;
@@ -258,7 +258,7 @@ const audit: Resource = {
 			field('--kind <kind>', 'kind', 'client, team, budget, price_override or routing_rule'),
 			field('--key <id>', 'key', 'id of the record; provider/model for a price'),
 		],
-		usualRows: 100,
+		defaultRows: 100,
 	},
 };
 
@@ -291,7 +291,7 @@ const request: Resource = {
 			field('--model <model>', 'model', 'only this model'),
 			field('--outcome <outcome>', 'outcome', 'only this outcome, such as complete or interrupted'),
 		],
-		usualRows: 100,
+		defaultRows: 100,
 	},
 };
 
@@ -324,7 +324,7 @@ const assessment: Resource = {
 			field('--from <time>', 'from', 'UTC, inclusive, such as 2026-11-21T00:00:00Z'),
 			field('--to <time>', 'to', 'UTC, exclusive'),
 		],
-		usualRows: 100,
+		defaultRows: 100,
 	},
 };
 

@@ -11,7 +11,7 @@ export type RecordFlags = AdminFlags & { readonly json?: true; readonly limit?: 
 
 export async function listRecords({ path, list }: Resource, flags: RecordFlags, environment: CliEnvironment): Promise<number> {
 	if (list === undefined) throw new Error(`${path} cannot be listed`);
-	const most = flags.limit ?? list.usualRows ?? Number.POSITIVE_INFINITY;
+	const most = flags.limit ?? list.defaultRows ?? Number.POSITIVE_INFINITY;
 	const filters = membersOf(list.filters, flags);
 	const { rows, hasMore } = await withAdmin(flags, environment, (api) => readRows(api, path, filters, most));
 	await environment.stdout.write(flags.json ? jsonText(rows) : renderRows(list.columns, rows, mayStyle(environment)));

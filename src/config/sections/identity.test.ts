@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseSealingKeys } from '../../stores/encryption.ts';
+import { parseEncryptionKeys } from '../../stores/encryption.ts';
 import { loadConfig, parseConfig } from '../load.ts';
 import { ConfigError } from '../problem.ts';
 import { redactedYaml } from '../redacted-config.ts';
 
 const [one, two] = [randomBytes(32), randomBytes(32)];
 
-function sealingKeyOf(text: string): string | null {
+function encryptionKeyOf(text: string): string | null {
 	const file = JSON.stringify({ identity: { encryption_key: text } });
 	return parseConfig(file, { file: null, env: {} }).config.identity.encryption_key;
 }
@@ -23,7 +23,7 @@ describe('identity.encryption_key', () => {
 		[`${two.toString('base64')}\n${one.toString('hex')}\n`, [two, one]],
 		[`${two.toString('base64')}, ${one.toString('base64')}`, [two, one]],
 	])('%j is what it says', (text, keys) => {
-		expect(parseSealingKeys(sealingKeyOf(text) ?? '')).toEqual(keys);
+		expect(parseEncryptionKeys(encryptionKeyOf(text) ?? '')).toEqual(keys);
 	});
 
 	test.each([
@@ -36,7 +36,7 @@ describe('identity.encryption_key', () => {
 	])('%j is refused, without being shown', (text) => {
 		const failure = (() => {
 			try {
-				return sealingKeyOf(text);
+				return encryptionKeyOf(text);
 			} catch (cause) {
 				return cause;
 			}
@@ -54,7 +54,7 @@ describe('identity.encryption_key', () => {
 		writeFileSync(join(directory, 'key'), `${two.toString('base64')}\n${one.toString('base64')}\n`);
 		writeFileSync(path, JSON.stringify({ identity: { encryption_key_file: 'key' } }));
 		const { config, files } = loadConfig({ configPath: path, env: {} });
-		expect(parseSealingKeys(config.identity.encryption_key ?? '')).toEqual([two, one]);
+		expect(parseEncryptionKeys(config.identity.encryption_key ?? '')).toEqual([two, one]);
 		expect(files).toEqual([path, join(directory, 'key')]);
 		const inline = parseConfig(JSON.stringify({ identity: { encryption_key: one.toString('hex') } }), { file: null, env: {} }).config;
 		for (const shown of [redactedYaml(config), redactedYaml(inline)]) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { integer, nonEmpty } from '../values.ts';
 
 /** Facts about an alias, a model or a deployment (wire-formats section 10). Omitted fields are derived from the model's name. */
-export const modelFacts = z.strictObject({
+export const modelCapabilities = z.strictObject({
 	model: nonEmpty.max(200).optional().describe('Vendor model behind this name; its price, output limit and capabilities apply.'),
 	max_output_tokens: integer(1, 100_000_000).optional().describe('Output limit in tokens.'),
 	default_max_tokens: integer(1, 100_000_000).optional().describe('Default output cap of translated requests.'),

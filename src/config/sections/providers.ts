@@ -4,7 +4,7 @@ import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
 import { proxySettings } from '../proxy.ts';
 import { isRecord } from '../raw.ts';
 import { entryName, integer, nonEmpty, secret, secretText, webAddress } from '../values.ts';
-import { modelFacts } from './model-capability-settings.ts';
+import { modelCapabilities } from './model-capability-settings.ts';
 
 const headerName = z
 	.string()
@@ -50,7 +50,7 @@ const fields = z.strictObject({
 		.describe('Azure only: version of the classic addresses; null uses the v1 addresses.'),
 	dialect: z.enum(['native', 'openai']).default('native').describe('Gemini only: the native API or its OpenAI-compatible API.'),
 	deployments: z
-		.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, `.`, `_`, `-`'), modelFacts)
+		.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, `.`, `_`, `-`'), modelCapabilities)
 		.default({})
 		.describe('Azure only: deployments by name. A request for a model with that name goes there. Capabilities are optional.'),
 	request_stream_usage: z
@@ -59,7 +59,7 @@ const fields = z.strictObject({
 		.describe('Whether `stream_options.include_usage` is sent; false for servers that reject `stream_options`.'),
 	models: z.array(nonEmpty.max(200)).max(10_000).default([]).describe('Models that `GET /v1/models` lists for this provider.'),
 	model_capabilities: z
-		.record(nonEmpty.max(200), modelFacts)
+		.record(nonEmpty.max(200), modelCapabilities)
 		.default({})
 		.describe('Capabilities of models by name at the provider, if the name does not imply them.'),
 	retries: integer(0, 5).default(1).describe('Maximum retries if no connection was made or the response has one of `retry_statuses`.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { entryName, nonEmpty } from '../values.ts';
-import { modelFacts } from './model-capability-settings.ts';
+import { modelCapabilities } from './model-capability-settings.ts';
 
 const defaults = z.strictObject({
 	chat: entryName.default('provider_b').describe('Default provider of chat-completions requests.'),
@@ -10,7 +10,7 @@ const defaults = z.strictObject({
 
 const aliasTarget = z.string().regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL');
 
-const alias = z.union([aliasTarget, modelFacts.extend({ target: aliasTarget.describe('Target of the alias, `provider/model`.') })], {
+const alias = z.union([aliasTarget, modelCapabilities.extend({ target: aliasTarget.describe('Target of the alias, `provider/model`.') })], {
 	error: 'must be PROVIDER/MODEL, or a mapping with that as its `target`',
 });
 

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { defaultPricesDay } from './price-of.ts';
-import { PriceBook } from './price-resolver.ts';
+import { PriceResolver } from './price-resolver.ts';
 
 const nowMs = Date.parse(defaultPricesDay);
 const rates = { version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 
-function bookWith(...overrides: readonly string[]): PriceBook {
+function bookWith(...overrides: readonly string[]): PriceResolver {
 	const found = new Map(overrides.map((name) => [name, { ...rates, model: name.slice(name.indexOf('/') + 1) }]));
-	return new PriceBook({ unknownPrice: 'reject', defaultRate: { inputUsd: '1', outputUsd: '1' } }, (provider, model) =>
+	return new PriceResolver({ unknownPrice: 'reject', defaultRate: { inputUsd: '1', outputUsd: '1' } }, (provider, model) =>
 		found.get(`${provider}/${model}`),
 	);
 }
@@ -44,7 +44,7 @@ it.each([
 	['allow', ['unpriced', 0n, 0n, 0n, 0n]],
 	['default_rate', ['default_rate', 10_000_000n, 10_000_000n, 10_000_000n, 50_000_000n]],
 ] as const)('a model without a price, under %s', (unknownPrice, expected) => {
-	const book = new PriceBook({ ...settings, unknownPrice }, () => undefined);
+	const book = new PriceResolver({ ...settings, unknownPrice }, () => undefined);
 	const priced = book.priceOf(openai, 'prod', nowMs);
 	const [tier] = priced?.price.tiers ?? [];
 	const shown = priced && [priced.price.version, tier?.inputPicoUsd, tier?.cacheReadPicoUsd, tier?.cacheWritePicoUsd, tier?.outputPicoUsd];
@@ -57,12 +57,12 @@ it.each([
 	['10', 'much'],
 	['', '50'],
 ])('a default rate of %j and %j is an error', (inputUsd, outputUsd) => {
-	const create = () => new PriceBook({ unknownPrice: 'default_rate', defaultRate: { inputUsd, outputUsd } }, () => undefined);
+	const create = () => new PriceResolver({ unknownPrice: 'default_rate', defaultRate: { inputUsd, outputUsd } }, () => undefined);
 	expect(create).toThrow('budgets.default_rate');
 });
 
 it('a price that was announced holds from the first moment of its UTC day', () => {
-	const book = new PriceBook(settings, () => undefined);
+	const book = new PriceResolver(settings, () => undefined);
 	const rateAt = (time: string) =>
 		book.priceOf({ name: 'p', kind: 'gemini' }, 'gemini-3.6-flash', Date.parse(time))?.price.tiers[0]?.inputPicoUsd;
 	expect([rateAt('2026-12-31T23:59:59.999Z'), rateAt('2027-01-01T00:00:00Z'), rateAt('2026-12-31T12:00:00Z')]).toEqual([

@@ -39,7 +39,7 @@ interface Listed {
 type ByModel<Known> = Map<string, Map<string, Known>>;
 
 /** Finds the price of each request: an operator's own, the default of the day, or the configured price of unknown models. */
-export class PriceBook {
+export class PriceResolver {
 	readonly #findOverride: FindOverride;
 	readonly #unknown: Price | undefined;
 	readonly #overrides = new WeakMap<PriceRecord, PricedAs>();

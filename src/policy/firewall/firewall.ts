@@ -93,7 +93,7 @@ class MatchReport {
 	readonly #matches: Counter;
 	readonly #log: Log;
 	/** Last log line by rule; rules are few. */
-	readonly #lastLines = new Map<string, { atMs: number; leftOut: number }>();
+	readonly #lastLines = new Map<string, { atMs: number; suppressed: number }>();
 
 	constructor(metrics: Metrics, log: Log) {
 		this.#log = log;
@@ -105,10 +105,10 @@ class MatchReport {
 		this.#matches.add(1, { rule, action });
 		const last = this.#lastLines.get(rule);
 		if (last !== undefined && nowMs - last.atMs < quietMs) {
-			last.leftOut++;
+			last.suppressed++;
 			return;
 		}
-		this.#log.info('firewall rule matched', { requestId, rule, part, action, suppressed: last?.leftOut ?? 0 });
-		this.#lastLines.set(rule, { atMs: nowMs, leftOut: 0 });
+		this.#log.info('firewall rule matched', { requestId, rule, part, action, suppressed: last?.suppressed ?? 0 });
+		this.#lastLines.set(rule, { atMs: nowMs, suppressed: 0 });
 	}
 }

@@ -15,10 +15,10 @@ export interface IpRateSettings {
 const slicesPerWindow = 30;
 
 /** The current slice is incomplete: with one slice more than the window has, no window at any position exceeds the limit. */
-const slicesKept = slicesPerWindow + 1;
+const retainedSlices = slicesPerWindow + 1;
 
 /** Requests that are not yet reported to other processes, as a share of the limit: with four processes less than 1 % of it. */
-const untoldShare = 1 / 400;
+const unsyncedShare = 1 / 400;
 
 /** Interval of exchanges about a source that is rejected because of its requests to other processes. */
 const retryMs = 1000;
@@ -59,7 +59,7 @@ export class IpRateWindow {
 	/** Recent growth of `elsewhere`, in requests per millisecond. */
 	readonly #elsewherePace: Float32Array;
 	readonly #heardMs: Float64Array;
-	readonly #untold: Uint32Array;
+	readonly #unsynced: Uint32Array;
 	readonly #windowMs: number;
 
 	/** @param hashSeed any secret number, so that no client can choose addresses that fall into one bucket. */
@@ -80,8 +80,8 @@ export class IpRateWindow {
 		this.#elsewhere = new Uint32Array(maxSources);
 		this.#elsewherePace = new Float32Array(maxSources);
 		this.#heardMs = new Float64Array(maxSources);
-		this.#untold = new Uint32Array(maxSources);
-		this.#counts = requests > 0xffff ? new Uint32Array(maxSources * slicesKept) : new Uint16Array(maxSources * slicesKept);
+		this.#unsynced = new Uint32Array(maxSources);
+		this.#counts = requests > 0xffff ? new Uint32Array(maxSources * retainedSlices) : new Uint16Array(maxSources * retainedSlices);
 	}
 
 	/**
@@ -95,10 +95,10 @@ export class IpRateWindow {
 		this.#touch(index);
 		this.#forgetUntil(index, slice);
 		if ((this.#total[index] ?? 0) + this.#countElsewhere(index, nowMs) >= this.#limit) return false;
-		const cell = index * slicesKept + (slice % slicesKept);
+		const cell = index * retainedSlices + (slice % retainedSlices);
 		this.#counts[cell] = (this.#counts[cell] ?? 0) + 1;
 		this.#total[index] = (this.#total[index] ?? 0) + 1;
-		this.#untold[index] = (this.#untold[index] ?? 0) + 1;
+		this.#unsynced[index] = (this.#unsynced[index] ?? 0) + 1;
 		return true;
 	}
 
@@ -112,8 +112,8 @@ export class IpRateWindow {
 		const elsewhere = this.#countElsewhere(index, nowMs);
 		const known = (this.#total[index] ?? 0) + (this.#elsewhere[index] ?? 0);
 		const everywhere = (this.#total[index] ?? 0) + elsewhere;
-		const untold = this.#untold[index] ?? 0;
-		if (untold > 0 && untold >= (everywhere < this.#limit * 0.9 ? Math.ceil(this.#limit * untoldShare) : 1)) return true;
+		const unsynced = this.#unsynced[index] ?? 0;
+		if (unsynced > 0 && unsynced >= (everywhere < this.#limit * 0.9 ? Math.ceil(this.#limit * unsyncedShare) : 1)) return true;
 		const isDue = known < this.#limit || nowMs - (this.#heardMs[index] ?? 0) >= retryMs;
 		return everywhere >= this.#limit && elsewhere > 0 && isDue;
 	}
@@ -122,9 +122,9 @@ export class IpRateWindow {
 	tell(source: SourceKey): number {
 		const index = this.#find(source);
 		if (index === undefined) return 0;
-		const untold = this.#untold[index] ?? 0;
-		this.#untold[index] = 0;
-		return untold;
+		const unsynced = this.#unsynced[index] ?? 0;
+		this.#unsynced[index] = 0;
+		return unsynced;
 	}
 
 	/** @param everywhere requests of the source in the window, including all those reported from here. */
@@ -132,7 +132,7 @@ export class IpRateWindow {
 		const index = this.#find(source);
 		if (index === undefined) return;
 		this.#forgetUntil(index, Math.floor(nowMs / this.#sliceMs) >>> 0);
-		const elsewhere = Math.max(0, everywhere - (this.#total[index] ?? 0) + (this.#untold[index] ?? 0));
+		const elsewhere = Math.max(0, everywhere - (this.#total[index] ?? 0) + (this.#unsynced[index] ?? 0));
 		const sinceMs = nowMs - (this.#heardMs[index] ?? 0);
 		const pace = sinceMs > 0 && sinceMs < longestForesightMs ? Math.max(0, elsewhere - (this.#elsewhere[index] ?? 0)) / sinceMs : 0;
 		this.#elsewherePace[index] = (pace + (this.#elsewherePace[index] ?? 0)) / 2;
@@ -158,10 +158,10 @@ export class IpRateWindow {
 	#forgetUntil(index: number, slice: number): void {
 		const last = this.#lastSlice[index] ?? 0;
 		if (last === slice) return;
-		const base = index * slicesKept;
-		const passed = Math.min(slice - last, slicesKept);
+		const base = index * retainedSlices;
+		const passed = Math.min(slice - last, retainedSlices);
 		for (let step = 1; step <= passed; step++) {
-			const cell = base + ((last + step) % slicesKept);
+			const cell = base + ((last + step) % retainedSlices);
 			this.#total[index] = (this.#total[index] ?? 0) - (this.#counts[cell] ?? 0);
 			this.#counts[cell] = 0;
 		}
@@ -203,11 +203,11 @@ export class IpRateWindow {
 			while (this.#nextInBucket[before] !== index) before = this.#nextInBucket[before] ?? none;
 			this.#nextInBucket[before] = next;
 		}
-		this.#counts.fill(0, index * slicesKept, (index + 1) * slicesKept);
+		this.#counts.fill(0, index * retainedSlices, (index + 1) * retainedSlices);
 		this.#total[index] = 0;
 		this.#elsewhere[index] = 0;
 		this.#elsewherePace[index] = 0;
-		this.#untold[index] = 0;
+		this.#unsynced[index] = 0;
 		return index;
 	}
 

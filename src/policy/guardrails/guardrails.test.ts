@@ -23,7 +23,7 @@ const masking = compile(everything('mask'));
 
 /** Returns the delivered text, for any chunking; undefined if it was blocked. */
 function stream(guardrails: Guardrails, pieces: readonly string[], isJson = false): { shown: string; isBlocked: boolean } {
-	const held = guardrails.holdBack(isJson, 'team');
+	const held = guardrails.createHeldBackWindow(isJson, 'team');
 	const text = pieces.join('');
 	let shown = '';
 	let released = 0;
@@ -68,7 +68,7 @@ const secrets = [
 	'ɓ0мb',
 ];
 
-describe('holdBack', () => {
+describe('createHeldBackWindow', () => {
 	it.each(secrets)('delivers no character of %j however it is cut into three, and all before it', (secret) => {
 		const before = 'Größe 漢字 it is: ';
 		const text = `${before}${secret}, and 12 more`;
@@ -152,7 +152,7 @@ describe('holdBack', () => {
 	});
 
 	it('delivers nothing once it is blocked, not even decided text', () => {
-		const held = blocking.holdBack(false, 'team');
+		const held = blocking.createHeldBackWindow(false, 'team');
 		held.push('All of this is fine. But the darkfish, and so on and on. ');
 		expect([held.isBlocked, held.releasable]).toEqual([true, 0]);
 		held.end();
@@ -160,7 +160,7 @@ describe('holdBack', () => {
 	});
 
 	it('waits for a word or two, not for a window', () => {
-		const held = blocking.holdBack(false, 'team');
+		const held = blocking.createHeldBackWindow(false, 'team');
 		held.push('The quick brown fox jumps over the lazy cat');
 		expect(held.releasable).toBeGreaterThanOrEqual('The quick brown fox jumps over the lazy'.length);
 	});

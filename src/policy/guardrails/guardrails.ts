@@ -2,11 +2,11 @@
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
 import { beginShownReading, type ContentScorer } from './content/content-scorer.ts';
 import type { Judgement, Policy, RuleAction, SpanDetector, Stage, TextJudge } from './guardrail.ts';
-import { HoldBack } from './held-back-window.ts';
+import { HeldBackWindow } from './held-back-window.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
 import { createPiiDetector } from './pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
-import { HeldThread } from './segments/buffered-segment.ts';
+import { BufferedSegment } from './segments/buffered-segment.ts';
 import { type ScreenedText, Screening } from './text-evaluation.ts';
 import { TextScan } from './text-scan.ts';
 import { createTopicJudge, type TopicSettings } from './topics/topic-classifier.ts';
@@ -115,23 +115,23 @@ export class Guardrails {
 	}
 
 	/** Creates the guard for texts of a stream that can be read as one, under enforcement. */
-	holdThread(isJson: boolean, team: string): HeldThread {
-		return new HeldThread((context) => this.holdBack(isJson, team, context));
+	bufferSegment(isJson: boolean, team: string): BufferedSegment {
+		return new BufferedSegment((context) => this.createHeldBackWindow(isJson, team, context));
 	}
 
 	/** Creates the guard for one text of a stream, under enforcement. @param context beginning of the text, which was evaluated before. */
-	holdBack(isJson: boolean, team: string, context = ''): HoldBack {
+	createHeldBackWindow(isJson: boolean, team: string, context = ''): HeldBackWindow {
 		const verdicts = this.#verdicts('output', team);
 		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.mayStop(policy, category));
 		const isNoting = (policy: Policy): boolean => this.#isOn(verdicts, policy);
 		const judged = this.#judgesOf(isNoting).map((judge) => judge.begin());
-		const holding = this.#detectors.filter(({ policies: of }) => of.some(isStopping));
-		const noting = this.#detectors.filter((one) => !holding.includes(one) && one.policies.some(isNoting));
-		return new HoldBack({
-			scan: new TextScan(detectorsOf(holding), isJson, context),
+		const buffering = this.#detectors.filter(({ policies: of }) => of.some(isStopping));
+		const noting = this.#detectors.filter((one) => !buffering.includes(one) && one.policies.some(isNoting));
+		return new HeldBackWindow({
+			scan: new TextScan(detectorsOf(buffering), isJson, context),
 			noted: noting.length === 0 ? undefined : new TextScan(detectorsOf(noting), isJson, context),
 			judged,
-			holdsSentences: [...this.#judges.keys()].some(isStopping),
+			isSentenceBuffered: [...this.#judges.keys()].some(isStopping),
 			verdicts,
 			isJson,
 			context,

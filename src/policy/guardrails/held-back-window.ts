@@ -9,14 +9,14 @@ export const judgedWindow = 256;
 const sentenceEnd = /[.!?\n]["')\]]?\s|[。！？]/;
 const lastWord = /[\p{L}\p{N}\ud800-\udfff]*$/u;
 
-interface HoldBackParts {
+interface HeldBackWindowDeps {
 	/** Searches for spans that can be blocked or masked. */
 	readonly scan: TextScan;
 	/** Searches for spans that are only logged, which delay nothing. */
 	readonly noted: TextScan | undefined;
 	readonly judged: readonly JudgedText[];
 	/** Tells whether a judgement can block, so that sentences are held back for it. */
-	readonly holdsSentences: boolean;
+	readonly isSentenceBuffered: boolean;
 	readonly verdicts: Verdicts;
 	/** Marks the text as JSON, for the scans. */
 	readonly isJson: boolean;
@@ -24,18 +24,18 @@ interface HoldBackParts {
 	readonly context: string;
 }
 
-export class HoldBack {
-	readonly #parts: HoldBackParts;
+export class HeldBackWindow {
+	readonly #parts: HeldBackWindowDeps;
 	readonly #masks: Mask[] = [];
 	readonly #findings: Finding[] = [];
-	readonly #told = new Set<string>();
+	readonly #reported = new Set<string>();
 	/** Text that was not judged as a complete sentence yet. */
 	#unjudged = '';
 	#length = 0;
 	#isOver = false;
 	#hasTripped = false;
 
-	constructor(parts: HoldBackParts) {
+	constructor(parts: HeldBackWindowDeps) {
 		this.#parts = parts;
 		this.#length = parts.context.length;
 		if (this.#length > 0) for (const judged of parts.judged) judged.add(parts.context);
@@ -78,8 +78,8 @@ export class HoldBack {
 	get releasable(): number {
 		if (this.#hasTripped) return 0;
 		if (this.#isOver) return this.#length;
-		const { scan, holdsSentences } = this.#parts;
-		return holdsSentences ? Math.min(scan.decided, this.#length - this.#unjudged.length) : scan.decided;
+		const { scan, isSentenceBuffered } = this.#parts;
+		return isSentenceBuffered ? Math.min(scan.decided, this.#length - this.#unjudged.length) : scan.decided;
 	}
 
 	/** Offset before which no policy can find anything more, whatever follows. */
@@ -113,8 +113,8 @@ export class HoldBack {
 			for (const judgement of judged.judge(isOver)) {
 				const finding = this.#parts.verdicts.ofJudgement(judgement, this.#length);
 				const key = `${judgement.policy} ${judgement.category} ${finding?.action}`;
-				if (finding === undefined || this.#told.has(key)) continue;
-				this.#told.add(key);
+				if (finding === undefined || this.#reported.has(key)) continue;
+				this.#reported.add(key);
 				this.#findings.push(finding);
 				if (finding.action === 'BLOCK') this.#hasTripped = true;
 			}

@@ -50,10 +50,10 @@ export class Screening {
 	 * @returns true if all is read, or the text must be blocked.
 	 */
 	run(mostCharacters: number): boolean {
-		for (let left = mostCharacters; left > 0 && !this.isDone; ) {
+		for (let remaining = mostCharacters; remaining > 0 && !this.isDone; ) {
 			const step = this.#steps.next();
 			if (step.done === true) this.#isRead = true;
-			else left -= step.value;
+			else remaining -= step.value;
 		}
 		return this.isDone;
 	}

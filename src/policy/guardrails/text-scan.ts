@@ -1,5 +1,5 @@
 /** Searches a text that arrives in pieces. The result is the same for any chunking, and no text is released too early. */
-import { holdsQuote, isInsideString, resolveEscapes } from './folding/json-text.ts';
+import { hasQuote, isInsideString, resolveEscapes } from './folding/json-text.ts';
 import { liveIn, type ShownText, shownTexts, writtenAt } from './folding/visible-text.ts';
 import type { Span, SpanDetector } from './guardrail.ts';
 
@@ -102,7 +102,7 @@ export class TextScan {
 			const end = places?.[span.end] ?? span.end;
 			if (start < from || start >= decided) continue;
 			const isInString = this.#isJson && isInsideString(this.#buffer.slice(0, start), this.#isBufferInString);
-			const isMaskable = !this.#isJson || !holdsQuote(this.#buffer.slice(start, end));
+			const isMaskable = !this.#isJson || !hasQuote(this.#buffer.slice(start, end));
 			const placed = { policy, category, start: start + this.#bufferStart, end: end + this.#bufferStart, isInString, isMaskable };
 			found.set(`${start} ${end} ${policy} ${category}`, placed);
 		}

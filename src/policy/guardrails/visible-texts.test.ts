@@ -91,17 +91,17 @@ describe.each(Object.entries(disguises))('%s', (name, disguise) => {
 		const text = `${before}${disguise(secret)}\nand on.`;
 		fc.assert(
 			fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
-				const held = guardrails.holdBack(false, 'team');
+				const held = guardrails.createHeldBackWindow(false, 'team');
 				let from = 0;
-				let left = 0;
+				let remaining = 0;
 				for (const to of [...cuts.toSorted((one, other) => one - other), text.length]) {
 					held.push(text.slice(from, to));
 					from = to;
-					left = Math.max(left, held.releasable);
+					remaining = Math.max(remaining, held.releasable);
 				}
 				held.end();
 				expect(held.isBlocked).toBe(true);
-				expect(text.slice(before.length, left)).toMatch(harmlessHead);
+				expect(text.slice(before.length, remaining)).toMatch(harmlessHead);
 			}),
 			{ numRuns: 200 },
 		);

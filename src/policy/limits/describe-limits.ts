@@ -58,8 +58,8 @@ export function describeLimits(limits: TeamLimits, reading: CounterReading): Lim
 	const tokens = dayTokens && { ...dayTokens, reserved: reading.reservedTokens };
 	const budgets = limits.budgets.flatMap((limit) => describeBudget(limit, reading) ?? []);
 	const candidates: NonNullable<LimitsBody['tightest_limit']>[] = [];
-	if (requests !== null) candidates.push({ limit: 'requests', remaining_percent: shareLeft(requests) });
-	if (tokens !== null) candidates.push({ limit: 'tokens', remaining_percent: shareLeft(tokens) });
+	if (requests !== null) candidates.push({ limit: 'requests', remaining_percent: remainingShare(requests) });
+	if (tokens !== null) candidates.push({ limit: 'tokens', remaining_percent: remainingShare(tokens) });
 	for (const { id, remaining_percent } of budgets) candidates.push({ limit: 'budget', budget: id, remaining_percent });
 	const [first] = candidates.toSorted((one, other) => one.remaining_percent - other.remaining_percent);
 	return { object: 'limits', team: limits.team, tier: limits.tier, requests, tokens, budgets, tightest_limit: first ?? null };
@@ -70,22 +70,22 @@ function describeRate(limit: number | null, used: number, resetMs: number): Rate
 	return { limit, used, remaining: Math.max(0, limit - used), resets_in_seconds: Math.ceil(resetMs / 1000) };
 }
 
-function shareLeft({ limit, remaining }: RateBody): number {
+function remainingShare({ limit, remaining }: RateBody): number {
 	return limit === 0 ? 0 : Math.floor((remaining / limit) * 10_000) / 100;
 }
 
 function describeBudget({ id, budget, model, limitNanoUsd }: BudgetLimit, { budgets, nowMs }: CounterReading): BudgetBody | undefined {
 	const counter = budgets.find((one) => one.budget === budget);
 	if (counter === undefined) return undefined;
-	const leftNanoUsd = limitNanoUsd - counter.settledNanoUsd - counter.heldNanoUsd;
-	const remainingNanoUsd = leftNanoUsd > 0n ? leftNanoUsd : 0n;
+	const unspentNanoUsd = limitNanoUsd - counter.settledNanoUsd - counter.reservedNanoUsd;
+	const remainingNanoUsd = unspentNanoUsd > 0n ? unspentNanoUsd : 0n;
 	return {
 		id,
 		model,
 		period: counter.period,
 		limit_usd: formatUsd(limitNanoUsd),
 		spent_usd: formatUsd(counter.settledNanoUsd),
-		reserved_usd: formatUsd(counter.heldNanoUsd),
+		reserved_usd: formatUsd(counter.reservedNanoUsd),
 		remaining_usd: formatUsd(remainingNanoUsd),
 		remaining_percent: limitNanoUsd === 0n ? 0 : Number((remainingNanoUsd * 10_000n) / limitNanoUsd) / 100,
 		resets_in_seconds: Math.ceil(msToPeriodEnd(counter.period, nowMs) / 1000),

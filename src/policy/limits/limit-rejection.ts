@@ -95,22 +95,22 @@ function rejectForBudget(name: string | undefined, reading: Rejected['reading'],
 		throw new TypeError(`The budget ${name} rejected a request that has no reservation on it`);
 	}
 	const { limitNanoUsd, amountNanoUsd } = limit;
-	const { settledNanoUsd, heldNanoUsd } = counter;
+	const { settledNanoUsd, reservedNanoUsd } = counter;
 	const what = limit.model === null ? 'Monthly budget' : `Monthly budget of the model ${limit.model}`;
 	// Remaining amount, without a deduction for the reservations of other requests.
-	const leftNanoUsd = limitNanoUsd - settledNanoUsd;
-	if (heldNanoUsd > 0n && leftNanoUsd > 0n && (limit.check === 'before' || amountNanoUsd <= leftNanoUsd)) {
-		const sums = `${formatUsd(settledNanoUsd)} spent, ${formatUsd(heldNanoUsd)} reserved, limit ${formatUsd(limitNanoUsd)} USD`;
+	const remainingNanoUsd = limitNanoUsd - settledNanoUsd;
+	if (reservedNanoUsd > 0n && remainingNanoUsd > 0n && (limit.check === 'before' || amountNanoUsd <= remainingNanoUsd)) {
+		const sums = `${formatUsd(settledNanoUsd)} spent, ${formatUsd(reservedNanoUsd)} reserved, limit ${formatUsd(limitNanoUsd)} USD`;
 		const reason = `${what} is reserved by requests in flight (${sums})`;
 		const needNanoUsd = limit.check === 'before' ? 1n : amountNanoUsd > 0n ? amountNanoUsd : 1n;
-		const missing = Number(heldNanoUsd + needNanoUsd - leftNanoUsd) / Number(heldNanoUsd);
+		const missing = Number(reservedNanoUsd + needNanoUsd - remainingNanoUsd) / Number(reservedNanoUsd);
 		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, request.usualMs) / 1000));
 		const members = { action: 'reject', reason, retry_after_seconds: retryAfterSeconds };
 		return new LimitRejection('budget_reserved', reason, retryAfterSeconds, true, members);
 	}
 	const sums = `${formatUsd(settledNanoUsd)}/${formatUsd(limitNanoUsd)} USD`;
 	const reason =
-		leftNanoUsd <= 0n
+		remainingNanoUsd <= 0n
 			? `${what} exceeded (${sums})`
 			: `${what} too small for this request (${sums}; the request can cost ${formatUsd(amountNanoUsd)} USD)`;
 	const code = limit.model === null ? 'budget_exceeded' : 'model_budget_exceeded';

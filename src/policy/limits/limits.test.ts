@@ -14,8 +14,8 @@ const reading: CounterReading = {
 	tokensToday: 100_250,
 	reservedTokens: 0,
 	budgets: [
-		{ budget: 'team', period: '2026-11', settledNanoUsd: 99n * usd, heldNanoUsd: 500_000_000n },
-		{ budget: 'opus', period: '2026-11', settledNanoUsd: 5n * usd, heldNanoUsd: 0n },
+		{ budget: 'team', period: '2026-11', settledNanoUsd: 99n * usd, reservedNanoUsd: 500_000_000n },
+		{ budget: 'opus', period: '2026-11', settledNanoUsd: 5n * usd, reservedNanoUsd: 0n },
 	],
 };
 const request: RejectedRequest = {
@@ -29,7 +29,7 @@ const request: RejectedRequest = {
 };
 
 describe('the rejection of a request', () => {
-	const told = (binding: 'rpm' | 'daily_tokens' | 'budget' | 'store', budget?: string) => {
+	const rejectionFor = (binding: 'rpm' | 'daily_tokens' | 'budget' | 'store', budget?: string) => {
 		const rejection = toLimitRejection({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, request);
 		const { code, status, message, members, headers, retryAfterSeconds } = rejection;
 		return { code, status, message, members, headers, retryAfterSeconds };
@@ -37,7 +37,7 @@ describe('the rejection of a request', () => {
 
 	test('about requests: the counts, and the time to the next minute', () => {
 		const reason = 'RPM limit exceeded (20/20 requests per minute)';
-		expect(told('rpm')).toEqual({
+		expect(rejectionFor('rpm')).toEqual({
 			code: 'rpm_limit_exceeded',
 			status: 429,
 			message: reason,
@@ -49,7 +49,7 @@ describe('the rejection of a request', () => {
 
 	test('about tokens: the counts, and the time to midnight, before which no retry helps', () => {
 		const reason = 'Daily token limit exceeded (100250/100000 tokens per day)';
-		expect(told('daily_tokens')).toEqual({
+		expect(rejectionFor('daily_tokens')).toEqual({
 			code: 'daily_token_limit_exceeded',
 			status: 429,
 			message: reason,
@@ -61,7 +61,7 @@ describe('the rejection of a request', () => {
 
 	test('about a budget that is used up, or has too little left for the call', () => {
 		const small = 'Monthly budget too small for this request (99.00/100.00 USD; the request can cost 1.60 USD)';
-		expect(told('budget', 'team')).toEqual({
+		expect(rejectionFor('budget', 'team')).toEqual({
 			code: 'budget_exceeded',
 			status: 429,
 			message: small,
@@ -70,24 +70,28 @@ describe('the rejection of a request', () => {
 			retryAfterSeconds: undefined,
 		});
 		const reason = 'Monthly budget of the model claude-opus-4-6 exceeded (5.00/5.00 USD)';
-		expect(told('budget', 'opus')).toMatchObject({ code: 'model_budget_exceeded', message: reason, members: { action: 'reject', reason } });
+		expect(rejectionFor('budget', 'opus')).toMatchObject({
+			code: 'model_budget_exceeded',
+			message: reason,
+			members: { action: 'reject', reason },
+		});
 	});
 
 	describe('where requests in flight reserve what is left', () => {
-		const toldOf = (used: Partial<CounterReading>, amountNanoUsd = 0n, check: 'before' | 'after' = 'before', usualMs = 8000) => {
+		const rejectionOf = (used: Partial<CounterReading>, amountNanoUsd = 0n, check: 'before' | 'after' = 'before', usualMs = 8000) => {
 			const budgets = [{ id: 'team', budget: 'team', model: null, limitNanoUsd: 10n * usd, amountNanoUsd, check }];
 			const binding =
 				used.budgets === undefined ? ({ binding: 'daily_tokens' } as const) : ({ binding: 'budget', budget: 'team' } as const);
 			const rejected = { isAdmitted: false as const, ...binding, reading: { ...reading, ...used } };
 			return toLimitRejection(rejected, { requestsPerMinute: null, dailyTokens: 1000, usualMs, budgets });
 		};
-		const budget = (settledUsd: bigint, heldUsd: bigint) => ({
-			budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: settledUsd * usd, heldNanoUsd: heldUsd * usd }],
+		const budget = (settledUsd: bigint, reservedUsd: bigint) => ({
+			budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: settledUsd * usd, reservedNanoUsd: reservedUsd * usd }],
 		});
 
 		test('of a budget: spent, reserved and limit, and to retry when enough is released', () => {
 			const reason = 'Monthly budget is reserved by requests in flight (3.00 spent, 8.00 reserved, limit 10.00 USD)';
-			const rejection = toldOf(budget(3n, 8n), usd, 'after');
+			const rejection = rejectionOf(budget(3n, 8n), usd, 'after');
 			expect(rejection).toMatchObject({ code: 'budget_reserved', status: 429, message: reason });
 			expect(rejection.headers).toEqual({});
 			// Two of eight dollars have to be released: a quarter of the usual duration.
@@ -96,12 +100,12 @@ describe('the rejection of a request', () => {
 		});
 
 		test('of a budget: only as far as the request fits beside what is spent', () => {
-			expect(toldOf(budget(3n, 5n), 7n * usd, 'after').code).toBe('budget_reserved');
-			expect(toldOf(budget(3n, 5n), 7n * usd + 1n, 'after').code).toBe('budget_exceeded');
-			expect(toldOf(budget(3n, 7n), 900n * usd).code).toBe('budget_reserved');
-			expect(toldOf(budget(10n, 7n)).code).toBe('budget_exceeded');
-			const last = [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - 1n, heldNanoUsd: 1n }];
-			expect(toldOf({ budgets: last }).code).toBe('budget_reserved');
+			expect(rejectionOf(budget(3n, 5n), 7n * usd, 'after').code).toBe('budget_reserved');
+			expect(rejectionOf(budget(3n, 5n), 7n * usd + 1n, 'after').code).toBe('budget_exceeded');
+			expect(rejectionOf(budget(3n, 7n), 900n * usd).code).toBe('budget_reserved');
+			expect(rejectionOf(budget(10n, 7n)).code).toBe('budget_exceeded');
+			const last = [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - 1n, reservedNanoUsd: 1n }];
+			expect(rejectionOf({ budgets: last }).code).toBe('budget_reserved');
 		});
 
 		test.each([
@@ -110,20 +114,21 @@ describe('the rejection of a request', () => {
 			['after', 3n, 4],
 		] as const)('of a budget: a request that is checked %s and may cost %s waits until it has room', (check, amountNanoUsd, seconds) => {
 			// Requests that take 8 seconds reserve 8, and 7 are left: each second releases one.
-			const used = [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - 7n, heldNanoUsd: 8n }];
-			expect(toldOf({ budgets: used }, amountNanoUsd, check).retryAfterSeconds).toBe(seconds);
+			const used = [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - 7n, reservedNanoUsd: 8n }];
+			expect(rejectionOf({ budgets: used }, amountNanoUsd, check).retryAfterSeconds).toBe(seconds);
 		});
 
 		test('of a budget: the last of it is too little, and nothing is used up', () => {
-			const messageAt = (leftNanoUsd: bigint) =>
-				toldOf({ budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - leftNanoUsd, heldNanoUsd: 0n }] }).message;
+			const messageAt = (remainingNanoUsd: bigint) =>
+				rejectionOf({ budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - remainingNanoUsd, reservedNanoUsd: 0n }] })
+					.message;
 			expect(messageAt(1n)).toContain('too small for this request');
 			expect(messageAt(0n)).toContain('exceeded');
 		});
 
 		test('of the day: used, reserved and limit, in the body of a rate limit', () => {
 			const reason = 'Daily token limit is reserved by requests in flight (700 used, 900 reserved, limit 1000 tokens per day)';
-			const rejection = toldOf({ tokensToday: 700, reservedTokens: 900 });
+			const rejection = rejectionOf({ tokensToday: 700, reservedTokens: 900 });
 			expect(rejection).toMatchObject({
 				code: 'daily_token_limit_exceeded',
 				status: 429,
@@ -132,13 +137,13 @@ describe('the rejection of a request', () => {
 			});
 			expect(rejection.headers).toEqual({});
 			expect(rejection.members).toEqual({ allowed: false, reason, retry_after_seconds: 6 });
-			expect(toldOf({ tokensToday: 1000, reservedTokens: 900 }).headers).toEqual({ 'x-should-retry': 'false' });
+			expect(rejectionOf({ tokensToday: 1000, reservedTokens: 900 }).headers).toEqual({ 'x-should-retry': 'false' });
 		});
 
 		test('the wait is at least a second and at most thirty', () => {
 			const waits = [0, 1, 1_000_000].map((usualMs) => [
-				toldOf(budget(3n, 8n), usd, 'after', usualMs).retryAfterSeconds,
-				toldOf({ tokensToday: 999, reservedTokens: 1 }, 0n, 'before', usualMs).retryAfterSeconds,
+				rejectionOf(budget(3n, 8n), usd, 'after', usualMs).retryAfterSeconds,
+				rejectionOf({ tokensToday: 999, reservedTokens: 1 }, 0n, 'before', usualMs).retryAfterSeconds,
 			]);
 			expect(waits).toEqual([
 				[1, 1],
@@ -150,7 +155,7 @@ describe('the rejection of a request', () => {
 
 	test('about counters that are away: to come back', () => {
 		const reason = 'Budgets cannot be checked: the counter store is unreachable';
-		expect(told('store')).toEqual({
+		expect(rejectionFor('store')).toEqual({
 			code: 'budgets_unavailable',
 			status: 503,
 			message: reason,
@@ -169,7 +174,7 @@ describe('the rejection of a request', () => {
 	});
 
 	test('never blames a budget that the call does not hold on', () => {
-		expect(() => told('budget', 'other')).toThrow('The budget other rejected a request that has no reservation on it');
+		expect(() => rejectionFor('budget', 'other')).toThrow('The budget other rejected a request that has no reservation on it');
 	});
 });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { CounterReading } from '../../core/counters.ts';
-import { judgeReading, type WantedHold } from './request-limits.ts';
+import { judgeReading, type RequestedReservation } from './request-limits.ts';
 
 const reading: CounterReading = {
 	nowMs: Date.UTC(2026, 10, 21),
 	requestsThisMinute: 20,
 	tokensToday: 700,
 	reservedTokens: 300,
-	budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 60n, heldNanoUsd: 30n }],
+	budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 60n, reservedNanoUsd: 30n }],
 };
 const unlimited = { requestsPerMinute: null, dailyTokens: null };
 
@@ -23,8 +23,8 @@ describe('counters that say how much is taken', () => {
 		expect(judgeReading(reading, limits, [])).toEqual(binding && { isAdmitted: false, binding, reading });
 	});
 
-	const hold = { budget: 'team', limitNanoUsd: 100n, amountNanoUsd: 1000n, check: 'before' } as const;
-	test.each<[string, Partial<WantedHold>, boolean]>([
+	const reservation = { budget: 'team', limitNanoUsd: 100n, amountNanoUsd: 1000n, check: 'before' } as const;
+	test.each<[string, Partial<RequestedReservation>, boolean]>([
 		['checked before, of any amount while something is left', { check: 'before' }, true],
 		['checked before, with nothing left', { check: 'before', limitNanoUsd: 90n }, false],
 		['checked after, of all that is left', { check: 'after', amountNanoUsd: 10n }, true],
@@ -37,13 +37,13 @@ describe('counters that say how much is taken', () => {
 		['on a budget that nobody has used, of more than its limit', { budget: 'new', check: 'after', amountNanoUsd: 101n }, false],
 		['on a budget of nothing', { budget: 'new', limitNanoUsd: 0n }, false],
 	])('of a hold %s', (_title, change, isAdmitted) => {
-		const wanted = { ...hold, ...change };
+		const wanted = { ...reservation, ...change };
 		const rejected = { isAdmitted: false, binding: 'budget', budget: wanted.budget, reading };
 		expect(judgeReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : rejected);
 	});
 
 	test('names the first of several reservations that exceeds its budget', () => {
-		const holds = [hold, { ...hold, budget: 'model', limitNanoUsd: 0n }, { ...hold, limitNanoUsd: 0n }];
-		expect(judgeReading(reading, unlimited, holds)?.budget).toBe('model');
+		const reservations = [reservation, { ...reservation, budget: 'model', limitNanoUsd: 0n }, { ...reservation, limitNanoUsd: 0n }];
+		expect(judgeReading(reading, unlimited, reservations)?.budget).toBe('model');
 	});
 });

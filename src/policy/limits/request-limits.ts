@@ -18,11 +18,11 @@ export interface BudgetLimit {
 	readonly limitNanoUsd: bigint;
 }
 
-export interface WantedHold {
+export interface RequestedReservation {
 	readonly budget: string;
 	readonly limitNanoUsd: bigint;
 	readonly amountNanoUsd: bigint;
-	/** Check of the reservation, see `BudgetHold`. */
+	/** Check of the reservation, see `BudgetReservation`. */
 	readonly check: 'before' | 'after' | 'fit';
 	readonly leastNanoUsd?: bigint;
 }
@@ -34,15 +34,15 @@ export interface WantedHold {
 export function judgeReading(
 	reading: CounterReading,
 	{ requestsPerMinute, dailyTokens }: RateLimits,
-	holds: readonly WantedHold[],
+	reservations: readonly RequestedReservation[],
 ): Rejected | undefined {
 	if (requestsPerMinute !== null && reading.requestsThisMinute >= requestsPerMinute) return { isAdmitted: false, binding: 'rpm', reading };
 	if (dailyTokens !== null && reading.tokensToday + reading.reservedTokens >= dailyTokens) {
 		return { isAdmitted: false, binding: 'daily_tokens', reading };
 	}
-	const bound = holds.find(({ budget, limitNanoUsd, amountNanoUsd, check, leastNanoUsd = 0n }) => {
+	const bound = reservations.find(({ budget, limitNanoUsd, amountNanoUsd, check, leastNanoUsd = 0n }) => {
 		const counter = reading.budgets.find((one) => one.budget === budget);
-		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.heldNanoUsd ?? 0n);
+		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.reservedNanoUsd ?? 0n);
 		const mustFit = check === 'fit' ? leastNanoUsd : check === 'after' ? amountNanoUsd : 0n;
 		return takenNanoUsd >= limitNanoUsd || takenNanoUsd + mustFit > limitNanoUsd;
 	});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Team } from '../../core/team.ts';
-import { modelOfCounter, type TeamBudget, TermsBook } from './terms-resolver.ts';
+import { modelOfCounter, type TeamBudget, TermsResolver } from './terms-resolver.ts';
 
 const usd = 1_000_000_000n;
 const tiers = {
@@ -9,7 +9,7 @@ const tiers = {
 	free: { requestsPerMinute: 1, dailyTokens: 1, monthlyBudgetUsd: null },
 };
 const defaults = { isEnabled: true, warningThresholdPercent: 80, hardLimitPercent: 90 };
-const book = new TermsBook(tiers, defaults);
+const book = new TermsResolver(tiers, defaults);
 const team = (change: Partial<Team>): Team => ({ id: 'red', name: 'Red', tier: 'enterprise', clientIds: [], ...change });
 const ofTier = {
 	id: 'tier-enterprise',
@@ -37,7 +37,7 @@ test('a team has the limits of its tier, or limits of its own in place of the ti
 test('a team whose tier is not configured has the limits of the sandbox', () => {
 	const { tier, requestsPerMinute, budgets } = book.termsOf(team({ tier: 'gone' }), []);
 	expect([tier, requestsPerMinute, budgets.map(({ id }) => id)]).toEqual(['gone', 10, ['tier-sandbox']]);
-	expect(() => new TermsBook({}, defaults).termsOf(team({}), [])).toThrow('there is no tier `enterprise`');
+	expect(() => new TermsResolver({}, defaults).termsOf(team({}), [])).toThrow('there is no tier `enterprise`');
 });
 
 test('a budget of all models replaces the tier’s, one of a model is additional', () => {
@@ -46,13 +46,13 @@ test('a budget of all models replaces the tier’s, one of a model is additional
 	expect(budgetsOf([own(null)])).toEqual([terms]);
 	expect(budgetsOf([own('gpt-4o')])).toEqual([ofTier, { ...terms, budget: 'model:gpt-4o', model: 'gpt-4o' }]);
 	expect(new Set(budgetsOf([own('gpt-4o'), own(null)]).map(({ budget }) => budget))).toEqual(new Set(['all', 'model:gpt-4o']));
-	const disabled = new TermsBook(tiers, { ...defaults, isEnabled: false });
+	const disabled = new TermsResolver(tiers, { ...defaults, isEnabled: false });
 	expect(disabled.termsOf(team({}), [own(null)]).budgets).toEqual([]);
 });
 
 test('rejects an invalid amount of a tier', () => {
 	const broken = { broken: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: 'much' } };
-	expect(() => new TermsBook(broken, defaults)).toThrow('the monthly budget of the tier `broken` is not a valid amount');
+	expect(() => new TermsResolver(broken, defaults)).toThrow('the monthly budget of the tier `broken` is not a valid amount');
 });
 
 test('a counter names its model', () => {

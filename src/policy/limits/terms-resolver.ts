@@ -54,7 +54,7 @@ export function modelOfCounter(name: string): string | null | undefined {
 /** Tier of a team whose own tier is no longer configured. */
 const smallestTier = 'sandbox';
 
-export class TermsBook {
+export class TermsResolver {
 	readonly #tiers = new Map<string, { readonly rates: RateLimits; readonly budgets: readonly BudgetTerms[] }>();
 	readonly #isEnabled: boolean;
 

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../core/bounded-map.ts';
 
 /** Maximum number of combinations of team and model. */
-const maxKept = 10_000;
+const maxRetained = 10_000;
 
 /** Estimate until the first request has ended. */
 const firstOutputTokens = 256;
@@ -50,14 +50,14 @@ export class UsualRequest {
 
 /** Averages of one process; each gateway has its own. */
 export class UsualRequests {
-	readonly #kept = new BoundedMap<string, UsualRequest>(maxKept);
+	readonly #retained = new BoundedMap<string, UsualRequest>(maxRetained);
 
 	of(team: string, model: string): UsualRequest {
 		const key = `${team}\n${model}`;
-		let usual = this.#kept.get(key);
+		let usual = this.#retained.get(key);
 		if (usual === undefined) {
 			usual = new UsualRequest();
-			this.#kept.set(key, usual);
+			this.#retained.set(key, usual);
 		}
 		return usual;
 	}

@@ -8,73 +8,73 @@ const mostSmallBytes = 65_536;
 const shareOfLarge = 0.75;
 
 /** Memory of all bodies of one holder. */
-interface Held {
+interface OwnerUsage {
 	bytes: number;
 	/** Memory of its small bodies. */
 	smallBytes: number;
 }
 
-const nothing: Readonly<Held> = { bytes: 0, smallBytes: 0 };
+const nothing: Readonly<OwnerUsage> = { bytes: 0, smallBytes: 0 };
 
 /** Number of holders up to which idle ones are kept. */
-const fewestHolders = 1024;
+const minOwners = 1024;
 
 /** Memory budget for request bodies. One instance per process, because its counts outlive configurations. */
 export class BodySpace {
 	/** Idle holders are kept for a while, because entries that come and go with each request would rebuild the table (see `IdHashTable`). */
-	readonly #held = new Map<string, Held>();
-	#mostHolders = fewestHolders;
-	#heldBytes = 0;
+	readonly #reserved = new Map<string, OwnerUsage>();
+	#maxOwners = minOwners;
+	#reservedBytes = 0;
 
-	get heldBytes(): number {
-		return this.#heldBytes;
+	get reservedBytes(): number {
+		return this.#reservedBytes;
 	}
 
-	get holderCount(): number {
-		return this.#held.size;
+	get ownerCount(): number {
+		return this.#reserved.size;
 	}
 
-	held(holder: string): Readonly<Held> {
-		return this.#held.get(holder) ?? nothing;
+	reserved(owner: string): Readonly<OwnerUsage> {
+		return this.#reserved.get(owner) ?? nothing;
 	}
 
-	/** Opens the reservation of one request's body, at first empty. @param holder owner of the request. */
-	hold(holder: string, limitBytes: number): BodyHold {
-		return new BodyHold(this, holder, limitBytes);
+	/** Opens the reservation of one request's body, at first empty. @param owner owner of the request. */
+	reserve(owner: string, limitBytes: number): BodyMemoryReservation {
+		return new BodyMemoryReservation(this, owner, limitBytes);
 	}
 
-	/** Use `BodyHold`. */
-	add(holder: string, bytes: number, smallBytes: number): void {
-		this.#heldBytes += bytes;
-		let held = this.#held.get(holder);
-		if (held === undefined) {
-			if (this.#held.size >= this.#mostHolders) this.#forgetIdle();
-			held = { bytes: 0, smallBytes: 0 };
-			this.#held.set(holder, held);
+	/** Use `BodyMemoryReservation`. */
+	add(owner: string, bytes: number, smallBytes: number): void {
+		this.#reservedBytes += bytes;
+		let reserved = this.#reserved.get(owner);
+		if (reserved === undefined) {
+			if (this.#reserved.size >= this.#maxOwners) this.#forgetIdle();
+			reserved = { bytes: 0, smallBytes: 0 };
+			this.#reserved.set(owner, reserved);
 		}
-		held.bytes += bytes;
-		held.smallBytes += smallBytes;
+		reserved.bytes += bytes;
+		reserved.smallBytes += smallBytes;
 	}
 
 	/** Runs rarely enough that each new holder costs the check of two others. */
 	#forgetIdle(): void {
-		for (const [holder, { bytes }] of this.#held) if (bytes === 0) this.#held.delete(holder);
-		this.#mostHolders = Math.max(fewestHolders, 2 * this.#held.size);
+		for (const [owner, { bytes }] of this.#reserved) if (bytes === 0) this.#reserved.delete(owner);
+		this.#maxOwners = Math.max(minOwners, 2 * this.#reserved.size);
 	}
 }
 
 /** Reservation of one request. */
-export class BodyHold {
+export class BodyMemoryReservation {
 	#bytes = 0;
 	/** Small bytes of the reservation: all of them, or none. */
 	#smallBytes = 0;
 	readonly #space: BodySpace;
-	readonly #holder: string;
+	readonly #owner: string;
 	readonly #limitBytes: number;
 
-	constructor(space: BodySpace, holder: string, limitBytes: number) {
+	constructor(space: BodySpace, owner: string, limitBytes: number) {
 		this.#space = space;
-		this.#holder = holder;
+		this.#owner = owner;
 		this.#limitBytes = limitBytes;
 	}
 
@@ -82,9 +82,9 @@ export class BodyHold {
 	grow(bytes: number): void {
 		const isSmall = this.#bytes + bytes <= mostSmallBytes;
 		const most = isSmall ? this.#limitBytes : this.#limitBytes * shareOfLarge;
-		const freeBytes = most - this.#space.heldBytes - bytes;
-		const held = this.#space.held(this.#holder);
-		const ownBytes = isSmall ? held.smallBytes : held.bytes;
+		const freeBytes = most - this.#space.reservedBytes - bytes;
+		const reserved = this.#space.reserved(this.#owner);
+		const ownBytes = isSmall ? reserved.smallBytes : reserved.bytes;
 		// Beyond one request, a holder must leave as much to all others as it has itself, so that a new holder always finds free memory.
 		const isUnfair = ownBytes > this.#bytes && ownBytes + bytes > freeBytes;
 		if (freeBytes < 0 || isUnfair) {
@@ -103,7 +103,7 @@ export class BodyHold {
 
 	#add(bytes: number, smallBytes: number): void {
 		if (bytes === 0) return;
-		this.#space.add(this.#holder, bytes, smallBytes);
+		this.#space.add(this.#owner, bytes, smallBytes);
 		this.#bytes += bytes;
 		this.#smallBytes += smallBytes;
 	}

@@ -79,9 +79,14 @@ describe('retries', () => {
 	});
 
 	it('wait no longer than ten seconds, or half of the time that is left', () => {
-		const told = (retryAfterMs: number, remainingMs: number) => wait({ result: 429, retryAfterMs, remainingMs });
-		expect([told(10_000, 60_000), told(10_001, 60_000), told(3000, 6000), told(3000, 5999)]).toEqual([10_000, undefined, 3000, undefined]);
-		expect(told(10, 60_000), 'less than it would wait anyway').toBe(75);
+		const reported = (retryAfterMs: number, remainingMs: number) => wait({ result: 429, retryAfterMs, remainingMs });
+		expect([reported(10_000, 60_000), reported(10_001, 60_000), reported(3000, 6000), reported(3000, 5999)]).toEqual([
+			10_000,
+			undefined,
+			3000,
+			undefined,
+		]);
+		expect(reported(10, 60_000), 'less than it would wait anyway').toBe(75);
 	});
 
 	it('wait at most two seconds if the provider requests no wait', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import { targetsByRules } from './routing-rules.ts';
-import type { RoutingFacts } from './routing-settings.ts';
+import type { RoutingInput } from './routing-settings.ts';
 
 const anything = { model: null, team: null, format: null };
 const rule = (id: string, changes: Partial<RoutingRule> = {}): RoutingRule => ({
@@ -16,7 +16,7 @@ const rule = (id: string, changes: Partial<RoutingRule> = {}): RoutingRule => ({
 	updatedAtMs: 0,
 	...changes,
 });
-const facts: RoutingFacts = { format: 'chat', model: 'gpt', team: 'red', stickyKey: 'one', providerHeader: undefined, rules: [] };
+const facts: RoutingInput = { format: 'chat', model: 'gpt', team: 'red', stickyKey: 'one', providerHeader: undefined, rules: [] };
 const all = (): boolean => true;
 
 describe('rules', () => {

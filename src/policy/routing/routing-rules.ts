@@ -1,6 +1,6 @@
 import type { RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
 import { matchesModel } from './model-pattern.ts';
-import type { RoutingFacts } from './routing-settings.ts';
+import type { RoutingInput } from './routing-settings.ts';
 
 /**
  * Returns the targets of the first matching rule that leads to a configured provider: the target, then its fallbacks in order. Empty when
@@ -9,7 +9,7 @@ import type { RoutingFacts } from './routing-settings.ts';
  */
 export function targetsByRules(
 	rules: readonly RoutingRule[],
-	facts: RoutingFacts,
+	facts: RoutingInput,
 	isConfigured: (provider: string) => boolean,
 ): readonly RoutingRuleTarget[] {
 	for (const rule of rules) {
@@ -22,19 +22,19 @@ export function targetsByRules(
 /** Returns the rule that these targets come from. */
 export function decidingRule(
 	rules: readonly RoutingRule[],
-	facts: RoutingFacts,
+	facts: RoutingInput,
 	isConfigured: (provider: string) => boolean,
 ): RoutingRule | undefined {
 	return rules.find((rule) => targetsOf(rule, facts, isConfigured).length > 0);
 }
 
-function targetsOf(rule: RoutingRule, facts: RoutingFacts, isConfigured: (provider: string) => boolean): readonly RoutingRuleTarget[] {
+function targetsOf(rule: RoutingRule, facts: RoutingInput, isConfigured: (provider: string) => boolean): readonly RoutingRuleTarget[] {
 	if (!matches(rule, facts)) return [];
 	const configured = rule.targets.filter(({ provider, weight }) => weight > 0 && isConfigured(provider));
 	return rule.strategy === 'priority' ? configured : byWeight(configured, facts.stickyKey);
 }
 
-function matches({ match }: RoutingRule, { model, team, format }: RoutingFacts): boolean {
+function matches({ match }: RoutingRule, { model, team, format }: RoutingInput): boolean {
 	return (
 		(match.model === null || matchesModel(match.model, model)) &&
 		(match.team === null || match.team === team) &&
@@ -47,13 +47,13 @@ function matches({ match }: RoutingRule, { model, team, format }: RoutingFacts):
  * position is drawn from the remaining targets, so that the keys of a failing target spread over the others, and return to it.
  */
 function byWeight(targets: readonly RoutingRuleTarget[], key: string): readonly RoutingRuleTarget[] {
-	const left = [...targets];
+	const remaining = [...targets];
 	const drawn: RoutingRuleTarget[] = [];
-	while (left.length > 0) {
-		const whole = left.reduce((sum, { weight }) => sum + weight, 0);
+	while (remaining.length > 0) {
+		const whole = remaining.reduce((sum, { weight }) => sum + weight, 0);
 		let place = hash(drawn.length === 0 ? key : `${drawn.length} ${key}`) % whole;
-		const index = left.findIndex(({ weight }) => (place -= weight) < 0);
-		drawn.push(...left.splice(index, 1));
+		const index = remaining.findIndex(({ weight }) => (place -= weight) < 0);
+		drawn.push(...remaining.splice(index, 1));
 	}
 	return drawn;
 }

@@ -20,7 +20,7 @@ export interface RoutedProvider {
 }
 
 /** Input of the routing decision for a request. */
-export interface RoutingFacts {
+export interface RoutingInput {
 	readonly format: ClientDialectName;
 	/** Model name as sent by the client. */
 	readonly model: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Rejection } from '../../core/rejection.ts';
 import { Routing } from './routing.ts';
-import type { RoutingFacts, RoutingSettings } from './routing-settings.ts';
+import type { RoutingInput, RoutingSettings } from './routing-settings.ts';
 
 const providers = [
 	{ name: 'provider_a', kind: 'anthropic' },
@@ -17,9 +17,9 @@ const settings: RoutingSettings = {
 	defaults: { chat: 'provider_b', messages: 'provider_a' },
 };
 
-const call: RoutingFacts = { format: 'chat', model: 'm', team: 'red', stickyKey: '', rules: [], providerHeader: undefined };
+const call: RoutingInput = { format: 'chat', model: 'm', team: 'red', stickyKey: '', rules: [], providerHeader: undefined };
 
-function resolve(facts: Partial<RoutingFacts>, more: Partial<RoutingSettings> = {}): string {
+function resolve(facts: Partial<RoutingInput>, more: Partial<RoutingSettings> = {}): string {
 	try {
 		const [target] = new Routing({ ...settings, ...more }, providers).resolveTargets({
 			...call,
@@ -195,7 +195,7 @@ describe('resolveTargets', () => {
 	it('lists every name it knows once, with the provider that serves it', () => {
 		const routing = new Routing({ ...settings, aliases: { llama: 'provider_b/gpt-5', fast: 'provider_b/gpt-5-mini' } }, providers);
 		const configured = ['our-gpt provider_d', 'gpt-4o-eu provider_d', 'llama provider_b', 'fast provider_b'];
-		const namesOf = (team: string, rules: RoutingFacts['rules'], known: Parameters<Routing['modelsOf']>[2] = []) =>
+		const namesOf = (team: string, rules: RoutingInput['rules'], known: Parameters<Routing['modelsOf']>[2] = []) =>
 			routing.modelsOf(team, rules, known).map(({ id, target }) => `${id} ${target.provider}`);
 		expect(namesOf('red', [])).toEqual(configured);
 		const target = { provider: 'provider_c', model: 'gemini-x', weight: 1 };

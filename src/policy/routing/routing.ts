@@ -6,7 +6,7 @@ import { matchesModel } from './model-pattern.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
 import { vendorAliases } from './provider-names.ts';
 import { decidingRule, targetsByRules } from './routing-rules.ts';
-import type { ListedModel, ProviderModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
+import type { ListedModel, ProviderModel, RoutedProvider, RoutingInput, RoutingSettings } from './routing-settings.ts';
 import { decideTarget, type Target, type Targets } from './target.ts';
 
 interface Family {
@@ -55,18 +55,18 @@ export class Routing {
 	 */
 	modelsOf(team: string, rules: readonly RoutingRule[], known: readonly ProviderModel[]): readonly ListedModel[] {
 		const named = new Map<string, Target>([...this.#configured, ...this.#aliases]);
-		const factsOf = (model: string, format: RoutingFacts['format'] = clientDialectNames[0]): RoutingFacts => {
+		const capabilitiesOf = (model: string, format: RoutingInput['format'] = clientDialectNames[0]): RoutingInput => {
 			return { format, model, team, stickyKey: '', rules, providerHeader: undefined };
 		};
 		for (const { match } of rules) {
 			if (match.model === null || match.model.includes('*')) continue;
-			const target = this.#byRule(factsOf(match.model, match.format ?? undefined))?.[0];
+			const target = this.#byRule(capabilitiesOf(match.model, match.format ?? undefined))?.[0];
 			if (target !== undefined) named.set(match.model, target);
 		}
 		for (const { provider, model } of known) {
 			if (!this.#names.has(provider)) continue;
 			const target = this.#decide(provider, model);
-			const byRule = this.#byRule(factsOf(model))?.[0];
+			const byRule = this.#byRule(capabilitiesOf(model))?.[0];
 			if (byRule !== undefined && !named.has(model)) named.set(model, byRule);
 			const bare = byRule ?? this.#byName({ model });
 			const isBare = bare?.provider === provider && bare.model === target.model;
@@ -80,7 +80,7 @@ export class Routing {
 	 * Returns the target of a name without a provider header; of several targets the first.
 	 * @returns undefined if it has none. `isDefault`: the name is unknown, so the format's default applies.
 	 */
-	findTarget(facts: Omit<RoutingFacts, 'providerHeader'>): { readonly target: Target; readonly isDefault: boolean } | undefined {
+	findTarget(facts: Omit<RoutingInput, 'providerHeader'>): { readonly target: Target; readonly isDefault: boolean } | undefined {
 		const requested = { ...facts, providerHeader: undefined };
 		const named = this.#byPrefix(requested) ?? this.#byRule(requested)?.[0] ?? this.#byName(requested);
 		if (named !== undefined) return { target: named, isDefault: false };
@@ -102,14 +102,14 @@ export class Routing {
 	 * @returns the target, followed by its fallbacks, which only a rule has.
 	 * @throws {Rejection} `provider_not_set`, `provider_unknown`.
 	 */
-	resolveTargets(facts: RoutingFacts): Targets {
+	resolveTargets(facts: RoutingInput): Targets {
 		const chosen = this.#byHeader(facts) ?? this.#byPrefix(facts);
 		if (chosen !== undefined) return [chosen];
 		return this.#byRule(facts) ?? [this.#byName(facts) ?? this.#byDefault(facts)];
 	}
 
 	/** Explains which of them decides, with the id of a rule, for facts that have targets. */
-	explain(facts: RoutingFacts): { readonly by: RoutedBy; readonly rule: string | null } {
+	explain(facts: RoutingInput): { readonly by: RoutedBy; readonly rule: string | null } {
 		const { model } = facts;
 		if (this.#byHeader(facts) !== undefined) return { by: 'provider_header', rule: null };
 		if (this.#byPrefix(facts) !== undefined) return { by: 'prefix', rule: null };
@@ -120,7 +120,7 @@ export class Routing {
 		return { by: this.#familyOf(model) === undefined ? 'default' : 'family', rule: null };
 	}
 
-	#byHeader({ providerHeader, model }: RoutingFacts): Target | undefined {
+	#byHeader({ providerHeader, model }: RoutingInput): Target | undefined {
 		if (this.#settings.providerHeader === 'ignore') return undefined;
 		const given = providerHeader?.trim() ?? '';
 		if (given === '') {
@@ -140,7 +140,7 @@ export class Routing {
 		return prefixed?.provider === name ? this.#decide(name, prefixed.model) : this.#decide(name, model);
 	}
 
-	#byRule(facts: RoutingFacts): Targets | undefined {
+	#byRule(facts: RoutingInput): Targets | undefined {
 		if (facts.rules.length === 0) return undefined;
 		const [first, ...later] = targetsByRules(facts.rules, facts, (provider) => this.#names.has(provider)).map(({ provider, model }) =>
 			this.#decide(provider, model ?? facts.model),
@@ -149,7 +149,7 @@ export class Routing {
 	}
 
 	/** Resolves a prefix only if it is a provider, because model names can have slashes themselves. */
-	#byPrefix(facts: Pick<RoutingFacts, 'model' | 'rules'>): Target | undefined {
+	#byPrefix(facts: Pick<RoutingInput, 'model' | 'rules'>): Target | undefined {
 		const prefixed = this.#splitPrefix(facts.model);
 		if (prefixed === undefined || (prefixed.isVendor && this.#isConfiguredName(facts))) return undefined;
 		return this.#decide(prefixed.provider, prefixed.model);
@@ -168,20 +168,20 @@ export class Routing {
 	}
 
 	/** Tells whether an operator configured the whole name: `openai/gpt-oss-20b` is a model of many servers, not only a prefix. */
-	#isConfiguredName({ model, rules }: Pick<RoutingFacts, 'model' | 'rules'>): boolean {
+	#isConfiguredName({ model, rules }: Pick<RoutingInput, 'model' | 'rules'>): boolean {
 		if (this.#aliases.has(model) || this.#configured.has(model)) return true;
 		return rules.some(({ match }) => match.model?.includes('/') === true && matchesModel(match.model, model));
 	}
 
 	/** Resolves a configured name before its family, because the operator chose it explicitly. */
-	#byName({ model }: Pick<RoutingFacts, 'model'>): Target | undefined {
+	#byName({ model }: Pick<RoutingInput, 'model'>): Target | undefined {
 		const named = this.#aliases.get(model) ?? this.#configured.get(model);
 		if (named !== undefined) return named;
 		const provider = this.#familyOf(model);
 		return provider === undefined ? undefined : this.#decide(provider, model);
 	}
 
-	#byDefault({ format, model }: RoutingFacts): Target {
+	#byDefault({ format, model }: RoutingInput): Target {
 		const provider = this.#settings.defaults[format];
 		if (provider !== undefined && this.#names.has(provider)) return this.#decide(provider, model);
 		throw new Rejection('provider_unknown', {

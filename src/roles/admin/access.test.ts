@@ -184,15 +184,15 @@ describe('an operator of the embedded issuer', () => {
 	});
 
 	test('is accepted if the configuration has it, whatever the records contain, while it has the scope there', async () => {
-		let pinnedClients = [
+		let configClients = [
 			{ id: 'other', name: 'Other', scopes: ['admin' as const] },
 			{ id: 'root', name: 'Root', scopes: ['invoke' as const] },
 		];
-		const pinned = await startAdmin(own, { configured: () => ({ ...configuredRecords, pinnedClients }) });
+		const pinned = await startAdmin(own, { configured: () => ({ ...configuredRecords, configClients }) });
 		try {
 			expect(await codeOf(pinned, 'GET', '/clients')).toBe(200);
 			expect((await pinned.send('GET', '/clients')).status).toBe(403);
-			pinnedClients = [];
+			configClients = [];
 			expect(await codeOf(pinned, 'GET', '/clients')).toEqual(invalid);
 		} finally {
 			await pinned.stop();

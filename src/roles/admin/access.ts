@@ -67,7 +67,7 @@ export function createTokenAccess(
 	const requireStanding = async (caller: Caller): Promise<void> => {
 		const { clientId } = caller;
 		if (caller.issuer !== settings.ownIssuer) return;
-		const pinned = configured().pinnedClients.find(({ id }) => id === clientId);
+		const pinned = configured().configClients.find(({ id }) => id === clientId);
 		const stored = pinned === undefined ? await records.clients.get(clientId) : undefined;
 		const client = pinned ?? stored;
 		if (client === undefined || stored?.isDisabled === true) throw invalidToken('its client was deleted or disabled');

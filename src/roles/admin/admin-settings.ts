@@ -9,7 +9,7 @@ import type { TierSettings } from '../../policy/limits/terms-resolver.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
-import type { PinnedClient } from './schemas/client.ts';
+import type { ConfigClient } from './schemas/client.ts';
 
 /** Settings of the admin API. They can change with the configuration, so each is read when it is used. */
 export interface AdminSettings {
@@ -45,9 +45,9 @@ export interface ConfiguredRecords {
 	/** Tier in which an unregistered client is its own team, or `reject`. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
 	/** Teams of the configuration, which override stored ones and cannot be changed here. */
-	readonly pinnedTeams: readonly Team[];
+	readonly configTeams: readonly Team[];
 	/** Clients of the configuration, which override stored ones and cannot be changed here. */
-	readonly pinnedClients: readonly PinnedClient[];
+	readonly configClients: readonly ConfigClient[];
 	readonly providers: readonly AdminProvider[];
 }
 

@@ -26,7 +26,7 @@ export type BudgetUsage = z.output<typeof budgetUsage>;
 
 interface Spent {
 	readonly settledNanoUsd: bigint;
-	readonly heldNanoUsd: bigint;
+	readonly reservedNanoUsd: bigint;
 }
 
 type Ports = Pick<AdminPorts, 'admission' | 'ledger' | 'sumUpSpent' | 'clock' | 'log'>;
@@ -85,30 +85,30 @@ export function createBudgetMeter({ admission, ledger, sumUpSpent, clock, log }:
 				}),
 			);
 			const missing = budgets.filter((budget) => !spent.has(budget));
-			for (const [budget, settledNanoUsd] of await fromLedger(missing, period)) spent.set(budget, { settledNanoUsd, heldNanoUsd: 0n });
+			for (const [budget, settledNanoUsd] of await fromLedger(missing, period)) spent.set(budget, { settledNanoUsd, reservedNanoUsd: 0n });
 			const times = { period_start: timeOf(span.fromMs), period_end: timeOf(span.toMs) };
 			return budgets.map((budget) => ({ budget, usage: usageOf(budget, spent.get(budget) ?? nothingSpent, times) }));
 		},
 	};
 }
 
-const nothingSpent: Spent = { settledNanoUsd: 0n, heldNanoUsd: 0n };
+const nothingSpent: Spent = { settledNanoUsd: 0n, reservedNanoUsd: 0n };
 
 interface Period {
 	readonly period_start: string;
 	readonly period_end: string;
 }
 
-function usageOf(budget: MeteredBudget, { settledNanoUsd, heldNanoUsd }: Spent, period: Period): BudgetUsage {
+function usageOf(budget: MeteredBudget, { settledNanoUsd, reservedNanoUsd }: Spent, period: Period): BudgetUsage {
 	const { limitNanoUsd, hardLimitPercent, warningThresholdPercent } = budget;
-	const leftNanoUsd = (limitNanoUsd * BigInt(hardLimitPercent)) / 100n - settledNanoUsd - heldNanoUsd;
+	const remainingNanoUsd = (limitNanoUsd * BigInt(hardLimitPercent)) / 100n - settledNanoUsd - reservedNanoUsd;
 	const isWarning = settledNanoUsd * 100n >= limitNanoUsd * BigInt(warningThresholdPercent);
 	return {
 		...period,
 		spent_usd: usdText(settledNanoUsd),
-		reserved_usd: usdText(heldNanoUsd),
-		remaining_usd: usdText(leftNanoUsd > 0n ? leftNanoUsd : 0n),
+		reserved_usd: usdText(reservedNanoUsd),
+		remaining_usd: usdText(remainingNanoUsd > 0n ? remainingNanoUsd : 0n),
 		utilization_percent: limitNanoUsd === 0n ? 100 : Number((settledNanoUsd * 10_000n) / limitNanoUsd) / 100,
-		state: leftNanoUsd <= 0n ? 'exhausted' : isWarning ? 'warning' : 'ok',
+		state: remainingNanoUsd <= 0n ? 'exhausted' : isWarning ? 'warning' : 'ok',
 	};
 }

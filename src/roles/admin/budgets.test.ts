@@ -130,7 +130,14 @@ describe('usage of a budget', () => {
 		await start({}, { admission });
 		await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: '100' });
 		const hold = { ...month, limitNanoUsd: 100_000_000_000n, amountNanoUsd: 10_000_000n, check: 'before' as const };
-		await admission.admit({ id: 'c', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+		await admission.admit({
+			id: 'c',
+			team: 'red',
+			requestsPerMinute: null,
+			dailyTokens: null,
+			reservations: [hold],
+			reservationMs: 60_000,
+		});
 		const read = async () => (await send('GET', '/budgets/b')).body['usage'];
 		expect(await read()).toEqual({
 			...usage,

@@ -44,8 +44,8 @@ ${requestBody === undefined ? '' : `<p>Body: ${links(requestBody)}</p>`}<table>$
 }
 
 /** Links the named schemas of a body. */
-function links(holder: unknown): string {
-	const names = [...JSON.stringify(holder).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
+function links(owner: unknown): string {
+	const names = [...JSON.stringify(owner).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
 	return names.map((name) => `<a href="#${name}">${name}</a>`).join(' ');
 }
 

@@ -31,15 +31,15 @@ export function limitOf({ limit = defaultLimit }: PageQuery): number {
 }
 
 /** Rows by name, ascending. */
-export type OrderedRows<Row> = readonly { readonly name: string; readonly row: Row }[];
+export type SortedUsageRows<Row> = readonly { readonly name: string; readonly row: Row }[];
 
 /** @param nameOf returns a unique name of each row. */
-export function orderRows<Row>(rows: readonly Row[], nameOf: (row: Row) => string): OrderedRows<Row> {
+export function sortUsageRows<Row>(rows: readonly Row[], nameOf: (row: Row) => string): SortedUsageRows<Row> {
 	return rows.map((row) => ({ row, name: nameOf(row) })).toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** @throws `FieldsRejection` `fields_invalid` for a cursor that no page returned. */
-export function takePage<Row, Shown>(rows: OrderedRows<Row>, query: PageQuery, show: (row: Row) => Shown): Page<Shown> {
+export function takePage<Row, Shown>(rows: SortedUsageRows<Row>, query: PageQuery, show: (row: Row) => Shown): Page<Shown> {
 	const start = query.cursor === undefined ? 0 : firstAfter(rows, readCursor(query.cursor));
 	const end = start + limitOf(query);
 	const last = rows[end - 1];
@@ -49,7 +49,7 @@ export function takePage<Row, Shown>(rows: OrderedRows<Row>, query: PageQuery, s
 	};
 }
 
-function firstAfter(rows: OrderedRows<unknown>, cursor: string): number {
+function firstAfter(rows: SortedUsageRows<unknown>, cursor: string): number {
 	let [low, high] = [0, rows.length];
 	while (low < high) {
 		const middle = (low + high) >>> 1;

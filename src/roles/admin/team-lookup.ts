@@ -21,12 +21,12 @@ export function createTeamLookup({
 		(registered: readonly Team[], pinned: readonly Team[]): ReadonlyMap<string, string> =>
 			new Map([...registered, ...pinned].flatMap(({ id, clientIds }) => clientIds.map((clientId) => [clientId, id] as const))),
 	);
-	const teamsByClient = async () => byClient(await records.teams.list(), configured().pinnedTeams);
+	const teamsByClient = async () => byClient(await records.teams.list(), configured().configTeams);
 	const find = async (id: string): Promise<Team | undefined> => {
-		const { pinnedTeams, pinnedClients, unregisteredClients } = configured();
-		const registered = pinnedTeams.find((team) => team.id === id) ?? (await records.teams.get(id));
+		const { configTeams, configClients, unregisteredClients } = configured();
+		const registered = configTeams.find((team) => team.id === id) ?? (await records.teams.get(id));
 		if (registered !== undefined || unregisteredClients === 'reject') return registered;
-		const isClient = pinnedClients.some((client) => client.id === id) || (await records.clients.get(id)) !== undefined;
+		const isClient = configClients.some((client) => client.id === id) || (await records.clients.get(id)) !== undefined;
 		if (!isClient) return undefined;
 		if ((await teamsByClient()).has(id)) return undefined;
 		return { id, name: id, tier: unregisteredClients.tier, clientIds: [id] };

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { parseUsd } from '../../core/money.ts';
 import type { Team } from '../../core/team.ts';
 import { noUsage, type Usage } from '../../core/usage.ts';
-import type { SummaryRow } from '../../stores/contracts/ledger.ts';
+import type { UsageSummary } from '../../stores/contracts/ledger.ts';
 import type { AdminParts } from './admin-deps.ts';
 import type { Span } from './months.ts';
 import type { budgetInForce } from './schemas/budget.ts';
@@ -11,15 +11,15 @@ import type { Grouping, UsageGroup } from './schemas/usage.ts';
 import { tokensBody } from './schemas/usage.ts';
 import { timeOf, usdText } from './schemas/values.ts';
 
-export function periodBody({ fromMs, toMs }: Span, rows: readonly SummaryRow[]) {
+export function periodBody({ fromMs, toMs }: Span, rows: readonly UsageSummary[]) {
 	return { period: { start: timeOf(fromMs), end: timeOf(toMs) }, ...sumsBody(rows), models: modelsBody(rows) };
 }
 
-function modelsBody(rows: readonly SummaryRow[]) {
+function modelsBody(rows: readonly UsageSummary[]) {
 	return grouped(rows, ({ provider, model }) => ({ provider, model }));
 }
 
-export function groupsBody(rows: readonly SummaryRow[], by: Grouping): UsageGroup[] {
+export function groupsBody(rows: readonly UsageSummary[], by: Grouping): UsageGroup[] {
 	switch (by) {
 		case 'model':
 			return modelsBody(rows);
@@ -32,7 +32,7 @@ export function groupsBody(rows: readonly SummaryRow[], by: Grouping): UsageGrou
 	}
 }
 
-function grouped<Key extends object>(rows: readonly SummaryRow[], keyOf: (row: SummaryRow) => Key) {
+function grouped<Key extends object>(rows: readonly UsageSummary[], keyOf: (row: UsageSummary) => Key) {
 	const groups = Map.groupBy(rows, (row) => JSON.stringify(keyOf(row)));
 	const names = [...groups.keys()].toSorted();
 	return names.flatMap((name) => {
@@ -42,7 +42,7 @@ function grouped<Key extends object>(rows: readonly SummaryRow[], keyOf: (row: S
 	});
 }
 
-export function sumsBody(rows: readonly SummaryRow[]) {
+export function sumsBody(rows: readonly UsageSummary[]) {
 	return {
 		requests: rows.reduce((sum, row) => sum + row.requests, 0),
 		tokens: tokensBody(rows.reduce((sum, row) => addUsage(sum, row.usage), noUsage)),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
-import { mostRowsLookedThrough } from '../../stores/contracts/ledger.ts';
+import { maxEntriesScanned } from '../../stores/contracts/ledger.ts';
 
 let subject: AdminSubject;
 const send: AdminSubject['send'] = (...request) => subject.send(...request);
@@ -426,7 +426,7 @@ describe('requests', () => {
 	});
 
 	test('a filter without matches in many entries continues by a cursor', async () => {
-		for (let index = 0; index < mostRowsLookedThrough; index++) await subject.book({ model: 'm' });
+		for (let index = 0; index < maxEntriesScanned; index++) await subject.book({ model: 'm' });
 		const first = await list('client_id=%2B1&limit=1');
 		expect(first.data).toEqual([]);
 		expect(await list(`client_id=%2B1&limit=1&cursor=${first.next_cursor}`)).toMatchObject({ data: [{ request_id: 'two' }] });

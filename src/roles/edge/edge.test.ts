@@ -84,8 +84,8 @@ describe('paths and methods as clients send them', () => {
 
 describe('header fields with the token', () => {
 	const statusOf = async ({ send }: EdgeBench, headers: HttpRequest['headers']): Promise<string> => {
-		const { status, facts } = await send({ headers });
-		return status === 200 ? '200' : `${status} ${facts?.code}`;
+		const { status, record } = await send({ headers });
+		return status === 200 ? '200' : `${status} ${record?.code}`;
 	};
 
 	test.each(['x-api-key', 'api-key'])('%s carries the bare token', async (name) => {
@@ -140,7 +140,7 @@ describe('rejections', () => {
 	test('without a token: 401, without an error parameter', async () => {
 		const { send } = await start();
 		const response = await send();
-		expect(response).toMatchObject({ status: 401, facts: { code: 'token_missing' } });
+		expect(response).toMatchObject({ status: 401, record: { code: 'token_missing' } });
 		expect(response.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
 	});
 
@@ -159,7 +159,7 @@ describe('rejections', () => {
 	test('a token without the scope: 403 that names the scope and the client, without the firewall’s header', async () => {
 		const { issuer, send } = await start();
 		const response = await send(withToken(issuer.accessToken({ scope: 'tollgate/admin', client_id: 'operator' })));
-		expect(response).toMatchObject({ status: 403, facts: { code: 'scope_missing', clientId: 'operator' } });
+		expect(response).toMatchObject({ status: 403, record: { code: 'scope_missing', clientId: 'operator' } });
 		expect(response.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/invoke"');
 		expect(response.headers).not.toHaveProperty('x-amzn-waf-action');
 	});
@@ -169,7 +169,7 @@ describe('rejections', () => {
 		bench.issuer.fault = 'status_500';
 		await bench.keySet.start();
 		const response = await bench.send(withToken(bench.issuer.accessToken()));
-		expect(response).toMatchObject({ status: 503, facts: { code: 'key_set_unavailable' } });
+		expect(response).toMatchObject({ status: 503, record: { code: 'key_set_unavailable' } });
 		expect(response.headers['retry-after']).toBe('5');
 		expect((await bench.send(get('/readyz'))).status).toBe(503);
 		expect((await bench.send(get('/'))).status).toBe(200);
@@ -178,7 +178,7 @@ describe('rejections', () => {
 	test('while draining: 503 with retry-after, and the connection ends', async () => {
 		const { admitted, issuer, send } = await start({ ports: { isDraining: () => true } });
 		const response = await send(withToken(issuer.accessToken()));
-		expect(response).toMatchObject({ status: 503, closesConnection: true, facts: { code: 'draining' } });
+		expect(response).toMatchObject({ status: 503, closesConnection: true, record: { code: 'draining' } });
 		expect(response.headers['retry-after']).toBeDefined();
 		expect(admitted).toEqual([]);
 	});
@@ -189,7 +189,7 @@ describe('rejections', () => {
 		};
 		const { log, send } = await start({ ports: { verifier: { verify } } });
 		const response = await send(withToken('a.b.c'));
-		expect(response).toMatchObject({ status: 500, facts: { code: 'internal_error' } });
+		expect(response).toMatchObject({ status: 500, record: { code: 'internal_error' } });
 		expect(response.body).not.toContain('secret detail');
 		expect(log.lines.at(-1)?.level).toBe('error');
 	});
@@ -208,7 +208,7 @@ describe('per-IP rate', () => {
 		const good = withToken(running.issuer.accessToken());
 		expect(await sendMany(running, 6, good)).toEqual([200, 200, 200, 200, 200, 403]);
 		const blocked = await running.send({});
-		expect(blocked).toMatchObject({ status: 403, facts: { code: 'ip_rate_exceeded' } });
+		expect(blocked).toMatchObject({ status: 403, record: { code: 'ip_rate_exceeded' } });
 		expect(blocked.headers['x-amzn-waf-action']).toBe('BLOCK');
 		expect((await running.send({ ...good, peerAddress: '127.9.8.7' })).status).toBe(200);
 		running.clock.advance(310_000);

@@ -22,7 +22,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const reject = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
 		reportRejection(cause, request, ports);
 		const response = renderEdgeRejection(cause, request.id);
-		return clientId === undefined ? response : { ...response, facts: Object.assign(new RequestRecord(), response.facts, { clientId }) };
+		return clientId === undefined ? response : { ...response, record: Object.assign(new RequestRecord(), response.record, { clientId }) };
 	};
 
 	const enter = (judged: HttpRequest, caller: Caller, inner: Handler): Promise<HttpResponse> => {

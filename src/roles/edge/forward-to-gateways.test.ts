@@ -264,7 +264,7 @@ describe('load balancing', () => {
 			const response = await check();
 			expect(response).toMatchObject({
 				status: 503,
-				facts: { code: 'no_gateway' },
+				record: { code: 'no_gateway' },
 				headers: { 'retry-after': '5', 'content-type': 'text/html; charset=utf-8' },
 			});
 			expect(origins().toSorted()).toEqual([a, b, c]);
@@ -355,7 +355,7 @@ describe('a request is sent once', () => {
 		const { check, origins, broken, takers } = start();
 		broken.set(a, 'provider_unreachable');
 		takers.add(a);
-		expect(await check()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		expect(await check()).toMatchObject({ status: 502, record: { code: 'gateway_unreachable' } });
 		expect(await check({ method: 'POST', announcedLength: 0 })).toMatchObject({ status: 502 });
 		expect(origins()).toEqual([a, a]);
 	});
@@ -373,7 +373,7 @@ describe('a request is sent once', () => {
 		broken.set(a, 'provider_unreachable');
 		starters.add(a);
 		const body = streamOf([Buffer.from('{}')]);
-		expect(await check({ announcedLength: undefined, body })).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		expect(await check({ announcedLength: undefined, body })).toMatchObject({ status: 502, record: { code: 'gateway_unreachable' } });
 		expect(origins()).toEqual([a]);
 		expect(log.lines.map(({ event }) => event)).not.toContain('gateway unhealthy');
 	});
@@ -398,7 +398,7 @@ describe('a request is sent once', () => {
 		const { check, requestNonStreaming, origins, broken, takers } = start();
 		broken.set(a, code);
 		takers.add(a);
-		for (let index = 0; index < 5; index++) expect(await check()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		for (let index = 0; index < 5; index++) expect(await check()).toMatchObject({ status: 502, record: { code: 'gateway_unreachable' } });
 		broken.clear();
 		await requestNonStreaming();
 		expect(origins()).toEqual([a, a, a, a, a, a]);
@@ -408,7 +408,7 @@ describe('a request is sent once', () => {
 		const { check, requestNonStreaming, origins, broken, takers } = start();
 		broken.set(a, new Rejection('client_closed'));
 		takers.add(a);
-		for (let index = 0; index < 5; index++) expect((await check()).facts?.code).toBe('client_closed');
+		for (let index = 0; index < 5; index++) expect((await check()).record?.code).toBe('client_closed');
 		broken.clear();
 		await requestNonStreaming();
 		expect(origins()).toEqual([a, a, a, a, a, a]);
@@ -463,7 +463,7 @@ describe('forwarded requests and responses', () => {
 		expect(response).toMatchObject({
 			status: 200,
 			headers: { 'x-answered-by': a },
-			facts: { clientId: 'agent', upstreamStatus: 200, firstByteMs: 30 },
+			record: { clientId: 'agent', upstreamStatus: 200, firstByteMs: 30 },
 		});
 		const reader = new Reader();
 		if (!isByteStream(response.body)) throw new Error('not a stream');
@@ -580,7 +580,7 @@ describe('forwarded requests and responses', () => {
 		const body = new HandStream();
 		const response = check({ body });
 		body.sink?.fail(new Rejection('body_timeout'));
-		expect(await response).toMatchObject({ status: 408, facts: { code: 'body_timeout' } });
+		expect(await response).toMatchObject({ status: 408, record: { code: 'body_timeout' } });
 		expect(sent).toEqual([]);
 	});
 });

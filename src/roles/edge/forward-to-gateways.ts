@@ -76,22 +76,22 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 			else pool.noteResponse(gateway);
 		});
 		inFlightResponses.add(relayed);
-		const facts = {
+		const record = {
 			relayedRequestId,
 			...(request.caller !== undefined && { clientId: request.caller.clientId }),
 			upstreamStatus: status,
 			firstByteMs: clock.monotonicMs() - request.arrivedMs,
 		};
-		return { status, headers, body: relayed.body, facts };
+		return { status, headers, body: relayed.body, record };
 	};
 	const forward: Handler = async (request) => {
 		const handover = new Handover(request, forwardedFields(request, tokenHeaders), await bodyOf(request));
 		const tried = new Map<GatewayInPool, number>();
 		// Gateways that come back meanwhile are tried again, within limits.
 		const maxTries = pool.gateways.length + maxTimeouts;
-		let timeoutsLeft = maxTimeouts;
+		let remainingTimeouts = maxTimeouts;
 		let cause: unknown;
-		for (let tries = 0; tries < maxTries && timeoutsLeft > 0 && !handover.isOver; tries++) {
+		for (let tries = 0; tries < maxTries && remainingTimeouts > 0 && !handover.isOver; tries++) {
 			const gateway = pool.choose(tried);
 			if (gateway === undefined) break;
 			const { returns, away } = gateway;
@@ -108,7 +108,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 				if (handover.hasBegun) pool.noteLost(gateway);
 				else pool.noteAway(gateway, { kind: 'unreachable', reason: reasonOf(failure) }, returns);
 				// A gateway that was already out of rotation uses up all timeouts, so that the client does not wait three times.
-				if (failure.code === 'provider_connect_timeout') timeoutsLeft -= away === undefined ? 1 : maxTimeouts;
+				if (failure.code === 'provider_connect_timeout') remainingTimeouts -= away === undefined ? 1 : maxTimeouts;
 			}
 		}
 		throw isLost(cause) && !handover.isOver ? new Rejection('no_gateway', { cause }) : cause;
@@ -224,7 +224,7 @@ function isLost(cause: unknown): cause is UpstreamError {
 function renderLoss({ status, code }: UpstreamError, requestId: string): HttpResponse {
 	const { title, remedy } = upstreamErrors[code];
 	const body = renderGatewayError({ status, code, message: `${title}. ${remedy}`, requestId });
-	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code } };
+	return { status, headers: { 'content-type': 'application/json' }, body, record: { code } };
 }
 
 /** Codes about the body, for which a gateway would return the same JSON. */
@@ -232,7 +232,7 @@ const inflating: ReadonlySet<RejectionCode> = new Set<RejectionCode>(['body_not_
 
 function renderUnread({ status, code, message }: Rejection, requestId: string): HttpResponse {
 	const body = renderGatewayError({ status, code, message, requestId });
-	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code }, closesConnection: true };
+	return { status, headers: { 'content-type': 'application/json' }, body, record: { code }, closesConnection: true };
 }
 
 /** Replaces the upstream client's error, which names a provider, by one that names a gateway. */

@@ -20,13 +20,13 @@ import type { UpstreamResponse } from '../../core/upstream.ts';
 import { mostInputTokensOf, mostOutputTokensOf } from '../../policy/budgets/model-output-limits.ts';
 import type { BudgetSettings } from './gateway-settings.ts';
 
-type Hold = BudgetSettings['hold'];
+type Hold = BudgetSettings['reservation'];
 
 /** Maximum that all stores can hold, with room for sums. */
 const mostNanoUsd = 10n ** 15n;
 const mostChoices = 128;
 /** Maximum reported token count that the gateway trusts. */
-const mostTold = 1_000_000_000;
+const maxReported = 1_000_000_000;
 
 const models = ['gpt-4o-mini', 'o3', 'our-gpt', 'claude-sonnet-4-5', 'gemini-2.5-pro', 'no-such-model'];
 const numbers = ['1e308', '1e400', '-1e400', '1e25', '1e18', '9007199254740993', '2147483648', '2147483647', '1000000', '129', '128', '2'];
@@ -35,7 +35,7 @@ const number = fc.constantFrom(...numbers, ...others);
 const members = ['n', 'max_tokens', 'max_completion_tokens', 'candidateCount', 'maxOutputTokens', 'reasoning_effort', 'top_logprobs'];
 
 const inferenceRequest = fc.record({
-	hold: fc.constantFrom<Hold>('estimate', 'worst_case'),
+	reservation: fc.constantFrom<Hold>('estimate', 'worst_case'),
 	path: fc.constantFrom(chatPath, messagesPath),
 	model: fc.constantFrom(...models),
 	fields: fc.dictionary(fc.constantFrom(...members), number, { maxKeys: 3 }),
@@ -43,7 +43,7 @@ const inferenceRequest = fc.record({
 	isStreaming: fc.boolean(),
 	parts: fc.constantFrom(0, 1, 3000),
 	ending: fc.constantFrom('unanswered', 'left', 'cut', 'untold', 'told'),
-	told: fc.tuple(number, number, number),
+	reported: fc.tuple(number, number, number),
 });
 
 function bodyOf({ path, model, fields, budget, isStreaming, parts }: InferenceRequest): string {
@@ -60,7 +60,7 @@ function bodyOf({ path, model, fields, budget, isStreaming, parts }: InferenceRe
 
 type InferenceRequest = typeof inferenceRequest extends fc.Arbitrary<infer T> ? T : never;
 
-function responseOf({ told: [one, other, total], ending, isStreaming }: InferenceRequest): UpstreamResponse {
+function responseOf({ reported: [one, other, total], ending, isStreaming }: InferenceRequest): UpstreamResponse {
 	const usage = [
 		`"usage":{"prompt_tokens":${one},"completion_tokens":${other},"total_tokens":${total},"input_tokens":${one},"output_tokens":${other},"cache_read_input_tokens":${total}}`,
 		`"usageMetadata":{"promptTokenCount":${one},"candidatesTokenCount":${other},"totalTokenCount":${total}}`,
@@ -79,10 +79,10 @@ function responseOf({ told: [one, other, total], ending, isStreaming }: Inferenc
 	return sseResponse(stream);
 }
 
-function benchOf(hold: Hold, monthlyBudgetUsd: string | null): GatewayBench {
+function benchOf(reservation: Hold, monthlyBudgetUsd: string | null): GatewayBench {
 	const unlimited = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd };
 	return new GatewayBench({
-		budgets: { ...testSettings.budgets, hold, unknownPrice: 'default_rate' },
+		budgets: { ...testSettings.budgets, reservation, unknownPrice: 'default_rate' },
 		tiers: { sandbox: unlimited, standard: unlimited },
 	});
 }
@@ -90,7 +90,7 @@ function benchOf(hold: Hold, monthlyBudgetUsd: string | null): GatewayBench {
 it('whatever numbers a request has, it causes no internal error, and no amount exceeds what a request can cost', async () => {
 	await fc.assert(
 		fc.asyncProperty(inferenceRequest, async (requested) => {
-			const bench = benchOf(requested.hold, '500000000');
+			const bench = benchOf(requested.reservation, '500000000');
 			let gone: (() => void) | undefined;
 			bench.respond = (request) => {
 				request.onSent?.();
@@ -109,14 +109,14 @@ it('whatever numbers a request has, it causes no internal error, and no amount e
 			// The gateway reads on for a while after the client disconnects.
 			bench.clock.advance(10_000);
 			await bench.gateway.settled();
-			for (const { holdNanoUsd, model, closed } of (await bench.ledger.list({ limit: 9 })).rows) {
-				expect(holdNanoUsd).toBeLessThanOrEqual(mostNanoUsd);
+			for (const { reservedNanoUsd, model, closed } of (await bench.ledger.list({ limit: 9 })).rows) {
+				expect(reservedNanoUsd).toBeLessThanOrEqual(mostNanoUsd);
 				if (closed === undefined) throw new Error('a call has ended, and its row has not');
 				const { usage, costNanoUsd, isEstimated } = closed;
 				expect(costNanoUsd).toBeGreaterThanOrEqual(0n);
 				expect(costNanoUsd).toBeLessThanOrEqual(mostNanoUsd);
 				for (const tokens of Object.values(usage)) {
-					expect(Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= 2 * mostTold).toBe(true);
+					expect(Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= 2 * maxReported).toBe(true);
 				}
 				if (!isEstimated || requested.ending === 'told') continue;
 				expect(usage.inputTokens).toBeLessThanOrEqual(mostInputTokensOf(model));
@@ -145,8 +145,8 @@ function sentTo({ sent: [request] }: GatewayBench): string {
 }
 
 async function costOf(bench: GatewayBench): Promise<readonly unknown[]> {
-	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
-	return [row?.closed?.usage.inputTokens, row?.closed?.usage.outputTokens, row?.closed?.costNanoUsd];
+	const [entry] = (await bench.ledger.list({ limit: 1 })).rows;
+	return [entry?.closed?.usage.inputTokens, entry?.closed?.usage.outputTokens, entry?.closed?.costNanoUsd];
 }
 
 describe('a client that disconnects before the first byte', () => {

@@ -22,7 +22,7 @@ import type { HttpResponse } from '../../core/handler.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { CountersUnreachable } from '../../stores/contracts/admission.ts';
-import type { Ledger, LedgerRow } from '../../stores/contracts/ledger.ts';
+import type { Ledger, LedgerEntry } from '../../stores/contracts/ledger.ts';
 import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
 import { restoreMissing } from '../../stores/restoring-admission.ts';
 import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
@@ -42,7 +42,7 @@ function budgets(settings: Partial<BudgetSettings>): BudgetSettings {
 		isEnabled: true,
 		warningThresholdPercent: 80,
 		hardLimitPercent: 100,
-		hold: 'estimate',
+		reservation: 'estimate',
 		onStreamOver: 'extend',
 		unknownPrice: 'allow',
 		defaultRate: { inputUsd: '10.00', outputUsd: '50.00' },
@@ -78,7 +78,7 @@ function sentBody(bench: GatewayBench, index: number): string {
 	return Buffer.isBuffer(body) ? body.toString() : '';
 }
 
-async function rowsOf(bench: GatewayBench): Promise<readonly LedgerRow[]> {
+async function rowsOf(bench: GatewayBench): Promise<readonly LedgerEntry[]> {
 	await bench.gateway.settled();
 	return (await bench.ledger.list({ limit: 100 })).rows;
 }
@@ -87,20 +87,20 @@ async function spentOf(bench: GatewayBench): Promise<{ settled: bigint; held: bi
 	await bench.gateway.settled();
 	const period = periodOf(bench.clock.nowMs());
 	const [reading] = (await bench.admission.read('team-1', [{ budget: 'all', period }])).budgets;
-	return { settled: reading?.settledNanoUsd ?? -1n, held: reading?.heldNanoUsd ?? -1n };
+	return { settled: reading?.settledNanoUsd ?? -1n, held: reading?.reservedNanoUsd ?? -1n };
 }
 
 describe('an admitted request', () => {
 	it('has one ledger entry, open while it runs and closed with the usage that the provider reported', async () => {
 		const bench = new GatewayBench();
-		let rowWhileRunning: LedgerRow | undefined;
+		let entryWhileRunning: LedgerEntry | undefined;
 		bench.respond = async () => {
-			[rowWhileRunning] = (await bench.ledger.list({ limit: 1 })).rows;
+			[entryWhileRunning] = (await bench.ledger.list({ limit: 1 })).rows;
 			return jsonResponse(200, respondWithUsage);
 		};
 		const response = await ask(bench, chatPath, chatBody);
-		expect(response.facts).toMatchObject({ inputTokens: 1000, outputTokens: 500, costNanoUsd: costOfUsage });
-		expect(rowWhileRunning).toMatchObject({ team: 'team-1', clientId: 'client-1', model: 'gpt-5', closed: undefined });
+		expect(response.record).toMatchObject({ inputTokens: 1000, outputTokens: 500, costNanoUsd: costOfUsage });
+		expect(entryWhileRunning).toMatchObject({ team: 'team-1', clientId: 'client-1', model: 'gpt-5', closed: undefined });
 		const rows = await rowsOf(bench);
 		expect(rows[0]?.priceVersion).toMatch(/^default:\d{4}-\d{2}-\d{2}$/);
 		expect(rows).toMatchObject([
@@ -148,7 +148,7 @@ describe('an admitted request', () => {
 			const bench = new GatewayBench(isEnforced === undefined ? {} : { guardrails: guardrailsWith({ isEnforced }) });
 			bench.respond = () => jsonResponse(200, '{"type":"message","usage":{"input_tokens":1000,"output_tokens":500},}');
 			expect(summaryOf(await ask(bench, chatPath, chatBody.replace('gpt-5', 'claude-sonnet-4-5')))).toBe('502 provider_response_invalid');
-			const closed = (await rowsOf(bench)).map((row) => row.closed);
+			const closed = (await rowsOf(bench)).map((entry) => entry.closed);
 			expect(closed).toMatchObject([
 				{ outcome: 'complete', status: 502, usage: { inputTokens: 1000, outputTokens: 500 }, isEstimated: false },
 			]);
@@ -172,10 +172,10 @@ describe('an admitted request', () => {
 			return Promise.reject(new UpstreamError('provider_first_byte_timeout'));
 		};
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(504);
-		const [row] = await rowsOf(bench);
-		expect(row?.closed).toMatchObject({ outcome: 'broken', status: 504, isEstimated: true, costNanoUsd: row?.holdNanoUsd });
-		expect(row?.holdNanoUsd).toBeGreaterThan(0n);
-		expect(await spentOf(bench)).toEqual({ settled: row?.holdNanoUsd, held: 0n });
+		const [entry] = await rowsOf(bench);
+		expect(entry?.closed).toMatchObject({ outcome: 'broken', status: 504, isEstimated: true, costNanoUsd: entry?.reservedNanoUsd });
+		expect(entry?.reservedNanoUsd).toBeGreaterThan(0n);
+		expect(await spentOf(bench)).toEqual({ settled: entry?.reservedNanoUsd, held: 0n });
 	});
 
 	it('is rejected while its counters can be neither read nor restored', async () => {
@@ -203,25 +203,25 @@ describe('an admitted request', () => {
 
 describe('a request whose entry proves to be lost when it is about to be sent', () => {
 	it('is not sent, costs nothing, and is no failure of its provider', async () => {
-		const kept = createMemoryLedger();
+		const retained = createMemoryLedger();
 		const failure = new UpstreamError('records_unavailable');
 		const ledger: Ledger = {
-			...kept,
-			open(row) {
-				void kept.open(row);
+			...retained,
+			open(entry) {
+				void retained.open(entry);
 				return { failure };
 			},
 		};
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) }, { ledger });
-		let left = 0;
+		let remaining = 0;
 		bench.respond = (request) => {
 			request.onSent?.();
-			left++;
+			remaining++;
 			return jsonResponse(200, respondWithUsage);
 		};
-		expect([summaryOf(await ask(bench, chatPath, chatBody)), bench.sent.length, left]).toEqual(['503 records_unavailable', 1, 0]);
+		expect([summaryOf(await ask(bench, chatPath, chatBody)), bench.sent.length, remaining]).toEqual(['503 records_unavailable', 1, 0]);
 		await bench.gateway.settled();
-		const { rows } = await kept.list({ limit: 9 });
+		const { rows } = await retained.list({ limit: 9 });
 		expect(rows.map(({ closed }) => [closed?.outcome, closed?.status, closed?.costNanoUsd])).toEqual([['not_sent', 503, 0n]]);
 		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
 	});
@@ -230,12 +230,12 @@ describe('a request whose entry proves to be lost when it is about to be sent', 
 describe('a rejected request', () => {
 	it('by requests a minute: the spec’s body, true header fields, no entry, no provider', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 2 }) });
-		const left: unknown[] = [];
+		const remaining: unknown[] = [];
 		for (let inferenceRequest = 0; inferenceRequest < 2; inferenceRequest++) {
-			left.push((await ask(bench, chatPath, chatBody)).headers['x-ratelimit-remaining-requests']);
+			remaining.push((await ask(bench, chatPath, chatBody)).headers['x-ratelimit-remaining-requests']);
 		}
 		const rejected = await ask(bench, chatPath, chatBody);
-		expect(left).toEqual(['1', '0']);
+		expect(remaining).toEqual(['1', '0']);
 		expect([rejected.status, rejected.headers['x-ratelimit-remaining-requests']]).toEqual([429, '0']);
 		const reason = 'RPM limit exceeded (2/2 requests per minute)';
 		const retryAfterSeconds = Number(rejected.headers['retry-after']);
@@ -308,14 +308,14 @@ describe('a rejected request', () => {
 		['"inference_geo":"us"', 400],
 		['"service_tier":null', 200],
 	])('by %s, if a request must not cost more than it reserves: %i', async (field, status) => {
-		const worst = { tiers: tiers({ monthlyBudgetUsd: '1000' }), budgets: budgets({ hold: 'worst_case' }) };
+		const worst = { tiers: tiers({ monthlyBudgetUsd: '1000' }), budgets: budgets({ reservation: 'worst_case' }) };
 		const override = { model: 'gpt-5', version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 		const surcharged = chatBody.replace('{', `{${field},`);
 		for (const [bench, expected] of [
 			[new GatewayBench(worst), status],
 			[new GatewayBench(worst, teams({ priceOverride: () => override })), 200],
 			[new GatewayBench({ ...worst, budgets: budgets({}) }), 200],
-			[new GatewayBench({ budgets: budgets({ hold: 'worst_case' }) }), 200],
+			[new GatewayBench({ budgets: budgets({ reservation: 'worst_case' }) }), 200],
 		] as const) {
 			bench.respond = () => jsonResponse(200, respondWithUsage);
 			const response = await ask(bench, chatPath, surcharged);
@@ -336,7 +336,7 @@ describe('a rejected request', () => {
 			bench.respond = () => jsonResponse(200, respondWithUsage);
 			expect((await ask(bench, chatPath, unknown)).headers['x-gateway-warnings']).toBe(warning);
 			await ask(bench, chatPath, unknown);
-			expect((await rowsOf(bench)).map((row) => [row.priceVersion, row.closed?.costNanoUsd])).toEqual([
+			expect((await rowsOf(bench)).map((entry) => [entry.priceVersion, entry.closed?.costNanoUsd])).toEqual([
 				[version, cost],
 				[version, cost],
 			]);
@@ -364,10 +364,10 @@ describe('a budget', () => {
 	});
 
 	it('with worst-case reservations is never exceeded: the request gets a cap, and is rejected before it could exceed', async () => {
-		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }), budgets: budgets({ hold: 'worst_case' }) });
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }), budgets: budgets({ reservation: 'worst_case' }) });
 		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('429 budget_exceeded');
 		expect(bench.sent).toEqual([]);
-		const roomy = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '5.00' }), budgets: budgets({ hold: 'worst_case' }) });
+		const roomy = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '5.00' }), budgets: budgets({ reservation: 'worst_case' }) });
 		const whole = await ask(roomy, chatPath, chatBody);
 		expect([whole.status, whole.headers['x-gateway-warnings']]).toEqual([200, 'the output is capped at 128000 tokens, for a budget']);
 		expect(JSON.parse(sentBody(roomy, 0))).toMatchObject({ model: 'gpt-5', max_completion_tokens: 128_000 });
@@ -389,9 +389,9 @@ describe('a budget', () => {
 		expect(reader.ending).toBe(onStreamOver === 'stop' ? 'ended' : 'open');
 		if (onStreamOver === 'stop') expect(reader.text).toMatch(/data: \{"error":\{[^\n]*"code":"budget_exceeded"[^\n]*\n\n$/);
 		else upstream.sink?.fail(new UpstreamError('provider_disconnected'));
-		const [row] = await rowsOf(bench);
-		expect(row?.closed).toMatchObject({ outcome: 'broken', isEstimated: true });
-		expect(row?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(1000);
+		const [entry] = await rowsOf(bench);
+		expect(entry?.closed).toMatchObject({ outcome: 'broken', isEstimated: true });
+		expect(entry?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(1000);
 	});
 });
 
@@ -419,10 +419,10 @@ describe('a stream', () => {
 		const { flow } = readStream(await ask(bench, chatPath, chatBody.replace('{', '{"stream":true,')));
 		for (let part = 0; part < 40; part++) upstream.write(chunk('four'));
 		flow.cancel();
-		const [row] = await rowsOf(bench);
-		expect(row?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true });
-		expect(row?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(40);
-		expect(row?.closed?.costNanoUsd).toBeGreaterThan(0n);
+		const [entry] = await rowsOf(bench);
+		expect(entry?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true });
+		expect(entry?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(40);
+		expect(entry?.closed?.costNanoUsd).toBeGreaterThan(0n);
 	});
 
 	it('of a provider that rejects the usage option does not get it', async () => {

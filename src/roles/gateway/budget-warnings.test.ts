@@ -20,19 +20,19 @@ test('each budget that a settlement moves to its threshold has one line and one 
 	const log = createRememberedLog();
 	const metrics = createMetrics();
 	const warn = budgetWarnings(metrics, log);
-	const book = (all: bigint, ofModel: bigint): void => {
+	const settle = (all: bigint, ofModel: bigint): void => {
 		const readings = [
-			{ budget: 'all', period, settledNanoUsd: all, heldNanoUsd: 0n },
-			{ budget: 'model:gpt-4o', period, settledNanoUsd: ofModel, heldNanoUsd: 5n },
-			{ budget: 'model:other', period, settledNanoUsd: 10n ** 15n, heldNanoUsd: 0n },
+			{ budget: 'all', period, settledNanoUsd: all, reservedNanoUsd: 0n },
+			{ budget: 'model:gpt-4o', period, settledNanoUsd: ofModel, reservedNanoUsd: 5n },
+			{ budget: 'model:other', period, settledNanoUsd: 10n ** 15n, reservedNanoUsd: 0n },
 		];
 		warn({ team: 'red', costNanoUsd: 100_000_000n, readings }, both);
 	};
-	book(7_000_000_000n, 799_999_999n);
+	settle(7_000_000_000n, 799_999_999n);
 	expect(log.lines).toEqual([]);
-	book(7_100_000_000n, 800_000_000n);
-	book(7_200_000_000n, 900_000_000n);
-	book(8_000_000_001n, 1_000_000_000n);
+	settle(7_100_000_000n, 800_000_000n);
+	settle(7_200_000_000n, 900_000_000n);
+	settle(8_000_000_001n, 1_000_000_000n);
 	expect(log.lines.map(({ level, event, fields }) => [level, event, fields])).toEqual([
 		['warn', 'budget warning', { team: 'red', budget: 'cap', percent: 80, spentUsd: '0.80', limitUsd: '1.00' }],
 		['warn', 'budget warning', { team: 'red', budget: 'whole', percent: 80, spentUsd: '8.000000001', limitUsd: '10.00' }],

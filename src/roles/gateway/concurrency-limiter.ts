@@ -48,7 +48,7 @@ export class ConcurrencyLimiter {
 			this.#give(share, scope);
 			return undefined;
 		}
-		if (maxQueued === 0 || (this.#queued >= maxQueued && !this.#makeRoomFor(share))) {
+		if (maxQueued === 0 || (this.#queued >= maxQueued && !this.#freeCapacityFor(share))) {
 			this.#forgetIdle(share);
 			return Promise.resolve(busy());
 		}
@@ -79,7 +79,7 @@ export class ConcurrencyLimiter {
 	#give(share: TeamShare, scope: RequestScope): void {
 		this.#inFlight++;
 		share.inFlight++;
-		scope.holdSlot(share);
+		scope.trackSlot(share);
 	}
 
 	#release(share: TeamShare): void {
@@ -101,7 +101,7 @@ export class ConcurrencyLimiter {
 	}
 
 	/** Excludes a team that would then have the same share as the other one: both would replace each other's requests forever. */
-	#makeRoomFor(share: TeamShare): boolean {
+	#freeCapacityFor(share: TeamShare): boolean {
 		const other = largest(this.#waiting);
 		if (other.size <= share.size + 1) return false;
 		other.queue.newest?.reject();

@@ -17,13 +17,13 @@ it.each([
 	['Anthropic', messagesPath, 'claude-opus-4-8', messageTurns],
 	['Anthropic, asked to count', `${messagesPath}/count_tokens`, 'claude-opus-4-8', messageTurns],
 ])('%s gets every other byte', async (_vendor, path, model, turns) => {
-	for (const [mark, kept] of [
+	for (const [mark, retained] of [
 		[`,${signed}`, ''],
 		[',"extra_content":{"mine":1}', ',"extra_content":{"mine":1}'],
 	] as const) {
 		const bench = new GatewayBench();
 		await bench.ask(path, `{ "model":"${model}",${turns(mark)} }`);
-		expect(bench.sent.map(sentText)).toEqual([`{ "model":"${model}",${turns(kept)} }`]);
+		expect(bench.sent.map(sentText)).toEqual([`{ "model":"${model}",${turns(retained)} }`]);
 	}
 });
 
@@ -38,14 +38,14 @@ it('Gemini gets its signature back, and the next target of the rule does not', a
 });
 
 it('if the model’s name is unknown, the configured capabilities decide', async () => {
-	for (const [knownAs, isKept] of [
+	for (const [knownAs, isRetained] of [
 		['gemini-3-pro', true],
 		['gpt-5', false],
 	] as const) {
-		const providers = testSettings.providers.map((one) => ({ ...one, modelFacts: { 'our-gpt': { knownAs } } }));
+		const providers = testSettings.providers.map((one) => ({ ...one, modelCapabilities: { 'our-gpt': { knownAs } } }));
 		const bench = new GatewayBench({ providers });
 		bench.respond = () => jsonResponse(200, messageResponse);
 		await bench.ask(chatPath, `{"model":"our-gpt",${chatTurns(`,${signed}`)}}`);
-		expect(bench.sent.map((request) => sentText(request).includes('c2ln'))).toEqual([isKept]);
+		expect(bench.sent.map((request) => sentText(request).includes('c2ln'))).toEqual([isRetained]);
 	}
 });

@@ -46,9 +46,9 @@ describe('counting tokens', () => {
 	it.each(['gpt-5', 'gemini-3', 'our-gpt'])('is estimated for %s, and marked, without an upstream request', async (model) => {
 		const bench = new GatewayBench();
 		const response = await bench.ask(path, of(model));
-		const told = JSON.parse(textOf(response)) as Record<string, number>;
-		expect([response.status, Object.keys(told), bench.sent]).toEqual([200, ['input_tokens'], []]);
-		expect(told['input_tokens']).toBeGreaterThan(10);
+		const reported = JSON.parse(textOf(response)) as Record<string, number>;
+		expect([response.status, Object.keys(reported), bench.sent]).toEqual([200, ['input_tokens'], []]);
+		expect(reported['input_tokens']).toBeGreaterThan(10);
 		expect(response.headers['x-gateway-warnings']).toMatch(/^input_tokens: estimated/);
 	});
 
@@ -110,7 +110,7 @@ describe('counting tokens', () => {
 			return admit(request);
 		};
 		const response = await bench.ask(path, body);
-		expect([response.status, response.headers['x-gateway-provider'], response.facts?.upstreamStatus]).toEqual([
+		expect([response.status, response.headers['x-gateway-provider'], response.record?.upstreamStatus]).toEqual([
 			200,
 			'provider_b',
 			undefined,
@@ -142,9 +142,9 @@ describe('counting tokens', () => {
 		['a page', 200, { 'content-type': 'text/html' }, '<html>', '200 with `text/html`'],
 		['JSON that is no object', 200, {}, '[14]', 'not a JSON object'],
 		['a redirect', 302, { location: 'https://elsewhere.test/' }, '', '302'],
-	] as const)('does not pass %s on as a count', async (_name, status, headers, told, why) => {
+	] as const)('does not pass %s on as a count', async (_name, status, headers, reported, why) => {
 		const bench = new GatewayBench();
-		bench.respond = () => jsonResponse(status, told, headers);
+		bench.respond = () => jsonResponse(status, reported, headers);
 		const response = await bench.ask(path, body);
 		expect([summaryOf(response), response.headers['location']]).toEqual(['502 provider_response_invalid', undefined]);
 		expect(textOf(response)).toContain(why);

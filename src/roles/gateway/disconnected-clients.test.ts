@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 import type { ByteFlow } from '../../core/handler.ts';
-import type { LedgerRow } from '../../stores/contracts/ledger.ts';
+import type { LedgerEntry } from '../../stores/contracts/ledger.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
 const chunk = (text: string): string => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}],"usage":null}\n\n`;
@@ -41,7 +41,7 @@ async function startStream(settings: Partial<GatewaySettings> = {}): Promise<Str
 	return { bench, upstream, reader, flow };
 }
 
-async function closedRow(bench: GatewayBench): Promise<LedgerRow['closed']> {
+async function closedEntry(bench: GatewayBench): Promise<LedgerEntry['closed']> {
 	await bench.gateway.settled();
 	return (await bench.ledger.list({ limit: 1 })).rows[0]?.closed;
 }
@@ -57,7 +57,7 @@ it('a non-streaming request whose client disconnects after it was sent is record
 	await settle();
 	disconnect?.();
 	await pending;
-	expect(await closedRow(bench)).toMatchObject({ outcome: 'client_closed', status: 499, isEstimated: true });
+	expect(await closedEntry(bench)).toMatchObject({ outcome: 'client_closed', status: 499, isEstimated: true });
 });
 
 it('a non-streaming request that a shutdown ends is recorded as broken', async () => {
@@ -70,14 +70,14 @@ it('a non-streaming request that a shutdown ends is recorded as broken', async (
 	await settle();
 	bench.gateway.endInFlightRequests();
 	await pending;
-	expect(await closedRow(bench)).toMatchObject({ outcome: 'broken', status: 503, isEstimated: true });
+	expect(await closedEntry(bench)).toMatchObject({ outcome: 'broken', status: 503, isEstimated: true });
 });
 
 it('a stream that a shutdown ends is charged its reservation, not the maximum output since', async () => {
 	const { bench, upstream } = await startStream();
 	upstream.write(chunk('four'));
 	bench.gateway.endInFlightRequests();
-	expect(await closedRow(bench)).toMatchObject({ outcome: 'broken', isEstimated: true, usage: { outputTokens: 1024 } });
+	expect(await closedEntry(bench)).toMatchObject({ outcome: 'broken', isEstimated: true, usage: { outputTokens: 1024 } });
 });
 
 it('a stream whose slow client disconnects before the usage does not wait until that client reads', async () => {
@@ -89,7 +89,7 @@ it('a stream whose slow client disconnects before the usage does not wait until 
 	expect(upstream).toMatchObject({ resumeCount: 1, isCancelled: false });
 	expect(upstream.write(': idle\n\n')).toBe(true);
 	upstream.write(usageChunk);
-	expect(await closedRow(bench)).toMatchObject({ outcome: 'client_closed', isEstimated: false, usage: { outputTokens: 500 } });
+	expect(await closedEntry(bench)).toMatchObject({ outcome: 'client_closed', isEstimated: false, usage: { outputTokens: 500 } });
 });
 
 it('under enforcement an event without an end is blocked as soon as more than 4 MiB of it arrived', async () => {

@@ -106,7 +106,10 @@ const guardrails = guardrailsWith({
 const variants: readonly Partial<GatewaySettings>[] = [
 	{},
 	{ isTranslationStrict: true, unregisteredClients: 'reject', guardrails },
-	{ budgets: { ...testSettings.budgets, hold: 'worst_case', unknownPrice: 'reject' }, guardrails: { ...guardrails, unreadable: 'block' } },
+	{
+		budgets: { ...testSettings.budgets, reservation: 'worst_case', unknownPrice: 'reject' },
+		guardrails: { ...guardrails, unreadable: 'block' },
+	},
 	{
 		routing: {
 			providerHeader: 'optional',
@@ -213,14 +216,14 @@ async function createRig(variant: Partial<GatewaySettings>): Promise<Rig> {
 	return { bench, explain };
 }
 
-type Told = readonly [policy: string, category: string, action: string];
+type Reported = readonly [policy: string, category: string, action: string];
 
-function guardrailsOf({ guardrails: explained }: Explanation): readonly Told[] {
+function guardrailsOf({ guardrails: explained }: Explanation): readonly Reported[] {
 	return (explained?.findings ?? []).map(({ policy, category, action }) => [policy, category, action]);
 }
 
 /** Returns the guardrail log lines of the request. */
-function reported({ log }: GatewayBench, requestId: string): readonly Told[] {
+function reported({ log }: GatewayBench, requestId: string): readonly Reported[] {
 	return log.lines
 		.filter(({ event, fields }) => event === 'guardrail assessment' && fields['requestId'] === requestId && fields['stage'] === 'input')
 		.map(({ fields }) => [String(fields['policy']), String(fields['category']), String(fields['action'])]);
@@ -273,10 +276,10 @@ test('500 requests of a generated corpus end as they were explained, and explain
 		const { outcome, route, upstream, team } = explained;
 		expect(outcome.admitted, `call ${what}`).toBe(sent !== undefined);
 		if (sent === undefined) {
-			expect([outcome.status, outcome.code], `call ${what}`).toEqual([response.status, response.facts?.code]);
+			expect([outcome.status, outcome.code], `call ${what}`).toEqual([response.status, response.record?.code]);
 		} else {
 			const bytes = sent.body as Buffer;
-			expect([upstream?.bytes, team?.id], `call ${what}`).toEqual([bytes.length, response.facts?.team]);
+			expect([upstream?.bytes, team?.id], `call ${what}`).toEqual([bytes.length, response.record?.team]);
 			expect(upstream?.differences, `call ${what}`).toEqual(differencesOf(JSON.parse(String(body)), JSON.parse(String(bytes)), 200));
 			const target = route?.targets.find(({ code }) => code === null);
 			const origin = providers.find(({ name }) => name === target?.provider)?.baseUrl ?? '';
@@ -339,7 +342,7 @@ describe('an explanation', () => {
 	});
 
 	test('has the numbers: limits, price, reservation and the body to send', async () => {
-		const { explain } = await createRig({ budgets: { ...testSettings.budgets, hold: 'worst_case' } });
+		const { explain } = await createRig({ budgets: { ...testSettings.budgets, reservation: 'worst_case' } });
 		const body = Buffer.from('{"model":"gpt-5","stream":true,"messages":[{"role":"user","content":"hi"}]}');
 		const explained = await explain({ of: { clientId: 'capped-bot' }, format: 'chat', body, headers: {} });
 		expect(explained).toMatchObject({

@@ -26,13 +26,13 @@ import { assembleParts, type GatewayParts } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { Guarding } from './guardrail-runner.ts';
 import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
-import { chooseTargets, isFirstChoice, routingFactsOf } from './stages/choose-targets.ts';
+import { chooseTargets, isFirstChoice, routingInputOf } from './stages/choose-targets.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
 import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
 import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
 import { bodyFor } from './stages/send-request.ts';
 import { maySkip } from './stages/take-target.ts';
-import { TrafficBook } from './traffic-resolver.ts';
+import { TrafficResolver } from './traffic-resolver.ts';
 import { UnpricedModels } from './unpriced-models.ts';
 
 export interface ExplainRequest {
@@ -71,7 +71,7 @@ export interface Explanation {
 	} | null;
 	readonly route: ExplainedRoute | null;
 	readonly price: ExplainedPrice | null;
-	readonly reservation: ExplainedHold | null;
+	readonly reservation: ExplainedReservation | null;
 	readonly limits: LimitsBody | null;
 	readonly guardrails: ExplainedGuardrails | null;
 	readonly upstream: ExplainedUpstream | null;
@@ -114,7 +114,7 @@ export interface ExplainedPrice {
 	}[];
 }
 
-export interface ExplainedHold {
+export interface ExplainedReservation {
 	readonly mode: 'estimate' | 'worst_case';
 	readonly amount_usd: string;
 	readonly input_tokens: number;
@@ -189,7 +189,7 @@ async function explain(
 	explained.request = { format: formatName, model: requested.model, streaming: requested.isStreaming, bytes: body.length };
 	const inferenceRequest = await explainGuardrails(requested, team.id, explained, parts, ports);
 	const targets = chooseTargets(inferenceRequest, team.id, parts);
-	const route = parts.routing.explain(routingFactsOf(inferenceRequest, team.id, parts));
+	const route = parts.routing.explain(routingInputOf(inferenceRequest, team.id, parts));
 	explained.route = {
 		decided_by: route.by,
 		rule: route.rule,
@@ -198,15 +198,15 @@ async function explain(
 	const prepared = prepareFirst(inferenceRequest, targets, team.id, parts);
 	const judged = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), parts);
 	explained.price = describePrice(prepared, judged);
-	explained.reservation = describeHold(judged, parts);
+	explained.reservation = describeReservation(judged, parts);
 	explained.upstream = describeUpstream(requested, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, parts)]);
-	const { terms, holds } = judged;
+	const { terms, reservations } = judged;
 	const reading = await ports.readCounters(
 		team.id,
-		holds.map(({ budget, period }) => ({ budget, period })),
+		reservations.map(({ budget, period }) => ({ budget, period })),
 	);
 	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
-	const rejected = judgeReading(reading, terms, holds);
+	const rejected = judgeReading(reading, terms, reservations);
 	if (rejected !== undefined) throw rejectionOf(rejected, judged);
 }
 
@@ -300,9 +300,9 @@ function describeTier({ upToInputTokens, inputPicoUsd, outputPicoUsd }: Price['t
 	};
 }
 
-function describeHold({ need }: AdmissionTerms, { settings }: GatewayParts): ExplainedHold {
+function describeReservation({ need }: AdmissionTerms, { settings }: GatewayParts): ExplainedReservation {
 	return {
-		mode: settings.budgets.hold,
+		mode: settings.budgets.reservation,
 		amount_usd: formatUsd(need.amountNanoUsd),
 		input_tokens: need.inputTokens,
 		output_tokens: need.outputTokens,
@@ -339,13 +339,13 @@ function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPo
 			grow: reject,
 			read: reject,
 			restore: reject,
-			rehold: reject,
+			restoreReservations: reject,
 			onReturn: reject,
 			close: reject,
 		},
 		ledger: { open: reject, close: reject, assess: reject },
 		unpriced: new UnpricedModels(),
-		traffic: new TrafficBook({ clock, log: silentLog, metrics: noMetrics, chance: () => 0 }),
+		traffic: new TrafficResolver({ clock, log: silentLog, metrics: noMetrics, chance: () => 0 }),
 		clock,
 		log: silentLog,
 		readiness: reject,

@@ -59,9 +59,9 @@ describe('a rule with several targets', () => {
 		['says that our key is wrong, as Google does, with status 400', googleError('API_KEY_INVALID'), 200],
 		['says with status 400 what the caller did wrong', googleError('FIELD_INVALID'), 400],
 		['echoes a caller who wrote of wrong keys', jsonResponse(400, JSON.stringify({ error: { message: '"API_KEY_INVALID"' } })), 400],
-	])('fails over only for errors that another provider may not have: the first %s', async (_name, told, status) => {
+	])('fails over only for errors that another provider may not have: the first %s', async (_name, reported, status) => {
 		const bench = benchWith({ targets: [{ provider: 'provider_c', model: 'gemini-3-pro', weight: 1 }, gpt] });
-		bench.respond = (request) => (hostOf(request) === 'c' ? told : jsonResponse(200, chatResponse));
+		bench.respond = (request) => (hostOf(request) === 'c' ? reported : jsonResponse(200, chatResponse));
 		expect((await ask(bench)).status).toBe(status);
 	});
 
@@ -147,8 +147,8 @@ describe('a rule with several targets', () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
 		bench.respond = (request) => (hostOf(request) === 'b' ? jsonResponse(500, '{}') : jsonResponse(200, messageResponse));
 		const { open } = bench.ledger;
-		const rejecting = vi.spyOn(bench.ledger, 'open').mockImplementation((row) => {
-			return row.provider === 'provider_a' ? Promise.reject(new UpstreamError('records_unavailable')) : open.call(bench.ledger, row);
+		const rejecting = vi.spyOn(bench.ledger, 'open').mockImplementation((entry) => {
+			return entry.provider === 'provider_a' ? Promise.reject(new UpstreamError('records_unavailable')) : open.call(bench.ledger, entry);
 		});
 		onTestFinished(() => rejecting.mockRestore());
 		const response = await ask(bench);
@@ -220,7 +220,7 @@ describe('admission of the next target uses', () => {
 	});
 
 	it('its own price, under worst-case reservations: the possible cost of two targets together never exceeds the limit', async () => {
-		const bench = benchWith({ monthlyBudgetUsd: '0.05', budgets: { hold: 'worst_case' } });
+		const bench = benchWith({ monthlyBudgetUsd: '0.05', budgets: { reservation: 'worst_case' } });
 		bench.respond = (request) =>
 			hostOf(request) === 'b' ? sentThenLost(request, 'provider_first_byte_timeout') : jsonResponse(200, messageResponse);
 		const body = JSON.stringify({ ...JSON.parse(chatBody), max_tokens: 2000 });
@@ -228,8 +228,8 @@ describe('admission of the next target uses', () => {
 		// 2000 output tokens cost 0.02 USD at the first target and 0.03 at the second, plus the input.
 		expect(response.status).toBe(504);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
-		const [row] = await rowsOf(bench);
-		expect(await readingOf(bench, 'all')).toEqual([`${row?.closed?.costNanoUsd} 0`]);
+		const [entry] = await rowsOf(bench);
+		expect(await readingOf(bench, 'all')).toEqual([`${entry?.closed?.costNanoUsd} 0`]);
 	});
 
 	it('an unknown price, if such requests are rejected', async () => {

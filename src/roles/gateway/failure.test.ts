@@ -84,7 +84,7 @@ describe('upstream and internal failures', () => {
 			await settle();
 			expect(bench.gateway.inFlightRequests()).toBe(1);
 			leave?.();
-			expect((await pending).facts?.code).toBe('client_closed');
+			expect((await pending).record?.code).toBe('client_closed');
 			expect(hasBegun ? body.isCancelled : aborts === 1).toBe(true);
 			expect(bench.gateway.inFlightRequests()).toBe(0);
 		}
@@ -99,7 +99,7 @@ describe('upstream and internal failures', () => {
 		await settle();
 		response.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body });
 		leave?.();
-		expect((await pending).facts?.code).toBe('client_closed');
+		expect((await pending).record?.code).toBe('client_closed');
 		expect([body.isCancelled, bench.gateway.inFlightRequests()]).toEqual([true, 0]);
 	});
 

@@ -34,14 +34,14 @@ const soonSeconds = '1';
 /** Renders the response to a request that threw. */
 export function renderFailure(cause: unknown, request: HttpRequest, recorder: RequestRecorder, ports: GatewayPorts): HttpResponse {
 	const error = describeFailure(cause, request.id);
-	const { facts } = recorder;
+	const { record } = recorder;
 	recorder.report(error.code);
-	reportFailure(cause, request.id, facts, ports.log);
+	reportFailure(cause, request.id, record, ports.log);
 	const headers = responseHeaders(request, recorder, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';
 	if (isPage(error.code, request.headers)) {
 		const page = renderEdgeRejection(cause, request.id);
-		return { ...page, headers: { ...page.headers, ...headers }, facts };
+		return { ...page, headers: { ...page.headers, ...headers }, record };
 	}
 	headers['content-type'] = 'application/json';
 	const retryAfterSeconds = cause instanceof Rejection ? cause.retryAfterSeconds : undefined;
@@ -50,7 +50,7 @@ export function renderFailure(cause: unknown, request: HttpRequest, recorder: Re
 	if (cause instanceof Rejection) Object.assign(headers, cause.headers);
 	// Exact response of the earlier release (Spec: Endpoints, provider routing).
 	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
-	return { status: error.status, headers, body, facts, closesConnection: error.code === 'body_too_large' };
+	return { status: error.status, headers, body, record, closesConnection: error.code === 'body_too_large' };
 }
 
 function isPage(code: string, headers: HeaderFields): boolean {
@@ -67,9 +67,9 @@ export function describeFailure(cause: unknown, requestId: string): GatewayError
 	}
 	const { title, remedy } = cause instanceof Rejection ? rejections[cause.code] : upstreamErrors[cause.code];
 	const message = cause.message === title ? `${title}. ${remedy}` : cause.message;
-	const told = { status: cause.status, code: cause.code, message, requestId };
-	if (cause instanceof UpstreamError) return told;
-	return { ...told, param: cause.param, details: cause.details, members: cause instanceof LimitRejection ? cause.members : undefined };
+	const reported = { status: cause.status, code: cause.code, message, requestId };
+	if (cause instanceof UpstreamError) return reported;
+	return { ...reported, param: cause.param, details: cause.details, members: cause instanceof LimitRejection ? cause.members : undefined };
 }
 
 /** Logs the details that clients do not get: the cause of a provider failure, and the stack of an internal error. */

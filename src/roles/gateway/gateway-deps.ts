@@ -1,7 +1,7 @@
 import { noMetrics } from '../../core/metrics.ts';
 import { DefaultOutputCaps } from '../../policy/budgets/default-output-caps.ts';
-import { PriceBook } from '../../policy/budgets/price-resolver.ts';
-import { TermsBook } from '../../policy/limits/terms-resolver.ts';
+import { PriceResolver } from '../../policy/budgets/price-resolver.ts';
+import { TermsResolver } from '../../policy/limits/terms-resolver.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
@@ -9,7 +9,7 @@ import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { GatewayWork } from './gateway-work.ts';
 import { Guarding } from './guardrail-runner.ts';
-import { ModelFactsBook } from './model-capability-resolver.ts';
+import { ModelCapabilityResolver } from './model-capability-resolver.ts';
 import { RequestMetricsByModel } from './model-metrics.ts';
 import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
 import type { ProviderTraffic } from './traffic-resolver.ts';
@@ -22,15 +22,15 @@ export interface GatewayParts {
 	readonly invokeScope: string;
 	readonly routing: Routing;
 	readonly providers: ReadonlyMap<string, Provider>;
-	readonly modelFacts: ModelFactsBook;
+	readonly modelCapabilities: ModelCapabilityResolver;
 	/** Models that the configuration names, each as `provider/model`. */
 	readonly configuredModels: ReadonlySet<string>;
 	/** Retries, health and concurrency of each provider, by name. */
 	readonly traffic: ReadonlyMap<string, BoundTraffic>;
 	readonly timeouts: AttemptTimeouts;
 	readonly work: GatewayWork;
-	readonly terms: TermsBook;
-	readonly prices: PriceBook;
+	readonly terms: TermsResolver;
+	readonly prices: PriceResolver;
 	readonly defaultOutputCaps: DefaultOutputCaps;
 	readonly requestMetrics: RequestMetricsByModel;
 	readonly warnOfBudgets: WarnOfBudgets;
@@ -45,19 +45,19 @@ export interface BoundTraffic {
 }
 
 export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): GatewayParts {
-	const prices = new PriceBook(settings.budgets, (provider, model) => ports.teams.priceOverride(provider, model));
+	const prices = new PriceResolver(settings.budgets, (provider, model) => ports.teams.priceOverride(provider, model));
 	return {
 		settings,
 		ports,
 		invokeScope: `${settings.scopeBase}/invoke`,
 		routing: new Routing(settings.routing, settings.providers),
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
-		modelFacts: new ModelFactsBook(settings),
+		modelCapabilities: new ModelCapabilityResolver(settings),
 		configuredModels: configuredModelsOf(settings),
 		traffic: new Map(settings.providers.map(({ name, traffic: terms }) => [name, { traffic: ports.traffic.of(name), terms }])),
 		timeouts: attemptTimeouts(settings.timeouts),
 		work: ports.work ?? new GatewayWork(),
-		terms: new TermsBook(settings.tiers, settings.budgets),
+		terms: new TermsResolver(settings.tiers, settings.budgets),
 		prices,
 		defaultOutputCaps: new DefaultOutputCaps(settings.budgets.defaultOutputCaps),
 		guarding: settings.guardrails === undefined ? undefined : new Guarding(settings.guardrails, ports),
@@ -73,8 +73,8 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 
 /** Lists models as `provider/model`. */
 export function configuredModelsOf({ providers, routing }: Pick<GatewaySettings, 'providers' | 'routing'>): ReadonlySet<string> {
-	const ofProviders = providers.flatMap(({ name, models = [], modelFacts = {} }) =>
-		[...models, ...Object.keys(modelFacts)].map((model) => `${name}/${model}`),
+	const ofProviders = providers.flatMap(({ name, models = [], modelCapabilities = {} }) =>
+		[...models, ...Object.keys(modelCapabilities)].map((model) => `${name}/${model}`),
 	);
 	return new Set([...Object.values(routing.aliases), ...ofProviders]);
 }

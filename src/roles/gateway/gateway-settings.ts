@@ -17,12 +17,12 @@ import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
 import type { ProviderModel, RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
-import type { ModelFacts } from '../../wire/conversation/model-capabilities.ts';
+import type { ModelCapabilities } from '../../wire/conversation/model-capabilities.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
 import type { GatewayWork } from './gateway-work.ts';
 import type { EngineSettings } from './moderation/moderation-settings.ts';
 import type { ProviderTimeouts } from './provider-timeouts.ts';
-import type { TrafficBook } from './traffic-resolver.ts';
+import type { TrafficResolver } from './traffic-resolver.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
 
 export interface GatewaySettings {
@@ -45,7 +45,7 @@ export interface GatewaySettings {
 	/** True: parameters that a model is known to reject are repaired in requests of its own format. Default true. */
 	readonly repairsParameters?: boolean;
 	/** Capabilities by alias, which override those of the model behind it. */
-	readonly aliasFacts?: Readonly<Record<string, ModelFacts>>;
+	readonly aliasCapabilities?: Readonly<Record<string, ModelCapabilities>>;
 	/** Tier in which an unregistered client is its own team, or `reject`. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
 	readonly tiers: Readonly<Record<string, TierSettings>>;
@@ -61,12 +61,12 @@ export interface GatewayProvider extends ProviderSettings, RoutedProvider {
 	readonly kind: ProviderKind;
 	readonly traffic: TrafficTerms;
 	/** Capabilities by the model's name at the provider. */
-	readonly modelFacts?: Readonly<Record<string, ModelFacts>>;
+	readonly modelCapabilities?: Readonly<Record<string, ModelCapabilities>>;
 }
 
 export interface BudgetSettings extends BudgetDefaults, PriceSettings {
 	/** Amount reserved in budgets until the actual cost is known. */
-	readonly hold: 'estimate' | 'worst_case';
+	readonly reservation: 'estimate' | 'worst_case';
 	/** Action for a stream that exceeds its reservation when the budget is exhausted. */
 	readonly onStreamOver: 'extend' | 'stop';
 	/** End of a stopped stream: an error event, or like a reached output cap. Default `error`. */
@@ -83,7 +83,7 @@ export interface GatewayPorts {
 	readonly admission: AdmissionStore;
 	readonly ledger: Pick<Ledger, 'open' | 'close' | 'assess'>;
 	readonly unpriced: UnpricedModels;
-	readonly traffic: TrafficBook;
+	readonly traffic: TrafficResolver;
 	/** Content is not scored without it. */
 	readonly contentScorer?: ContentScorer | undefined;
 	/** External moderation providers; none by default. */

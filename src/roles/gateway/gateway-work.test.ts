@@ -9,7 +9,7 @@ function open(requests: InFlightRequests, isStreaming?: boolean): { readonly sco
 	scope.recorder.readBody(0, isStreaming);
 	requests.add(scope, { onClientGone: () => undefined });
 	const aborts: string[] = [];
-	scope.hold({ abort: ({ code }) => aborts.push(code), release: () => undefined });
+	scope.attach({ abort: ({ code }) => aborts.push(code), release: () => undefined });
 	return { scope, aborts };
 }
 

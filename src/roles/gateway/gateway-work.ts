@@ -16,7 +16,7 @@ export class GatewayWork {
 	readonly usual = new UsualRequests();
 	readonly reportedModels = new ReportedModels();
 	/** Number of requests with a reservation in a budget. */
-	openHolds = 0;
+	openReservations = 0;
 }
 
 /** Settlements of ended requests, which the process awaits before it exits. */
@@ -55,7 +55,7 @@ export class InFlightRequests {
 	get streamCount(): number {
 		let count = 0;
 		this.#requests.each(({ recorder }) => {
-			if (recorder.facts.isStreaming === true) count++;
+			if (recorder.record.isStreaming === true) count++;
 		});
 		return count;
 	}

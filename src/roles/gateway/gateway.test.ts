@@ -36,7 +36,7 @@ describe('the client', () => {
 			const body = new HandStream();
 			const response = await new GatewayBench().ask(path, body, { ...headers, ...requestsJson });
 			expect(response).toMatchObject({ status, headers: { 'content-type': 'text/html; charset=utf-8', 'www-authenticate': challenge } });
-			expect([isPage(response), response.facts?.code, body.sink]).toEqual([true, code, undefined]);
+			expect([isPage(response), response.record?.code, body.sink]).toEqual([true, code, undefined]);
 		}
 	});
 
@@ -45,18 +45,18 @@ describe('the client', () => {
 			const bench = new GatewayBench();
 			const body = path === chatPath ? chatBody : messagesBody;
 			const response = await bench.ask(path, body, { authorization: undefined, [name]: 'good' });
-			expect([response.status, response.facts?.clientId]).toEqual([200, 'client-1']);
+			expect([response.status, response.record?.clientId]).toEqual([200, 'client-1']);
 			expect(Object.values(bench.sent[0]?.headers ?? {})).not.toContain('good');
 			const contradicting = { authorization: undefined, 'x-api-key': 'good', 'api-key': 'slow' };
-			expect((await bench.ask(path, body, contradicting)).facts?.code).toBe('token_invalid');
-			expect((await bench.ask(path, body, { authorization: 'Basic Zm9v', [name]: 'good' })).facts?.code).toBe('token_missing');
+			expect((await bench.ask(path, body, contradicting)).record?.code).toBe('token_invalid');
+			expect((await bench.ask(path, body, { authorization: 'Basic Zm9v', [name]: 'good' })).record?.code).toBe('token_missing');
 		}
 	});
 
 	it('is not identified again after an edge has verified it', async () => {
 		const bench = new GatewayBench();
 		const response = await bench.ask(chatPath, chatBody, { authorization: undefined }, { caller: callerOf('client-9') });
-		expect([response.status, response.facts?.clientId, response.facts?.team]).toEqual([200, 'client-9', 'client-9']);
+		expect([response.status, response.record?.clientId, response.record?.team]).toEqual([200, 'client-9', 'client-9']);
 	});
 
 	it('is read without verification only behind a trusted edge, and needs the scope there too', async () => {
@@ -69,21 +69,21 @@ describe('the client', () => {
 				.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
 				.join('.')}.AAAA`,
 		});
-		expect((await bench.ask(chatPath, chatBody, bearer('tollgate/invoke'))).facts?.clientId).toBe('anyone');
+		expect((await bench.ask(chatPath, chatBody, bearer('tollgate/invoke'))).record?.clientId).toBe('anyone');
 		const asApiKey = { authorization: undefined, 'x-api-key': bearer('tollgate/invoke').authorization.slice('bearer '.length) };
-		expect((await bench.ask(chatPath, chatBody, asApiKey)).facts?.clientId).toBe('anyone');
+		expect((await bench.ask(chatPath, chatBody, asApiKey)).record?.clientId).toBe('anyone');
 		expect((await bench.ask(chatPath, chatBody, bearer('tollgate/admin'))).status).toBe(403);
 		expect((await bench.ask(chatPath, chatBody, { authorization: 'Bearer good' })).status).toBe(401);
 		expect((await bench.ask(chatPath, chatBody, { authorization: undefined })).status).toBe(401);
 	});
 
 	it('may take a while to verify', async () => {
-		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'BEARER slow' })).facts?.clientId).toBe('client-2');
+		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'BEARER slow' })).record?.clientId).toBe('client-2');
 	});
 
 	it('determines the team; an unregistered client is its own team, or rejected', async () => {
-		expect((await new GatewayBench().ask(chatPath, chatBody)).facts?.team).toBe('team-1');
-		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'Bearer slow' })).facts?.team).toBe('client-2');
+		expect((await new GatewayBench().ask(chatPath, chatBody)).record?.team).toBe('team-1');
+		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'Bearer slow' })).record?.team).toBe('client-2');
 		const strict = new GatewayBench({ unregisteredClients: 'reject' });
 		expect(summaryOf(await strict.ask(chatPath, chatBody, { authorization: 'Bearer slow' }))).toBe('403 client_unregistered');
 		expect((await strict.ask(chatPath, chatBody)).status).toBe(200);

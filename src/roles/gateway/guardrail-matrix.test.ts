@@ -112,7 +112,7 @@ async function ask(
 	return { bench, status: response.status, text, readAfter, upstream, rows: rows.map(({ closed }) => closed?.outcome ?? 'open') };
 }
 
-const told = ({ bench }: ModerationContext): readonly unknown[] =>
+const reported = ({ bench }: ModerationContext): readonly unknown[] =>
 	bench.log.lines
 		.filter(({ event }) => event === 'guardrail assessment')
 		.map(({ fields: { stage, policy, category, action } }) => [stage, policy, category, action].join(' '));
@@ -145,8 +145,8 @@ describe.each(cells)('$format to $provider, streamed $isStreaming', (cell) => {
 					message: `The request was blocked by guardrails: policy \`${policy}\`, category \`${category}\``,
 				},
 			});
-			expect(told(requested)).toContain(`input ${policy} ${category} BLOCK`);
-			if (policy !== 'content') expect(told(requested)).toHaveLength(1);
+			expect(reported(requested)).toContain(`input ${policy} ${category} BLOCK`);
+			if (policy !== 'content') expect(reported(requested)).toHaveLength(1);
 			for (const secret of secrets) expect(requested.text + JSON.stringify(requested.bench.log.lines)).not.toContain(secret);
 		});
 
@@ -156,7 +156,7 @@ describe.each(cells)('$format to $provider, streamed $isStreaming', (cell) => {
 			expect(requested.text).toContain('guardrail_blocked');
 			expect(requested.text).toContain(`policy \`${policy}\`, category \`${category}\``);
 			for (const secret of secrets) expect(requested.text + JSON.stringify(requested.bench.log.lines)).not.toContain(secret);
-			expect(told(requested)).toContain(`output ${policy} ${category} BLOCK`);
+			expect(reported(requested)).toContain(`output ${policy} ${category} BLOCK`);
 			expect(requested.rows).toHaveLength(1);
 			expect(requested.rows).not.toContain('open');
 			if (!cell.isStreaming) {
@@ -176,8 +176,8 @@ describe.each(cells)('$format to $provider, streamed $isStreaming', (cell) => {
 			expect(requested.status).toBe(200);
 			expect([requested.text, requested.readAfter]).toEqual([without.text, without.readAfter]);
 			expect(requested.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
-			expect(told(requested)).toContain(`input ${policy} ${category} NONE`);
-			expect(told(requested)).toContain(`output ${policy} ${category} NONE`);
+			expect(reported(requested)).toContain(`input ${policy} ${category} NONE`);
+			expect(reported(requested)).toContain(`output ${policy} ${category} NONE`);
 			expect(requested.rows).toEqual(without.rows);
 		});
 	});
@@ -188,7 +188,7 @@ describe.each(cells)('$format to $provider, streamed $isStreaming', (cell) => {
 		expect(requested.text).toBe(without.text);
 		if (!isEnforced) expect(requested.readAfter).toEqual(without.readAfter);
 		expect(requested.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
-		expect(told(requested)).toEqual([]);
+		expect(reported(requested)).toEqual([]);
 		expect(requested.rows).toEqual(without.rows);
 	});
 });

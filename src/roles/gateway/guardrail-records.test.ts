@@ -80,7 +80,7 @@ class Guarded {
 		for (let turn = 0; turn < 5; turn++) await settle();
 	}
 
-	async told(outcome?: Assessment['outcome']): Promise<string[]> {
+	async reported(outcome?: Assessment['outcome']): Promise<string[]> {
 		const { assessments } = await this.bench.ledger.listAssessments({ limit: 100, ...(outcome && { outcome }) });
 		return assessments.map((one) => [one.requestId, one.stage, one.policy, one.category, one.action, one.outcome].join(' '));
 	}
@@ -89,7 +89,7 @@ class Guarded {
 		await this.bench.gateway.settled();
 		const period = periodOf(this.bench.clock.nowMs());
 		const { budgets, requestsThisMinute } = await this.bench.admission.read('team-1', [{ budget: counterName(null), period }]);
-		return { settled: budgets[0]?.settledNanoUsd, held: budgets[0]?.heldNanoUsd, requests: requestsThisMinute };
+		return { settled: budgets[0]?.settledNanoUsd, held: budgets[0]?.reservedNanoUsd, requests: requestsThisMinute };
 	}
 }
 
@@ -110,7 +110,7 @@ describe('records', () => {
 		expect(guarded.bench.sent).toEqual([]);
 		expect(await guarded.money()).toMatchObject({ settled: 0n, held: 0n, requests: 0 });
 		expect((await guarded.bench.ledger.list({ limit: 9 })).rows).toEqual([]);
-		expect(await guarded.told()).toEqual(['req-1 input words listed BLOCK matched']);
+		expect(await guarded.reported()).toEqual(['req-1 input words listed BLOCK matched']);
 	});
 
 	it.each([false, true])(
@@ -133,7 +133,7 @@ describe('records', () => {
 				stream ? { outcome: 'broken', status: 200 } : { outcome: 'complete', status: 400 },
 			]);
 			expect(rows[0]?.closed?.costNanoUsd).toBe(settled);
-			expect(await guarded.told()).toEqual(['req-1 output words listed BLOCK matched']);
+			expect(await guarded.reported()).toEqual(['req-1 output words listed BLOCK matched']);
 			expect((await guarded.bench.ledger.verdictsOf(['req-1'])).get('req-1')).toEqual({ outcome: 'matched', hasOutput: true });
 		},
 	);
@@ -141,8 +141,8 @@ describe('records', () => {
 	it('for a clean request: that input and output were evaluated, its real cost, and 200', async () => {
 		const guarded = new Guarded();
 		expect((await guarded.ask('hello')).status).toBe(200);
-		expect(await guarded.told()).toEqual([]);
-		expect(await guarded.told('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
+		expect(await guarded.reported()).toEqual([]);
+		expect(await guarded.reported('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
 		expect((await guarded.money()).held).toBe(0n);
 		expect((await guarded.bench.ledger.list({ limit: 9 })).rows[0]?.closed).toMatchObject({ outcome: 'complete', status: 200 });
 	});
@@ -150,11 +150,11 @@ describe('records', () => {
 	it('for masks, and for unreadable content', async () => {
 		const guarded = new Guarded();
 		await guarded.ask('ada@example.org');
-		expect(await guarded.told()).toEqual(['req-1 input pii email MASK masked']);
+		expect(await guarded.reported()).toEqual(['req-1 input pii email MASK masked']);
 		const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 		const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: [image] }] });
 		await guarded.bench.ask('/v1/chat/completions', body, {}, { id: 'req-2' });
-		expect(await guarded.told('not_evaluated')).toEqual(['req-2 input unreadable image_url NONE not_evaluated']);
+		expect(await guarded.reported('not_evaluated')).toEqual(['req-2 input unreadable image_url NONE not_evaluated']);
 	});
 });
 
@@ -182,7 +182,7 @@ it('an internal error of monitoring is reported, and harms no request', async ()
 	ledger.assess = assess;
 	expect((await guarded.ask('the darkfish')).status).toBe(200);
 	await pass();
-	expect((await guarded.told('matched')).length, 'it goes on').toBeGreaterThan(0);
+	expect((await guarded.reported('matched')).length, 'it goes on').toBeGreaterThan(0);
 });
 
 describe('a stream that moderation providers evaluate', () => {
@@ -207,7 +207,7 @@ describe('a stream that moderation providers evaluate', () => {
 		];
 		expect(reader.text).toBe(`${all.join('')}data: [DONE]\n\n`);
 		expect(guarded.judged.at(-1)).toMatch(/yesterday\. The end$/);
-		expect(await guarded.told('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
+		expect(await guarded.reported('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
 	});
 
 	it('ends before the piece that matches, however it is split', async () => {
@@ -221,7 +221,7 @@ describe('a stream that moderation providers evaluate', () => {
 		expect(reader.text).not.toMatch(/Something|lurks|DONE/);
 		expect(reader.text).toMatch(/guardrail_blocked[^]*\n\n$/);
 		expect(reader.ending).toBe('ended');
-		expect(await guarded.told()).toEqual(['req-1 output moderation mod.hate BLOCK matched']);
+		expect(await guarded.reported()).toEqual(['req-1 output moderation mod.hate BLOCK matched']);
 		const { settled, held } = await guarded.money();
 		expect([settled !== undefined && settled > 0n, held]).toEqual([true, 0n]);
 	});
@@ -263,7 +263,7 @@ describe('a stream that moderation providers evaluate', () => {
 		await guarded.finish();
 		expect(reader.text).toContain(expected);
 		const action = onFailure === 'open' ? 'NONE' : 'BLOCK';
-		expect(await guarded.told()).toEqual([`req-1 output moderation mod.failed ${action} failed`]);
+		expect(await guarded.reported()).toEqual([`req-1 output moderation mod.failed ${action} failed`]);
 	});
 
 	it('passes comments on during an evaluation, without their text, and nothing else; after a disconnect the evaluation ends', async () => {
@@ -326,16 +326,16 @@ describe('a stream that moderation providers evaluate', () => {
 		] as const)('with %s of the response complete', async (when, outcome) => {
 			const { reader, response, guarded, errors, closed } = await breakOff(when);
 			expect(reader.text).toMatch(/^data: \{[^\n]*"code":"internal_error"[^\n]*\n\n$/);
-			expect([reader.ending, response.facts?.code, closed?.outcome]).toEqual(['ended', 'internal_error', outcome]);
+			expect([reader.ending, response.record?.code, closed?.outcome]).toEqual(['ended', 'internal_error', outcome]);
 			expect(errors[0]).toMatchObject(notEvaluated);
 			expect(guarded.upstream?.isCancelled).toBe(when === 'half');
-			expect(await guarded.told('clean'), 'what was not judged is not clean').toEqual(['req-1 input   NONE clean']);
+			expect(await guarded.reported('clean'), 'what was not judged is not clean').toEqual(['req-1 input   NONE clean']);
 			expect((await guarded.money()).held).toBe(0n);
 		});
 
 		it('after the client disconnected, which receives nothing', async () => {
 			const { reader, response, errors, closed } = await breakOff('left');
-			expect([reader.text, reader.ending, response.facts?.code, closed?.outcome]).toEqual(['', 'open', 'client_closed', 'client_closed']);
+			expect([reader.text, reader.ending, response.record?.code, closed?.outcome]).toEqual(['', 'open', 'client_closed', 'client_closed']);
 			expect(errors).toMatchObject([notEvaluated]);
 		});
 	});
@@ -347,7 +347,7 @@ describe('a stream that moderation providers evaluate', () => {
 		await guarded.finish();
 		expect(guarded.judged.join('')).toContain('Write to [EMAIL] today.');
 		expect(reader.text).toContain('[EMAIL]');
-		expect(await guarded.told()).toEqual(['req-1 output pii email MASK masked']);
+		expect(await guarded.reported()).toEqual(['req-1 output pii email MASK masked']);
 	});
 
 	it('pauses the provider when more than a quarter of a megabyte is buffered', async () => {
@@ -372,11 +372,11 @@ describe('team rules for moderation providers', () => {
 		[{ 'moderation.other': 'none' }, 400, ['req-1 input moderation mod.hate BLOCK matched']],
 	];
 
-	it.each(rules)('%j: status %d', async (team, status, told) => {
+	it.each(rules)('%j: status %d', async (team, status, reported) => {
 		const guarded = new Guarded({ teams: { 'team-1': team } }, [engineWith()], evil);
 		expect((await guarded.ask(evil)).status).toBe(status);
 		await settle();
-		expect(await guarded.told()).toEqual(told);
+		expect(await guarded.reported()).toEqual(reported);
 		expect(guarded.judged.length > 0).toBe(team['moderation'] !== 'none' || team['moderation.mod'] !== undefined);
 	});
 
@@ -397,7 +397,7 @@ describe('team rules for moderation providers', () => {
 				guarded.bench.clock.advance(5);
 				await settle();
 			}
-			expect((await guarded.told()).length).toBe(rule === 'none' ? 0 : 2);
+			expect((await guarded.reported()).length).toBe(rule === 'none' ? 0 : 2);
 		}
 	});
 
@@ -417,7 +417,7 @@ describe('team rules for moderation providers', () => {
 		await settle();
 		// The complete text once, with its masks.
 		expect(noting.judged).toEqual(['hello', 'Write to [EMAIL]. Bye, and thanks.']);
-		expect((await noting.told()).toSorted()).toEqual([
+		expect((await noting.reported()).toSorted()).toEqual([
 			'req-1 input moderation mod.failed NONE failed',
 			'req-1 output moderation mod.hate NONE matched',
 			'req-1 output pii email MASK masked',
@@ -432,6 +432,6 @@ describe('team rules for moderation providers', () => {
 		await guarded.finish();
 		expect(reader.text).toContain('guardrail_blocked');
 		expect(reader.text).not.toContain('evil');
-		expect(await guarded.told()).toEqual(['req-1 output moderation mod.hate BLOCK matched']);
+		expect(await guarded.reported()).toEqual(['req-1 output moderation mod.hate BLOCK matched']);
 	});
 });

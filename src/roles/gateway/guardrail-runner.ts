@@ -323,8 +323,8 @@ export function maskedTexts({ texts }: TextView, screening: Screening): readonly
 }
 
 /** Returns the edits that mask a response or one of its events. */
-export function maskEdits(bytes: Buffer, told: JsonObject | undefined, changes: readonly Change[]): readonly Edit[] {
-	return textEdits(bytes, [...changes.filter(([{ path }]) => path[2] !== 'logprobs'), ...copiesIn(told?.choices)]);
+export function maskEdits(bytes: Buffer, reported: JsonObject | undefined, changes: readonly Change[]): readonly Edit[] {
+	return textEdits(bytes, [...changes.filter(([{ path }]) => path[2] !== 'logprobs'), ...copiesIn(reported?.choices)]);
 }
 
 /** Clears the log probabilities of a chat completion, which would reveal masked text. */

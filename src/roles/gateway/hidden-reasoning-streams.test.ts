@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../core/upstream.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import type { LedgerRow } from '../../stores/contracts/ledger.ts';
+import type { LedgerEntry } from '../../stores/contracts/ledger.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
 /** Cost at gpt-5's list price of 1.25 and 10 USD. */
@@ -24,7 +24,7 @@ function responseTo({ onSent }: UpstreamRequest, upstream: HandStream): Upstream
 	return sseResponse(upstream);
 }
 
-async function rowsOf(bench: GatewayBench): Promise<readonly LedgerRow[]> {
+async function rowsOf(bench: GatewayBench): Promise<readonly LedgerEntry[]> {
 	await bench.gateway.settled();
 	return (await bench.ledger.list({ limit: 100 })).rows;
 }
@@ -45,8 +45,8 @@ it.each([
 	bench.clock.advance(20_000);
 	flow.cancel();
 	expect(upstream.isCancelled).toBe(true);
-	const [row] = await rowsOf(bench);
-	expect(row?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true, usage: { outputTokens: expected } });
+	const [entry] = await rowsOf(bench);
+	expect(entry?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true, usage: { outputTokens: expected } });
 });
 
 it('whose client disconnects immediately is charged its reservation', async () => {
@@ -103,8 +103,8 @@ it.each([
 	flow.cancel();
 	expect((await bench.ledger.list({ limit: 1 })).rows[0]?.closed).toBeUndefined();
 	happens(bench, upstream);
-	const [row] = await rowsOf(bench);
-	expect(row?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true, usage: { outputTokens: 9000 } });
+	const [entry] = await rowsOf(bench);
+	expect(entry?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true, usage: { outputTokens: 9000 } });
 });
 
 const block = (index: number, begin: string, ...deltas: readonly string[]): string =>

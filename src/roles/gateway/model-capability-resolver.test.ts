@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatPath, errorOf, GatewayBench, jsonResponse, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
-import type { ModelFacts } from '../../wire/conversation/model-capabilities.ts';
+import type { ModelCapabilities } from '../../wire/conversation/model-capabilities.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
@@ -14,9 +14,9 @@ const httpResponse = JSON.stringify({
 	usage,
 });
 
-function benchWith(facts: ModelFacts, more: Partial<GatewaySettings> = {}): GatewayBench {
+function benchWith(record: ModelCapabilities, more: Partial<GatewaySettings> = {}): GatewayBench {
 	const providers = testSettings.providers.map((provider) =>
-		provider.name === 'provider_d' ? { ...provider, modelFacts: { 'our-gpt': facts } } : provider,
+		provider.name === 'provider_d' ? { ...provider, modelCapabilities: { 'our-gpt': record } } : provider,
 	);
 	const bench = new GatewayBench({ providers, ...more });
 	bench.respond = () => jsonResponse(200, httpResponse);
@@ -30,23 +30,23 @@ function sentTo({ sent }: GatewayBench): Record<string, unknown> {
 const chat = (more: object = {}): string => JSON.stringify({ model: 'our-gpt', messages: [{ role: 'user', content: 'hi' }], ...more });
 
 it('a deployment has the price of the model that it is known as', async () => {
-	for (const [facts, cost] of [
+	for (const [record, cost] of [
 		[{}, 0n],
 		[{ knownAs: 'gpt-5' }, 6_250_000n],
 	] as const) {
-		const response = await benchWith(facts).ask(chatPath, chat());
-		expect([response.facts?.model, response.facts?.costNanoUsd]).toEqual(['our-gpt', cost]);
+		const response = await benchWith(record).ask(chatPath, chat());
+		expect([response.record?.model, response.record?.costNanoUsd]).toEqual(['our-gpt', cost]);
 	}
 });
 
 it('its output is capped like that model’s, or as configured', async () => {
-	const worst = { budgets: { ...testSettings.budgets, hold: 'worst_case' as const } };
-	for (const [facts, cap] of [
+	const worst = { budgets: { ...testSettings.budgets, reservation: 'worst_case' as const } };
+	for (const [record, cap] of [
 		[{}, 16_384],
 		[{ knownAs: 'gpt-5' }, 128_000],
 		[{ knownAs: 'gpt-5', maxOutputTokens: 777 }, 777],
 	] as const) {
-		const bench = benchWith(facts, worst);
+		const bench = benchWith(record, worst);
 		await bench.ask(chatPath, chat());
 		expect(sentTo(bench)['max_completion_tokens'] ?? sentTo(bench)['max_tokens']).toBe(cap);
 	}
@@ -68,17 +68,17 @@ it('its capabilities determine how requests of the other format are written', as
 });
 
 describe('every capability', () => {
-	const facts = (said: ModelFacts, holder: 'alias' | 'model'): Partial<GatewaySettings> => ({
+	const record = (said: ModelCapabilities, owner: 'alias' | 'model'): Partial<GatewaySettings> => ({
 		routing: {
 			...testSettings.routing,
 			aliases: { a: 'provider_a/claude-haiku-4-5', b: 'provider_b/gpt-4o', c: 'provider_c/gemini-2.5-flash' },
 		},
-		...(holder === 'alias'
-			? { aliasFacts: { a: said, b: said, c: said } }
+		...(owner === 'alias'
+			? { aliasCapabilities: { a: said, b: said, c: said } }
 			: {
 					providers: testSettings.providers.map((provider) => ({
 						...provider,
-						modelFacts: { 'claude-haiku-4-5': said, 'gpt-4o': said, 'gemini-2.5-flash': said },
+						modelCapabilities: { 'claude-haiku-4-5': said, 'gpt-4o': said, 'gemini-2.5-flash': said },
 					})),
 				}),
 	});
@@ -119,7 +119,7 @@ describe('every capability', () => {
 			{ role: 'user', content: 'go' },
 		],
 	};
-	type Row = readonly [fact: ModelFacts, format: 'chat' | 'messages', alias: string, more: object, body: object];
+	type Row = readonly [fact: ModelCapabilities, format: 'chat' | 'messages', alias: string, more: object, body: object];
 	const rows: readonly Row[] = [
 		[{ maxOutputTokens: 77 }, 'chat', 'a', { max_tokens: 500 }, { max_tokens: 77 }],
 		[{ maxOutputTokens: 77 }, 'chat', 'c', { max_tokens: 500 }, { generationConfig: { maxOutputTokens: 77 } }],
@@ -182,14 +182,16 @@ describe('every capability', () => {
 	];
 
 	it.each(
-		rows.flatMap((row) => (['alias', 'model'] as const).map((holder) => [JSON.stringify(row[0]), row[1], row[2], holder, row] as const)),
+		rows.flatMap((entry) =>
+			(['alias', 'model'] as const).map((owner) => [JSON.stringify(entry[0]), entry[1], entry[2], owner, entry] as const),
+		),
 	)(
 		'%s changes the upstream request for a %s client’s request to %s, set for the %s',
-		async (_fact, _format, _alias, holder, [fact, format, alias, more, expected]) => {
+		async (_fact, _format, _alias, owner, [fact, format, alias, more, expected]) => {
 			const { knownAs } = fact;
-			const before = await sentBy(format, alias, more, facts({ knownAs }, holder));
+			const before = await sentBy(format, alias, more, record({ knownAs }, owner));
 			expect(picked(before.body, expected)).not.toEqual(expected);
-			const { body } = await sentBy(format, alias, more, facts(fact, holder));
+			const { body } = await sentBy(format, alias, more, record(fact, owner));
 			expect(picked(body, expected)).toEqual(expected);
 		},
 	);
@@ -200,22 +202,22 @@ describe('every capability', () => {
 		['messages', 'b', { output_config: { format: { type: 'json_schema', schema } } }, 'output_config.format'],
 		['messages', 'c', { output_config: { format: { type: 'json_schema', schema } } }, 'output_config.format'],
 	] as const)('a schema is rejected for a model without structured output: %s to %s', async (format, alias, more, param) => {
-		for (const holder of ['alias', 'model'] as const) {
-			expect((await sentBy(format, alias, more, facts({}, holder))).body).toBeDefined();
-			const { body, response } = await sentBy(format, alias, more, facts({ structuredOutput: false }, holder));
+		for (const owner of ['alias', 'model'] as const) {
+			expect((await sentBy(format, alias, more, record({}, owner))).body).toBeDefined();
+			const { body, response } = await sentBy(format, alias, more, record({ structuredOutput: false }, owner));
 			expect([response.status, errorOf(response).error.param, body]).toEqual([400, param, undefined]);
 		}
 	});
 
 	it('a conversation that ends with the model’s words is rejected for a model without prefill', async () => {
-		expect((await sentBy('chat', 'a', prefilled, facts({}, 'alias'))).body).toBeDefined();
-		const { body, response } = await sentBy('chat', 'a', prefilled, facts({ prefill: false }, 'alias'));
+		expect((await sentBy('chat', 'a', prefilled, record({}, 'alias'))).body).toBeDefined();
+		const { body, response } = await sentBy('chat', 'a', prefilled, record({ prefill: false }, 'alias'));
 		expect([response.status, errorOf(response).error.param, body]).toEqual([400, 'messages', undefined]);
 	});
 
 	it('translated requests have a version of the messages API that accepts their fields', async () => {
-		const versionOf = async (said: ModelFacts): Promise<unknown> =>
-			(await sentBy('chat', 'a', {}, facts(said, 'alias'))).request?.headers['anthropic-version'];
+		const versionOf = async (said: ModelCapabilities): Promise<unknown> =>
+			(await sentBy('chat', 'a', {}, record(said, 'alias'))).request?.headers['anthropic-version'];
 		expect(await versionOf({})).toBe('2023-06-01');
 		expect(await versionOf({ knownAs: 'claude-opus-4-8' })).toBe('2026-10-21');
 		expect(await versionOf({ knownAs: 'claude-opus-4-8', sampling: 'full' })).toBe('2023-06-01');
@@ -224,8 +226,8 @@ describe('every capability', () => {
 
 	it('capabilities of an alias override those of its model, and these override the name; no other model has them', async () => {
 		const settings: Partial<GatewaySettings> = {
-			...facts({ defaultMaxTokens: 55, temperatureMax: 0.5 }, 'model'),
-			aliasFacts: { a: { defaultMaxTokens: 44 } },
+			...record({ defaultMaxTokens: 55, temperatureMax: 0.5 }, 'model'),
+			aliasCapabilities: { a: { defaultMaxTokens: 44 } },
 		};
 		expect((await sentBy('chat', 'a', {}, settings)).body).toMatchObject({ max_tokens: 44, temperature: 0.5 });
 		expect((await sentBy('chat', 'claude-haiku-4-5', {}, settings)).body).toMatchObject({ max_tokens: 55, temperature: 0.5 });

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { readExposition, type Series, valueOf } from '../../../test/support/exposition.ts';
 import { noUsage } from '../../core/usage.ts';
 import { createMetrics } from '../../io/metrics.ts';
-import { PriceBook, type PriceRecord } from '../../policy/budgets/price-resolver.ts';
+import { type PriceRecord, PriceResolver } from '../../policy/budgets/price-resolver.ts';
 import { type EndedRequest, RequestMetricsByModel } from './model-metrics.ts';
 
 const rates = { model: 'in-house', version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 
 function subject({ overrides = new Map<string, PriceRecord>(), hasTeamMetrics = true } = {}) {
 	const metrics = createMetrics();
-	const prices = new PriceBook({ unknownPrice: 'allow', defaultRate: { inputUsd: '1', outputUsd: '1' } }, (provider, model) =>
+	const prices = new PriceResolver({ unknownPrice: 'allow', defaultRate: { inputUsd: '1', outputUsd: '1' } }, (provider, model) =>
 		overrides.get(`${provider}/${model}`),
 	);
 	const requests = new RequestMetricsByModel(metrics, {

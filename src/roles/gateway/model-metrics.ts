@@ -1,7 +1,7 @@
 /** Metrics of the cost and usage of requests. They are updated when the ledger entry closes, so that both agree. */
 import type { Counter, Histogram, Metrics } from '../../core/metrics.ts';
 import { totalTokens, type Usage } from '../../core/usage.ts';
-import type { PriceBook } from '../../policy/budgets/price-resolver.ts';
+import type { PriceResolver } from '../../policy/budgets/price-resolver.ts';
 import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 
 /** An ended request with the values of its ledger entry. */
@@ -47,7 +47,7 @@ export interface RequestMetricsByModelDeps {
 		readonly routing: Pick<RoutingSettings, 'aliases'>;
 		readonly hasTeamMetrics?: boolean;
 	};
-	readonly prices: Pick<PriceBook, 'priceOf' | 'listedModel'>;
+	readonly prices: Pick<PriceResolver, 'priceOf' | 'listedModel'>;
 	/** Returns true for a registered team; other ids come from clients. */
 	readonly isRegistered: (team: string) => boolean;
 	readonly nowMs: () => number;

@@ -42,8 +42,8 @@ describe('an attempt', () => {
 		};
 		expect(summaryOf(await ask(bench, {}, streamBody))).toBe('504 provider_total_timeout');
 		expect(bench.sent.map(hostOf).join('')).toBe('ba');
-		const leftMs = timeouts.totalMs - 2500;
-		expect(bench.sent[1]?.timeouts).toMatchObject({ connectMs: 1000, firstByteMs: leftMs, totalMs: timeouts.streamTotalMs - 2500 });
+		const remainingMs = timeouts.totalMs - 2500;
+		expect(bench.sent[1]?.timeouts).toMatchObject({ connectMs: 1000, firstByteMs: remainingMs, totalMs: timeouts.streamTotalMs - 2500 });
 	});
 });
 
@@ -80,5 +80,5 @@ it('a reservation lasts as long as a non-streaming request can; a stream renews 
 	bench.respond = neverSent;
 	await ask(bench);
 	await ask(bench, {}, streamBody);
-	expect(admit.mock.calls.map(([{ holdMs }]) => holdMs)).toEqual([timeouts.totalMs + 30_000, timeouts.totalMs + 30_000]);
+	expect(admit.mock.calls.map(([{ reservationMs }]) => reservationMs)).toEqual([timeouts.totalMs + 30_000, timeouts.totalMs + 30_000]);
 });

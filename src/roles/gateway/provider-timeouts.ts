@@ -73,7 +73,7 @@ export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, strea
  * @param cameMs time at which the attempt began to wait for a slot, by the monotonic clock.
  * @param nowMs time at which it got one.
  */
-export function timeoutsLeft(
+export function remainingTimeouts(
 	{ full, beginMs }: AttemptLimits,
 	scope: RequestScope,
 	cameMs: number,
@@ -81,24 +81,24 @@ export function timeoutsLeft(
 ): UpstreamTimeouts | UpstreamError {
 	scope.firstAttemptMs ??= cameMs;
 	const passedMs = nowMs - scope.firstAttemptMs;
-	const leftMs = beginMs - passedMs;
-	if (leftMs <= 0) return new UpstreamError('provider_total_timeout');
+	const remainingMs = beginMs - passedMs;
+	if (remainingMs <= 0) return new UpstreamError('provider_total_timeout');
 	// The wait for a slot is part of the time to the first byte.
 	const firstByteMs = full.firstByteMs - (nowMs - cameMs);
 	return {
 		...full,
-		connectMs: Math.min(full.connectMs, leftMs),
-		firstByteMs: Math.max(1, Math.min(firstByteMs, leftMs)),
+		connectMs: Math.min(full.connectMs, remainingMs),
+		firstByteMs: Math.max(1, Math.min(firstByteMs, remainingMs)),
 		totalMs: full.totalMs - passedMs,
-		settings: settingsThatBind(full, firstByteMs, leftMs),
+		settings: settingsThatBind(full, firstByteMs, remainingMs),
 	};
 }
 
-function settingsThatBind({ connectMs, settings }: FullTimeouts, firstByteMs: number, leftMs: number): TimeoutSettings {
-	if (leftMs >= connectMs && (leftMs >= firstByteMs || settings.firstByte === totalSetting)) return settings;
+function settingsThatBind({ connectMs, settings }: FullTimeouts, firstByteMs: number, remainingMs: number): TimeoutSettings {
+	if (remainingMs >= connectMs && (remainingMs >= firstByteMs || settings.firstByte === totalSetting)) return settings;
 	return {
 		...settings,
-		...(leftMs < connectMs && { connect: totalSetting }),
-		...(leftMs < firstByteMs && { firstByte: totalSetting }),
+		...(remainingMs < connectMs && { connect: totalSetting }),
+		...(remainingMs < firstByteMs && { firstByte: totalSetting }),
 	};
 }

@@ -27,7 +27,7 @@ function lastSent(bench: GatewayBench): string {
 /** The Azure deployment `our-gpt`, and an operator's own server without a list of models. */
 const providers: GatewaySettings['providers'] = [
 	...testSettings.providers.map((provider) =>
-		provider.name === 'provider_d' ? { ...provider, modelFacts: { 'our-gpt': { knownAs: 'o4-mini' } } } : provider,
+		provider.name === 'provider_d' ? { ...provider, modelCapabilities: { 'our-gpt': { knownAs: 'o4-mini' } } } : provider,
 	),
 	...testSettings.providers
 		.filter(({ name }) => name === 'provider_b')
@@ -88,8 +88,8 @@ describe('parameters that a model rejects', () => {
 	});
 
 	it('are repaired by the configured capabilities of an unknown model', async () => {
-		const facts = { 'gpt-5-secret': { tokenParam: 'max_completion_tokens', sampling: 'none' } } as const;
-		const own = providers.map((provider) => (provider.name === 'own' ? { ...provider, modelFacts: facts } : provider));
+		const record = { 'gpt-5-secret': { tokenParam: 'max_completion_tokens', sampling: 'none' } } as const;
+		const own = providers.map((provider) => (provider.name === 'own' ? { ...provider, modelCapabilities: record } : provider));
 		const bench = new GatewayBench({ providers: own });
 		await bench.ask(chatPath, `{"model":"own/gpt-5-secret","max_tokens":50,"temperature":0.2,${turns}}`);
 		expect(lastSent(bench)).toBe(`{"model":"gpt-5-secret","max_completion_tokens":50,${turns}}`);
@@ -122,7 +122,7 @@ describe('a repaired request', () => {
 	const limited = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: '1000000' };
 	const worst: Partial<GatewaySettings> = {
 		tiers: { sandbox: limited, standard: limited },
-		budgets: { ...testSettings.budgets, hold: 'worst_case' },
+		budgets: { ...testSettings.budgets, reservation: 'worst_case' },
 	};
 
 	it('gets the cap of a budget under its new name', async () => {
@@ -138,7 +138,7 @@ describe('a repaired request', () => {
 		await bench.ask(chatPath, `{"model":"gpt-5","max_tokens":5000,"max_completion_tokens":10,${turns}}`, {}, { id: 'two' });
 		await bench.ask(chatPath, `{"model":"gpt-5","max_completion_tokens":10,${turns}          }`, {}, { id: 'one' });
 		await bench.gateway.settled();
-		const [one, two] = (await bench.ledger.list({ limit: 2 })).rows.map(({ holdNanoUsd }) => holdNanoUsd);
+		const [one, two] = (await bench.ledger.list({ limit: 2 })).rows.map(({ reservedNanoUsd }) => reservedNanoUsd);
 		// Both have 10 output tokens; their bytes differ by a few.
 		expect(Number(two) / Number(one)).toBeLessThan(1.1);
 	});

@@ -27,8 +27,8 @@ export async function serveInference(
 	const identified = identifyCaller(request, parts);
 	const caller = identified instanceof Promise ? await identified : identified;
 	const team = noteTeam(caller, scope.recorder, parts);
-	const bodyMemory = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
-	scope.hold(bodyMemory);
+	const bodyMemory = work.bodySpace.reserve(team.id, settings.maxBufferedRequestBytes);
+	scope.attach(bodyMemory);
 	const reading = readInferenceRequest(request, endpoint, settings.maxBodyBytes, bodyMemory);
 	const requested = reading instanceof Promise ? await reading : reading;
 	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined);

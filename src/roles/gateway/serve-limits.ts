@@ -19,13 +19,13 @@ export async function serveLimits(request: HttpRequest, recorder: RequestRecorde
 	const reading = await ports.admission.read(team.id, budgets).catch(unlessUnreachable);
 	recorder.limitHeaders = rateLimitHeaders(terms, reading);
 	const headers = { ...responseHeaders(request, recorder, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
-	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts: recorder.facts };
+	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), record: recorder.record };
 }
 
 /** Adds limit headers to responses that counted toward no limit. They are omitted while the counters are unavailable. */
 export async function noteLimits(recorder: RequestRecorder, { ports, terms }: GatewayParts): Promise<void> {
-	const { team, facts } = recorder;
-	if (team === undefined || recorder.limitHeaders !== undefined || facts.isUncounted === true) return;
+	const { team, record } = recorder;
+	if (team === undefined || recorder.limitHeaders !== undefined || record.isUncounted === true) return;
 	try {
 		recorder.limitHeaders = rateLimitHeaders(terms.termsOf(team, []), await ports.admission.read(team.id, []));
 	} catch (cause) {

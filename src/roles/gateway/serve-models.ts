@@ -77,10 +77,10 @@ function hasPrice(target: Target, parts: GatewayParts): boolean {
 	return priceOf(target, parts)?.isUnknown === false;
 }
 
-function priceOf(target: Target, { providers, prices, modelFacts, ports }: GatewayParts): ReturnType<typeof prices.priceOf> {
+function priceOf(target: Target, { providers, prices, modelCapabilities, ports }: GatewayParts): ReturnType<typeof prices.priceOf> {
 	const provider = providers.get(target.provider);
 	if (provider === undefined) return undefined;
-	return prices.priceOf(provider, target.model, ports.clock.nowMs(), modelFacts.of(target).knownAs ?? target.model);
+	return prices.priceOf(provider, target.model, ports.clock.nowMs(), modelCapabilities.of(target).knownAs ?? target.model);
 }
 
 function decoded(name: string): string | undefined {
@@ -93,7 +93,7 @@ function decoded(name: string): string | undefined {
 
 function sendJson(body: object, request: HttpRequest, recorder: RequestRecorder, { ports }: GatewayParts): HttpResponse {
 	const headers = { ...responseHeaders(request, recorder, ports.clock), 'content-type': 'application/json' };
-	return { status: 200, headers, body: JSON.stringify(body), facts: recorder.facts };
+	return { status: 200, headers, body: JSON.stringify(body), record: recorder.record };
 }
 
 function isAnthropic({ headers }: HttpRequest): boolean {

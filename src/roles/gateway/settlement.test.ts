@@ -18,21 +18,21 @@ async function bookOne(close: Ledger['close']) {
 	const { status } = await bench.ask(chatPath, chatBody);
 	await bench.gateway.settled();
 	const [all] = (await bench.admission.read('team-1', [{ budget: 'all', period: periodOf(bench.clock.nowMs()) }])).budgets;
-	return { status, settled: all?.settledNanoUsd, held: all?.heldNanoUsd, log: bench.log.lines.map(({ event }) => event) };
+	return { status, settled: all?.settledNanoUsd, held: all?.reservedNanoUsd, log: bench.log.lines.map(({ event }) => event) };
 }
 
 describe('the cost of a request whose entry cannot be closed', () => {
 	it('now is counted: the ledger stores the close, and writes it later', async () => {
-		const booked = await bookOne((_row, told) => told(new UpstreamError('records_unavailable')));
-		expect(booked).toEqual({ status: 200, settled: costOfUsage, held: 0n, log: [] });
+		const settled = await bookOne((_row, reported) => reported(new UpstreamError('records_unavailable')));
+		expect(settled).toEqual({ status: 200, settled: costOfUsage, held: 0n, log: [] });
 	});
 
 	it('at all stays reserved, and operators get a log line', async () => {
-		const booked = await bookOne(() => {
+		const settled = await bookOne(() => {
 			throw new RangeError('no such amount');
 		});
-		expect(booked).toMatchObject({ status: 200, settled: 0n, log: ['the cost of a request could not be settled'] });
-		expect(booked.held).toBeGreaterThan(0n);
+		expect(settled).toMatchObject({ status: 200, settled: 0n, log: ['the cost of a request could not be settled'] });
+		expect(settled.held).toBeGreaterThan(0n);
 	});
 });
 
@@ -43,24 +43,24 @@ describe('a request that waits for the ledger', () => {
 		bench.respond = () => jsonResponse(200, JSON.stringify({ id: 'x', choices: [], usage }));
 		await bench.ask(chatPath, chatBody);
 		const reading = await bench.admission.read('team-1', [{ budget: 'all', period: periodOf(bench.clock.nowMs()) }]);
-		expect(reading).toMatchObject({ tokensToday: 1500, budgets: [{ settledNanoUsd: costOfUsage, heldNanoUsd: 0n }] });
+		expect(reading).toMatchObject({ tokensToday: 1500, budgets: [{ settledNanoUsd: costOfUsage, reservedNanoUsd: 0n }] });
 	});
 
 	it('is not kept alive by the pending write', async () => {
 		const waiting: CloseListener[] = [];
 		const ledger: Ledger = {
 			...createMemoryLedger(),
-			close: (_row, told) => {
-				waiting.push(told);
+			close: (_row, reported) => {
+				waiting.push(reported);
 			},
 		};
 		const bench = new GatewayBench({}, { ledger });
 		bench.respond = () => jsonResponse(200, JSON.stringify({ id: 'x', choices: [], usage }));
 		// Separate function, whose stack frame does not keep the response alive.
 		const inferenceRequest = await (async () => {
-			const { facts } = await bench.ask(chatPath, chatBody);
-			if (facts === undefined) throw new Error('the answer has no facts');
-			return new WeakRef(facts);
+			const { record } = await bench.ask(chatPath, chatBody);
+			if (record === undefined) throw new Error('the answer has no facts');
+			return new WeakRef(record);
 		})();
 		bench.sent.length = 0;
 		await new Promise((resolve) => setImmediate(resolve));

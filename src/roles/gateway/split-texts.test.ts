@@ -116,7 +116,8 @@ describe('a non-streaming response', () => {
 	});
 });
 
-const event = (told: { type: string } & Record<string, unknown>): string => `event: ${told.type}\ndata: ${JSON.stringify(told)}\n\n`;
+const event = (reported: { type: string } & Record<string, unknown>): string =>
+	`event: ${reported.type}\ndata: ${JSON.stringify(reported)}\n\n`;
 const block = (index: number, content_block: object, ...deltas: readonly object[]): readonly string[] => [
 	event({ type: 'content_block_start', index, content_block }),
 	...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
@@ -201,8 +202,8 @@ describe('a stream', () => {
 			bench.clock.advance(5);
 			await new Promise((resolve) => setImmediate(resolve));
 		}
-		const told = bench.log.lines.filter(({ event: name }) => name === 'guardrail assessment').map(({ fields }) => fields['count']);
-		expect(told).toEqual([1]);
+		const reported = bench.log.lines.filter(({ event: name }) => name === 'guardrail assessment').map(({ fields }) => fields['count']);
+		expect(reported).toEqual([1]);
 	});
 
 	const chunk = (choice: object, more: object = {}): string =>

@@ -19,7 +19,7 @@ import {
 import { guardrailsWith, piiRules, responseEvents } from '../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import { counterName } from '../../policy/limits/terms-resolver.ts';
-import type { LedgerRow } from '../../stores/contracts/ledger.ts';
+import type { LedgerEntry } from '../../stores/contracts/ledger.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
 const unlimited = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: null };
@@ -33,11 +33,11 @@ function benchWith(monthlyBudgetUsd: string, stoppedStream: 'error' | 'length', 
 	});
 }
 
-async function onlyRow(bench: GatewayBench): Promise<LedgerRow> {
+async function onlyEntry(bench: GatewayBench): Promise<LedgerEntry> {
 	await bench.gateway.settled();
-	const [row, ...others] = (await bench.ledger.list({ limit: 9 })).rows;
-	if (row === undefined || others.length > 0) throw new Error('not one ledger entry');
-	return row;
+	const [entry, ...others] = (await bench.ledger.list({ limit: 9 })).rows;
+	if (entry === undefined || others.length > 0) throw new Error('not one ledger entry');
+	return entry;
 }
 
 const word = 'word';
@@ -61,7 +61,7 @@ describe('a stream that exceeds its budget', () => {
 		// At 10 USD for a million tokens of output, less the input.
 		expect(generated).toBeLessThan(3000);
 		expect(generated).toBeGreaterThan(2900);
-		const { closed } = await onlyRow(bench);
+		const { closed } = await onlyEntry(bench);
 		expect(closed).toMatchObject({ outcome: 'broken', isEstimated: true });
 		// Includes the output until the provider learns of the end.
 		expect(closed?.usage.outputTokens).toBeGreaterThan(generated);
@@ -84,7 +84,7 @@ describe('a stream that exceeds its budget', () => {
 		expect(reader.ending).toBe('ended');
 		const delivered = reader.text.split('text_delta').length - 1;
 		expect(delivered).toBeGreaterThan(1900);
-		const { closed } = await onlyRow(bench);
+		const { closed } = await onlyEntry(bench);
 		expect(closed?.costNanoUsd).toBeLessThanOrEqual(30_000_000n);
 		expect(closed?.costNanoUsd).toBeGreaterThan(29_500_000n);
 	});
@@ -101,7 +101,7 @@ describe('a stream that exceeds its budget', () => {
 		upstream.write('data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2000,"total_tokens":2010}}\n\ndata: [DONE]\n\n');
 		upstream.sink?.end();
 		expect(reader.text.endsWith('data: [DONE]\n\n')).toBe(true);
-		expect((await onlyRow(bench)).closed).toMatchObject({ outcome: 'complete', isEstimated: false, usage: { outputTokens: 2000 } });
+		expect((await onlyEntry(bench)).closed).toMatchObject({ outcome: 'complete', isEstimated: false, usage: { outputTokens: 2000 } });
 	});
 
 	it('is not stopped by one chunk that is larger than its reservation, if the budget has enough', async () => {
@@ -127,7 +127,7 @@ describe('a stream that exceeds its budget', () => {
 			await settle();
 		}
 		expect(reader.text).toContain('"code":"budget_exceeded"');
-		const { closed } = await onlyRow(bench);
+		const { closed } = await onlyEntry(bench);
 		expect(closed?.costNanoUsd).toBeLessThanOrEqual(30_000_000n);
 		expect(closed?.costNanoUsd).toBeGreaterThan(20_000_000n);
 	});
@@ -150,7 +150,7 @@ describe('a stream that exceeds its budget', () => {
 		const { flow } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o')));
 		const reserved = async (): Promise<bigint | undefined> => {
 			const period = new Date(bench.clock.nowMs()).toISOString().slice(0, 7);
-			return (await bench.admission.read('team-1', [{ budget: counterName(null), period }])).budgets[0]?.heldNanoUsd;
+			return (await bench.admission.read('team-1', [{ budget: counterName(null), period }])).budgets[0]?.reservedNanoUsd;
 		};
 		expect(await reserved()).toBeGreaterThan(0n);
 		for (let beats = 0; beats < 20; beats++) {

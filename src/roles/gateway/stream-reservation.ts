@@ -8,7 +8,7 @@ import { Rejection } from '../../core/rejection.ts';
 import type { Usage } from '../../core/usage.ts';
 import { costNanoUsd } from '../../policy/budgets/cost.ts';
 import { StreamPace } from '../../policy/budgets/stream-pace.ts';
-import type { AdmissionStore, BudgetHold } from '../../stores/contracts/admission.ts';
+import type { AdmissionStore, BudgetReservation } from '../../stores/contracts/admission.ts';
 import type { MeteredUsage } from '../../wire/usage/usage-meter.ts';
 
 /** Minimum step in which a reservation grows, per choice. */
@@ -34,8 +34,8 @@ export class StreamStopped extends Rejection {
 export interface StreamReservationTerms {
 	readonly id: string;
 	readonly team: string;
-	readonly holds: readonly BudgetHold[];
-	readonly holdMs: number;
+	readonly reservations: readonly BudgetReservation[];
+	readonly reservationMs: number;
 	readonly price: Price;
 	readonly choices: number;
 	/** Maximum output tokens by the request's cap, over all choices. */
@@ -170,7 +170,7 @@ export class StreamReservation {
 	}
 
 	async #grow(next: number): Promise<void> {
-		const { id, team, holds, holdMs, choices } = this.#terms;
+		const { id, team, reservations, reservationMs, choices } = this.#terms;
 		const least = Math.max(leastTokens * choices, this.#pace.tokensWithin(againMs));
 		const soon = this.#stepTokens;
 		const wantedTokens = next + Math.max(2 * least, this.#pace.tokensWithin(ahead.ms), ahead.pieces * soon);
@@ -179,8 +179,8 @@ export class StreamReservation {
 		const missing = this.#costOf(this.#capped(next + 2 * soon)) - this.#reservedNanoUsd;
 		const leastNanoUsd = missing > step ? missing : step;
 		try {
-			const wanted = holds.map((hold) => ({ ...hold, amountNanoUsd, check: 'fit' as const, leastNanoUsd }));
-			const reserved = (await this.#ports.admission.grow(id, team, wanted, holdMs)) ?? 0n;
+			const wanted = reservations.map((reservation) => ({ ...reservation, amountNanoUsd, check: 'fit' as const, leastNanoUsd }));
+			const reserved = (await this.#ports.admission.grow(id, team, wanted, reservationMs)) ?? 0n;
 			this.#isEmpty = reserved <= this.#reservedNanoUsd;
 			if (!this.#isEmpty) this.#reservedNanoUsd = reserved;
 			this.#isShort = reserved < amountNanoUsd;

@@ -43,10 +43,10 @@ export class ProviderTraffic {
 
 	/** Records the result of an attempt. */
 	note(result: AttemptResult, { ejectAfterFailures }: TrafficTerms): void {
-		const told = tellsHealth(result);
-		if (told === undefined) return;
+		const reported = tellsHealth(result);
+		if (reported === undefined) return;
 		const { clock, log } = this.#ports;
-		if (told === 'well') {
+		if (reported === 'well') {
 			if (this.health.succeeded(clock.nowMs())) log.info('provider back in rotation', { provider: this.name });
 			return;
 		}
@@ -59,7 +59,7 @@ export class ProviderTraffic {
 }
 
 /** Traffic state by provider; one instance per process. */
-export class TrafficBook {
+export class TrafficResolver {
 	readonly #ports: TrafficPorts;
 	readonly #byName = new Map<string, ProviderTraffic>();
 

@@ -18,7 +18,7 @@ function benchWith(monthlyBudgetUsd: string, more: Partial<GatewaySettings['budg
 	const unlimited = { requestsPerMinute: null, dailyTokens: null };
 	return new GatewayBench({
 		tiers: { sandbox: { ...unlimited, monthlyBudgetUsd: null }, standard: { ...unlimited, monthlyBudgetUsd } },
-		budgets: { ...testSettings.budgets, hold: 'worst_case', ...more },
+		budgets: { ...testSettings.budgets, reservation: 'worst_case', ...more },
 	});
 }
 
@@ -119,10 +119,10 @@ describe('the reservation of a request under `worst_case`', () => {
 				const response = await ask(bench, path, body);
 				expect([response.status, response.body]).toEqual([200, expect.anything()]);
 				await bench.gateway.settled();
-				const [row] = (await bench.ledger.list({ limit: 1 })).rows;
-				expect(row?.closed).toMatchObject({ outcome: 'complete', isEstimated: false });
-				expect(row?.closed?.costNanoUsd).toBeGreaterThan(0n);
-				expect(row?.closed?.costNanoUsd).toBeLessThanOrEqual(row?.holdNanoUsd ?? -1n);
+				const [entry] = (await bench.ledger.list({ limit: 1 })).rows;
+				expect(entry?.closed).toMatchObject({ outcome: 'complete', isEstimated: false });
+				expect(entry?.closed?.costNanoUsd).toBeGreaterThan(0n);
+				expect(entry?.closed?.costNanoUsd).toBeLessThanOrEqual(entry?.reservedNanoUsd ?? -1n);
 			}),
 			{ numRuns: 600 },
 		);
@@ -137,7 +137,7 @@ describe('the reservation of a request under `worst_case`', () => {
 		expect(JSON.stringify(body)).toHaveLength(495);
 		await ask(bench, messagesPath, body);
 		// Worst case: 495 tokens at 3 USD and 100 tokens at 15 USD a million.
-		expect((await bench.ledger.list({ limit: 1 })).rows[0]?.holdNanoUsd).toBe(495n * 3000n + 100n * 15_000n);
+		expect((await bench.ledger.list({ limit: 1 })).rows[0]?.reservedNanoUsd).toBe(495n * 3000n + 100n * 15_000n);
 	});
 
 	it.each([
@@ -165,7 +165,7 @@ describe('the reservation of a request under `worst_case`', () => {
 		const held: bigint[] = [];
 		for (const body of [plain, { ...plain, tools: [{ name: 'a', input_schema: {} }] }, marked]) {
 			await ask(bench, messagesPath, body);
-			held.push((await bench.ledger.list({ limit: 1 })).rows[0]?.holdNanoUsd ?? -1n);
+			held.push((await bench.ledger.list({ limit: 1 })).rows[0]?.reservedNanoUsd ?? -1n);
 		}
 		const bytes = (body: unknown): bigint => BigInt(JSON.stringify(body).length);
 		const output = 100n * 15_000n;
@@ -178,8 +178,8 @@ describe('the reservation of a request under `worst_case`', () => {
 describe('the default output cap', () => {
 	const defaultOutputCaps = { default: 4000, models: { 'gpt-4o': 500 }, teams: { 'team-1': { models: { 'gpt-4.1': 70 } } } };
 
-	it.each(['estimate', 'worst_case'] as const)('is written into requests without one, under %s', async (hold) => {
-		const bench = benchWith('10', { hold, defaultOutputCaps });
+	it.each(['estimate', 'worst_case'] as const)('is written into requests without one, under %s', async (reservation) => {
+		const bench = benchWith('10', { reservation, defaultOutputCaps });
 		bench.respond = dearestProvider;
 		const messages = [{ role: 'user', content: 'hi' }];
 		for (const [model, expected] of [

@@ -29,7 +29,7 @@ export function createAccessTokenSigner(parts: AccessTokenSignerParts): AccessTo
 			const nowMs = parts.clock.nowMs();
 			const key = parts.currentKey();
 			const nowSeconds = Math.floor(nowMs / 1000);
-			const expiresInSeconds = Math.min(parts.accessTokenSeconds(), secondsLeft(key, nowMs));
+			const expiresInSeconds = Math.min(parts.accessTokenSeconds(), remainingSeconds(key, nowMs));
 			const jti = randomUUID();
 			const header = { alg: 'RS256', typ: 'at+jwt', kid: key.kid };
 			const claims = {
@@ -51,7 +51,7 @@ export function createAccessTokenSigner(parts: AccessTokenSignerParts): AccessTo
 }
 
 /** Limits the lifetime to that of the key, in case the configured lifetime was raised after the key's end was set. */
-function secondsLeft({ retiredAtMs }: SigningKey, nowMs: number): number {
+function remainingSeconds({ retiredAtMs }: SigningKey, nowMs: number): number {
 	return retiredAtMs === null ? Infinity : Math.max(1, Math.floor((retiredAtMs - nowMs) / 1000));
 }
 

@@ -165,12 +165,12 @@ describe('as a role', () => {
 		const subject = await start();
 		const keySet = createLocalJWKSet({ keys: [...subject.identity.publishedKeySet().keys] });
 		await jwtVerify(await subject.accessToken(), keySet, { issuer });
-		let told = 0;
-		subject.identity.onKeysChanged(() => told++);
+		let changes = 0;
+		subject.identity.onKeysChanged(() => changes++);
 		const [key] = await subject.records.signingKeys.list();
 		if (key === undefined) throw new Error('no key');
 		await subject.records.signingKeys.rotate({ ...key, kid: 'next' }, key.kid, [{ kid: key.kid, retiredAtMs: Date.now() + 1e6 }]);
-		await expect.poll(() => told).toBe(1);
+		await expect.poll(() => changes).toBe(1);
 		expect(subject.identity.publishedKeySet().keys).toHaveLength(2);
 	});
 

@@ -169,8 +169,8 @@ describe('signing keys', () => {
 			clock.advance(1000);
 			await new Promise((resolve) => setImmediate(resolve));
 		}
-		const told = subject.log.lines.filter(({ event }) => event === 'signing keys cannot be read yet');
-		expect(told.map(({ fields }) => String(fields['cause']))).toEqual([
+		const warnings = subject.log.lines.filter(({ event }) => event === 'signing keys cannot be read yet');
+		expect(warnings.map(({ fields }) => String(fields['cause']))).toEqual([
 			'UpstreamError: the server is away',
 			'UpstreamError: the row k1 cannot be opened',
 		]);

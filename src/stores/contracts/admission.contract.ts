@@ -5,7 +5,7 @@ import type { Admission, BudgetReading } from '../../core/counters.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
-	type BudgetHold,
+	type BudgetReservation,
 	CountersMissing,
 	rememberEndedMs,
 	type Settlement,
@@ -21,7 +21,7 @@ export interface AdmissionSubject {
 
 export const contractStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
 
-const may = { team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [], holdMs: 60_000 };
+const may = { team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [], reservationMs: 60_000 };
 const month = { budget: 'month', period: '2026-11' };
 const model = { budget: 'model', period: '2026-11' };
 
@@ -156,7 +156,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('are released when their request never ends', async () => {
-				await admit('one', { reservedTokens: 5, holdMs: 10_000 });
+				await admit('one', { reservedTokens: 5, reservationMs: 10_000 });
 				await after(11_000);
 				expect((await there.read('red', [])).reservedTokens).toBe(0);
 			});
@@ -178,8 +178,8 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('that a store has forgotten are reserved again, those of another day are not', async () => {
-				const request = { holdMs: 60_000, holds: [], reservedTokens: 5 };
-				await here.rehold('red', [
+				const request = { reservationMs: 60_000, reservations: [], reservedTokens: 5 };
+				await here.restoreReservations('red', [
 					{ ...request, id: 'today', admittedMs: contractStartMs },
 					{ ...request, id: 'yesterday', admittedMs: contractStartMs - 86_400_000 },
 				]);
@@ -192,11 +192,11 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			test('stay reserved while the request’s money is raised', async () => {
 				await know([month]);
 				const hold = { ...month, amountNanoUsd: 1n, limitNanoUsd: 100n, check: 'after' as const };
-				await admit('one', { reservedTokens: 5, holds: [hold] });
+				await admit('one', { reservedTokens: 5, reservations: [hold] });
 				expect(await here.extend('one', 'red', [{ ...hold, amountNanoUsd: 9n }])).toBe(true);
-				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 5, budgets: [{ heldNanoUsd: 9n }] });
+				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 5, budgets: [{ reservedNanoUsd: 9n }] });
 				await settle('one', { budgets: [month] });
-				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 0, budgets: [{ heldNanoUsd: 0n }] });
+				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 0, budgets: [{ reservedNanoUsd: 0n }] });
 			});
 
 			test('belong to the UTC day in which the call was admitted, by the store’s clock', async () => {
@@ -216,8 +216,8 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('of a call that is not held belong to the day that the caller tells', async () => {
 				await subject.setNow(Date.UTC(2026, 10, 22, 0, 0, 1));
-				const held = { id: 'held', admittedMs: Date.UTC(2026, 10, 22) - 1, holdMs: 60_000, holds: [] };
-				await here.rehold('red', [held, { ...held, id: 'new', admittedMs: Date.UTC(2026, 10, 22) }]);
+				const reserved = { id: 'held', admittedMs: Date.UTC(2026, 10, 22) - 1, reservationMs: 60_000, reservations: [] };
+				await here.restoreReservations('red', [reserved, { ...reserved, id: 'new', admittedMs: Date.UTC(2026, 10, 22) }]);
 				await settle('held', { tokens: 1, admittedMs: Date.UTC(2026, 10, 22) });
 				await settle('new', { tokens: 2, admittedMs: 0 });
 				await settle('unheld', { tokens: 4, admittedMs: Date.UTC(2026, 10, 22) - 1 });
@@ -227,7 +227,12 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 		});
 
 		describe('budgets', () => {
-			const holding = (amountNanoUsd: bigint, limitNanoUsd: bigint, check: BudgetHold['check'] = 'after', of = month): BudgetHold => ({
+			const holding = (
+				amountNanoUsd: bigint,
+				limitNanoUsd: bigint,
+				check: BudgetReservation['check'] = 'after',
+				of = month,
+			): BudgetReservation => ({
 				...of,
 				amountNanoUsd,
 				limitNanoUsd,
@@ -237,21 +242,21 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			beforeEach(() => know([month, model]));
 
 			test('`before` admits until settled and held have reached the limit', async () => {
-				expect((await admit('one', { holds: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
-				expect((await admit('two', { holds: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
-				expect(await admit('three', { holds: [holding(0n, 100n, 'before')] })).toMatchObject({
+				expect((await admit('one', { reservations: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
+				expect((await admit('two', { reservations: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
+				expect(await admit('three', { reservations: [holding(0n, 100n, 'before')] })).toMatchObject({
 					isAdmitted: false,
 					binding: 'budget',
 					budget: 'month',
-					reading: { budgets: [{ ...month, settledNanoUsd: 0n, heldNanoUsd: 198n }] },
+					reading: { budgets: [{ ...month, settledNanoUsd: 0n, reservedNanoUsd: 198n }] },
 				});
 			});
 
 			test('`after` never goes beyond the limit by one nano-dollar', async () => {
-				expect((await admit('one', { holds: [holding(60n, 100n)] })).isAdmitted).toBe(true);
-				expect((await admit('two', { holds: [holding(41n, 100n)] })).isAdmitted).toBe(false);
-				expect((await admit('two', { holds: [holding(40n, 100n)] })).isAdmitted).toBe(true);
-				expect((await admit('three', { holds: [holding(0n, 100n)] })).isAdmitted).toBe(false);
+				expect((await admit('one', { reservations: [holding(60n, 100n)] })).isAdmitted).toBe(true);
+				expect((await admit('two', { reservations: [holding(41n, 100n)] })).isAdmitted).toBe(false);
+				expect((await admit('two', { reservations: [holding(40n, 100n)] })).isAdmitted).toBe(true);
+				expect((await admit('three', { reservations: [holding(0n, 100n)] })).isAdmitted).toBe(false);
 			});
 
 			test('are exact far beyond the precision of a floating-point number', async () => {
@@ -259,25 +264,25 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				for (const limit of [bound - 1n, bound, bound + 1n, 10n ** 18n + 1n, 999_999_999n, 1_000_000_000n]) {
 					const big = { budget: `big-${limit}`, period: '2026-11' };
 					await know([{ ...big, settledNanoUsd: limit - 3n }]);
-					expect((await admit(`a${limit}`, { holds: [holding(4n, limit, 'after', big)] })).isAdmitted).toBe(false);
-					expect((await admit(`b${limit}`, { holds: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(true);
-					expect((await admit(`c${limit}`, { holds: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`a${limit}`, { reservations: [holding(4n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`b${limit}`, { reservations: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(true);
+					expect((await admit(`c${limit}`, { reservations: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
 					expect(await money(big)).toEqual([[limit - 3n, 2n]]);
 					await settle(`b${limit}`, { costNanoUsd: 2n, budgets: [big] });
-					expect((await admit(`d${limit}`, { holds: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
-					expect((await admit(`e${limit}`, { holds: [holding(1n, limit, 'after', big)] })).isAdmitted).toBe(true);
+					expect((await admit(`d${limit}`, { reservations: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`e${limit}`, { reservations: [holding(1n, limit, 'after', big)] })).isAdmitted).toBe(true);
 					expect(await money(big)).toEqual([[limit - 1n, 1n]]);
 				}
 			});
 
 			test('a rejection changes nothing, whichever limit binds', async () => {
-				await admit('first', { holds: [holding(90n, 100n, 'after', model)] });
+				await admit('first', { reservations: [holding(90n, 100n, 'after', model)] });
 				await settle('first', { tokens: 10, costNanoUsd: 90n, budgets: [model] });
 				const before = await there.read('red', [month, model]);
-				const holds = [holding(50n, 1000n), holding(11n, 100n, 'after', model)];
-				expect(await admit('two', { holds })).toMatchObject({ binding: 'budget', budget: 'model', reading: before });
+				const reservations = [holding(50n, 1000n), holding(11n, 100n, 'after', model)];
+				expect(await admit('two', { reservations })).toMatchObject({ binding: 'budget', budget: 'model', reading: before });
 				expect(await admit('two', { dailyTokens: 10 })).toMatchObject({ binding: 'daily_tokens' });
-				expect(await admit('two', { requestsPerMinute: 1, holds: [holding(1n, 100n)] })).toMatchObject({ binding: 'rpm' });
+				expect(await admit('two', { requestsPerMinute: 1, reservations: [holding(1n, 100n)] })).toMatchObject({ binding: 'rpm' });
 				expect(await there.read('red', [month, model])).toEqual(before);
 				expect(await here.extend('two', 'red', [holding(1n, 100n)])).toBe(false);
 			});
@@ -286,14 +291,14 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				const query = (_: unknown, index: number) =>
 					admit(
 						`r${index}`,
-						{ requestsPerMinute: 90, holds: [holding(10n, 700n), holding(10n, 500n, 'after', model)] },
+						{ requestsPerMinute: 90, reservations: [holding(10n, 700n), holding(10n, 500n, 'after', model)] },
 						index % 2 ? here : there,
 					);
 				const admitted = (await Promise.all(Array.from({ length: 300 }, query))).filter(({ isAdmitted }) => isAdmitted);
 				expect(admitted).toHaveLength(50);
 				expect(await there.read('red', [month, model])).toMatchObject({
 					requestsThisMinute: 50,
-					budgets: [{ heldNanoUsd: 500n }, { heldNanoUsd: 500n }],
+					budgets: [{ reservedNanoUsd: 500n }, { reservedNanoUsd: 500n }],
 				});
 			});
 
@@ -301,19 +306,19 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				const december = { budget: 'month', period: '2026-12' };
 				await know([december]);
 				await know([month], 'blue');
-				await admit('one', { holds: [holding(100n, 100n)] });
-				expect((await admit('two', { holds: [holding(100n, 100n, 'after', december)] })).isAdmitted).toBe(true);
-				expect((await admit('one', { team: 'blue', holds: [holding(100n, 100n)] })).isAdmitted).toBe(true);
+				await admit('one', { reservations: [holding(100n, 100n)] });
+				expect((await admit('two', { reservations: [holding(100n, 100n, 'after', december)] })).isAdmitted).toBe(true);
+				expect((await admit('one', { team: 'blue', reservations: [holding(100n, 100n)] })).isAdmitted).toBe(true);
 			});
 
 			test('a call is booked on the month in which it was admitted', async () => {
 				const december = { budget: 'month', period: '2026-12' };
 				await subject.setNow(Date.UTC(2026, 10, 30, 23, 59, 58));
 				await know([month]);
-				await admit('one', { holds: [holding(50n, 100n)] });
+				await admit('one', { reservations: [holding(50n, 100n)] });
 				await subject.setNow(Date.UTC(2026, 11, 1));
 				await know([december]);
-				await admit('two', { holds: [holding(5n, 100n, 'after', december)] });
+				await admit('two', { reservations: [holding(5n, 100n, 'after', december)] });
 				await settle('one', { costNanoUsd: 30n, budgets: [month] });
 				expect(await money(month, december)).toEqual([
 					[30n, 0n],
@@ -323,26 +328,26 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 		});
 
 		describe('the end of a call', () => {
-			const holds = [{ ...month, amountNanoUsd: 50n, limitNanoUsd: 100n, check: 'after' as const }];
+			const reservations = [{ ...month, amountNanoUsd: 50n, limitNanoUsd: 100n, check: 'after' as const }];
 			const cost = { tokens: 3, costNanoUsd: 30n, budgets: [month] };
 
 			beforeEach(async () => {
 				await know([month, model]);
-				await admit('one', { holds, holdMs: 60_000 });
+				await admit('one', { reservations, reservationMs: 60_000 });
 			});
 
 			test('a settlement books the cost and ends the hold', async () => {
 				expect(await settle('one', cost)).toEqual({
 					isDuplicate: false,
 					isLate: false,
-					budgets: [{ ...month, settledNanoUsd: 30n, heldNanoUsd: 0n }],
+					budgets: [{ ...month, settledNanoUsd: 30n, reservedNanoUsd: 0n }],
 				});
 				expect(await there.read('red', [month])).toMatchObject({ tokensToday: 3, requestsThisMinute: 1 });
 			});
 
 			test('a settlement may exceed its hold and the limit: the money was spent', async () => {
 				expect((await settle('one', { costNanoUsd: 500n, budgets: [month] })).budgets).toEqual([
-					{ ...month, settledNanoUsd: 500n, heldNanoUsd: 0n },
+					{ ...month, settledNanoUsd: 500n, reservedNanoUsd: 0n },
 				]);
 			});
 
@@ -352,7 +357,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await there.settle(again)).toEqual({
 					isDuplicate: true,
 					isLate: false,
-					budgets: [{ ...month, settledNanoUsd: 30n, heldNanoUsd: 0n }],
+					budgets: [{ ...month, settledNanoUsd: 30n, reservedNanoUsd: 0n }],
 				});
 				await subject.setNow(contractStartMs + rememberEndedMs - 1000);
 				expect((await there.settle(again)).isDuplicate).toBe(true);
@@ -364,14 +369,14 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				await there.release('one', 'red');
 				expect(await there.read('red', [month])).toMatchObject({
 					requestsThisMinute: 1,
-					budgets: [{ settledNanoUsd: 0n, heldNanoUsd: 0n }],
+					budgets: [{ settledNanoUsd: 0n, reservedNanoUsd: 0n }],
 				});
 			});
 
 			test('the first of settlement and release wins', async () => {
 				await here.release('one', 'red');
 				expect((await settle('one', cost)).isDuplicate).toBe(true);
-				await admit('two', { holds });
+				await admit('two', { reservations });
 				await settle('two', cost);
 				await here.release('two', 'red');
 				expect(await money(month)).toEqual([[30n, 0n]]);
@@ -379,32 +384,32 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('a release that overtakes its admission lets nothing be held', async () => {
 				await here.release('two', 'red');
-				await admit('two', { holds });
+				await admit('two', { reservations });
 				expect(await money(month)).toEqual([[0n, 50n]]);
 			});
 
 			test('a reservation that is never settled is released when it expires, and its settlement is recorded as late', async () => {
 				await after(59_999);
 				expect(await money(month)).toEqual([[0n, 50n]]);
-				expect((await admit('two', { holds: [{ ...month, amountNanoUsd: 51n, limitNanoUsd: 100n, check: 'after' }] })).isAdmitted).toBe(
-					false,
-				);
+				expect(
+					(await admit('two', { reservations: [{ ...month, amountNanoUsd: 51n, limitNanoUsd: 100n, check: 'after' }] })).isAdmitted,
+				).toBe(false);
 				await after(61_000);
 				expect(await money(month)).toEqual([[0n, 0n]]);
-				expect((await admit('two', { holds: [{ ...month, amountNanoUsd: 51n, limitNanoUsd: 100n, check: 'after' }] })).isAdmitted).toBe(
-					true,
-				);
+				expect(
+					(await admit('two', { reservations: [{ ...month, amountNanoUsd: 51n, limitNanoUsd: 100n, check: 'after' }] })).isAdmitted,
+				).toBe(true);
 				expect(await settle('one', cost)).toMatchObject({
 					isLate: true,
 					isDuplicate: false,
-					budgets: [{ settledNanoUsd: 30n, heldNanoUsd: 51n }],
+					budgets: [{ settledNanoUsd: 30n, reservedNanoUsd: 51n }],
 				});
 				expect(await settle('one', cost)).toMatchObject({ isLate: false, isDuplicate: true, budgets: [{ settledNanoUsd: 30n }] });
 			});
 
 			test('thousands of holds that end at once are all given back', async () => {
 				const many = Array.from({ length: 2500 }, (_, index) =>
-					admit(`m${index}`, { holds: [{ ...month, amountNanoUsd: 1n, limitNanoUsd: 10_000n, check: 'after' }] }),
+					admit(`m${index}`, { reservations: [{ ...month, amountNanoUsd: 1n, limitNanoUsd: 10_000n, check: 'after' }] }),
 				);
 				await Promise.all(many);
 				expect(await money(month)).toEqual([[0n, 2550n]]);
@@ -417,7 +422,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await settle('never', cost)).toMatchObject({
 					isLate: true,
 					isDuplicate: false,
-					budgets: [{ settledNanoUsd: 30n, heldNanoUsd: 50n }],
+					budgets: [{ settledNanoUsd: 30n, reservedNanoUsd: 50n }],
 				});
 			});
 
@@ -486,12 +491,15 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('`fit` reserves what is left and says how much; with less than the least it rejects', async () => {
 				const fit = { ...month, amountNanoUsd: 40n, limitNanoUsd: 100n, check: 'fit' as const, leastNanoUsd: 30n };
-				expect(await admit('two', { holds: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
-				expect(await admit('two', { holds: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
-				expect(await admit('three', { holds: [fit] })).toMatchObject({ isAdmitted: false, binding: 'budget', budget: 'month' });
+				expect(await admit('two', { reservations: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
+				expect(await admit('two', { reservations: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
+				expect(await admit('three', { reservations: [fit] })).toMatchObject({ isAdmitted: false, binding: 'budget', budget: 'month' });
 				expect(await money(month)).toEqual([[0n, 80n]]);
-				expect(await admit('four', { holds: [{ ...fit, leastNanoUsd: 20n }] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 20n });
-				expect(await admit('five', { holds: [{ ...fit, leastNanoUsd: 0n }] })).toMatchObject({ isAdmitted: false });
+				expect(await admit('four', { reservations: [{ ...fit, leastNanoUsd: 20n }] })).toMatchObject({
+					isAdmitted: true,
+					reservedNanoUsd: 20n,
+				});
+				expect(await admit('five', { reservations: [{ ...fit, leastNanoUsd: 0n }] })).toMatchObject({ isAdmitted: false });
 			});
 
 			test('a call may go over to another budget: its cost is booked there, and all that it holds is given back', async () => {
@@ -516,14 +524,14 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 		describe('what is not known', () => {
 			const total = { ...month, settledNanoUsd: 40n };
-			const held = { ...month, amountNanoUsd: 5n, limitNanoUsd: 100n, check: 'after' as const };
+			const reserved = { ...month, amountNanoUsd: 5n, limitNanoUsd: 100n, check: 'after' as const };
 
 			test('is never taken for nothing: a team and a budget in its period have to be restored first', async () => {
 				const attempts = (): unknown[] => [
-					admit('one', { holds: [held] }),
+					admit('one', { reservations: [reserved] }),
 					settle('one', { budgets: [month] }),
 					here.read('red', [month]),
-					here.rehold('red', [{ id: 'one', admittedMs: contractStartMs, holdMs: 1000, holds: [held] }]),
+					here.restoreReservations('red', [{ id: 'one', admittedMs: contractStartMs, reservationMs: 1000, reservations: [reserved] }]),
 				];
 				for (const attempt of attempts()) await expect(attempt).rejects.toThrow(CountersMissing);
 				await expect(admit('one')).rejects.toThrow(CountersMissing);
@@ -537,7 +545,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('requires nothing for a release, and rejects an extension', async () => {
 				await here.release('one', 'red');
-				expect(await here.extend('one', 'red', [held])).toBe(false);
+				expect(await here.extend('one', 'red', [reserved])).toBe(false);
 			});
 
 			test('is restored by the first who does', async () => {
@@ -548,13 +556,13 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				await settle('one', { tokens: 1, costNanoUsd: 1n, budgets: [month] });
 				await there.restore({ team: 'red', tokensToday: 99, budgets: [{ ...total, settledNanoUsd: 99n }], endedIds: ['two'] });
 				expect((await settle('two', { tokens: 1, costNanoUsd: 1n, budgets: [month] })).isLate).toBe(true);
-				expect(await there.read('red', [month])).toMatchObject({ tokensToday: 9, budgets: [{ settledNanoUsd: 42n, heldNanoUsd: 0n }] });
+				expect(await there.read('red', [month])).toMatchObject({ tokensToday: 9, budgets: [{ settledNanoUsd: 42n, reservedNanoUsd: 0n }] });
 			});
 
 			test('counts no call twice that the totals contain', async () => {
 				await here.restore({ team: 'red', tokensToday: 7, budgets: [total], endedIds: ['one', 'two'] });
 				expect((await settle('one', { tokens: 7, costNanoUsd: 40n, budgets: [month] })).isDuplicate).toBe(true);
-				await here.rehold('red', [{ id: 'two', admittedMs: contractStartMs, holdMs: 1000, holds: [held] }]);
+				await here.restoreReservations('red', [{ id: 'two', admittedMs: contractStartMs, reservationMs: 1000, reservations: [reserved] }]);
 				expect(await money(month)).toEqual([[40n, 0n]]);
 			});
 
@@ -563,13 +571,13 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				const requests = Array.from({ length: 250 }, (_, index) => ({
 					id: `c${index}`,
 					admittedMs: contractStartMs,
-					holdMs: 30_000,
-					holds: [held],
+					reservationMs: 30_000,
+					reservations: [reserved],
 				}));
-				await Promise.all([here.rehold('red', requests), there.rehold('red', requests)]);
-				expect(await there.read('red', [month])).toMatchObject({ requestsThisMinute: 0, budgets: [{ heldNanoUsd: 1250n }] });
+				await Promise.all([here.restoreReservations('red', requests), there.restoreReservations('red', requests)]);
+				expect(await there.read('red', [month])).toMatchObject({ requestsThisMinute: 0, budgets: [{ reservedNanoUsd: 1250n }] });
 				expect(await settle('c0', { costNanoUsd: 1n, budgets: [month] })).toMatchObject({ isLate: false });
-				await here.rehold('red', requests);
+				await here.restoreReservations('red', requests);
 				expect(await money(month)).toEqual([[100n, 1245n]]);
 				await after(31_000);
 				expect(await money(month)).toEqual([[100n, 0n]]);
@@ -612,13 +620,13 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 					let spent = 0n;
 					const look = async (store: AdmissionStore): Promise<void> => {
 						const [budget] = (await store.read(team, [month])).budgets;
-						expect((budget?.settledNanoUsd ?? 0n) + (budget?.heldNanoUsd ?? 0n)).toBeLessThanOrEqual(limitNanoUsd);
+						expect((budget?.settledNanoUsd ?? 0n) + (budget?.reservedNanoUsd ?? 0n)).toBeLessThanOrEqual(limitNanoUsd);
 					};
 					const lives = requests.map(async ({ amount, raise, part, end }, index) => {
 						const store = index % 2 === 0 ? here : there;
 						const hold = { ...month, limitNanoUsd, amountNanoUsd: amount, check: 'after' as const };
 						await scheduler.schedule(Promise.resolve());
-						if (!(await store.admit({ ...may, id: `${index}`, team, holds: [hold] })).isAdmitted) return;
+						if (!(await store.admit({ ...may, id: `${index}`, team, reservations: [hold] })).isAdmitted) return;
 						await scheduler.schedule(look(there));
 						const isRaised = await store.extend(`${index}`, team, [{ ...hold, amountNanoUsd: amount + raise }]);
 						await scheduler.schedule(look(here));
@@ -629,8 +637,8 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 						await store.settle({ id: `${index}`, team, admittedMs: startMs, tokens: 1, costNanoUsd, budgets: [month] });
 					});
 					await scheduler.waitFor(Promise.all(lives));
-					await subject.setNow(startMs + may.holdMs + 1000);
-					expect((await there.read(team, [month])).budgets).toEqual([{ ...month, settledNanoUsd: spent, heldNanoUsd: 0n }]);
+					await subject.setNow(startMs + may.reservationMs + 1000);
+					expect((await there.read(team, [month])).budgets).toEqual([{ ...month, settledNanoUsd: spent, reservedNanoUsd: 0n }]);
 				},
 			);
 			await fc.assert(property, { numRuns: Math.min(modelRuns, 30) });
@@ -638,6 +646,6 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 	});
 }
 
-function amounts({ settledNanoUsd, heldNanoUsd }: BudgetReading): [bigint, bigint] {
-	return [settledNanoUsd, heldNanoUsd];
+function amounts({ settledNanoUsd, reservedNanoUsd }: BudgetReading): [bigint, bigint] {
+	return [settledNanoUsd, reservedNanoUsd];
 }

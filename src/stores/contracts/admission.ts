@@ -28,14 +28,14 @@ export interface AdmissionStore {
 	 * at admission. Otherwise changes nothing. @returns true if these amounts are reserved now; false too for an unknown or ended id.
 	 * @throws CountersMissing
 	 */
-	extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean>;
+	extend(id: string, team: string, reservations: readonly BudgetReservation[]): Promise<boolean>;
 	/**
 	 * Renews the reservation of an in-flight request, and raises it towards these amounts as far as every budget allows: `fittingNanoUsd`.
-	 * @param holds if empty, the reservation is only renewed. @param holdMs as at admission, from now.
+	 * @param reservations if empty, the reservation is only renewed. @param reservationMs as at admission, from now.
 	 * @returns the part of these amounts that is reserved now; undefined for an unknown or ended id.
 	 * @throws CountersMissing
 	 */
-	grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined>;
+	grow(id: string, team: string, reservations: readonly BudgetReservation[], reservationMs: number): Promise<bigint | undefined>;
 	/** Reads the counters; changes nothing. @throws CountersMissing */
 	read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading>;
 	/** Sets totals that the store does not have; existing ones stay. If several processes restore at once, the first one wins. */
@@ -44,7 +44,7 @@ export interface AdmissionStore {
 	 * Reserves again, without checks or counting, what in-flight requests had reserved. Requests that the store knows, or knows to have
 	 * ended, stay unchanged. @throws CountersMissing
 	 */
-	rehold(team: string, requests: readonly ReservedRequest[]): Promise<void>;
+	restoreReservations(team: string, requests: readonly ReservedRequest[]): Promise<void>;
 	/** Runs `listener` whenever the store was unreachable and may have lost reservations of in-flight requests. */
 	onReturn(listener: () => void): void;
 	/** Connection state, as known without a request. A store without a connection omits it. */
@@ -74,7 +74,7 @@ export class CountersUnreachable extends Error {
 export const rememberEndedMs = 15 * 60_000;
 
 /** Maximum lifetime of a reservation. */
-export const maxHoldMs = 24 * 3_600_000;
+export const maxReservationMs = 24 * 3_600_000;
 
 export interface AdmissionRequest {
 	/** Request id. */
@@ -86,12 +86,12 @@ export interface AdmissionRequest {
 	/** Estimated tokens, reserved on the UTC day of admission until the request ends. Default 0. */
 	readonly reservedTokens?: number;
 	/** Each budget at most once. */
-	readonly holds: readonly BudgetHold[];
-	/** Lifetime from now of a reservation that is never released, rounded up to the store's next whole second; at most `maxHoldMs`. */
-	readonly holdMs: number;
+	readonly reservations: readonly BudgetReservation[];
+	/** Lifetime from now of a reservation that is never released, rounded up to the store's next whole second; at most `maxReservationMs`. */
+	readonly reservationMs: number;
 }
 
-export interface BudgetHold extends BudgetPeriod {
+export interface BudgetReservation extends BudgetPeriod {
 	readonly limitNanoUsd: bigint;
 	readonly amountNanoUsd: bigint;
 	/**
@@ -104,12 +104,12 @@ export interface BudgetHold extends BudgetPeriod {
 }
 
 /** Number of parts into which the rest of a budget is divided. A request takes at most one, so that others find something too. */
-export const partsOfWhatIsLeft = 32n;
+export const remainderShares = 32n;
 
-/** Returns the amount by which a reservation is raised. @param leftNanoUsd not negative. */
-export function fittingNanoUsd(leftNanoUsd: bigint, wantedNanoUsd: bigint, leastNanoUsd: bigint): bigint {
-	const share = leftNanoUsd / partsOfWhatIsLeft;
-	const least = leastNanoUsd < leftNanoUsd ? leastNanoUsd : leftNanoUsd;
+/** Returns the amount by which a reservation is raised. @param remainingNanoUsd not negative. */
+export function fittingNanoUsd(remainingNanoUsd: bigint, wantedNanoUsd: bigint, leastNanoUsd: bigint): bigint {
+	const share = remainingNanoUsd / remainderShares;
+	const least = leastNanoUsd < remainingNanoUsd ? leastNanoUsd : remainingNanoUsd;
 	const most = share > least ? share : least;
 	return most < wantedNanoUsd ? most : wantedNanoUsd;
 }
@@ -161,8 +161,8 @@ export interface ReservedRequest {
 	/** By the caller's clock, unix milliseconds. */
 	readonly admittedMs: number;
 	/** Lifetime from now. */
-	readonly holdMs: number;
+	readonly reservationMs: number;
 	/** Default 0. They count on the day on which they were reserved, if that is the store's day. */
 	readonly reservedTokens?: number;
-	readonly holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[];
+	readonly reservations: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[];
 }

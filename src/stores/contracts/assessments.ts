@@ -88,14 +88,14 @@ export function requireAssessmentCursor({ cursor }: Pick<AssessmentQuery, 'curso
 	if (cursor !== undefined && !cursorPattern.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 }
 
-const mostRows = 1000;
+const maxRows = 1000;
 
 /** Number of rows to read: one more than the page, to detect a following page. */
-export function rowsToFind({ limit }: Pick<AssessmentQuery, 'limit'>): number {
-	return Math.max(1, Math.min(limit, mostRows)) + 1;
+export function entriesToFind({ limit }: Pick<AssessmentQuery, 'limit'>): number {
+	return Math.max(1, Math.min(limit, maxRows)) + 1;
 }
 
-/** @param found newest first, as many as `rowsToFind` says. */
+/** @param found newest first, as many as `entriesToFind` says. */
 export function assessmentPage(
 	found: readonly { readonly sequence: number; readonly assessment: Assessment }[],
 	toFind: number,

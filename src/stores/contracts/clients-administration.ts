@@ -77,8 +77,8 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 			const previous = before.secrets.find(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
 			const hash = await hashClientSecret(secret, previous && parseSecretHash(previous.hash)?.derivation);
 			const endMs = Math.min(nowMs + overlapSeconds * 1000, previous?.expiresAtMs ?? Infinity);
-			const kept = previous === undefined || overlapSeconds === 0 ? [] : [{ hash: previous.hash, expiresAtMs: endMs }];
-			const record: ClientRecord = { ...before, secrets: [{ hash, expiresAtMs: null }, ...kept], updatedAtMs: nowMs };
+			const retained = previous === undefined || overlapSeconds === 0 ? [] : [{ hash: previous.hash, expiresAtMs: endMs }];
+			const record: ClientRecord = { ...before, secrets: [{ hash, expiresAtMs: null }, ...retained], updatedAtMs: nowMs };
 			const outcome = await clients.replace(record, { ifVersion: before.version, ...terms });
 			if (outcome === 'stale') throw new Rejection('record_stale');
 			return outcome === 'replaced' ? { record, secret } : undefined;

@@ -27,14 +27,14 @@ export interface SpoolPart {
 	readonly through: number;
 	/** Number of rows in this part. */
 	readonly count: number;
-	/** JSON array of `SpooledRow`. Text, because passing text between threads costs only the copy of its bytes. */
+	/** JSON array of `SpooledEntry`. Text, because passing text between threads costs only the copy of its bytes. */
 	readonly rows: string;
 	/** True when another process with the same spool sends it, so that this part is empty whatever the positions are. */
 	readonly isSentByAnother: boolean;
 }
 
 /** Money is decimal text. The last eleven columns of an open row are null. */
-export type SpooledRow = readonly [
+export type SpooledEntry = readonly [
 	id: string,
 	startedMs: number,
 	team: string,
@@ -46,7 +46,7 @@ export type SpooledRow = readonly [
 	priceVersion: string,
 	/** JSON array of names. */
 	budgets: string,
-	holdNanoUsd: string,
+	reservedNanoUsd: string,
 	outcome: RequestOutcome | null,
 	endedMs: number | null,
 	status: number | null,

@@ -1,9 +1,9 @@
 /** Contract of every ledger. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { closeRow } from '../../../test/support/close-entry.ts';
+import { closeEntry } from '../../../test/support/close-entry.ts';
 import { noUsage } from '../../core/usage.ts';
 import { assessmentContract } from './assessments.contract.ts';
-import { type ClosedRow, type Ledger, mostRowsLookedThrough, type OpenRow, type RowQuery, type SummaryQuery } from './ledger.ts';
+import { type ClosedEntry, type EntryQuery, type Ledger, maxEntriesScanned, type OpenEntry, type SummaryQuery } from './ledger.ts';
 import { summariesContract } from './summaries.contract.ts';
 import { teamSnapshotContract } from './team-snapshot.contract.ts';
 
@@ -28,20 +28,20 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 		});
 		afterEach(() => subject.dispose());
 
-		const openAndClose = async (id: string, row: Partial<OpenRow> = {}, closed: Partial<ClosedRow> = {}): Promise<void> => {
-			await ledger.open(openRow(id, row));
-			expect(await closeRow(ledger, closedRow(id, closed))).toBe('closed');
+		const openAndClose = async (id: string, row: Partial<OpenEntry> = {}, closed: Partial<ClosedEntry> = {}): Promise<void> => {
+			await ledger.open(openEntry(id, row));
+			expect(await closeEntry(ledger, closedEntry(id, closed))).toBe('closed');
 		};
-		const idsOf = async (query: Partial<RowQuery> = {}): Promise<string[]> =>
+		const idsOf = async (query: Partial<EntryQuery> = {}): Promise<string[]> =>
 			(await ledger.list({ limit: 100, ...query })).rows.map(({ id }) => id);
 
 		assessmentContract(() => ledger);
 		summariesContract(() => ledger, openAndClose);
-		teamSnapshotContract(() => ledger, openRow, closedRow);
+		teamSnapshotContract(() => ledger, openEntry, closedEntry);
 
 		describe('rows', () => {
 			test('an opened row is listed as it was, and as running', async () => {
-				const row = openRow('req_0123456789ab0123456789abcdef0123', {
+				const row = openEntry('req_0123456789ab0123456789abcdef0123', {
 					team: 'Ünïcode "quoted" \u0000 name',
 					model: '__proto__',
 					dialect: 'messages',
@@ -53,24 +53,24 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			});
 
 			test('a closed row is listed with its end', async () => {
-				const row = openRow('one', { budgets: [], holdNanoUsd: 0n });
-				const { id, ...closed } = closedRow('one', {
+				const row = openEntry('one', { budgets: [], reservedNanoUsd: 0n });
+				const { id, ...closed } = closedEntry('one', {
 					outcome: 'client_closed',
 					status: 499,
 					isEstimated: true,
 					endedMs: row.startedMs - 5,
 				});
 				await ledger.open(row);
-				expect(await closeRow(ledger, { id, ...closed })).toBe('closed');
+				expect(await closeEntry(ledger, { id, ...closed })).toBe('closed');
 				expect((await ledger.list({ limit: 10 })).rows).toEqual([{ ...row, closed }]);
 			});
 
 			test('a dialect that no release knows is kept as it is, from the first open to the end', async () => {
 				const dialects = ['responses', 'chat ', 'CHAT', 'a, "dialect" of\n{tomorrow}', '5', ''];
-				const opened = dialects.map((dialect, index) => openRow(`r${index}`, { dialect, isStreaming: index % 2 === 0 }));
+				const opened = dialects.map((dialect, index) => openEntry(`r${index}`, { dialect, isStreaming: index % 2 === 0 }));
 				for (const row of opened) await ledger.open(row);
-				await ledger.open(openRow('r0', { dialect: 'chat', provider: 'provider_b' }));
-				await closeRow(ledger, closedRow('r1'));
+				await ledger.open(openEntry('r0', { dialect: 'chat', provider: 'provider_b' }));
+				await closeEntry(ledger, closedEntry('r1'));
 				await openAndClose('at once', { dialect: 'embeddings' });
 				const { rows } = await ledger.list({ limit: 9 });
 				expect(rows.map(({ dialect }) => dialect)).toEqual([...dialects, 'embeddings'].toReversed());
@@ -89,51 +89,51 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			test('money is exact', async () => {
 				const amounts = [0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n];
 				for (const [index, amount] of amounts.entries()) {
-					await openAndClose(`r${index}`, { team: `${index}`, holdNanoUsd: amount }, { costNanoUsd: amount });
+					await openAndClose(`r${index}`, { team: `${index}`, reservedNanoUsd: amount }, { costNanoUsd: amount });
 				}
 				const { rows } = await ledger.list({ limit: 9 });
-				expect(rows.map(({ holdNanoUsd }) => holdNanoUsd)).toEqual(amounts.toReversed());
+				expect(rows.map(({ reservedNanoUsd }) => reservedNanoUsd)).toEqual(amounts.toReversed());
 				expect(rows.map(({ closed }) => closed?.costNanoUsd)).toEqual(amounts.toReversed());
 				expect((await ledger.summarize(november)).map(({ costNanoUsd }) => costNanoUsd)).toEqual(amounts);
 			});
 
 			test('a row that is opened again stays as it was, and counts once', async () => {
-				await ledger.open(openRow('one', { team: 'first' }));
-				await ledger.open(openRow('one', { team: 'second' }));
+				await ledger.open(openEntry('one', { team: 'first' }));
+				await ledger.open(openEntry('one', { team: 'second' }));
 				expect((await ledger.list({ limit: 10 })).rows.map(({ team }) => team)).toEqual(['first']);
 				expect((await ledger.summarize(november)).map(({ team, requests }) => [team, requests])).toEqual([['first', 1]]);
 			});
 
 			test('one that is opened again for another target moves there while it is open, and its count with it', async () => {
-				const target = { provider: 'provider_b', model: 'other', priceVersion: 'v2', holdNanoUsd: 77n, budgets: ['all', 'other'] };
+				const target = { provider: 'provider_b', model: 'other', priceVersion: 'v2', reservedNanoUsd: 77n, budgets: ['all', 'other'] };
 				const sums = async (): Promise<string[]> =>
 					(await ledger.summarize(november)).map(({ model, requests, costNanoUsd }) => `${model} ${requests} ${costNanoUsd}`);
-				const { model } = openRow('one');
-				await ledger.open(openRow('one'));
+				const { model } = openEntry('one');
+				await ledger.open(openEntry('one'));
 				await openAndClose('stays', {}, { costNanoUsd: 5n });
 				expect(await sums()).toEqual([`${model} 2 5`]);
-				await ledger.open(openRow('one', { ...target, team: 'second', startedMs: ledgerNoonMs + dayMs }));
-				expect((await ledger.list({ limit: 10 })).rows.at(-1)).toEqual({ ...openRow('one', target), closed: undefined });
+				await ledger.open(openEntry('one', { ...target, team: 'second', startedMs: ledgerNoonMs + dayMs }));
+				expect((await ledger.list({ limit: 10 })).rows.at(-1)).toEqual({ ...openEntry('one', target), closed: undefined });
 				expect((await sums()).toSorted()).toEqual([`${model} 1 5`, 'other 1 0'].toSorted());
-				await closeRow(ledger, closedRow('one', { costNanoUsd: 9n }));
-				await ledger.open(openRow('one', { model: 'too late' }));
+				await closeEntry(ledger, closedEntry('one', { costNanoUsd: 9n }));
+				await ledger.open(openEntry('one', { model: 'too late' }));
 				expect((await sums()).toSorted()).toEqual([`${model} 1 5`, 'other 1 9'].toSorted());
 				await openAndClose('alone', { model: 'short' });
-				await ledger.open(openRow('leaves', { model: 'left' }));
-				await ledger.open(openRow('leaves', { model: 'short' }));
+				await ledger.open(openEntry('leaves', { model: 'left' }));
+				await ledger.open(openEntry('leaves', { model: 'short' }));
 				expect((await ledger.summarize(november)).find((row) => row.model === 'left')).toBeUndefined();
 				expect(await ledger.check()).toEqual([]);
 			});
 
 			test('of two closes the first counts', async () => {
 				const before = ledger.health();
-				await ledger.open(openRow('one'));
+				await ledger.open(openEntry('one'));
 				const outcomes = await Promise.all([
-					closeRow(ledger, closedRow('one', { costNanoUsd: 7n })),
-					closeRow(ledger, closedRow('one', { costNanoUsd: 8n })),
+					closeEntry(ledger, closedEntry('one', { costNanoUsd: 7n })),
+					closeEntry(ledger, closedEntry('one', { costNanoUsd: 8n })),
 				]);
 				expect(outcomes).toEqual(['closed', 'closed_before']);
-				expect(await closeRow(ledger, closedRow('one', { costNanoUsd: 9n }))).toBe('closed_before');
+				expect(await closeEntry(ledger, closedEntry('one', { costNanoUsd: 9n }))).toBe('closed_before');
 				expect((await ledger.list({ limit: 1 })).rows[0]?.closed?.costNanoUsd).toBe(7n);
 				expect((await ledger.summarize(november))[0]?.costNanoUsd).toBe(7n);
 				expect(ledger.health()).toMatchObject({ repeatedCloses: before.repeatedCloses + 2, unknownCloses: before.unknownCloses });
@@ -141,7 +141,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 			test('closing what was never opened changes nothing, and is counted', async () => {
 				const before = ledger.health();
-				expect(await closeRow(ledger, closedRow('ghost'))).toBe('unknown');
+				expect(await closeEntry(ledger, closedEntry('ghost'))).toBe('unknown');
 				expect(await idsOf()).toEqual([]);
 				expect(await ledger.summarize(november)).toEqual([]);
 				expect(ledger.health()).toMatchObject({ unknownCloses: before.unknownCloses + 1, isWritable: true });
@@ -154,14 +154,14 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 					'0123456789ab0123456789abcdef0123',
 					'req_01',
 				];
-				for (const id of ids) await ledger.open(openRow(id));
+				for (const id of ids) await ledger.open(openEntry(id));
 				expect(await idsOf()).toEqual(ids.toReversed());
-				for (const id of ids) expect(await closeRow(ledger, closedRow(id))).toBe('closed');
+				for (const id of ids) expect(await closeEntry(ledger, closedEntry(id))).toBe('closed');
 			});
 
 			test('what a caller does to a row it holds changes nothing here', async () => {
 				const budgets = ['a'];
-				await ledger.open(openRow('one', { budgets }));
+				await ledger.open(openEntry('one', { budgets }));
 				budgets.push('b');
 				const [listed] = (await ledger.list({ limit: 1 })).rows;
 				(listed?.budgets as string[] | undefined)?.push('c');
@@ -171,7 +171,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 		describe('pages', () => {
 			test('are newest first, and of one team when asked', async () => {
-				for (const [index, team] of ['red', 'blue', 'red', 'green', 'red'].entries()) await ledger.open(openRow(`r${index}`, { team }));
+				for (const [index, team] of ['red', 'blue', 'red', 'green', 'red'].entries()) await ledger.open(openEntry(`r${index}`, { team }));
 				expect(await idsOf()).toEqual(['r4', 'r3', 'r2', 'r1', 'r0']);
 				expect(await idsOf({ team: 'red' })).toEqual(['r4', 'r2', 'r0']);
 				expect(await idsOf({ team: 'nobody' })).toEqual([]);
@@ -181,10 +181,10 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				await openAndClose('r0', { clientId: 'c' });
 				await openAndClose('r1', { clientId: 'c', model: 'm' });
 				await openAndClose('r2', { provider: 'p', team: 'blue' });
-				await ledger.open(openRow('r3', { clientId: 'c' }));
+				await ledger.open(openEntry('r3', { clientId: 'c' }));
 				expect(await idsOf({ clientId: 'c' })).toEqual(['r3', 'r1', 'r0']);
 				expect(await idsOf({ clientId: 'c', model: 'm' })).toEqual(['r1']);
-				expect(await idsOf({ clientId: 'c', outcome: closedRow('r0').outcome })).toEqual(['r1', 'r0']);
+				expect(await idsOf({ clientId: 'c', outcome: closedEntry('r0').outcome })).toEqual(['r1', 'r0']);
 				expect(await idsOf({ provider: 'p' })).toEqual(['r2']);
 				expect(await idsOf({ provider: 'p', team: 'red' })).toEqual([]);
 				for (const none of [{ clientId: 'x' }, { provider: 'x' }, { model: 'x' }, { outcome: 'broken' } as const]) {
@@ -199,8 +199,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			});
 
 			test('with such filters look through so many rows and no more; the cursor leads on', async () => {
-				await ledger.open(openRow('last', { model: 'rare' }));
-				await Promise.all(Array.from({ length: mostRowsLookedThrough }, async (_, index) => ledger.open(openRow(`r${index}`))));
+				await ledger.open(openEntry('last', { model: 'rare' }));
+				await Promise.all(Array.from({ length: maxEntriesScanned }, async (_, index) => ledger.open(openEntry(`r${index}`))));
 				const first = await ledger.list({ limit: 10, model: 'rare' });
 				expect(first.rows).toEqual([]);
 				const second = await ledger.list({ limit: 10, model: 'rare', cursor: first.nextCursor ?? '' });
@@ -209,20 +209,20 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			});
 
 			test('hold each row once, however many are opened between them', async () => {
-				for (let index = 0; index < 7; index++) await ledger.open(openRow(`r${index}`));
+				for (let index = 0; index < 7; index++) await ledger.open(openEntry(`r${index}`));
 				const seen: string[] = [];
 				let cursor: string | null = null;
 				do {
 					const page: Awaited<ReturnType<Ledger['list']>> = await ledger.list({ limit: 3, ...(cursor === null ? {} : { cursor }) });
 					seen.push(...page.rows.map(({ id }) => id));
 					cursor = page.nextCursor;
-					await ledger.open(openRow(`new${seen.length}`));
+					await ledger.open(openEntry(`new${seen.length}`));
 				} while (cursor !== null);
 				expect(seen).toEqual(['r6', 'r5', 'r4', 'r3', 'r2', 'r1', 'r0']);
 			});
 
 			test('end with the last row, also when it fills the page', async () => {
-				for (const id of ['a', 'b']) await ledger.open(openRow(id));
+				for (const id of ['a', 'b']) await ledger.open(openEntry(id));
 				expect((await ledger.list({ limit: 2 })).nextCursor).toBeNull();
 				expect((await ledger.list({ limit: 1 })).nextCursor).not.toBeNull();
 			});
@@ -236,13 +236,13 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 		describe('sums', () => {
 			test('count a call when it is admitted, its usage and cost when it ends', async () => {
-				await ledger.open(openRow('one'));
+				await ledger.open(openEntry('one'));
 				const key = { period: '2026-11', team: 'red', clientId: 'red-client', provider: 'provider_a', model: 'claude' };
 				expect(await ledger.summarize(november)).toEqual([
 					{ ...key, requests: 1, usage: noUsage, costNanoUsd: 0n, estimatedCostNanoUsd: 0n },
 				]);
-				const closed = closedRow('one');
-				await closeRow(ledger, closed);
+				const closed = closedEntry('one');
+				await closeEntry(ledger, closed);
 				await openAndClose('two');
 				expect(await ledger.summarize(november)).toEqual([
 					{ ...key, requests: 2, usage: doubled(closed), costNanoUsd: closed.costNanoUsd * 2n, estimatedCostNanoUsd: 0n },
@@ -252,9 +252,9 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			test('say how much of the cost was estimated, of calls that moved and were interrupted too', async () => {
 				await openAndClose('exact');
 				await openAndClose('estimated', {}, { isEstimated: true, costNanoUsd: 2n ** 53n + 1n });
-				await ledger.open(openRow('moved'));
-				await ledger.open(openRow('moved', { model: 'other' }));
-				await closeRow(ledger, closedRow('moved', { isEstimated: true, costNanoUsd: 5n }));
+				await ledger.open(openEntry('moved'));
+				await ledger.open(openEntry('moved', { model: 'other' }));
+				await closeEntry(ledger, closedEntry('moved', { isEstimated: true, costNanoUsd: 5n }));
 				const sums = await ledger.summarize({ ...november, by: ['model'] });
 				expect(sums.map(({ model, estimatedCostNanoUsd }) => [model, estimatedCostNanoUsd])).toEqual([
 					['claude', 2n ** 53n + 1n],
@@ -286,7 +286,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				for (const [index, row] of [{ team: 'b' }, {}, { clientId: 'c2' }, { model: 'm2' }].entries()) {
 					await openAndClose(`r${index}`, { team: 'a', clientId: 'c', provider: 'p', model: 'm', ...row });
 				}
-				await ledger.open(openRow('running', { team: 'a', model: 'm2' }));
+				await ledger.open(openEntry('running', { team: 'a', model: 'm2' }));
 				const { fromMs, toMs } = november;
 				const of = [
 					{ team: 'b', model: null },
@@ -346,7 +346,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 			test('agree with the rows', async () => {
 				await openAndClose('one');
-				await ledger.open(openRow('two'));
+				await ledger.open(openEntry('two'));
 				expect(await ledger.check()).toEqual([]);
 			});
 		});
@@ -355,7 +355,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			test('deletes closed rows of hours before, and no sum', async () => {
 				await openAndClose('old', { startedMs: ledgerNoonMs - 2 * hourMs });
 				await openAndClose('same hour', { startedMs: ledgerNoonMs - 60_000 });
-				await ledger.open(openRow('still open', { startedMs: ledgerNoonMs - dayMs }));
+				await ledger.open(openEntry('still open', { startedMs: ledgerNoonMs - dayMs }));
 				expect(await ledger.prune(ledgerNoonMs)).toBe(1);
 				expect(await idsOf()).toEqual(['still open', 'same hour']);
 				expect((await ledger.summarize(november))[0]?.requests).toBe(3);
@@ -364,9 +364,9 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			});
 
 			test('finds what was taken before, and no row comes back', async () => {
-				const row = openRow('old', { startedMs: ledgerNoonMs - 2 * hourMs });
+				const row = openEntry('old', { startedMs: ledgerNoonMs - 2 * hourMs });
 				await ledger.open(row);
-				const closed = closeRow(ledger, closedRow('old'));
+				const closed = closeEntry(ledger, closedEntry('old'));
 				await ledger.open(row);
 				expect(await ledger.prune(ledgerNoonMs)).toBe(1);
 				expect([await closed, await idsOf()]).toEqual(['closed', []]);
@@ -375,21 +375,21 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			test('leaves the rest countable', async () => {
 				for (let index = 0; index < 20; index++) await openAndClose(`r${index}`, { startedMs: ledgerNoonMs - index * hourMs });
 				expect(await ledger.prune(ledgerNoonMs - 10 * hourMs)).toBe(9);
-				expect(await closeRow(ledger, closedRow('r19'))).toBe('unknown');
+				expect(await closeEntry(ledger, closedEntry('r19'))).toBe('unknown');
 				expect(await ledger.check()).toEqual([]);
 				expect(await idsOf()).toHaveLength(11);
 			});
 		});
 
 		test('nothing of living processes is interrupted', async () => {
-			await ledger.open(openRow('one'));
+			await ledger.open(openEntry('one'));
 			expect(await ledger.closeInterrupted()).toEqual([]);
-			expect(await closeRow(ledger, closedRow('one'))).toBe('closed');
+			expect(await closeEntry(ledger, closedEntry('one'))).toBe('closed');
 		});
 	});
 }
 
-export function openRow(id: string, differences: Partial<OpenRow> = {}): OpenRow {
+export function openEntry(id: string, differences: Partial<OpenEntry> = {}): OpenEntry {
 	const team = differences.team ?? 'red';
 	return {
 		id,
@@ -401,13 +401,13 @@ export function openRow(id: string, differences: Partial<OpenRow> = {}): OpenRow
 		dialect: 'chat',
 		isStreaming: true,
 		priceVersion: 'default:2026-11-01',
-		holdNanoUsd: 5000n,
+		reservedNanoUsd: 5000n,
 		budgets: [team],
 		...differences,
 	};
 }
 
-export function closedRow(id: string, differences: Partial<ClosedRow> = {}): ClosedRow {
+export function closedEntry(id: string, differences: Partial<ClosedEntry> = {}): ClosedEntry {
 	return {
 		id,
 		endedMs: ledgerNoonMs + 900,
@@ -427,7 +427,7 @@ export function closedRow(id: string, differences: Partial<ClosedRow> = {}): Clo
 	};
 }
 
-function doubled({ usage }: ClosedRow): ClosedRow['usage'] {
+function doubled({ usage }: ClosedEntry): ClosedEntry['usage'] {
 	return {
 		inputTokens: usage.inputTokens * 2,
 		cacheReadTokens: usage.cacheReadTokens * 2,

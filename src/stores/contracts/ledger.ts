@@ -10,20 +10,20 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 	 * @returns a promise that rejects with Fault `records_unavailable` if this cannot be guaranteed now; the request is not charged for the
 	 * entry then.
 	 */
-	open(row: OpenRow): OpenedRow | Promise<OpenedRow>;
+	open(row: OpenEntry): OpenedEntry | Promise<OpenedEntry>;
 	/**
 	 * Closes an entry; the first close wins. While the ledger is writable, the close has the same durability as an `open`: it survives the
-	 * death of the process before any data leaves. Calls `told` when reports include the entry, or with Fault `records_unavailable` when the
-	 * ledger is not writable now. The entry is then closed once it is writable, while the process lives. `told` is a callback, because every
+	 * death of the process before any data leaves. Calls `onClosed` when reports include the entry, or with Fault `records_unavailable` when the
+	 * ledger is not writable now. The entry is then closed once it is writable, while the process lives. `onClosed` is a callback, because every
 	 * request has one; it may run at once and must not throw.
 	 * @throws RangeError when the entry cannot be stored.
 	 */
-	close(row: ClosedRow, told: CloseListener): void;
+	close(row: ClosedEntry, onClosed: CloseListener): void;
 	/**
 	 * Closes entries that dead processes left open as interrupted, charged their reservation. Meant for the start, before the first `open`;
 	 * safe at any time, because entries of live processes are skipped.
 	 */
-	closeInterrupted(): Promise<readonly InterruptedRow[]>;
+	closeInterrupted(): Promise<readonly InterruptedEntry[]>;
 	/**
 	 * Deletes closed entries of hours that ended before then, a few at a time, including those taken just before, and assessments of that
 	 * time. Sums stay.
@@ -36,11 +36,11 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 /** The part of the ledger for processes that serve no requests. */
 export interface LedgerReader extends AssessmentReader {
 	/** Returns sums over UTC days or months, by team, client, provider and model, ordered by their names; reads no single entries. */
-	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+	summarize(query: SummaryQuery): Promise<readonly UsageSummary[]>;
 	/** Returns the cost of closed requests, in the order of the query; reads no single entries. */
 	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
 	/** Lists entries, newest first. @throws RangeError for a cursor that no page returned. */
-	list(query: RowQuery): Promise<RowPage>;
+	list(query: EntryQuery): Promise<EntryPage>;
 	/** Reads sums and requests of one team in one snapshot: a request that ends meanwhile is either ended in both or open in both. */
 	readTeam(query: TeamQuery): Promise<TeamSnapshot>;
 	/** Compares entries with sums, and hourly with daily sums. @returns each difference; empty if there is none. */
@@ -49,7 +49,7 @@ export interface LedgerReader extends AssessmentReader {
 	end(): Promise<void>;
 }
 
-export interface OpenRow {
+export interface OpenEntry {
 	readonly id: string;
 	/** Unix milliseconds of admission. The request counts in the hour, day and month of this moment, whenever it ends. */
 	readonly startedMs: number;
@@ -63,13 +63,13 @@ export interface OpenRow {
 	readonly isStreaming: boolean;
 	readonly priceVersion: string;
 	/** Charge for the request if it is never closed. */
-	readonly holdNanoUsd: bigint;
+	readonly reservedNanoUsd: bigint;
 	/** Budgets with a reservation of the request, for rebuilding counters. */
 	readonly budgets: readonly string[];
 }
 
 /** Result of `open`. The caller checks `failure` when it begins to send the request, and closes the entry in either case. */
-export interface OpenedRow {
+export interface OpenedEntry {
 	/** `records_unavailable`: the entry would not survive after all. */
 	readonly failure: UpstreamError | undefined;
 }
@@ -77,7 +77,7 @@ export interface OpenedRow {
 export const requestOutcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
 export type RequestOutcome = (typeof requestOutcomes)[number];
 
-export interface ClosedRow {
+export interface ClosedEntry {
 	readonly id: string;
 	readonly endedMs: number;
 	readonly outcome: RequestOutcome;
@@ -94,7 +94,7 @@ export type CloseListener = (outcome: Closing | UpstreamError) => void;
 
 export type Closing = 'closed' | 'closed_before' | 'unknown';
 
-export interface InterruptedRow {
+export interface InterruptedEntry {
 	readonly id: string;
 	readonly team: string;
 	readonly startedMs: number;
@@ -132,7 +132,7 @@ export const summaryNames = ['team', 'clientId', 'provider', 'model'] as const;
 
 export type SummaryName = (typeof summaryNames)[number];
 
-export interface SummaryRow extends SummaryKey {
+export interface UsageSummary extends SummaryKey {
 	/** Admitted requests, including those in flight. */
 	readonly requests: number;
 	/** Usage of closed requests. */
@@ -165,14 +165,14 @@ export interface TeamQuery {
 
 export interface TeamSnapshot {
 	/** In the order of the spans. */
-	readonly sums: readonly (readonly SummaryRow[])[];
+	readonly sums: readonly (readonly UsageSummary[])[];
 	readonly openRequests: readonly OpenRequest[];
 	readonly endedIds: readonly string[];
 }
 
-export type OpenRequest = Pick<OpenRow, 'id' | 'startedMs' | 'isStreaming' | 'budgets' | 'holdNanoUsd'>;
+export type OpenRequest = Pick<OpenEntry, 'id' | 'startedMs' | 'isStreaming' | 'budgets' | 'reservedNanoUsd'>;
 
-export interface RowQuery {
+export interface EntryQuery {
 	readonly team?: string;
 	readonly clientId?: string;
 	readonly provider?: string;
@@ -188,16 +188,16 @@ export interface RowQuery {
  * Number of rows scanned for one page with filters in addition to `team`. The page then has fewer entries than `limit`, possibly none, and
  * `nextCursor` continues.
  */
-export const mostRowsLookedThrough = 4000;
+export const maxEntriesScanned = 4000;
 
-export interface RowPage {
-	readonly rows: readonly LedgerRow[];
+export interface EntryPage {
+	readonly rows: readonly LedgerEntry[];
 	readonly nextCursor: string | null;
 }
 
-export interface LedgerRow extends OpenRow {
+export interface LedgerEntry extends OpenEntry {
 	/** Undefined while the request is in flight. */
-	readonly closed: Omit<ClosedRow, 'id'> | undefined;
+	readonly closed: Omit<ClosedEntry, 'id'> | undefined;
 }
 
 export interface LedgerDifference {
@@ -213,12 +213,12 @@ export interface LedgerHealth {
 	/** False from a failed write to the next successful one; meanwhile `open` rejects at once. */
 	readonly isWritable: boolean;
 	/** Entries that wait to be written. */
-	readonly queuedRows: number;
+	readonly queuedEntries: number;
 	/** Since the start: closes of entries that were never opened, and of closed ones. Each is an internal error of the caller. */
 	readonly unknownCloses: number;
 	readonly repeatedCloses: number;
 	/** Since the start: entries whose `open` or `close` was rejected. */
-	readonly rejectedRows: number;
+	readonly rejectedEntries: number;
 	/** Since the start: closes that will never be written, because the process ended first or they cannot be stored. */
 	readonly lostCloses: number;
 	/** Since the start: assessments that were dropped because the queue was full or writing failed. */

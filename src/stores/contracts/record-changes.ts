@@ -19,7 +19,7 @@ export interface RecordTable<Key, Value, Conflict extends string> {
 	removing?(key: Key, terms: Pick<ChangeTerms, 'author'>): void;
 }
 
-export interface ChangeBook {
+export interface ChangeRecorder {
 	/** Higher than any version before. */
 	nextVersion(): number;
 	append(entry: AuditEntry): void;
@@ -34,7 +34,7 @@ export type RecordChanges<Key, Value, Conflict extends string> = Settled<Version
 
 export function createRecordChanges<Key, Value extends object, Conflict extends string>(
 	table: RecordTable<Key, Value, Conflict>,
-	book: ChangeBook,
+	book: ChangeRecorder,
 ): RecordChanges<Key, Value, Conflict> {
 	const note = (author: Author | undefined, action: AuditEntry['action'], key: Key, before?: Value, after?: Value): void => {
 		if (author !== undefined) book.append(auditEntryOf(author, action, table.kind, table.nameOf(key), before, after));

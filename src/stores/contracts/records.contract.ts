@@ -97,8 +97,8 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				const scopes = ['invoke'];
 				await here.clients.create(client('one', { scopes }));
 				scopes.push('admin');
-				const held = await here.clients.get('one');
-				(held?.scopes as string[] | undefined)?.push('admin');
+				const reserved = await here.clients.get('one');
+				(reserved?.scopes as string[] | undefined)?.push('admin');
 				expect((await here.clients.get('one'))?.scopes).toEqual(['invoke']);
 			});
 		});
@@ -264,7 +264,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 					await here.budgets.delete('one');
 				}
 				expect(new Set(seen).size).toBe(9);
-				expect(seen).toEqual(seen.toSorted((left, right) => left - right));
+				expect(seen).toEqual(seen.toSorted((remaining, right) => remaining - right));
 			});
 
 			test('a change that was meant for another state changes nothing', async () => {
@@ -471,38 +471,38 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			});
 
 			test('are no change of the records', async () => {
-				let told = 0;
-				for (const store of subject.stores) store.onChange(() => told++);
+				let notifications = 0;
+				for (const store of subject.stores) store.onChange(() => notifications++);
 				await here.providerReports.tell('one', ill, longMs);
 				await there.providerReports.tell('one', well, longMs);
 				await there.providerReports.forget('one');
 				await subject.passSecond();
 				await subject.passSecond();
-				expect(told).toBe(0);
+				expect(notifications).toBe(0);
 			});
 		});
 
 		describe('changes', () => {
 			test('of this process are announced at once, those of others within a second, rejections and reads never', async () => {
-				let told = 0;
-				here.onChange(() => told++);
+				let notifications = 0;
+				here.onChange(() => notifications++);
 				await here.clients.create(client('one'));
-				expect(told).toBe(1);
+				expect(notifications).toBe(1);
 				await subject.passSecond();
-				expect(told).toBe(1);
+				expect(notifications).toBe(1);
 				await here.clients.create(client('one'));
 				await here.clients.list();
 				await there.teams.get('red');
 				await subject.passSecond();
-				expect(told).toBe(1);
+				expect(notifications).toBe(1);
 				await there.clients.delete('one');
 				await subject.passSecond();
-				expect(told).toBe(2);
+				expect(notifications).toBe(2);
 			});
 
 			test('of every kind of record', async () => {
-				let told = 0;
-				there.onChange(() => told++);
+				let notifications = 0;
+				there.onChange(() => notifications++);
 				await there.teams.create(team('red'));
 				await there.teams.replace(team('red', ['one']));
 				await there.teams.delete('red');
@@ -511,23 +511,23 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				await there.clients.delete('one');
 				await there.signingKeys.rotate({ ...signingKey('k1'), retiredAtMs: 1 }, null, []);
 				await there.signingKeys.prune(2);
-				expect(told).toBe(8);
+				expect(notifications).toBe(8);
 				await there.budgets.create(budget('b'));
 				await there.budgets.replace(budget('b'));
 				await there.budgets.delete('b');
 				await there.priceOverrides.create(price('a', 'x'));
 				await there.routingRules.create(rule('r'));
-				expect(told).toBe(13);
+				expect(notifications).toBe(13);
 			});
 
 			test('a listener that was stopped hears nothing more', async () => {
-				let told = 0;
-				const stop = here.onChange(() => told++);
+				let notifications = 0;
+				const stop = here.onChange(() => notifications++);
 				stop();
 				await here.clients.create(client('one'));
 				await there.clients.create(client('two'));
 				await subject.passSecond();
-				expect(told).toBe(0);
+				expect(notifications).toBe(0);
 			});
 		});
 	});

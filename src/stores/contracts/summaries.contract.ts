@@ -1,9 +1,9 @@
 /** Sums by chosen names, and their pages: a part of the contract of every ledger. */
 import { expect, test } from 'vitest';
-import type { Ledger, OpenRow, SummaryName, SummaryQuery, SummaryRow } from './ledger.ts';
+import type { Ledger, OpenEntry, SummaryName, SummaryQuery, UsageSummary } from './ledger.ts';
 
 /** @param openAndClose opens and closes an entry that costs 1,234 nano-dollars. */
-export function summariesContract(ledger: () => Ledger, openAndClose: (id: string, row: Partial<OpenRow>) => Promise<void>): void {
+export function summariesContract(ledger: () => Ledger, openAndClose: (id: string, row: Partial<OpenEntry>) => Promise<void>): void {
 	test('sums by any of the names, over all the time, page by page', async () => {
 		for (const [index, row] of [{ team: 'b' }, { team: 'B' }, { team: 'é' }, { clientId: 'c2' }, { model: 'm2' }, {}].entries()) {
 			const startedMs = Date.UTC(2026, index % 2 === 0 ? 10 : 11, 20, index);
@@ -29,7 +29,7 @@ export function summariesContract(ledger: () => Ledger, openAndClose: (id: strin
 			{ ...span, period: 'month', team: 'a', by: ['clientId', 'model'] },
 		] as const satisfies SummaryQuery[]) {
 			const all = await ledger().summarize(query);
-			const pages: SummaryRow[] = [];
+			const pages: UsageSummary[] = [];
 			for (;;) {
 				const after = pages.at(-1);
 				const page = await ledger().summarize({ ...query, limit: 1, ...(after && { after }) });

@@ -1,7 +1,7 @@
 /** Snapshots of one team: a part of the contract of every ledger. */
 import { describe, expect, test } from 'vitest';
-import { closeRow } from '../../../test/support/close-entry.ts';
-import type { ClosedRow, Ledger, OpenRow, TeamQuery } from './ledger.ts';
+import { closeEntry } from '../../../test/support/close-entry.ts';
+import type { ClosedEntry, Ledger, OpenEntry, TeamQuery } from './ledger.ts';
 
 const atMs = Date.UTC(2026, 10, 21, 10, 30);
 const minuteMs = 60_000;
@@ -9,8 +9,8 @@ const minuteMs = 60_000;
 /** @param row an entry of the team `red` at that time. @param closed its close soon after, at 1,234 nano-dollars. */
 export function teamSnapshotContract(
 	ledger: () => Ledger,
-	row: (id: string, differences: Partial<OpenRow>) => OpenRow,
-	closed: (id: string, differences: Partial<ClosedRow>) => ClosedRow,
+	row: (id: string, differences: Partial<OpenEntry>) => OpenEntry,
+	closed: (id: string, differences: Partial<ClosedEntry>) => ClosedEntry,
 ): void {
 	const day = { fromMs: Date.UTC(2026, 10, 21), toMs: Date.UTC(2026, 10, 22), period: 'day' } as const;
 	const month = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 11, 1), period: 'month' } as const;
@@ -19,7 +19,7 @@ export function teamSnapshotContract(
 		spans: [day, month],
 		requests: { endedSinceMs: atMs - minuteMs, startedSinceMs: atMs - 30 * minuteMs },
 	};
-	const close = (id: string, differences: Partial<ClosedRow> = {}) => closeRow(ledger(), closed(id, differences));
+	const close = (id: string, differences: Partial<ClosedEntry> = {}) => closeEntry(ledger(), closed(id, differences));
 
 	describe('a snapshot of a team', () => {
 		test('has its sums of each span, its open requests, and those that ended since', async () => {
@@ -33,12 +33,12 @@ export function teamSnapshotContract(
 				await ledger().open(row(id, differences));
 				await close(id, { endedMs: id === 'ended long ago' ? atMs - 2 * minuteMs : atMs - minuteMs });
 			}
-			const open = row('open', { startedMs: atMs - 6 * 60 * minuteMs, budgets: ['a', 'b'], holdNanoUsd: 77n });
+			const open = row('open', { startedMs: atMs - 6 * 60 * minuteMs, budgets: ['a', 'b'], reservedNanoUsd: 77n });
 			await ledger().open(open);
 			const { sums, openRequests, endedIds } = await ledger().readTeam(query);
 			expect(sums.map((rows) => rows.map(({ requests, costNanoUsd }) => [requests, costNanoUsd]))).toEqual([[[3, 2468n]], [[4, 3702n]]]);
-			const { id, isStreaming, budgets, holdNanoUsd } = open;
-			expect(openRequests).toEqual([{ id, startedMs: open.startedMs, isStreaming, budgets, holdNanoUsd }]);
+			const { id, isStreaming, budgets, reservedNanoUsd } = open;
+			expect(openRequests).toEqual([{ id, startedMs: open.startedMs, isStreaming, budgets, reservedNanoUsd }]);
 			expect(endedIds).toEqual(['ended']);
 			expect(await ledger().readTeam({ team: 'red', spans: [] })).toEqual({ sums: [], openRequests: [], endedIds: [] });
 			expect(await ledger().readTeam({ ...query, team: 'nobody' })).toEqual({ sums: [[], []], openRequests: [], endedIds: [] });

@@ -1,7 +1,7 @@
 import { rememberEndedMs } from '../contracts/admission.ts';
 
 const rows = 2 ** 14;
-const placesPerRow = 16;
+const slotsPerRow = 16;
 
 /**
  * Ids of requests that ended in the last fifteen minutes; beyond 100,000 the oldest may be dropped. Tables of 64-bit hashes take 3 MB at
@@ -9,10 +9,10 @@ const placesPerRow = 16;
  * one cache line, so that a new request costs one memory access.
  */
 export class EndedRequests {
-	private readonly firsts = new Uint32Array(rows * placesPerRow);
-	private readonly seconds = new Uint32Array(rows * placesPerRow);
+	private readonly firsts = new Uint32Array(rows * slotsPerRow);
+	private readonly seconds = new Uint32Array(rows * slotsPerRow);
 	/** Unix seconds; 0 for an empty slot. */
-	private readonly ends = new Uint32Array(rows * placesPerRow);
+	private readonly ends = new Uint32Array(rows * slotsPerRow);
 	/** Index of the oldest slot of each row, which is overwritten next. */
 	private readonly oldest = new Uint8Array(rows);
 	private first = 0;
@@ -29,11 +29,11 @@ export class EndedRequests {
 		if (this.isMarked(nowMs)) return false;
 		const row = this.first % rows;
 		const oldest = this.oldest[row] ?? 0;
-		const place = row * placesPerRow + oldest;
+		const place = row * slotsPerRow + oldest;
 		this.firsts[place] = this.first;
 		this.seconds[place] = this.second;
 		this.ends[place] = secondOf(nowMs);
-		this.oldest[row] = (oldest + 1) % placesPerRow;
+		this.oldest[row] = (oldest + 1) % slotsPerRow;
 		return true;
 	}
 
@@ -61,8 +61,8 @@ export class EndedRequests {
 
 	private isMarked(nowMs: number): boolean {
 		const { firsts, seconds, ends, first, second } = this;
-		const row = (first % rows) * placesPerRow;
-		for (let place = row; place < row + placesPerRow; place++) {
+		const row = (first % rows) * slotsPerRow;
+		for (let place = row; place < row + slotsPerRow; place++) {
 			if (firsts[place] !== first || seconds[place] !== second) continue;
 			if (secondOf(nowMs) - (ends[place] ?? 0) < rememberEndedMs / 1000) return true;
 		}

@@ -8,22 +8,29 @@ import { createMemoryAdmission } from './memory-admission.ts';
 admissionContract('memory', async () => createSteeredMemory(), { modelRuns: 300 });
 
 const month = { budget: 'month', period: '2026-11' };
-const hold = { ...month, limitNanoUsd: 10n ** 15n, amountNanoUsd: 1n, check: 'after' as const };
+const reservation = { ...month, limitNanoUsd: 10n ** 15n, amountNanoUsd: 1n, check: 'after' as const };
 
 test('100,000 reservations that expire at once delay no request, and are all released', async () => {
 	const clock = new ManualClock();
 	const store = createMemoryAdmission({ clock });
 	await store.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 0n }] });
 	for (let index = 0; index < 100_000; index++) {
-		await store.admit({ id: `r${index}`, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+		await store.admit({
+			id: `r${index}`,
+			team: 'red',
+			requestsPerMinute: null,
+			dailyTokens: null,
+			reservations: [reservation],
+			reservationMs: 60_000,
+		});
 	}
 	clock.advance(61_000);
-	const held: (bigint | undefined)[] = [];
+	const reserved: (bigint | undefined)[] = [];
 	const { user } = process.threadCpuUsage();
-	for (let turn = 0; turn < 50; turn++) held.push((await store.read('red', [month])).budgets[0]?.heldNanoUsd);
+	for (let turn = 0; turn < 50; turn++) reserved.push((await store.read('red', [month])).budgets[0]?.reservedNanoUsd);
 	const workedMs = (process.threadCpuUsage().user - user) / 1000;
 	expect(workedMs / 50).toBeLessThan(10);
-	expect(held).toEqual(Array.from({ length: 50 }, (_, turn) => BigInt(98_000 - 2000 * turn)));
+	expect(reserved).toEqual(Array.from({ length: 50 }, (_, turn) => BigInt(98_000 - 2000 * turn)));
 });
 
 test('unused data expires: ended requests, and teams', async () => {
@@ -50,8 +57,15 @@ test('a clock that jumps back loses nothing that is held or spent', async () => 
 	const clock = new ManualClock();
 	const store = createMemoryAdmission({ clock });
 	await store.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 5n }] });
-	await store.admit({ id: 'one', team: 'red', requestsPerMinute: 1, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await store.admit({
+		id: 'one',
+		team: 'red',
+		requestsPerMinute: 1,
+		dailyTokens: null,
+		reservations: [reservation],
+		reservationMs: 60_000,
+	});
 	clock.jumpWallTo(clock.nowMs() - 3_600_000);
-	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 5n, heldNanoUsd: 1n }]);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 5n, reservedNanoUsd: 1n }]);
 	expect((await store.settle({ id: 'one', team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 2n, budgets: [month] })).isLate).toBe(false);
 });

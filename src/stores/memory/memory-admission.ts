@@ -7,20 +7,20 @@ import {
 	type AdmissionRequest,
 	type AdmissionStore,
 	type AtHand,
-	type BudgetHold,
+	type BudgetReservation,
 	CountersMissing,
-	maxHoldMs,
+	maxReservationMs,
 	type ReservedRequest,
 	type Settled,
 	type Settlement,
 	type TeamTotals,
 } from '../contracts/admission.ts';
 import { EndedRequests } from './ended-requests.ts';
-import { type Hold, TeamCounters } from './team-counters.ts';
+import { type Reservation, TeamCounters } from './team-counters.ts';
 import { FadingMap } from './ttl-map.ts';
 
 /** Teams that are not used for this long are dropped; their reservations have expired before. */
-const idleTeamMs = 2 * maxHoldMs;
+const idleTeamMs = 2 * maxReservationMs;
 
 export function createMemoryAdmission({ clock }: { clock: Clock }): AdmissionStore {
 	return new MemoryAdmission(clock);
@@ -30,7 +30,7 @@ class MemoryAdmission implements AdmissionStore {
 	private readonly clock: Clock;
 	private readonly teams = new FadingMap<string, TeamCounters>(idleTeamMs);
 	private readonly ended = new EndedRequests();
-	private readonly schedule = new HoldSchedule();
+	private readonly schedule = new ReservationSchedule();
 
 	constructor(clock: Clock) {
 		this.clock = clock;
@@ -38,61 +38,64 @@ class MemoryAdmission implements AdmissionStore {
 
 	admit(request: AdmissionRequest): AtHand<Admission> {
 		const nowMs = this.turn();
-		const team = this.knownTeam(request.team, request.holds, nowMs);
+		const team = this.knownTeam(request.team, request.reservations, nowMs);
 		if (team === undefined) return Promise.reject(new CountersMissing(request.team));
 		team.rollTo(nowMs);
 		if (team.inFlightRequests.get(request.id) !== undefined || this.ended.has(request.team, request.id, nowMs)) {
 			const amount = team.inFlightRequests.get(request.id)?.parts[0]?.amountNanoUsd;
-			return admitted(team.read(nowMs, request.holds), request.holds.some(isFitted) ? amount : undefined);
+			return admitted(team.read(nowMs, request.reservations), request.reservations.some(isFitted) ? amount : undefined);
 		}
 		const binding = bindingLimit(request, team);
-		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, request.holds) };
+		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, request.reservations) };
 		team.requests++;
-		const fitting = team.fitting(request.holds);
-		const holds = fitting === undefined ? request.holds : request.holds.map((hold) => ({ ...hold, amountNanoUsd: fitting }));
-		const hold = team.hold(request.id, team.day, request.reservedTokens ?? 0, holds);
-		this.schedule.add(hold, nowMs + request.holdMs);
-		return admitted(team.read(nowMs, request.holds), fitting);
+		const fitting = team.fitting(request.reservations);
+		const reservations =
+			fitting === undefined
+				? request.reservations
+				: request.reservations.map((reservation) => ({ ...reservation, amountNanoUsd: fitting }));
+		const reservation = team.reserve(request.id, team.day, request.reservedTokens ?? 0, reservations);
+		this.schedule.add(reservation, nowMs + request.reservationMs);
+		return admitted(team.read(nowMs, request.reservations), fitting);
 	}
 
 	settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): AtHand<Settled> {
 		const nowMs = this.turn();
 		const team = this.knownTeam(name, budgets, nowMs);
 		if (team === undefined) return Promise.reject(new CountersMissing(name));
-		const hold = team.inFlightRequests.get(id);
+		const reservation = team.inFlightRequests.get(id);
 		const isDuplicate = !this.ended.add(name, id, nowMs);
 		if (!isDuplicate) {
-			if (hold !== undefined) this.giveBack(hold);
+			if (reservation !== undefined) this.giveBack(reservation);
 			team.rollTo(nowMs);
-			team.book(hold?.day ?? dayNumberOf(admittedMs), tokens);
+			team.settle(reservation?.day ?? dayNumberOf(admittedMs), tokens);
 			for (const budget of budgets) team.budget(budget).settledNanoUsd += costNanoUsd;
 		}
-		return { isDuplicate, isLate: !isDuplicate && hold === undefined, budgets: team.readBudgets(budgets) };
+		return { isDuplicate, isLate: !isDuplicate && reservation === undefined, budgets: team.readBudgets(budgets) };
 	}
 
 	async release(id: string, name: string): Promise<void> {
 		const nowMs = this.turn();
 		const team = this.teams.get(name, nowMs);
 		if (team === undefined || !this.ended.add(name, id, nowMs)) return;
-		const hold = team.inFlightRequests.get(id);
-		if (hold !== undefined) this.giveBack(hold);
+		const reservation = team.inFlightRequests.get(id);
+		if (reservation !== undefined) this.giveBack(reservation);
 	}
 
-	async extend(id: string, name: string, holds: readonly BudgetHold[]): Promise<boolean> {
+	async extend(id: string, name: string, reservations: readonly BudgetReservation[]): Promise<boolean> {
 		const nowMs = this.turn();
-		const hold = this.teams.get(name, nowMs)?.inFlightRequests.get(id);
-		return hold === undefined ? false : hold.team.extend(hold, holds);
+		const reservation = this.teams.get(name, nowMs)?.inFlightRequests.get(id);
+		return reservation === undefined ? false : reservation.team.extend(reservation, reservations);
 	}
 
-	async grow(id: string, name: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
+	async grow(id: string, name: string, reservations: readonly BudgetReservation[], reservationMs: number): Promise<bigint | undefined> {
 		const nowMs = this.turn();
-		const hold = this.teams.get(name, nowMs)?.inFlightRequests.get(id);
-		if (hold === undefined) return undefined;
-		const reserved = hold.team.grow(hold, holds);
-		const endsMs = nowMs + holdMs;
-		if (Math.ceil(endsMs / 1000) > hold.endsAtSecond) {
-			this.schedule.remove(hold);
-			this.schedule.add(hold, endsMs);
+		const reservation = this.teams.get(name, nowMs)?.inFlightRequests.get(id);
+		if (reservation === undefined) return undefined;
+		const reserved = reservation.team.grow(reservation, reservations);
+		const endsMs = nowMs + reservationMs;
+		if (Math.ceil(endsMs / 1000) > reservation.endsAtSecond) {
+			this.schedule.remove(reservation);
+			this.schedule.add(reservation, endsMs);
 		}
 		return reserved;
 	}
@@ -117,14 +120,14 @@ class MemoryAdmission implements AdmissionStore {
 		for (const total of budgets) team.addBudget(total);
 	}
 
-	async rehold(name: string, requests: readonly ReservedRequest[]): Promise<void> {
+	async restoreReservations(name: string, requests: readonly ReservedRequest[]): Promise<void> {
 		const nowMs = this.turn();
 		const team = this.team(name, nowMs);
 		team.rollTo(nowMs);
-		for (const { holds } of requests) for (const hold of holds) team.budget(hold);
-		for (const { id, admittedMs, holdMs, reservedTokens = 0, holds } of requests) {
+		for (const { reservations } of requests) for (const reservation of reservations) team.budget(reservation);
+		for (const { id, admittedMs, reservationMs, reservedTokens = 0, reservations } of requests) {
 			if (team.inFlightRequests.get(id) !== undefined || this.ended.has(name, id, nowMs)) continue;
-			this.schedule.add(team.hold(id, dayNumberOf(admittedMs), reservedTokens, holds), nowMs + holdMs);
+			this.schedule.add(team.reserve(id, dayNumberOf(admittedMs), reservedTokens, reservations), nowMs + reservationMs);
 		}
 	}
 
@@ -156,9 +159,9 @@ class MemoryAdmission implements AdmissionStore {
 		return team;
 	}
 
-	private giveBack(hold: Hold): void {
-		this.schedule.remove(hold);
-		hold.team.giveBack(hold);
+	private giveBack(reservation: Reservation): void {
+		this.schedule.remove(reservation);
+		reservation.team.giveBack(reservation);
 	}
 }
 
@@ -166,14 +169,14 @@ function admitted(reading: CounterReading, reservedNanoUsd: bigint | undefined):
 	return reservedNanoUsd === undefined ? { isAdmitted: true, reading } : { isAdmitted: true, reading, reservedNanoUsd };
 }
 
-function isFitted({ check }: BudgetHold): boolean {
+function isFitted({ check }: BudgetReservation): boolean {
 	return check === 'fit';
 }
 
 function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Rejected, 'binding' | 'budget'> | undefined {
 	if (request.requestsPerMinute !== null && team.requests >= request.requestsPerMinute) return { binding: 'rpm' };
 	if (request.dailyTokens !== null && team.tokens + team.reservedTokens >= request.dailyTokens) return { binding: 'daily_tokens' };
-	const budget = request.holds.find((hold) => !team.allows(hold, 0n));
+	const budget = request.reservations.find((reservation) => !team.allows(reservation, 0n));
 	return budget === undefined ? undefined : { binding: 'budget', budget: budget.budget };
 }
 
@@ -181,32 +184,32 @@ function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Rejec
 const maxEndedATurn = 2000;
 
 /** Releases expired reservations. They are grouped by whole seconds, so that a check does not cost more with more reservations. */
-class HoldSchedule {
-	private readonly bySecond = new Map<number, OpenList<Hold>>();
+class ReservationSchedule {
+	private readonly bySecond = new Map<number, OpenList<Reservation>>();
 	private lookedAtSecond = -Infinity;
 
-	add(hold: Hold, endsMs: number): void {
-		hold.endsAtSecond = Math.ceil(endsMs / 1000);
-		let holds = this.bySecond.get(hold.endsAtSecond);
-		if (holds === undefined) {
-			holds = new OpenList();
-			this.bySecond.set(hold.endsAtSecond, holds);
+	add(reservation: Reservation, endsMs: number): void {
+		reservation.endsAtSecond = Math.ceil(endsMs / 1000);
+		let reservations = this.bySecond.get(reservation.endsAtSecond);
+		if (reservations === undefined) {
+			reservations = new OpenList();
+			this.bySecond.set(reservation.endsAtSecond, reservations);
 		}
-		holds.add(hold);
+		reservations.add(reservation);
 	}
 
-	remove(hold: Hold): void {
-		this.bySecond.get(hold.endsAtSecond)?.remove(hold);
+	remove(reservation: Reservation): void {
+		this.bySecond.get(reservation.endsAtSecond)?.remove(reservation);
 	}
 
 	endDue(nowMs: number): void {
 		const second = Math.floor(nowMs / 1000);
 		if (second === this.lookedAtSecond) return;
 		let ended = 0;
-		for (const [dueSecond, holds] of this.bySecond) {
+		for (const [dueSecond, reservations] of this.bySecond) {
 			if (dueSecond > second) continue;
-			for (let hold = holds.pop(); hold !== undefined; hold = holds.pop()) {
-				hold.team.giveBack(hold);
+			for (let reservation = reservations.pop(); reservation !== undefined; reservation = reservations.pop()) {
+				reservation.team.giveBack(reservation);
 				if (++ended === maxEndedATurn) return;
 			}
 			this.bySecond.delete(dueSecond);

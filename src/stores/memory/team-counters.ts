@@ -1,18 +1,18 @@
 import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Listed } from '../../core/swap-remove-list.ts';
-import { type BudgetHold, type BudgetTotal, CountersMissing, fittingNanoUsd } from '../contracts/admission.ts';
+import { type BudgetReservation, type BudgetTotal, CountersMissing, fittingNanoUsd } from '../contracts/admission.ts';
 import { type Chained, IdHashTable } from '../id-hash-table.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
-	heldNanoUsd: bigint;
+	reservedNanoUsd: bigint;
 }
 
 const nothing: readonly BudgetReading[] = [];
 
 /** Reservations of one request. */
-export interface Hold extends Chained<Hold>, Listed {
+export interface Reservation extends Chained<Reservation>, Listed {
 	readonly team: TeamCounters;
 	/** UTC day of admission, counted from 1970. */
 	readonly day: number;
@@ -31,7 +31,7 @@ export class TeamCounters {
 	tokens = 0;
 	reservedTokens = 0;
 	/** Reservations of in-flight requests. */
-	readonly inFlightRequests = new IdHashTable<Hold>();
+	readonly inFlightRequests = new IdHashTable<Reservation>();
 	day = -1;
 	private minute = -1;
 	/** By name, then period: a combined key would be a new string to hash for each request. */
@@ -70,12 +70,12 @@ export class TeamCounters {
 		if (this.find(total) !== undefined) return;
 		const firstMonth = monthNumber(total.period) - 1;
 		for (const [name, counters] of this.budgets) {
-			const kept = counters.filter(({ period, heldNanoUsd }) => heldNanoUsd !== 0n || monthNumber(period) >= firstMonth);
-			if (kept.length === 0) this.budgets.delete(name);
-			else if (kept.length < counters.length) this.budgets.set(name, kept);
+			const retained = counters.filter(({ period, reservedNanoUsd }) => reservedNanoUsd !== 0n || monthNumber(period) >= firstMonth);
+			if (retained.length === 0) this.budgets.delete(name);
+			else if (retained.length < counters.length) this.budgets.set(name, retained);
 		}
 		const { budget, period, settledNanoUsd } = total;
-		const counter = { budget, period, settledNanoUsd, heldNanoUsd: 0n };
+		const counter = { budget, period, settledNanoUsd, reservedNanoUsd: 0n };
 		this.budgets.set(budget, [...(this.budgets.get(budget) ?? []), counter]);
 	}
 
@@ -87,89 +87,99 @@ export class TeamCounters {
 	}
 
 	/** @param ownNanoUsd current reservation of the same request. */
-	allows(hold: BudgetHold, ownNanoUsd: bigint): boolean {
-		const { settledNanoUsd, heldNanoUsd } = this.budget(hold);
-		const takenNanoUsd = settledNanoUsd + heldNanoUsd - ownNanoUsd;
-		if (hold.check === 'fit') return takenNanoUsd < hold.limitNanoUsd && takenNanoUsd + (hold.leastNanoUsd ?? 0n) <= hold.limitNanoUsd;
-		return takenNanoUsd < hold.limitNanoUsd && (hold.check === 'before' || takenNanoUsd + hold.amountNanoUsd <= hold.limitNanoUsd);
+	allows(reservation: BudgetReservation, ownNanoUsd: bigint): boolean {
+		const { settledNanoUsd, reservedNanoUsd } = this.budget(reservation);
+		const takenNanoUsd = settledNanoUsd + reservedNanoUsd - ownNanoUsd;
+		if (reservation.check === 'fit') {
+			return takenNanoUsd < reservation.limitNanoUsd && takenNanoUsd + (reservation.leastNanoUsd ?? 0n) <= reservation.limitNanoUsd;
+		}
+		return (
+			takenNanoUsd < reservation.limitNanoUsd &&
+			(reservation.check === 'before' || takenNanoUsd + reservation.amountNanoUsd <= reservation.limitNanoUsd)
+		);
 	}
 
 	/** @param day of admission: tokens count on the day that `rollTo` set last, or not at all. */
-	hold(id: string, day: number, wantedTokens: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
+	reserve(
+		id: string,
+		day: number,
+		wantedTokens: number,
+		reservations: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[],
+	): Reservation {
 		const reservedTokens = day === this.day ? wantedTokens : 0;
 		this.reservedTokens += reservedTokens;
-		const hold: Hold = { id, team: this, day, reservedTokens, parts: [], endsAtSecond: 0, listIndex: -1, next: undefined };
-		for (const part of holds) {
+		const reservation: Reservation = { id, team: this, day, reservedTokens, parts: [], endsAtSecond: 0, listIndex: -1, next: undefined };
+		for (const part of reservations) {
 			const counter = this.budget(part);
-			counter.heldNanoUsd += part.amountNanoUsd;
-			hold.parts.push({ counter, amountNanoUsd: part.amountNanoUsd });
+			counter.reservedNanoUsd += part.amountNanoUsd;
+			reservation.parts.push({ counter, amountNanoUsd: part.amountNanoUsd });
 		}
-		this.inFlightRequests.add(hold);
-		return hold;
+		this.inFlightRequests.add(reservation);
+		return reservation;
 	}
 
 	/**
 	 * Returns the smallest amount that any of these budgets has left for a new request; undefined if the full amount is reserved. Requires
 	 * that all budgets allow the request.
 	 */
-	fitting(wanted: readonly BudgetHold[]): bigint | undefined {
+	fitting(wanted: readonly BudgetReservation[]): bigint | undefined {
 		let fitting: bigint | undefined;
 		for (const part of wanted) {
 			if (part.check !== 'fit') continue;
-			const amount = fittingNanoUsd(this.#leftOf(part), part.amountNanoUsd, part.leastNanoUsd ?? 0n);
+			const amount = fittingNanoUsd(this.#remainingOf(part), part.amountNanoUsd, part.leastNanoUsd ?? 0n);
 			if (fitting === undefined || amount < fitting) fitting = amount;
 		}
 		return fitting;
 	}
 
-	#leftOf(hold: BudgetHold): bigint {
-		const { settledNanoUsd, heldNanoUsd } = this.budget(hold);
-		const left = hold.limitNanoUsd - settledNanoUsd - heldNanoUsd;
-		return left > 0n ? left : 0n;
+	#remainingOf(reservation: BudgetReservation): bigint {
+		const { settledNanoUsd, reservedNanoUsd } = this.budget(reservation);
+		const remaining = reservation.limitNanoUsd - settledNanoUsd - reservedNanoUsd;
+		return remaining > 0n ? remaining : 0n;
 	}
 
 	/** @returns the amount reserved on each of these budgets now. */
-	grow(hold: Hold, wanted: readonly BudgetHold[]): bigint {
+	grow(reservation: Reservation, wanted: readonly BudgetReservation[]): bigint {
 		let reserved: bigint | undefined;
 		for (const part of wanted) {
-			const own = hold.parts.find(({ counter }) => counter === this.budget(part))?.amountNanoUsd ?? 0n;
+			const own = reservation.parts.find(({ counter }) => counter === this.budget(part))?.amountNanoUsd ?? 0n;
 			const missing = part.amountNanoUsd - own;
-			const possible = missing <= 0n ? part.amountNanoUsd : own + fittingNanoUsd(this.#leftOf(part), missing, part.leastNanoUsd ?? 0n);
+			const possible = missing <= 0n ? part.amountNanoUsd : own + fittingNanoUsd(this.#remainingOf(part), missing, part.leastNanoUsd ?? 0n);
 			if (reserved === undefined || possible < reserved) reserved = possible;
 		}
-		for (const part of wanted) this.#raise(hold, part, reserved ?? 0n);
+		for (const part of wanted) this.#raise(reservation, part, reserved ?? 0n);
 		return reserved ?? 0n;
 	}
 
-	#raise(hold: Hold, part: BudgetPeriod, amountNanoUsd: bigint): void {
+	#raise(reservation: Reservation, part: BudgetPeriod, amountNanoUsd: bigint): void {
 		const counter = this.budget(part);
-		const known = hold.parts.find((one) => one.counter === counter);
+		const known = reservation.parts.find((one) => one.counter === counter);
 		const own = known ?? { counter, amountNanoUsd: 0n };
 		if (amountNanoUsd <= own.amountNanoUsd) return;
-		counter.heldNanoUsd += amountNanoUsd - own.amountNanoUsd;
+		counter.reservedNanoUsd += amountNanoUsd - own.amountNanoUsd;
 		own.amountNanoUsd = amountNanoUsd;
-		if (known === undefined) hold.parts.push(own);
+		if (known === undefined) reservation.parts.push(own);
 	}
 
-	extend(hold: Hold, wanted: readonly BudgetHold[]): boolean {
+	extend(reservation: Reservation, wanted: readonly BudgetReservation[]): boolean {
 		const changes = wanted.map((part) => {
 			const counter = this.budget(part);
-			const own = hold.parts.find((one) => one.counter === counter) ?? { counter, amountNanoUsd: 0n };
+			const own = reservation.parts.find((one) => one.counter === counter) ?? { counter, amountNanoUsd: 0n };
 			return { part, own };
 		});
 		if (!changes.every(({ part, own }) => part.amountNanoUsd <= own.amountNanoUsd || this.allows(part, own.amountNanoUsd))) return false;
-		for (const { part } of changes) this.#raise(hold, part, part.amountNanoUsd);
+		for (const { part } of changes) this.#raise(reservation, part, part.amountNanoUsd);
 		return true;
 	}
 
-	giveBack(hold: Hold): void {
-		this.inFlightRequests.remove(hold.id);
-		if (hold.day === this.day) this.reservedTokens -= hold.reservedTokens;
-		for (const { counter, amountNanoUsd } of hold.parts) counter.heldNanoUsd -= amountNanoUsd;
+	giveBack(reservation: Reservation): void {
+		this.inFlightRequests.remove(reservation.id);
+		if (reservation.day === this.day) this.reservedTokens -= reservation.reservedTokens;
+		for (const { counter, amountNanoUsd } of reservation.parts) counter.reservedNanoUsd -= amountNanoUsd;
 	}
 
 	/** @param day of the request's admission. */
-	book(day: number, tokens: number): void {
+	settle(day: number, tokens: number): void {
 		if (day >= this.day) this.tokens += tokens;
 	}
 

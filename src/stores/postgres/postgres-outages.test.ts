@@ -159,7 +159,7 @@ test('a store is closed within two seconds also when the server is silent', asyn
 
 test('a change without a notification is found', async () => {
 	const [records, others] = [await open(), await open()];
-	const told = countChanges(records);
+	const changes = countChanges(records);
 	await listening(1);
 	// Both at once: the notification of the change finds no listener.
 	await query(
@@ -167,14 +167,14 @@ test('a change without a notification is found', async () => {
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query SIMILAR TO '(LISTEN|SELECT last)%'`,
 	);
 	await others.teams.create(team('red'));
-	await withinSecond('the change is told', () => (told.count > 0 ? true : undefined));
+	await withinSecond('the change is told', () => (changes.count > 0 ? true : undefined));
 	await listening(1);
 	await others.teams.create(team('blue'));
-	await withinSecond('the next one too', () => (told.count > 1 ? true : undefined));
-	expect(told.count).toBe(2);
+	await withinSecond('the next one too', () => (changes.count > 1 ? true : undefined));
+	expect(changes.count).toBe(2);
 	await query(url, `SELECT pg_notify('tollgate_records', payload) FROM unnest('{x,"",1e99}'::text[]) AS payload`);
 	await others.teams.create(team('green'));
-	await eventually('nonsense that others tell harms nothing', () => (told.count > 3 ? true : undefined));
+	await eventually('nonsense that others tell harms nothing', () => (changes.count > 3 ? true : undefined));
 });
 
 test('where the server grants no connection for notifications, changes are found by asking', async () => {
@@ -185,21 +185,21 @@ test('where the server grants no connection for notifications, changes are found
 	);
 	const records = await openPostgresRecords({ url: url.replace(/\/\/.*@/, '//lone:lone@'), poolSize: 1, deadlineMs }, { clock, log });
 	onTestFinished(() => records.close());
-	const told = countChanges(records);
+	const changes = countChanges(records);
 	await (await open()).teams.create(team('red'));
-	await withinSecond('the change is told', () => (told.count > 0 ? true : undefined));
+	await withinSecond('the change is told', () => (changes.count > 0 ? true : undefined));
 	expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
 });
 
 test('a return to an earlier state, as after a restore, is announced', async () => {
 	const records = await open();
 	await records.teams.create(team('red'));
-	const told = countChanges(records);
+	const changes = countChanges(records);
 	await query(url, 'DELETE FROM tollgate.teams; UPDATE tollgate.record_versions SET last = 0');
-	await withinSecond('the change is told', () => (told.count > 0 ? true : undefined));
+	await withinSecond('the change is told', () => (changes.count > 0 ? true : undefined));
 	await (await open()).teams.create(team('blue'));
-	await withinSecond('the next one too', () => (told.count > 1 ? true : undefined));
-	expect(told.count).toBe(2);
+	await withinSecond('the next one too', () => (changes.count > 1 ? true : undefined));
+	expect(changes.count).toBe(2);
 });
 
 test('a read-only server serves reads, rejects changes soon, and allows a start', async () => {
@@ -252,9 +252,9 @@ function countSockets(): number {
 }
 
 function countChanges(records: RecordStore): { count: number } {
-	const told = { count: 0 };
-	records.onChange(() => told.count++);
-	return told;
+	const changes = { count: 0 };
+	records.onChange(() => changes.count++);
+	return changes;
 }
 
 function withinSecond<T>(what: string, probe: () => T | undefined): Promise<T> {

@@ -7,11 +7,14 @@ export function createPostgresProviderReports({ read }: RecordsDatabase): Provid
 	return {
 		tell: (process, report, lifeMs) =>
 			read(async (db) => {
-				const told = { report: JSON.stringify(report), expires_at: sql<Date>`clock_timestamp() + ${lifeMs} * interval '1 millisecond'` };
+				const reported = {
+					report: JSON.stringify(report),
+					expires_at: sql<Date>`clock_timestamp() + ${lifeMs} * interval '1 millisecond'`,
+				};
 				await db
 					.insertInto('provider_reports')
-					.values({ process, ...told })
-					.onConflict((conflict) => conflict.column('process').doUpdateSet(told))
+					.values({ process, ...reported })
+					.onConflict((conflict) => conflict.column('process').doUpdateSet(reported))
 					.execute();
 				await db.deleteFrom('provider_reports').where('expires_at', '<=', sql<Date>`clock_timestamp()`).execute();
 			}),

@@ -34,11 +34,13 @@ describe('Redis itself', () => {
 		await store.restore({ team: 'red', ...nothingKnown, endedIds: ['old'] });
 		await wholeCall(store, 'red');
 		await store.release('unknown', 'blue');
-		await store.rehold('red', [{ id: 'again', admittedMs: 0, holdMs: 1000, holds: [hold] }]);
-		await store.admit({ id: 'open', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 1000 });
+		await store.restoreReservations('red', [{ id: 'again', admittedMs: 0, reservationMs: 1000, reservations: [hold] }]);
+		await store.admit({ id: 'open', team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 1000 });
 		const client = watch(new Redis(server.url));
-		const left = Object.fromEntries(await Promise.all((await client.keys('*')).map(async (key) => [key, await client.ttl(key)] as const)));
-		expect(Object.keys(left).toSorted()).toEqual([
+		const remaining = Object.fromEntries(
+			await Promise.all((await client.keys('*')).map(async (key) => [key, await client.ttl(key)] as const)),
+		);
+		expect(Object.keys(remaining).toSorted()).toEqual([
 			'tollgate:{blue}:ended:unknown',
 			'tollgate:{red}:calls',
 			'tollgate:{red}:counters',
@@ -46,10 +48,10 @@ describe('Redis itself', () => {
 			'tollgate:{red}:ended:one',
 			'tollgate:{red}:ends',
 		]);
-		expect(Math.min(...Object.values(left))).toBeGreaterThan(890);
-		expect(left['tollgate:{red}:counters']).toBeGreaterThan(60 * 86_400);
-		expect(left['tollgate:{red}:calls']).toBe(left['tollgate:{red}:counters']);
-		expect(left['tollgate:{red}:ends']).toBe(left['tollgate:{red}:counters']);
+		expect(Math.min(...Object.values(remaining))).toBeGreaterThan(890);
+		expect(remaining['tollgate:{red}:counters']).toBeGreaterThan(60 * 86_400);
+		expect(remaining['tollgate:{red}:calls']).toBe(remaining['tollgate:{red}:counters']);
+		expect(remaining['tollgate:{red}:ends']).toBe(remaining['tollgate:{red}:counters']);
 	});
 
 	test('is asked once for an operation', async () => {
@@ -75,9 +77,9 @@ describe('Redis itself', () => {
 					() => undefined,
 				),
 			);
-			await store.rehold(team, [
-				{ id: 'x', admittedMs: 0, holdMs: 1, holds: [hold] },
-				{ id: 'y', admittedMs: 0, holdMs: 1, holds: [hold] },
+			await store.restoreReservations(team, [
+				{ id: 'x', admittedMs: 0, reservationMs: 1, reservations: [hold] },
+				{ id: 'y', admittedMs: 0, reservationMs: 1, reservations: [hold] },
 			]);
 			expect(await wholeCall(store, team)).toMatchObject({ isDuplicate: false, isLate: false });
 		}
@@ -185,7 +187,7 @@ function watch(client: Redis): Redis {
 }
 
 async function wholeCall(store: AdmissionStore, team: string, id = 'one') {
-	await store.admit({ id, team, requestsPerMinute: 10, dailyTokens: null, holds: [hold], holdMs: 1000 });
+	await store.admit({ id, team, requestsPerMinute: 10, dailyTokens: null, reservations: [hold], reservationMs: 1000 });
 	return store.settle({ id, team, admittedMs: Date.now(), tokens: 1, costNanoUsd: 1n, budgets: [month] });
 }
 
@@ -206,7 +208,7 @@ async function query(
 			isConnected = await store.release('nobody', 'red').then(() => true, () => new Promise((resolve) => setTimeout(resolve, 20, false)));
 		}
 		const answers = await Promise.all(Array.from({ length: ${requests} }, (_, index) =>
-			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, holds: [], holdMs: 1000 })));
+			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, holds: [], reservationMs: 1000 })));
 		console.log(JSON.stringify(answers.map(({ isAdmitted, reading }) => [Math.floor(reading.nowMs / 60000), isAdmitted])));
 		await store.close();`;
 	const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {

@@ -8,7 +8,7 @@ import type { Log } from '../../core/log.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
-	type BudgetHold,
+	type BudgetReservation,
 	budgetKey,
 	CountersMissing,
 	type ReservedRequest,
@@ -40,7 +40,7 @@ const firstReadyMs = 1000;
 const trialPatience = { tickMs: 250, ticks: 4 };
 
 /** Names a team without counters, so that it changes nothing. */
-const trial: AdmissionRequest = { id: 'trial', team: ':trial', requestsPerMinute: 1, dailyTokens: 1, holds: [], holdMs: 1 };
+const trial: AdmissionRequest = { id: 'trial', team: ':trial', requestsPerMinute: 1, dailyTokens: 1, reservations: [], reservationMs: 1 };
 
 /** Maximum number of teams remembered as registered with the server; forgotten ones are registered again. */
 const maxRegistered = 10_000;
@@ -92,17 +92,27 @@ class RedisAdmission implements SharedAdmission {
 		this.ends = new Riders(clock);
 	}
 
-	async admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens = 0, holds, holdMs }: AdmissionRequest): Promise<Admission> {
+	async admit({
+		id,
+		team,
+		requestsPerMinute,
+		dailyTokens,
+		reservedTokens = 0,
+		reservations,
+		reservationMs,
+	}: AdmissionRequest): Promise<Admission> {
 		this.register(team);
-		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', reservedTokens, holdMs];
-		const [verdict, reading] = await this.query('admit', team, [id], [id, ...limits, ...holds.flatMap(limitOf)], holds);
+		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', reservedTokens, reservationMs];
+		const [verdict, reading] = await this.query('admit', team, [id], [id, ...limits, ...reservations.flatMap(limitOf)], reservations);
 		if (verdict === 'admitted') return { isAdmitted: true, reading };
 		if (verdict.startsWith('admitted:')) {
 			const reservedNanoUsd = BigInt(verdict.slice('admitted:'.length));
-			return holds.some(({ check }) => check === 'fit') ? { isAdmitted: true, reading, reservedNanoUsd } : { isAdmitted: true, reading };
+			return reservations.some(({ check }) => check === 'fit')
+				? { isAdmitted: true, reading, reservedNanoUsd }
+				: { isAdmitted: true, reading };
 		}
 		if (verdict === 'rpm' || verdict === 'daily_tokens') return { isAdmitted: false, binding: verdict, reading };
-		const budget = holds[Number(verdict.slice('budget:'.length)) - 1]?.budget;
+		const budget = reservations[Number(verdict.slice('budget:'.length)) - 1]?.budget;
 		if (budget === undefined) throw new Error(`${this.connection.address} returned the unknown verdict ${verdict}`);
 		return { isAdmitted: false, binding: 'budget', budget, reading };
 	}
@@ -117,20 +127,20 @@ class RedisAdmission implements SharedAdmission {
 		await this.ends.wait(() => this.evaluate('release', team, [id], [id, rememberEndedMs]));
 	}
 
-	async extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean> {
-		const verdict = await this.evaluate('extend', team, [], [id, ...holds.flatMap(limitOf)]);
+	async extend(id: string, team: string, reservations: readonly BudgetReservation[]): Promise<boolean> {
+		const verdict = await this.evaluate('extend', team, [], [id, ...reservations.flatMap(limitOf)]);
 		if (verdict === 'missing') throw new CountersMissing(team);
 		return verdict === 'extended';
 	}
 
-	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
-		const wanted = holds.flatMap((hold) => [
+	async grow(id: string, team: string, reservations: readonly BudgetReservation[], reservationMs: number): Promise<bigint | undefined> {
+		const wanted = reservations.flatMap((hold) => [
 			budgetKey(hold),
 			moneyText(hold.limitNanoUsd),
 			moneyText(hold.amountNanoUsd),
 			moneyText(hold.leastNanoUsd ?? 0n),
 		]);
-		const verdict = String(await this.evaluate('grow', team, [], [id, holdMs, ...wanted]));
+		const verdict = String(await this.evaluate('grow', team, [], [id, reservationMs, ...wanted]));
 		if (verdict === 'missing') throw new CountersMissing(team);
 		return verdict.startsWith('grown:') ? BigInt(verdict.slice('grown:'.length)) : undefined;
 	}
@@ -144,17 +154,17 @@ class RedisAdmission implements SharedAdmission {
 		await this.evaluate('restore', team, endedIds, [tokensToday, rememberEndedMs, ...totals]);
 	}
 
-	async rehold(team: string, requests: readonly ReservedRequest[]): Promise<void> {
+	async restoreReservations(team: string, requests: readonly ReservedRequest[]): Promise<void> {
 		this.register(team);
 		for (let first = 0; first < requests.length; first += reheldAtOnce) {
 			const some = requests.slice(first, first + reheldAtOnce);
-			const values = some.flatMap(({ id, admittedMs, holdMs, reservedTokens = 0, holds }) => {
+			const values = some.flatMap(({ id, admittedMs, reservationMs, reservedTokens = 0, reservations }) => {
 				return [
 					id,
-					holdMs,
-					holds.length,
+					reservationMs,
+					reservations.length,
 					dayNumberOf(admittedMs),
-					...holds.flatMap((hold) => [budgetKey(hold), moneyText(hold.amountNanoUsd)]),
+					...reservations.flatMap((hold) => [budgetKey(hold), moneyText(hold.amountNanoUsd)]),
 					reservedTokens,
 				];
 			});
@@ -210,7 +220,7 @@ class RedisAdmission implements SharedAdmission {
 		if (verdict === 'missing') throw new CountersMissing(team);
 		const readings = budgets.map(({ budget, period }, index): BudgetReading => {
 			const settledNanoUsd = nanoUsdFrom(money[2 * index]);
-			return { budget, period, settledNanoUsd, heldNanoUsd: nanoUsdFrom(money[2 * index + 1]) };
+			return { budget, period, settledNanoUsd, reservedNanoUsd: nanoUsdFrom(money[2 * index + 1]) };
 		});
 		const reading: CounterReading = {
 			nowMs: Number(nowMs),
@@ -245,7 +255,7 @@ function nanoUsdFrom(value: unknown): bigint {
 	return typeof value === 'string' || typeof value === 'number' ? BigInt(value) : 0n;
 }
 
-function limitOf(hold: BudgetHold): string[] {
+function limitOf(hold: BudgetReservation): string[] {
 	const check = hold.check === 'fit' ? moneyText(hold.leastNanoUsd ?? 0n) : hold.check;
 	return [budgetKey(hold), moneyText(hold.limitNanoUsd), moneyText(hold.amountNanoUsd), check];
 }

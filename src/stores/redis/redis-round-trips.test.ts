@@ -38,7 +38,8 @@ async function open(): Promise<AdmissionStore> {
 	return opened;
 }
 
-const admit = (id: string) => store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+const admit = (id: string) =>
+	store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 60_000 });
 const settle = async (id: string) => store.settle({ id, team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 7n, budgets: [month] });
 
 /** Waits until everything in transit has arrived. */
@@ -51,7 +52,7 @@ test('a call is one round trip: its end goes with the next call, which already s
 	const before = link.pieces;
 	for (let request = 0; request < 20; request++) {
 		const { reading } = await admit(`call-${request}`);
-		expect(reading.budgets).toEqual([{ ...month, settledNanoUsd: 7n * BigInt(request), heldNanoUsd: 10n }]);
+		expect(reading.budgets).toEqual([{ ...month, settledNanoUsd: 7n * BigInt(request), reservedNanoUsd: 10n }]);
 		ends.push(settle(`call-${request}`));
 		await turns();
 	}
@@ -72,13 +73,13 @@ test('without another call ends go together after a moment, and many at once', a
 	await Promise.all([...some, released]);
 	expect(link.pieces - before).toBe(1);
 	await Promise.all(Array.from({ length: 25 }, (_, request) => settle(`call-${request}`)));
-	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n * 24n, heldNanoUsd: 50n }]);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n * 24n, reservedNanoUsd: 50n }]);
 });
 
 test('waiting ends are sent before the connection is closed', async () => {
 	await admit('one');
 	const [settled] = await Promise.all([settle('one'), store.close()]);
-	expect(settled).toMatchObject({ isLate: false, budgets: [{ settledNanoUsd: 7n, heldNanoUsd: 0n }] });
+	expect(settled).toMatchObject({ isLate: false, budgets: [{ settledNanoUsd: 7n, reservedNanoUsd: 0n }] });
 });
 
 test('the first call of all finds its script on the server', async () => {

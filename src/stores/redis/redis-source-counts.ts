@@ -6,9 +6,9 @@ import { compileScript, readLua } from './script.ts';
 
 /** As in the counts of a single process: the current slice is one more than the window has. */
 const slicesPerWindow = 30;
-const slicesKept = slicesPerWindow + 1;
+const retainedSlices = slicesPerWindow + 1;
 
-const addToSource = compileScript(`local slicesKept = ${slicesKept}\n${readLua('add-to-source')}`);
+const addToSource = compileScript(`local retainedSlices = ${retainedSlices}\n${readLua('add-to-source')}`);
 
 /**
  * Does not wait for the server: until there is a connection, operations fail at once. @throws StoreUnusable when the URL is not a Redis

@@ -62,12 +62,12 @@ export function createPrivateFile(path: string): void {
 
 /** Retries, because changing the journal mode does not respect the busy timeout, so that two first starts can collide. */
 function useWriteAheadLog(database: DatabaseSync): void {
-	for (let triesLeft = 40; ; triesLeft--) {
+	for (let remainingTries = 40; ; remainingTries--) {
 		try {
 			database.exec('PRAGMA journal_mode = WAL');
 			return;
 		} catch (cause) {
-			if (sqliteCode(cause) !== sqliteBusy || triesLeft === 0) throw cause;
+			if (sqliteCode(cause) !== sqliteBusy || remainingTries === 0) throw cause;
 			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busyTimeoutMs / 40);
 		}
 	}

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Team } from '../../core/team.ts';
-import type { ChangeBook, RecordChanges, RecordTable } from '../contracts/record-changes.ts';
+import type { ChangeRecorder, RecordChanges, RecordTable } from '../contracts/record-changes.ts';
 import type { Budget, ClientRecord, Stored, VersionedStore } from '../contracts/records.ts';
 import { budgetShape, type ColumnValue, clientShape, type RecordShape, teamShape } from '../record-shapes.ts';
 import { integerOf, type Row, textOf } from '../row.ts';
@@ -113,7 +113,7 @@ export function createClientTable(database: DatabaseSync, teams: TeamChanges): R
 	};
 }
 
-export function createChangeBook(database: DatabaseSync, audit: AuditTable): ChangeBook {
+export function createChangeRecorder(database: DatabaseSync, audit: AuditTable): ChangeRecorder {
 	const raise = database.prepare('UPDATE record_versions SET last = last + 1 RETURNING last');
 	return { nextVersion: () => integerOf(raise.get() ?? {}, 'last'), append: audit.append };
 }

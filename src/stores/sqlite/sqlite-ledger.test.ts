@@ -6,13 +6,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { closeRow } from '../../../test/support/close-entry.ts';
+import { closeEntry } from '../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { createRememberedLog } from '../../../test/support/recording-log.ts';
 import { requireProgram } from '../../../test/support/system-programs.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import { closedRow, ledgerContract, ledgerNoonMs, openRow } from '../contracts/ledger.contract.ts';
+import { closedEntry, ledgerContract, ledgerNoonMs, openEntry } from '../contracts/ledger.contract.ts';
 import type { Ledger } from '../contracts/ledger.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
 import { ledgerSchema } from './ledger/ledger-schema.ts';
@@ -66,8 +66,8 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 			const closes: Promise<unknown>[] = [];
 			for (const { kind, request, team, model: name, hour, amount, tokens, waits } of operations) {
 				const id = request % 2 === 0 ? `req_${`${round}`.padStart(12, '0')}${`${request}`.padStart(20, '0')}` : `${round}-${request}`;
-				const opened = openRow(id, { team, model: name, startedMs: ledgerNoonMs - hour * hourMs, holdNanoUsd: amount });
-				const closed = closedRow(id, { usage: { ...closedRow(id).usage, outputTokens: tokens }, costNanoUsd: amount });
+				const opened = openEntry(id, { team, model: name, startedMs: ledgerNoonMs - hour * hourMs, reservedNanoUsd: amount });
+				const closed = closedEntry(id, { usage: { ...closedEntry(id).usage, outputTokens: tokens }, costNanoUsd: amount });
 				if (kind === 'prune') {
 					await Promise.all([...pending, ...closes]);
 					expect(await ledger.prune(ledgerNoonMs - hour * hourMs)).toBe(await model.prune(ledgerNoonMs - hour * hourMs));
@@ -78,7 +78,7 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 					for (const one of [ledger, model]) pending.push(Promise.resolve(one.open(opened)));
 				}
 				for (let times = kind === 'close' ? 1 : kind === 'close twice' ? 2 : 0; times > 0; times--) {
-					const [outcome, expected] = [closeRow(ledger, closed), await closeRow(model, closed)];
+					const [outcome, expected] = [closeEntry(ledger, closed), await closeEntry(model, closed)];
 					closes.push(outcome.then((what) => expect(what).toBe(expected)));
 				}
 				if (waits) await Promise.all([...pending, ...closes]);
@@ -98,7 +98,7 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 
 test('a team’s sums wait for none over all teams', async () => {
 	const { ledger, dataDir } = await open({});
-	await ledger.open(openRow('one', { team: 'red' }));
+	await ledger.open(openEntry('one', { team: 'red' }));
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
 	const day = Math.floor(ledgerNoonMs / (24 * hourMs));
 	database.exec(`
@@ -121,7 +121,7 @@ describe('the file', () => {
 	test('and its directory are for their owner only, and nothing else is left', async () => {
 		const dataDir = join(temporaryDirectory(), 'deep', 'data');
 		const { ledger } = await open({ dataDir });
-		await ledger.open(openRow('one'));
+		await ledger.open(openEntry('one'));
 		const names = readdirSync(dataDir);
 		expect(names.map((name) => name.replace(/[0-9a-f]{16}/, 'RUN')).toSorted()).toEqual([
 			'ledger-run-RUN.0.journal',
@@ -142,8 +142,8 @@ describe('the file', () => {
 		const rows = 5000;
 		const write = async (index: number): Promise<void> => {
 			const id = `req_${index.toString(16).padStart(32, '0')}`;
-			await ledger.open(openRow(id, { team: `team-${index % 7}` }));
-			await closeRow(ledger, closedRow(id));
+			await ledger.open(openEntry(id, { team: `team-${index % 7}` }));
+			await closeEntry(ledger, closedEntry(id));
 		};
 		await Promise.all(Array.from({ length: rows }, (_, index) => write(index)));
 		await ledger.end();
@@ -152,19 +152,19 @@ describe('the file', () => {
 
 	test('holds its rows when it is opened again', async () => {
 		const { ledger, dataDir } = await open();
-		await ledger.open(openRow('one'));
-		await closeRow(ledger, closedRow('one'));
+		await ledger.open(openEntry('one'));
+		await closeEntry(ledger, closedEntry('one'));
 		await ledger.end();
 		const again = await open({ dataDir });
-		const { id, ...closed } = closedRow('one');
-		expect((await again.ledger.list({ limit: 9 })).rows).toEqual([{ ...openRow(id), closed }]);
-		expect(await closeRow(again.ledger, closedRow('one'))).toBe('closed_before');
+		const { id, ...closed } = closedEntry('one');
+		expect((await again.ledger.list({ limit: 9 })).rows).toEqual([{ ...openEntry(id), closed }]);
+		expect(await closeEntry(again.ledger, closedEntry('one'))).toBe('closed_before');
 	});
 
 	test.each(['process', 'power'] as const)('with durability %s is written', async (durability) => {
 		const { ledger } = await open({ durability });
-		await ledger.open(openRow('one'));
-		expect(await closeRow(ledger, closedRow('one'))).toBe('closed');
+		await ledger.open(openEntry('one'));
+		expect(await closeEntry(ledger, closedEntry('one'))).toBe('closed');
 	});
 
 	test('that is no database is named, with what to do', async () => {
@@ -209,9 +209,9 @@ describe('the file', () => {
 
 test('without PostgreSQL nothing is noted for it', async () => {
 	const { ledger, dataDir } = await open();
-	await ledger.open(openRow('one'));
-	await closeRow(ledger, closedRow('one'));
-	await ledger.open(openRow('two'));
+	await ledger.open(openEntry('one'));
+	await closeEntry(ledger, closedEntry('one'));
+	await ledger.open(openEntry('two'));
 	await ledger.end();
 	await (await open({ dataDir })).ledger.closeInterrupted();
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
@@ -222,30 +222,36 @@ test('without PostgreSQL nothing is noted for it', async () => {
 describe('dead processes', () => {
 	test('what an ended ledger left open is charged its hold, once', async () => {
 		const { ledger, dataDir } = await open();
-		await ledger.open(openRow('left', { team: 'blue', holdNanoUsd: 777n, budgets: ['x', 'y'] }));
-		await ledger.open(openRow('closed'));
-		await closeRow(ledger, closedRow('closed'));
+		await ledger.open(openEntry('left', { team: 'blue', reservedNanoUsd: 777n, budgets: ['x', 'y'] }));
+		await ledger.open(openEntry('closed'));
+		await closeEntry(ledger, closedEntry('closed'));
 		await ledger.end();
 		const { ledger: next, clock } = await open({ dataDir });
-		const told = { id: 'left', team: 'blue', startedMs: ledgerNoonMs, budgets: ['x', 'y'], costNanoUsd: 777n };
-		expect(await next.closeInterrupted()).toEqual([told]);
+		const notified = { id: 'left', team: 'blue', startedMs: ledgerNoonMs, budgets: ['x', 'y'], costNanoUsd: 777n };
+		expect(await next.closeInterrupted()).toEqual([notified]);
 		expect(await next.closeInterrupted()).toEqual([]);
-		const left = (await next.list({ team: 'blue', limit: 1 })).rows[0];
-		expect(left?.closed).toMatchObject({ outcome: 'interrupted', costNanoUsd: 777n, isEstimated: true, status: 0, endedMs: clock.nowMs() });
-		expect(await closeRow(next, closedRow('left'))).toBe('closed_before');
+		const remaining = (await next.list({ team: 'blue', limit: 1 })).rows[0];
+		expect(remaining?.closed).toMatchObject({
+			outcome: 'interrupted',
+			costNanoUsd: 777n,
+			isEstimated: true,
+			status: 0,
+			endedMs: clock.nowMs(),
+		});
+		expect(await closeEntry(next, closedEntry('left'))).toBe('closed_before');
 		expect(await next.check()).toEqual([]);
 	});
 
 	test('two that share the file do not interrupt each other, in one process or several', async () => {
 		const { ledger, dataDir } = await open();
-		await ledger.open(openRow('ours'));
+		await ledger.open(openEntry('ours'));
 		const { ledger: second } = await open({ dataDir });
-		await second.open(openRow('theirs'));
+		await second.open(openEntry('theirs'));
 		expect(await second.closeInterrupted()).toEqual([]);
 		expect(await inAnotherProcess(dataDir, 'write("third"); print(await ledger.closeInterrupted())')).toBe('[]');
-		expect(await closeRow(ledger, closedRow('ours'))).toBe('closed');
+		expect(await closeEntry(ledger, closedEntry('ours'))).toBe('closed');
 		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['third']);
-		expect(await closeRow(second, closedRow('theirs'))).toBe('closed');
+		expect(await closeEntry(second, closedEntry('theirs'))).toBe('closed');
 		expect(await ledger.check()).toEqual([]);
 	});
 
@@ -254,19 +260,19 @@ describe('dead processes', () => {
 		const body = 'write("one"); await ledger.open(row("two")); setImmediate(() => process.kill(process.pid, "SIGKILL"))';
 		await inAnotherProcess(dataDir, body).catch(() => undefined);
 		const files = (): string[] => readdirSync(dataDir).filter((name) => name.includes('-run-'));
-		const left = files();
-		expect(left).toHaveLength(3);
+		const remaining = files();
+		expect(remaining).toHaveLength(3);
 		const { ledger } = await open({ dataDir });
 		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['one', 'two']);
 		expect(files()).toHaveLength(3);
-		expect(files().filter((name) => left.includes(name))).toEqual([]);
+		expect(files().filter((name) => remaining.includes(name))).toEqual([]);
 	});
 });
 
 describe('several processes', () => {
 	test('another process reads while this one writes', async () => {
 		const { ledger, dataDir } = await open();
-		const writing = Promise.all(Array.from({ length: 500 }, async (_, index) => ledger.open(openRow(`r${index}`))));
+		const writing = Promise.all(Array.from({ length: 500 }, async (_, index) => ledger.open(openEntry(`r${index}`))));
 		const script = `
 			import { openSqliteLedgerReader } from ${JSON.stringify(join(import.meta.dirname, 'sqlite-ledger.ts'))};
 			const reader = await openSqliteLedgerReader({ dataDir: ${JSON.stringify(dataDir)} });
@@ -278,7 +284,7 @@ describe('several processes', () => {
 			await reader.end();`;
 		await writing;
 		const more = (async () => {
-			for (let index = 0; index < 100; index++) await ledger.open(openRow(`more${index}`));
+			for (let index = 0; index < 100; index++) await ledger.open(openEntry(`more${index}`));
 		})();
 		const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
 		expect(Number(stdout)).toBeGreaterThanOrEqual(500);
@@ -290,8 +296,8 @@ describe('several processes', () => {
 		const { ledger, dataDir } = await open();
 		const theirs = inAnotherProcess(dataDir, 'for (let n = 0; n < 200; n++) await write("theirs" + n, true)');
 		for (let index = 0; index < 200; index++) {
-			await ledger.open(openRow(`ours${index}`));
-			await closeRow(ledger, closedRow(`ours${index}`));
+			await ledger.open(openEntry(`ours${index}`));
+			await closeEntry(ledger, closedEntry(`ours${index}`));
 		}
 		await theirs;
 		expect((await ledger.list({ limit: 1000 })).rows).toHaveLength(400);
@@ -303,28 +309,28 @@ describe('several processes', () => {
 describe('bad weather', () => {
 	test('a failing database rejects opens at once, is logged once, loses no accepted entry, and recovers by itself', async () => {
 		const { ledger, dataDir, clock, log } = await open();
-		await ledger.open(openRow('before'));
+		await ledger.open(openEntry('before'));
 		expect((await ledger.list({ limit: 9 })).rows).toHaveLength(1);
 		change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
 		// The entry that meets the failure first is already durable.
-		await ledger.open(openRow('kept'));
-		const rejected = await closeRow(ledger, closedRow('kept')).catch((cause: unknown) => cause);
+		await ledger.open(openEntry('kept'));
+		const rejected = await closeEntry(ledger, closedEntry('kept')).catch((cause: unknown) => cause);
 		expect(rejected).toBeInstanceOf(UpstreamError);
 		expect(rejected).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
-		await expect(ledger.open(openRow('at once'))).rejects.toThrow('the disk cannot be written');
-		await expect(closeRow(ledger, closedRow('before'))).rejects.toThrow('the entry is kept');
-		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3, queuedRows: 3 });
+		await expect(ledger.open(openEntry('at once'))).rejects.toThrow('the disk cannot be written');
+		await expect(closeEntry(ledger, closedEntry('before'))).rejects.toThrow('the entry is kept');
+		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedEntries: 3, queuedEntries: 3 });
 		expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: the ledger cannot be written']);
 
 		change(dataDir, 'ALTER TABLE elsewhere RENAME TO hourly');
 		await passUntil(clock, () => ledger.health().isWritable);
-		await ledger.open(openRow('after'));
+		await ledger.open(openEntry('after'));
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
 			['after', undefined],
 			['kept', 'complete'],
 			['before', 'complete'],
 		]);
-		expect(ledger.health()).toMatchObject({ isWritable: true, queuedRows: 0, unknownCloses: 0, lostCloses: 0, rejectedRows: 3 });
+		expect(ledger.health()).toMatchObject({ isWritable: true, queuedEntries: 0, unknownCloses: 0, lostCloses: 0, rejectedEntries: 3 });
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 		expect(await ledger.check()).toEqual([]);
 	});
@@ -332,15 +338,15 @@ describe('bad weather', () => {
 	test('a row that cannot be stored takes no other with it', async () => {
 		const { ledger, dataDir, log } = await open();
 		change(dataDir, "CREATE TRIGGER picky BEFORE INSERT ON calls WHEN NEW.id = 'b' BEGIN SELECT RAISE(ABORT, 'not this one'); END");
-		await Promise.all(['a', 'b', 'c'].map(async (id) => ledger.open(openRow(id))));
+		await Promise.all(['a', 'b', 'c'].map(async (id) => ledger.open(openEntry(id))));
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['c', 'a']);
-		const closes = ['a', 'b', 'c'].map((id) => closeRow(ledger, closedRow(id, { costNanoUsd: 2n ** 63n - 1n })));
+		const closes = ['a', 'b', 'c'].map((id) => closeEntry(ledger, closedEntry(id, { costNanoUsd: 2n ** 63n - 1n })));
 		expect((await Promise.allSettled(closes)).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused'))).toEqual([
 			'closed',
 			'unknown',
 			'refused',
 		]);
-		expect(ledger.health()).toMatchObject({ isWritable: true, lostCloses: 1, rejectedRows: 1, unknownCloses: 1 });
+		expect(ledger.health()).toMatchObject({ isWritable: true, lostCloses: 1, rejectedEntries: 1, unknownCloses: 1 });
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
 			['c', undefined],
 			['a', 'complete'],
@@ -411,21 +417,21 @@ describe('bad weather', () => {
 	test('money below nothing or beyond what a column holds, or half a millisecond, is a defect of the caller', async () => {
 		const { ledger } = await open();
 		for (const startedMs of [0.5, Number.NaN, 2 ** 53]) {
-			await expect(ledger.open(openRow('one', { startedMs }))).rejects.toThrow(RangeError);
+			await expect(ledger.open(openEntry('one', { startedMs }))).rejects.toThrow(RangeError);
 		}
-		await expect(ledger.open(openRow('one', { holdNanoUsd: -1n }))).rejects.toThrow(RangeError);
-		await ledger.open(openRow('one'));
-		await expect(closeRow(ledger, closedRow('one', { costNanoUsd: 2n ** 63n }))).rejects.toThrow(RangeError);
-		expect(await closeRow(ledger, closedRow('one'))).toBe('closed');
+		await expect(ledger.open(openEntry('one', { reservedNanoUsd: -1n }))).rejects.toThrow(RangeError);
+		await ledger.open(openEntry('one'));
+		await expect(closeEntry(ledger, closedEntry('one', { costNanoUsd: 2n ** 63n }))).rejects.toThrow(RangeError);
+		expect(await closeEntry(ledger, closedEntry('one'))).toBe('closed');
 	});
 
 	test('tokens that make no sense, as a provider may claim, cost no row', async () => {
 		const { ledger } = await open();
 		const claims = [Number.NaN, -5, 0.4, Number.POSITIVE_INFINITY, 1e300];
 		for (const tokens of claims) {
-			await ledger.open(openRow(`${tokens}`));
-			const closed = closedRow(`${tokens}`, { usage: { ...closedRow('').usage, inputTokens: tokens } });
-			expect(await closeRow(ledger, closed)).toBe('closed');
+			await ledger.open(openEntry(`${tokens}`));
+			const closed = closedEntry(`${tokens}`, { usage: { ...closedEntry('').usage, inputTokens: tokens } });
+			expect(await closeEntry(ledger, closed)).toBe('closed');
 		}
 		const { rows } = await ledger.list({ limit: 9 });
 		expect(rows.map(({ closed }) => closed?.usage.inputTokens).toReversed()).toEqual([0, 0, 0, 1e12, 1e12]);
@@ -433,25 +439,25 @@ describe('bad weather', () => {
 
 	test('names of any length are kept up to 256 characters', async () => {
 		const { ledger } = await open();
-		await ledger.open(openRow('one', { model: 'm'.repeat(100_000) }));
+		await ledger.open(openEntry('one', { model: 'm'.repeat(100_000) }));
 		expect((await ledger.list({ limit: 1 })).rows[0]?.model).toBe('m'.repeat(256));
 	});
 
 	test('operations after the end are rejected', async () => {
 		const { ledger } = await open();
-		await ledger.open(openRow('one'));
-		const closing = closeRow(ledger, closedRow('one'));
+		await ledger.open(openEntry('one'));
+		const closing = closeEntry(ledger, closedEntry('one'));
 		const ending = ledger.end();
 		expect(await closing).toBe('closed');
 		await ending;
-		await expect(ledger.open(openRow('two'))).rejects.toThrow('the process is shutting down');
-		await expect(closeRow(ledger, closedRow('two'))).rejects.toThrow('the process is shutting down');
+		await expect(ledger.open(openEntry('two'))).rejects.toThrow('the process is shutting down');
+		await expect(closeEntry(ledger, closedEntry('two'))).rejects.toThrow('the process is shutting down');
 	});
 
 	test('sums that were tampered with are found', async () => {
 		const { ledger, dataDir } = await open();
-		await ledger.open(openRow('one'));
-		await closeRow(ledger, closedRow('one'));
+		await ledger.open(openEntry('one'));
+		await closeEntry(ledger, closedEntry('one'));
 		change(dataDir, 'UPDATE hourly SET cost_nano_usd = 7; DELETE FROM calls WHERE 0; UPDATE daily SET requests = 5');
 		expect(await ledger.check()).toEqual([
 			{ what: '2026-11-21T10 team red: cost_nano_usd', expected: '1234', found: '7' },
@@ -468,8 +474,8 @@ test('old rows are deleted at the start and every hour', async () => {
 	const { clock } = await (async () => {
 		for (const days of [40, 31, 1]) {
 			const id = `${days} days`;
-			await ledger.open(openRow(id, { startedMs: ledgerNoonMs - days * 24 * hourMs }));
-			await closeRow(ledger, closedRow(id));
+			await ledger.open(openEntry(id, { startedMs: ledgerNoonMs - days * 24 * hourMs }));
+			await closeEntry(ledger, closedEntry(id));
 		}
 		await ledger.end();
 		return open({ dataDir, retainDays: 35 }, new ManualClock(ledgerNoonMs));
@@ -526,8 +532,8 @@ async function inAnotherProcess(
 		const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after };
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
 		const ledger = await openSqliteLedger(${JSON.stringify({ ...settings(dataDir), durability })}, { clock, log });
-		const row = (id) => ({ ...${JSON.stringify({ ...openRow(''), holdNanoUsd: null })}, id, holdNanoUsd: 5n });
-		const closed = (id) => ({ ...${JSON.stringify({ ...closedRow(''), costNanoUsd: null })}, id, costNanoUsd: 5n });
+		const row = (id) => ({ ...${JSON.stringify({ ...openEntry(''), reservedNanoUsd: null })}, id, reservedNanoUsd: 5n });
+		const closed = (id) => ({ ...${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })}, id, costNanoUsd: 5n });
 		const write = async (id, isClosed) => {
 			await ledger.open(row(id));
 			if (isClosed) await new Promise((told) => ledger.close(closed(id), told));

@@ -9,7 +9,7 @@ import type { LedgerSpool } from '../contracts/ledger-spool.ts';
 import { createStoreThread, type StoreThread, type WorkerOperations } from '../store-thread.ts';
 import { msPerDay, msPerHour } from '../sum-tables.ts';
 import { AssessmentQueue } from './ledger/assessment-queue.ts';
-import { ledgerRowOf } from './ledger/compact-entries.ts';
+import { ledgerEntryOf } from './ledger/compact-entries.ts';
 import { lockRun } from './ledger/instance-lock.ts';
 import type { ReaderOperations, UnsentAssessments, WriterOperations } from './ledger/ledger-operations.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
@@ -89,7 +89,7 @@ async function openLedger(
 	let ending: Promise<void> | undefined;
 	return {
 		open: (row) => queue.open(row),
-		close: (row, told) => queue.close(row, told),
+		close: (row, notified) => queue.close(row, notified),
 		async closeInterrupted() {
 			const rows = await unlessUnavailable(writer.request('closeInterrupted', clock.nowMs()));
 			noted?.();
@@ -202,7 +202,7 @@ function createReading(
 		sumCosts: (query) => unlessUnavailable(written().then(() => reader.request('sumCosts', query))),
 		async list(query) {
 			const { rows, nextCursor } = await unlessUnavailable(written().then(() => reader.request('list', query)));
-			return { rows: rows.map(ledgerRowOf), nextCursor };
+			return { rows: rows.map(ledgerEntryOf), nextCursor };
 		},
 		readTeam: (query) => unlessUnavailable(written().then(() => reader.request('readTeam', query))),
 		check: () => unlessUnavailable(written().then(() => reader.request('check', null))),

@@ -9,7 +9,7 @@ import { priceOverrideShape, routingRuleShape } from '../record-shapes.ts';
 import { createWrite } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
-import { createBudgetTable, createChangeBook, createClientTable, createTable, createTeamTable, storeOf } from './record-tables.ts';
+import { createBudgetTable, createChangeRecorder, createClientTable, createTable, createTeamTable, storeOf } from './record-tables.ts';
 import { createRecordWatch } from './record-watch.ts';
 import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createSqliteProviderReports } from './sqlite-provider-reports.ts';
@@ -38,7 +38,7 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 	const changes = createRecordWatch(database, deps.clock, deps.log);
 	const write = createWrite(database, changes.announce);
 	const audit = createAuditTable(database);
-	const book = createChangeBook(database, audit);
+	const book = createChangeRecorder(database, audit);
 	const providerReports = createSqliteProviderReports(settings.dataDir, deps.clock);
 	const budgets = createRecordChanges(createBudgetTable(database), book);
 	const teams = createRecordChanges(createTeamTable(database, budgets), book);

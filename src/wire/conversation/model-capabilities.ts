@@ -2,7 +2,7 @@
  * Facts about a model that operators may configure; the rest follows from its name. Settings have the same names. The dialect is not among
  * them: it follows from the provider's kind.
  */
-export interface ModelFacts {
+export interface ModelCapabilities {
 	/** The vendor's name of the model behind a custom name, such as that of a deployment. It decides prices, caps and translation. */
 	readonly knownAs?: string | undefined;
 	/** Maximum number of output tokens. */

@@ -22,8 +22,8 @@ export function parseArguments(text: string): JsonObject | undefined {
 }
 
 /** Reads a number, or its digits as some servers send them. @returns NaN for anything else, without type coercion. */
-export function numberOf(told: unknown): number {
-	return typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
+export function numberOf(reported: unknown): number {
+	return typeof reported === 'number' || typeof reported === 'string' ? Number(reported) : Number.NaN;
 }
 
 /** Returns `error` of an error's body, or the body if it has no such object. */

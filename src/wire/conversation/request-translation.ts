@@ -2,10 +2,10 @@ import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Capability, Conversation } from './conversation.ts';
 import type { JsonView } from './json-view.ts';
-import type { ModelFacts } from './model-capabilities.ts';
+import type { ModelCapabilities } from './model-capabilities.ts';
 
 /** A model, with the facts that operators configure. */
-export interface TranslationTarget extends ModelFacts {
+export interface TranslationTarget extends ModelCapabilities {
 	readonly model: string;
 	/** Maximum number of output tokens, configured or known by name; undefined if unknown. */
 	readonly maxOutputTokens: number | undefined;

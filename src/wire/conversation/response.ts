@@ -93,8 +93,8 @@ export interface ResponseContext {
 }
 
 /** Returns the usage for the client at the end of a response, which is the charged usage if there is any. */
-export function clientMessage(told: Usage | undefined, { charged }: ResponseContext): Usage | undefined {
-	return charged?.()?.usage ?? told;
+export function clientMessage(reported: Usage | undefined, { charged }: ResponseContext): Usage | undefined {
+	return charged?.()?.usage ?? reported;
 }
 
 export interface StreamReader {

@@ -48,21 +48,21 @@ export class EventBatch {
 	/** @param cuts alternating starts and ends, ascending; none exceeds the end of its event. */
 	without(cuts: readonly number[]): EventBatch {
 		const { bytes } = this;
-		const kept = Buffer.allocUnsafe(bytes.length);
+		const retained = Buffer.allocUnsafe(bytes.length);
 		const ends: number[] = [];
 		let length = 0;
 		let from = 0;
 		let next = 0;
 		for (const end of this.#endsOf(bytes)) {
 			for (; next < cuts.length && (cuts[next] ?? 0) < end; next += 2) {
-				length += bytes.copy(kept, length, from, cuts[next]);
+				length += bytes.copy(retained, length, from, cuts[next]);
 				from = cuts[next + 1] ?? 0;
 			}
-			length += bytes.copy(kept, length, from, end);
+			length += bytes.copy(retained, length, from, end);
 			from = Math.max(from, end);
 			if (length > (ends.at(-1) ?? 0)) ends.push(length);
 		}
-		return EventBatch.ofBytes(kept.subarray(0, length), ends);
+		return EventBatch.ofBytes(retained.subarray(0, length), ends);
 	}
 
 	#cut(): readonly StreamEvent[] {

@@ -15,7 +15,7 @@ function frame(chunks: readonly Buffer[]): Framed {
 	return {
 		events: batches.flatMap((batch) => batch.events.map((event) => event.bytes.toString())),
 		bytes: batches.map((batch) => batch.bytes.toString()).join(''),
-		rest: framer.takeHeld().toString(),
+		rest: framer.takeBuffered().toString(),
 	};
 }
 

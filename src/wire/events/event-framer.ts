@@ -17,7 +17,7 @@ export interface LastEvent {
 export class EventFramer {
 	readonly #boundaries: EventBoundaries;
 	readonly #mark = new ByteOrderMarkFilter();
-	readonly #held = new BytePieces();
+	readonly #buffered = new BytePieces();
 
 	constructor(markLine: MarkLine) {
 		this.#boundaries = new EventBoundaries(markLine);
@@ -34,8 +34,8 @@ export class EventFramer {
 	}
 
 	/** Length of the incomplete event. */
-	get heldBytes(): number {
-		return this.#held.length;
+	get bufferedBytes(): number {
+		return this.#buffered.length;
 	}
 
 	/** @returns the events that ended in these bytes; undefined if none did. */
@@ -44,26 +44,26 @@ export class EventFramer {
 		const ends: number[] = [];
 		const end = this.#boundaries.push(chunk, ends);
 		if (end === 0) {
-			if (chunk.length > 0) this.#held.push(chunk);
+			if (chunk.length > 0) this.#buffered.push(chunk);
 			return undefined;
 		}
 		const batch =
-			this.#held.length === 0
+			this.#buffered.length === 0
 				? EventBatch.ofBytes(end === chunk.length ? chunk : chunk.subarray(0, end), ends)
 				: this.#join(chunk.subarray(0, end), ends);
-		if (end < chunk.length) this.#held.push(chunk.subarray(end));
+		if (end < chunk.length) this.#buffered.push(chunk.subarray(end));
 		return batch;
 	}
 
 	/** Returns the buffered bytes and clears them. */
-	takeHeld(): Buffer {
-		return this.#held.take();
+	takeBuffered(): Buffer {
+		return this.#buffered.take();
 	}
 
 	/** Handles the end of the stream: its last event may lack the empty line. */
 	end(): LastEvent {
-		if (this.#held.length === 0) return { droppedBytes: 0 };
-		const event = this.#held.take();
+		if (this.#buffered.length === 0) return { droppedBytes: 0 };
+		const event = this.#buffered.take();
 		const appended = missingEnd(event);
 		if (appended === undefined) return { droppedBytes: event.length };
 		this.#boundaries.push(appended, []);
@@ -72,10 +72,10 @@ export class EventFramer {
 	}
 
 	#join(rest: Buffer, ends: readonly number[]): EventBatch {
-		const before = this.#held.length;
-		this.#held.push(rest);
+		const before = this.#buffered.length;
+		this.#buffered.push(rest);
 		return EventBatch.ofBytes(
-			this.#held.take(),
+			this.#buffered.take(),
 			ends.map((end) => end + before),
 		);
 	}

@@ -91,13 +91,13 @@ class Locator {
 
 	/** Cuts each with the comma after it; those at the end with the comma before them. */
 	#cut(items: readonly Item[]): void {
-		const lastKept = items.findLastIndex(({ isWanted }) => !isWanted);
-		for (const [index, { start, isWanted }] of items.slice(0, lastKept + 1).entries()) {
+		const lastRetained = items.findLastIndex(({ isWanted }) => !isWanted);
+		for (const [index, { start, isWanted }] of items.slice(0, lastRetained + 1).entries()) {
 			if (isWanted) this.cuts.push({ start, end: items[index + 1]?.start ?? start, text: '' });
 		}
-		const tail = items[lastKept + 1];
+		const tail = items[lastRetained + 1];
 		const end = items.at(-1)?.end;
-		if (tail !== undefined && end !== undefined) this.cuts.push({ start: items[lastKept]?.end ?? tail.start, end, text: '' });
+		if (tail !== undefined && end !== undefined) this.cuts.push({ start: items[lastRetained]?.end ?? tail.start, end, text: '' });
 	}
 
 	/** Reads the name and the colon after it. */

@@ -72,15 +72,15 @@ function withPlainKeys(bytes: Buffer, keys: readonly ByteRange[]): Buffer {
 	// Long enough: no key is longer without its unnecessary escapes.
 	const plain = Buffer.allocUnsafe(bytes.length);
 	let length = 0;
-	let kept = 0;
+	let retained = 0;
 	for (const range of keys) {
 		const key = readKey(bytes, range);
 		if (key === undefined) continue;
-		length += bytes.copy(plain, length, kept, range.start);
+		length += bytes.copy(plain, length, retained, range.start);
 		length += plain.write(JSON.stringify(key), length);
-		kept = range.end;
+		retained = range.end;
 	}
-	length += bytes.copy(plain, length, kept);
+	length += bytes.copy(plain, length, retained);
 	return plain.subarray(0, length);
 }
 

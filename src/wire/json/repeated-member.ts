@@ -61,9 +61,9 @@ export function* repeatedMemberSteps(bytes: Buffer): Steps<string | undefined> {
 }
 
 /** Checks a JSON text, given its parsed object, for duplicate members. */
-export function repeatsMember(json: string, told: JsonObject): boolean {
+export function repeatsMember(json: string, reported: JsonObject): boolean {
 	// Most texts equal the output of `JSON.stringify`, which contains no duplicates.
-	return JSON.stringify(told) !== json && atOnce(repeatedMemberSteps(Buffer.from(json))) !== undefined;
+	return JSON.stringify(reported) !== json && atOnce(repeatedMemberSteps(Buffer.from(json))) !== undefined;
 }
 
 /** True for a string before a colon in an object. */

@@ -105,7 +105,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				// The string before a colon is a key. It is checked once: valid JSON has no two colons after it, but a client's text may.
 				if (stringEnd === 0) break;
 				if (longStrings.at(-1)?.start === stringStart + 1) longStrings.pop();
-				const isEscaped = holdsBackslash(bytes, stringStart, stringEnd);
+				const isEscaped = hasBackslash(bytes, stringStart, stringEnd);
 				if (isEscaped) escapedKeys.push({ start: stringStart, end: stringEnd });
 				if (depth === 1) {
 					count++;
@@ -201,7 +201,7 @@ export function readKey(bytes: Buffer, { start, end }: ByteRange): string | unde
 	}
 }
 
-function holdsBackslash(bytes: Buffer, start: number, end: number): boolean {
+function hasBackslash(bytes: Buffer, start: number, end: number): boolean {
 	for (let at = start; at < end; at++) if (bytes[at] === backslash) return true;
 	return false;
 }

@@ -13,11 +13,11 @@ export function spliceBody(bytes: Buffer, edits: readonly Edit[]): Buffer {
 /** Edits like `spliceBody`, without a copy: returns pieces of the body and, between them, the replacements. */
 export function splicedPieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[] {
 	const pieces: Buffer[] = [];
-	let kept = 0;
+	let retained = 0;
 	for (const edit of edits.toSorted((one, other) => one.start - other.start)) {
-		pieces.push(bytes.subarray(kept, edit.start), Buffer.from(edit.text));
-		kept = edit.end;
+		pieces.push(bytes.subarray(retained, edit.start), Buffer.from(edit.text));
+		retained = edit.end;
 	}
-	pieces.push(bytes.subarray(kept));
+	pieces.push(bytes.subarray(retained));
 	return pieces;
 }

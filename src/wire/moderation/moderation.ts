@@ -50,17 +50,17 @@ export interface EngineProtocol {
 /** Groups texts so that each group fits a request: long texts are split, short ones combined. */
 export function groupTexts(texts: readonly string[], mostCharacters: number, mostTexts: number): readonly (readonly string[])[] {
 	const groups: string[][] = [];
-	let room = 0;
+	let remainingCharacters = 0;
 	for (const text of texts) {
 		for (let at = 0; at < text.length; at += mostCharacters) {
 			const piece = text.slice(at, at + mostCharacters);
 			const group = groups.at(-1);
-			if (group === undefined || piece.length >= room || group.length === mostTexts) {
+			if (group === undefined || piece.length >= remainingCharacters || group.length === mostTexts) {
 				groups.push([piece]);
-				room = mostCharacters - piece.length;
+				remainingCharacters = mostCharacters - piece.length;
 			} else {
 				group.push(piece);
-				room -= piece.length + 1;
+				remainingCharacters -= piece.length + 1;
 			}
 		}
 	}

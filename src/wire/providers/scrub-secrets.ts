@@ -73,16 +73,16 @@ const masks = /\*{2,}|\.{2,}|(?:\xe2\x80[\xa2\xa6])+|(?:\\u202[26])+/g;
 
 function hideMasked(text: string, secret: string): string {
 	let result = '';
-	let kept = 0;
+	let retained = 0;
 	for (const { 0: mask, index } of text.matchAll(masks)) {
 		const maskEnd = index + mask.length;
-		const head = longestHead(text, Math.max(kept, index - secret.length), index, secret);
+		const head = longestHead(text, Math.max(retained, index - secret.length), index, secret);
 		const tail = longestTail(text, maskEnd, secret);
 		if (head + tail < shortestFragment) continue;
-		result += text.slice(kept, index - head) + hidden;
-		kept = maskEnd + tail;
+		result += text.slice(retained, index - head) + hidden;
+		retained = maskEnd + tail;
 	}
-	return result + text.slice(kept);
+	return result + text.slice(retained);
 }
 
 /** Returns the number of characters right before `end` that equal the secret's beginning. */

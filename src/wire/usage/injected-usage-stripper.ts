@@ -76,9 +76,9 @@ export class InjectedUsageStripper {
 		if (this.#owesLineFeed) this.#cuts[this.#cuts.length - 1] = length;
 		this.#eventStart = 0;
 		if (this.#cuts.length === 0) return events;
-		const kept = events.without(this.#cuts);
+		const retained = events.without(this.#cuts);
 		this.#cuts.length = 0;
-		return kept;
+		return retained;
 	}
 
 	/** Removes the member, and the one comma that separates it. */

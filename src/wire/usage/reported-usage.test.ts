@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import type { Usage } from '../../core/usage.ts';
-import { readTold } from './usage-meter.ts';
+import { readReportedUsage } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader, usageOfChat, usageOfGemini, usageOfMessages } from './usage-reader.ts';
 
 /** Input, cache read, cache write, one-hour part of it, output, reasoning part of it. */
-type Figures = readonly [number, number, number, number, number, number];
+type Measurements = readonly [number, number, number, number, number, number];
 
-function figures(usage: Usage | undefined): Figures | undefined {
+function figures(usage: Usage | undefined): Measurements | undefined {
 	if (usage === undefined) return undefined;
 	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
 	return [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens];
@@ -21,7 +21,7 @@ const readers: Readonly<Record<string, UsageReader>> = {
 	gemini: geminiUsage,
 };
 
-const recorded: Readonly<Record<string, Figures | undefined>> = {
+const recorded: Readonly<Record<string, Measurements | undefined>> = {
 	'anthropic/cache-read.json': [4, 1163, 0, 0, 202, 0],
 	'anthropic/cache-write.json': [4, 0, 1163, 0, 187, 0],
 	'anthropic/image.json': [1381, 0, 0, 0, 68, 0],
@@ -66,12 +66,12 @@ describe('the usage of each recorded response', () => {
 	it.each(whole)('$name', (recording) => {
 		expect(Object.keys(recorded)).toContain(recording.name);
 		const reader = readers[recording.name.split('/')[0] ?? ''] ?? chatUsage;
-		expect(figures(readTold(recordedBytes(recording), reader).usage)).toEqual(recorded[recording.name]);
+		expect(figures(readReportedUsage(recordedBytes(recording), reader).usage)).toEqual(recorded[recording.name]);
 	});
 });
 
 describe('usage of chat completions', () => {
-	it.each<[string, Record<string, unknown>, Figures | undefined]>([
+	it.each<[string, Record<string, unknown>, Measurements | undefined]>([
 		[
 			'includes cache reads and writes in the prompt',
 			{ prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 } },
@@ -111,13 +111,13 @@ describe('usage of chat completions', () => {
 		['has a completion beyond any call', { prompt_tokens: 10, completion_tokens: 1e15 }, undefined],
 		['has a total beyond any call', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 1e15 }, [10, 0, 0, 0, 5, 0]],
 		['is empty', {}, undefined],
-	])('that %s', (_name, told, expected) => {
-		expect(figures(usageOfChat(told))).toEqual(expected);
+	])('that %s', (_name, reported, expected) => {
+		expect(figures(usageOfChat(reported))).toEqual(expected);
 	});
 });
 
 describe('usage of messages', () => {
-	it.each<[string, Record<string, unknown>, Figures | undefined]>([
+	it.each<[string, Record<string, unknown>, Measurements | undefined]>([
 		[
 			'tells of writes by lifetime',
 			{
@@ -148,13 +148,13 @@ describe('usage of messages', () => {
 		['has null counts', { input_tokens: 3, output_tokens: 5, cache_read_input_tokens: null, cache_creation: null }, [3, 0, 0, 0, 5, 0]],
 		['has no input', { output_tokens: 5 }, undefined],
 		['has a negative output', { input_tokens: 3, output_tokens: -5 }, undefined],
-	])('that %s', (_name, told, expected) => {
-		expect(figures(usageOfMessages(told))).toEqual(expected);
+	])('that %s', (_name, reported, expected) => {
+		expect(figures(usageOfMessages(reported))).toEqual(expected);
 	});
 });
 
 describe('usage of Gemini', () => {
-	it.each<[string, Record<string, unknown>, Figures | undefined]>([
+	it.each<[string, Record<string, unknown>, Measurements | undefined]>([
 		[
 			'has thoughts beside candidates',
 			{ promptTokenCount: 9, candidatesTokenCount: 29, thoughtsTokenCount: 258, totalTokenCount: 296 },
@@ -168,8 +168,8 @@ describe('usage of Gemini', () => {
 		],
 		['has a cached part', { promptTokenCount: 90, cachedContentTokenCount: 60, candidatesTokenCount: 1 }, [30, 60, 0, 0, 1, 0]],
 		['tells of the kind of traffic alone', { trafficType: 'ON_DEMAND' }, undefined],
-	])('that %s', (_name, told, expected) => {
-		expect(figures(usageOfGemini(told))).toEqual(expected);
+	])('that %s', (_name, reported, expected) => {
+		expect(figures(usageOfGemini(reported))).toEqual(expected);
 	});
 });
 
@@ -208,7 +208,7 @@ describe('usage that is reported in bad faith', () => {
 	);
 	const record = (keys: readonly string[]) => fc.record(Object.fromEntries(keys.map((key) => [key, value])), { requiredKeys: [] });
 	const holders = ['prompt_tokens_details', 'completion_tokens_details', 'cache_creation', 'output_tokens_details'];
-	const told = fc
+	const reported = fc
 		.tuple(
 			record(names),
 			fc.record(Object.fromEntries(holders.map((key) => [key, fc.oneof(record(details), value)])), { requiredKeys: [] }),
@@ -217,7 +217,7 @@ describe('usage that is reported in bad faith', () => {
 
 	it.each([usageOfChat, usageOfMessages, usageOfGemini])('is valid or none: %o', (usageOf) => {
 		fc.assert(
-			fc.property(fc.oneof(told, fc.jsonValue()), (usage) => {
+			fc.property(fc.oneof(reported, fc.jsonValue()), (usage) => {
 				const read = figures(usageOf(usage));
 				if (read === undefined) return true;
 				const [, , write, writeHour, output, reasoning] = read;
@@ -228,8 +228,8 @@ describe('usage that is reported in bad faith', () => {
 	});
 
 	it('in a response that is not JSON is none', () => {
-		fc.assert(fc.property(fc.uint8Array(), (bytes) => readTold(Buffer.from(bytes), chatUsage).usage === undefined));
-		expect(readTold(Buffer.from('{"usage":{"prompt_tokens":1'), chatUsage).usage).toBeUndefined();
-		expect(readTold(Buffer.from(`{"usage":${'['.repeat(100)}`), chatUsage).usage).toBeUndefined();
+		fc.assert(fc.property(fc.uint8Array(), (bytes) => readReportedUsage(Buffer.from(bytes), chatUsage).usage === undefined));
+		expect(readReportedUsage(Buffer.from('{"usage":{"prompt_tokens":1'), chatUsage).usage).toBeUndefined();
+		expect(readReportedUsage(Buffer.from(`{"usage":${'['.repeat(100)}`), chatUsage).usage).toBeUndefined();
 	});
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
-import { type MeteredUsage, meterResponse, readTold, UsageMeter } from './usage-meter.ts';
+import { type MeteredUsage, meterResponse, readReportedUsage, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 const text = 'x'.repeat(3000);
@@ -19,7 +19,7 @@ function figures({ usage, isEstimated }: MeteredUsage): string {
 
 function whole(reader: UsageReader, response: object): string {
 	const body = Buffer.from(JSON.stringify(response));
-	return figures(meterResponse(body, readTold(body, reader).usage, reader, inputTokens));
+	return figures(meterResponse(body, readReportedUsage(body, reader).usage, reader, inputTokens));
 }
 
 function streamed(reader: UsageReader, events: readonly object[]): string {

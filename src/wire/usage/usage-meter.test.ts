@@ -4,7 +4,7 @@ import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import { EventBatch } from '../events/event-batch.ts';
 import { EventFramer } from '../events/event-framer.ts';
-import { type MeterSettings, meterResponse, readTold, UsageMeter } from './usage-meter.ts';
+import { type MeterSettings, meterResponse, readReportedUsage, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 const inputTokens = 1000;
@@ -32,7 +32,7 @@ function* relayed(bytes: Buffer, cuts: readonly number[]): Generator<EventBatch>
 		if (events !== undefined) yield events;
 		from = to;
 	}
-	const rest = framer.takeHeld();
+	const rest = framer.takeBuffered();
 	if (rest.length > 0) yield eventsIn(rest);
 }
 
@@ -43,7 +43,7 @@ function pass(bytes: Buffer, meter: UsageMeter, cuts: readonly number[] = []): s
 const cutsOf = (bytes: Buffer) => fc.array(fc.nat(bytes.length), { maxLength: 40 });
 
 /** Input, cache read, cache write, output, reasoning part of it; with `~` if estimated. */
-const told: Readonly<Record<string, string>> = {
+const reported: Readonly<Record<string, string>> = {
 	'anthropic/cache-read-stream.json': '4 1165 0 221 0',
 	'anthropic/text-stream.json': '17 0 0 108 0',
 	'anthropic/thinking-stream.json': '52 0 0 216 0',
@@ -78,12 +78,12 @@ describe('the usage of each recorded stream', () => {
 	it.each(streams)('$name', (recording) => {
 		const bytes = recordedBytes(recording);
 		const reader = readerOf(recording);
-		expect(Object.keys(told)).toContain(recording.name);
+		expect(Object.keys(reported)).toContain(recording.name);
 		fc.assert(
 			fc.property(cutsOf(bytes), (cuts) => {
 				const meter = new UsageMeter(reader, requested);
 				expect(pass(bytes, meter, cuts)).toBe(bytes.toString());
-				expect(describeUsage(meter)).toBe(told[recording.name]);
+				expect(describeUsage(meter)).toBe(reported[recording.name]);
 			}),
 			{ numRuns: 30 },
 		);
@@ -258,7 +258,7 @@ describe('a stream whose client did not ask', () => {
 			fc.property(cutsOf(bytes), (cuts) => {
 				const meter = new UsageMeter(chatUsage, injected);
 				expect(pass(bytes, meter, cuts)).toBe(expected);
-				expect(describeUsage(meter)).toBe(told[recording.name]);
+				expect(describeUsage(meter)).toBe(reported[recording.name]);
 			}),
 			{ numRuns: 50 },
 		);
@@ -380,7 +380,7 @@ describe('a stream whose client did not ask', () => {
 describe('a non-streaming response', () => {
 	it('with usage is charged the reported usage', () => {
 		const body = Buffer.from('{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}');
-		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readReportedUsage(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 5, outputTokens: 2 },
 			isEstimated: false,
 		});
@@ -391,7 +391,7 @@ describe('a non-streaming response', () => {
 		const body = Buffer.from(
 			`{"usage":{"prompt_tokens":1},"choices":[{"usage":{}}],"logprobs":${logprobs},"usage":\n{"prompt_tokens":5,"completion_tokens":2}}`,
 		);
-		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readReportedUsage(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 5, outputTokens: 2 },
 			isEstimated: false,
 		});
@@ -400,7 +400,7 @@ describe('a non-streaming response', () => {
 	it('is charged the usage of its own member, whatever comes deeper or in texts', () => {
 		const own = '{"note":"}\\"{","prompt_tokens":5,"completion_tokens":2,"more":[{}]}';
 		const body = Buffer.from(`{"usage":${own},"choices":[{"usage":{"prompt_tokens":1,"completion_tokens":1}}]}`);
-		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readReportedUsage(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 5, outputTokens: 2 },
 			isEstimated: false,
 		});
@@ -410,7 +410,7 @@ describe('a non-streaming response', () => {
 		const body = Buffer.from(
 			'{\n  "choices": [{"message": {"content": "hello you", "tool_calls": [{"function": {"arguments": "{}"}}]}}]\n}',
 		);
-		expect(meterResponse(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+		expect(meterResponse(body, readReportedUsage(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
 			usage: { inputTokens: 9, outputTokens: 4 },
 			isEstimated: true,
 		});

@@ -50,8 +50,8 @@ export class UsageMeter {
 	#countedBefore = 0;
 	#textsBefore = 0;
 	readonly #tokensPerCounted: number | undefined;
-	#told: JsonObject | undefined;
-	#toldOutputTokens = 0;
+	#reported: JsonObject | undefined;
+	#reportedOutputTokens = 0;
 	#isFinal = false;
 	#hasThought = false;
 
@@ -95,12 +95,12 @@ export class UsageMeter {
 	/** Returns the output so far: reported, plus delivered since. */
 	deliveredTokens(): number {
 		const counted = this.#text.tokens();
-		return this.#toldOutputTokens + (this.#tokensPerCounted === undefined ? counted : Math.ceil(counted * this.#tokensPerCounted));
+		return this.#reportedOutputTokens + (this.#tokensPerCounted === undefined ? counted : Math.ceil(counted * this.#tokensPerCounted));
 	}
 
 	/** Returns the usage as known now, usually at the end of the stream. Input is never zero, nor is output that was delivered. */
 	read(): MeteredUsage {
-		const usage = this.#told === undefined ? undefined : this.#reader.usageOf(this.#told);
+		const usage = this.#reported === undefined ? undefined : this.#reader.usageOf(this.#reported);
 		const hidesThoughts = this.#hidesThoughts();
 		const metered = { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesThoughts };
 		if (this.#tokensPerCounted === undefined) return metered;
@@ -109,7 +109,7 @@ export class UsageMeter {
 
 	/** Thinking precedes texts. */
 	#hidesThoughts(): boolean | undefined {
-		if (this.#isFinal && this.#toldOutputTokens > 0) return false;
+		if (this.#isFinal && this.#reportedOutputTokens > 0) return false;
 		if (this.#hasThought) return true;
 		return this.#reader.showsThought && this.#text.tokens() > 0 ? false : undefined;
 	}
@@ -121,12 +121,12 @@ export class UsageMeter {
 		let usageStart = -1;
 		let usageEnd = -1;
 		let isFinal = false;
-		let heldEnd = -1;
+		let bufferedEnd = -1;
 		scan.start(bytes, start, end);
 		while (scan.next()) {
 			const { name, depth, valueStart } = scan;
 			if (name === usageName) {
-				if (bytes[valueStart] === openBrace && (depth === 1 || (depth === 2 && valueStart < heldEnd))) {
+				if (bytes[valueStart] === openBrace && (depth === 1 || (depth === 2 && valueStart < bufferedEnd))) {
 					usageStart = valueStart;
 					usageEnd = scan.valueEnd();
 					isFinal = depth === 1;
@@ -137,7 +137,7 @@ export class UsageMeter {
 				if (kind === 'thought' || kind === 'seal') this.#hasThought = true;
 				countWritten(this.#text, scan, kind, this.#tokensPerCounted !== undefined);
 			} else if (!shouldRequest) {
-				if (depth === 1 && bytes[valueStart] === openBrace) heldEnd = scan.valueEnd();
+				if (depth === 1 && bytes[valueStart] === openBrace) bufferedEnd = scan.valueEnd();
 			} else {
 				cuts?.addOther(bytes, scan);
 			}
@@ -147,16 +147,16 @@ export class UsageMeter {
 	}
 
 	#readUsage(bytes: Buffer, start: number, end: number, isFinal: boolean): void {
-		const told = parseObject(bytes, start, end);
-		if (told === undefined) return;
-		const merged = this.#reader.merge(this.#told, told);
+		const reported = parseObject(bytes, start, end);
+		if (reported === undefined) return;
+		const merged = this.#reader.merge(this.#reported, reported);
 		const usage = this.#reader.usageOf(merged);
 		if (usage === undefined) return;
-		this.#told = merged;
+		this.#reported = merged;
 		this.#isFinal = isFinal;
 		// Some providers report zeros until the end, some only zeros.
 		if (usage.outputTokens === 0) return;
-		this.#toldOutputTokens = usage.outputTokens;
+		this.#reportedOutputTokens = usage.outputTokens;
 		this.#countedBefore += this.#text.tokens();
 		this.#textsBefore += this.#text.pieces;
 		this.#text.reset();
@@ -191,11 +191,11 @@ function countWritten(text: TextCount, scan: KeyScan, kind: WrittenKind | undefi
  * @param outputTokens reported, plus delivered since.
  */
 function weigh(usage: Usage | undefined, isFinal: boolean, outputTokens: number, estimatedInputTokens: number): MeteredUsage {
-	const told = usage ?? noUsage;
-	const isInputTold = told.inputTokens + told.cacheReadTokens + told.cacheWriteTokens > 0;
-	if (isFinal && isInputTold && outputTokens === told.outputTokens) return { usage: told, isEstimated: false };
-	const inputTokens = isInputTold ? told.inputTokens : Math.max(1, estimatedInputTokens);
-	return { usage: { ...told, inputTokens, outputTokens }, isEstimated: true };
+	const reported = usage ?? noUsage;
+	const isInputReported = reported.inputTokens + reported.cacheReadTokens + reported.cacheWriteTokens > 0;
+	if (isFinal && isInputReported && outputTokens === reported.outputTokens) return { usage: reported, isEstimated: false };
+	const inputTokens = isInputReported ? reported.inputTokens : Math.max(1, estimatedInputTokens);
+	return { usage: { ...reported, inputTokens, outputTokens }, isEstimated: true };
 }
 
 /** Usage of a non-streaming response; only the member with the usage is parsed. */
@@ -206,16 +206,16 @@ export interface ReportedUsage {
 	readonly usage: Usage | undefined;
 }
 
-export function readTold(body: Buffer, reader: UsageReader): ReportedUsage {
+export function readReportedUsage(body: Buffer, reader: UsageReader): ReportedUsage {
 	const scan = new KeyScan(reader.wanted);
-	let told: JsonObject | undefined;
+	let reported: JsonObject | undefined;
 	scan.start(body, 0, body.length);
 	while (scan.next()) {
 		if (scan.name === usageName && scan.depth === 1 && body[scan.valueStart] === openBrace) {
-			told = parseObject(body, scan.valueStart, scan.valueEnd());
+			reported = parseObject(body, scan.valueStart, scan.valueEnd());
 		}
 	}
-	return { isObject: scan.isWholeObject(), usage: told === undefined ? undefined : reader.usageOf(told) };
+	return { isObject: scan.isWholeObject(), usage: reported === undefined ? undefined : reader.usageOf(reported) };
 }
 
 /** @param end -1 if it does not end. @returns undefined for bytes that are not a JSON object. */

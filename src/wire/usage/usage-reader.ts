@@ -23,13 +23,13 @@ export interface UsageReader {
 	/** True if its streams show that a model was thinking, though not always its content. */
 	readonly showsThought: boolean;
 	/** Merges the usage of an event into that of earlier ones. */
-	merge(earlier: JsonObject | undefined, told: JsonObject): JsonObject;
+	merge(earlier: JsonObject | undefined, reported: JsonObject): JsonObject;
 	/** @returns undefined if no valid usage is reported. */
-	usageOf(told: unknown): Usage | undefined;
+	usageOf(reported: unknown): Usage | undefined;
 }
 
 /** The last event with usage replaces earlier ones. */
-const last = (_earlier: JsonObject | undefined, told: JsonObject): JsonObject => told;
+const last = (_earlier: JsonObject | undefined, reported: JsonObject): JsonObject => reported;
 
 /** An event with usage and an empty list of choices has no other content, except with one of these members. */
 const otherNews = ['moderation', 'prompt_filter_results'];
@@ -54,7 +54,7 @@ export const messagesUsage: UsageReader = {
 	shouldRequest: false,
 	showsThought: true,
 	/** Totals of the whole message: a later count replaces an earlier one; absent and null ones keep it. */
-	merge: (earlier, told) => ({ ...earlier, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }),
+	merge: (earlier, reported) => ({ ...earlier, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== null)) }),
 	usageOf: usageOfMessages,
 };
 
@@ -97,8 +97,8 @@ function members(value: unknown): JsonObject {
  * report reasoning in the total only: the excess over prompt and completion is output.
  * @returns undefined without valid counts of both.
  */
-export function usageOfChat(told: unknown): Usage | undefined {
-	const usage = members(told);
+export function usageOfChat(reported: unknown): Usage | undefined {
+	const usage = members(reported);
 	const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = usage;
 	const prompt = count(prompt_tokens);
 	const completion = count(completion_tokens) ?? 0;
@@ -123,9 +123,9 @@ export function usageOfChat(told: unknown): Usage | undefined {
  * reported by lifetime.
  * @returns undefined without a valid count of input or output.
  */
-export function usageOfMessages(told: unknown): Usage | undefined {
+export function usageOfMessages(reported: unknown): Usage | undefined {
 	const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cache_creation, output_tokens_details } =
-		members(told);
+		members(reported);
 	const inputTokens = count(input_tokens);
 	const outputTokens = count(output_tokens);
 	if (inputTokens === undefined || outputTokens === undefined) return undefined;
@@ -147,9 +147,9 @@ export function usageOfMessages(told: unknown): Usage | undefined {
  * `candidatesTokenCount`, which may be absent, excludes thinking.
  * @returns undefined without a valid count of the prompt.
  */
-export function usageOfGemini(told: unknown): Usage | undefined {
+export function usageOfGemini(reported: unknown): Usage | undefined {
 	const { promptTokenCount, toolUsePromptTokenCount, cachedContentTokenCount, candidatesTokenCount, thoughtsTokenCount, totalTokenCount } =
-		members(told);
+		members(reported);
 	const ownPrompt = count(promptTokenCount);
 	if (ownPrompt === undefined) return undefined;
 	const prompt = ownPrompt + (count(toolUsePromptTokenCount) ?? 0);

@@ -15,7 +15,7 @@ export const harmlessEach = 300;
 
 export const templateSets: readonly TemplateSet[] = ['developed', 'heldOut'];
 
-export interface VariantFigure {
+export interface VariantMeasurement {
 	readonly family: string;
 	readonly set: TemplateSet;
 	readonly templates: number;
@@ -24,7 +24,7 @@ export interface VariantFigure {
 	readonly missed: readonly AttackVariant[];
 }
 
-export interface HarmlessFigure {
+export interface HarmlessMeasurement {
 	readonly set: TemplateSet;
 	readonly kinds: number;
 	readonly sent: number;
@@ -37,7 +37,7 @@ export function makeMeasuredRules(): RuleSet {
 	return new RuleSet(Object.fromEntries(forBodies.map((name): [string, RuleAction] => [name, 'count'])));
 }
 
-export function measureVariants(rules: RuleSet): VariantFigure[] {
+export function measureVariants(rules: RuleSet): VariantMeasurement[] {
 	return attackFamilies.flatMap((family) =>
 		templateSets.map((set) => {
 			const variants = makeVariants(family, set, variantsEach, variantsSeed);
@@ -58,7 +58,7 @@ export function measureVariants(rules: RuleSet): VariantFigure[] {
 	);
 }
 
-export function measureHarmless(rules: RuleSet): HarmlessFigure[] {
+export function measureHarmless(rules: RuleSet): HarmlessMeasurement[] {
 	return templateSets.map((set) => {
 		const requests = makeHarmlessRequests(set, harmlessEach, variantsSeed);
 		const blocked = requests.flatMap((request) => {
@@ -69,7 +69,7 @@ export function measureHarmless(rules: RuleSet): HarmlessFigure[] {
 	});
 }
 
-export interface BodyFigure {
+export interface BodyMeasurement {
 	readonly attacks: number;
 	readonly caught: number;
 	readonly harmless: number;
@@ -77,7 +77,7 @@ export interface BodyFigure {
 }
 
 /** Sends the texts of the core rule set's cases with bodies (level 1, except uploads) in a query, because rules for bodies only count. */
-export function measureBodiesAsArguments(rules: RuleSet): BodyFigure {
+export function measureBodiesAsArguments(rules: RuleSet): BodyMeasurement {
 	let [attacks, caught, harmless, blocked] = [0, 0, 0, 0];
 	for (const { pl, place, data, expect, crs_pl1: atLevel1, headers = [] } of crsCases) {
 		const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';

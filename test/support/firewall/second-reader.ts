@@ -22,7 +22,7 @@ const ambiguousLines: ReadonlySet<string> = new Set(linesOf('ambiguous.txt').map
 const browserHeaders: VariantHead['headers'] = { 'user-agent': chrome, accept: '*/*' };
 
 /** Result for one half of a file. */
-export interface SecondReaderFigure {
+export interface SecondReaderMeasurement {
 	readonly name: string;
 	readonly set: TemplateSet;
 	readonly sent: number;
@@ -40,7 +40,7 @@ export interface SecondReaderRecall {
 
 const sets: readonly TemplateSet[] = ['developed', 'heldOut'];
 
-export function measureSecondReader(rules: RuleSet): SecondReaderFigure[] {
+export function measureSecondReader(rules: RuleSet): SecondReaderMeasurement[] {
 	const isBlocked = ({ head }: SecondReaderCase): boolean => rules.judgeHead(head).some(({ action }) => action === 'block');
 	const files = { requests: readHarmlessRequests(), arguments: readHarmlessArguments() };
 	return Object.entries(files).flatMap(([name, cases]) =>

@@ -7,25 +7,25 @@ import { ResponseReader } from './response-reader.ts';
 
 interface Read {
 	readonly reader: ResponseReader;
-	readonly told: string[];
+	readonly events: string[];
 }
 
 /** A reader that expects a response, and the events that it has emitted so far. */
 function awaiting(method = 'POST'): Read {
-	const told: string[] = [];
+	const events: string[] = [];
 	const reader: ResponseReader = new ResponseReader({
-		onHead: ({ status }) => told.push(String(status)),
-		onData: (piece) => told.push(piece.toString('latin1')),
-		onComplete: () => told.push('.'),
+		onHead: ({ status }) => events.push(String(status)),
+		onData: (piece) => events.push(piece.toString('latin1')),
+		onComplete: () => events.push('.'),
 	});
 	reader.expect(method);
-	return { reader, told };
+	return { reader, events };
 }
 
 function readAll(text: string, method = 'POST'): string[] {
-	const { reader, told } = awaiting(method);
+	const { reader, events } = awaiting(method);
 	reader.read(Buffer.from(text, 'latin1'));
-	return told;
+	return events;
 }
 
 const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
@@ -40,17 +40,17 @@ describe('a response', () => {
 		['with extensions of chunks', `${chunked}005;a=b\r\nhello\r\n0 ;x\r\n\r\n`, ['200', 'hello', '.']],
 		['with fields behind it', `${chunked}A\r\n0123456789\r\n0\r\nx-a: b\r\nx-c: d\r\n\r\n`, ['200', '0123456789', '.']],
 		['after interim ones', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 x\r\na: b\r\n\r\nHTTP/1.1 204 x\r\n\r\n', ['204', '.']],
-	])('%s', (_what, text, told) => {
-		expect(readAll(text)).toEqual(told);
+	])('%s', (_what, text, events) => {
+		expect(readAll(text)).toEqual(events);
 	});
 
 	test('may last until the connection ends', () => {
-		const { reader, told } = awaiting();
+		const { reader, events } = awaiting();
 		reader.read(Buffer.from('HTTP/1.1 200 OK\r\n\r\nhel'));
 		reader.read(Buffer.from('lo'));
-		expect(told).toEqual(['200', 'hel', 'lo']);
+		expect(events).toEqual(['200', 'hel', 'lo']);
 		expect(reader.end()).toBe(true);
-		expect(told.at(-1)).toBe('.');
+		expect(events.at(-1)).toBe('.');
 	});
 
 	test.each([
@@ -59,10 +59,10 @@ describe('a response', () => {
 		['no last chunk', `${chunked}5\r\nhello\r\n`],
 		['no end behind the last chunk', `${chunked}0\r\n`],
 	])('that ends with %s is not complete', (_what, text) => {
-		const { reader, told } = awaiting();
+		const { reader, events } = awaiting();
 		reader.read(Buffer.from(text));
 		expect(reader.end()).toBe(false);
-		expect(told).not.toContain('.');
+		expect(events).not.toContain('.');
 	});
 
 	test.each([
@@ -89,19 +89,19 @@ describe('a response', () => {
 	});
 
 	test('whose listener stops the reader emits nothing more', () => {
-		const told: string[] = [];
+		const events: string[] = [];
 		const reader: ResponseReader = new ResponseReader({
 			onHead: () => undefined,
 			onData(piece) {
-				told.push(piece.toString());
+				events.push(piece.toString());
 				reader.stop();
 			},
-			onComplete: () => told.push('.'),
+			onComplete: () => events.push('.'),
 		});
 		reader.expect('POST');
 		reader.read(Buffer.from(`${chunked}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`));
 		reader.read(Buffer.from('zzz'));
-		expect(told).toEqual(['a']);
+		expect(events).toEqual(['a']);
 		expect(reader.end()).toBe(false);
 	});
 });

@@ -140,7 +140,7 @@ export class ResponseReader {
 		if (this.#partial === undefined) {
 			const at = bytes.indexOf(mark, 0, 'latin1');
 			this.#used = at === -1 ? bytes.length : at + mark.length;
-			requireRoom(this.#used, maxBytes);
+			requireCapacity(this.#used, maxBytes);
 			if (at !== -1) return bytes.subarray(0, this.#used);
 			this.#partial = new PartialText(mark, maxBytes);
 		}
@@ -207,36 +207,36 @@ class PartialText {
 	/** Number of bytes of the latest piece that belong to it. */
 	used = 0;
 	readonly #mark: string;
-	readonly #kept: Buffer;
+	readonly #retained: Buffer;
 	#length = 0;
 
 	constructor(mark: string, maxBytes: number) {
 		this.#mark = mark;
-		this.#kept = Buffer.allocUnsafe(maxBytes);
+		this.#retained = Buffer.allocUnsafe(maxBytes);
 	}
 
 	/** @returns all bytes including the mark once it has arrived. @throws MalformedResponse if they exceed the limit. */
 	add(bytes: Buffer): Buffer | undefined {
 		const before = this.#length;
-		this.#length += bytes.copy(this.#kept, before);
+		this.#length += bytes.copy(this.#retained, before);
 		// The mark may have begun in an earlier piece.
-		const at = this.#kept.subarray(0, this.#length).indexOf(this.#mark, Math.max(0, before - this.#mark.length), 'latin1');
+		const at = this.#retained.subarray(0, this.#length).indexOf(this.#mark, Math.max(0, before - this.#mark.length), 'latin1');
 		if (at === -1) {
-			requireRoom(before + bytes.length, this.#kept.length);
+			requireCapacity(before + bytes.length, this.#retained.length);
 			return undefined;
 		}
 		const end = at + this.#mark.length;
 		this.used = end - before;
-		return this.#kept.subarray(0, end);
+		return this.#retained.subarray(0, end);
 	}
 
 	/** Returns the available bytes, up to the given length. */
 	startingWith(length: number): string {
-		return this.#kept.toString('latin1', 0, Math.min(length, this.#length));
+		return this.#retained.toString('latin1', 0, Math.min(length, this.#length));
 	}
 }
 
 /** @throws MalformedResponse */
-function requireRoom(bytes: number, maxBytes: number): void {
+function requireCapacity(bytes: number, maxBytes: number): void {
 	if (bytes > maxBytes) throw new MalformedResponse(`The response has a header block or chunk line larger than ${maxBytes} bytes`);
 }

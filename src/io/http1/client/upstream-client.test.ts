@@ -192,21 +192,21 @@ describe('a response', () => {
 	])('whose end %s is delivered in order, and once, to a reader that resumes while it takes a piece', async (_what, sooner, later) => {
 		const server = await startServer(responses(`${chunkedHead}5\r\nfirst\r\n6\r\nsecond\r\n${sooner}`));
 		const { body } = await startClient().send(request(server));
-		const told: string[] = [];
+		const events: string[] = [];
 		const flow = body.start({
 			write(piece) {
 				flow.resume();
-				told.push(piece.toString());
+				events.push(piece.toString());
 				return true;
 			},
-			end: () => told.push('.'),
-			fail: () => told.push('failed'),
+			end: () => events.push('.'),
+			fail: () => events.push('failed'),
 		});
-		await until(() => told.length > 0);
+		await until(() => events.length > 0);
 		server.connections[0]?.send(later);
-		await until(() => told.includes('.'));
+		await until(() => events.includes('.'));
 		await new Promise((resolve) => setImmediate(resolve));
-		expect(told.join('')).toBe('firstsecondthird.');
+		expect(events.join('')).toBe('firstsecondthird.');
 	});
 
 	test('of tens of thousands of buffered pieces does not block the event loop', async () => {

@@ -33,8 +33,8 @@ export interface ConnectionUser {
 	onHead(head: ResponseHead): void;
 	onData(piece: Buffer): void;
 	onComplete(): void;
-	/** Called when the connection fails before the response is complete. @param hasLeft false if no byte of the request was sent. */
-	onFailure(cause: Error, hasLeft: boolean): void;
+	/** Called when the connection fails before the response is complete. @param wasSent false if no byte of the request was sent. */
+	onFailure(cause: Error, wasSent: boolean): void;
 }
 
 export interface ConnectionParts {
@@ -65,7 +65,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	#isSending = false;
 	#hasResponse = false;
 	/** False during the tick in which the request is written: bytes and an end that arrive in it do not concern this request. */
-	#hasLeft = true;
+	#wasSent = true;
 	#restMs = longestRestMs;
 	#error: Error | undefined;
 
@@ -93,7 +93,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		this.#hasResponse = false;
 		this.dueMs = Number.POSITIVE_INFINITY;
 		this.#reader.expect(request.method);
-		this.#hasLeft = false;
+		this.#wasSent = false;
 		try {
 			user.onConnection(this);
 			this.#write(head, request.body, user);
@@ -152,7 +152,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 
 	onTurnEnd(): void {
 		if (this.#user === undefined) return;
-		this.#hasLeft = true;
+		this.#wasSent = true;
 		try {
 			this.#user.onLeaving();
 		} catch (internalError) {
@@ -167,7 +167,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	}
 
 	#read(bytes: Buffer): void {
-		if (this.#user !== undefined && !this.#hasLeft) {
+		if (this.#user !== undefined && !this.#wasSent) {
 			this.fail(new Error('Bytes arrived before the request was sent'));
 			return;
 		}
@@ -208,7 +208,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	fail(cause: Error): void {
 		const user = this.#user;
 		this.destroy();
-		user?.onFailure(cause, this.#hasLeft);
+		user?.onFailure(cause, this.#wasSent);
 	}
 
 	#close(): void {

@@ -119,10 +119,10 @@ export function openUnlessRefused(hostname: string, isAllowedAddress: ConnectorO
 
 /** Reports only the first result, within the timer's limit. */
 export function tellFirst(timer: Timer, tell: (result: Socket | Error) => void): (result: Socket | Error) => void {
-	let isTold = false;
+	let isNotified = false;
 	return (result) => {
-		if (isTold) return;
-		isTold = true;
+		if (isNotified) return;
+		isNotified = true;
 		timer.cancel();
 		tell(result);
 	};

@@ -23,7 +23,7 @@ export interface UpstreamExchangeDeps {
 }
 
 /** Bytes of a body to buffer before a reader starts it. */
-const maxHeldBytes = 65_536;
+const maxBufferedBytes = 65_536;
 
 export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	readonly request: UpstreamRequest;
@@ -43,7 +43,7 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	private connection: RequestCarrier | undefined;
 	private sink: SafeSink | undefined;
 	/** Bytes that arrived before the sink could take them; undefined once pieces go straight to the sink. */
-	private held: BytePieces | undefined = new BytePieces();
+	private buffered: BytePieces | undefined = new BytePieces();
 	private failure: unknown;
 	private isCancelled = false;
 	private isPaused = false;
@@ -105,9 +105,9 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 		if (this.isOver) return;
 		// A pause by the reader does not count as silence of the provider, even if pieces still arrive.
 		if (!this.isPaused) this.expectNextByte();
-		if (this.held !== undefined || this.sink === undefined) {
-			this.held?.push(piece);
-			if (this.held !== undefined && this.held.length >= maxHeldBytes) this.pause();
+		if (this.buffered !== undefined || this.sink === undefined) {
+			this.buffered?.push(piece);
+			if (this.buffered !== undefined && this.buffered.length >= maxBufferedBytes) this.pause();
 		} else if (!this.sink.write(piece)) {
 			this.pause();
 		}
@@ -116,12 +116,12 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	onComplete(): void {
 		if (this.isOver) return;
 		this.leave();
-		if (this.held === undefined) this.sink?.end();
+		if (this.buffered === undefined) this.sink?.end();
 	}
 
-	onFailure(cause: Error, hasLeft: boolean): void {
+	onFailure(cause: Error, wasSent: boolean): void {
 		const { pool } = this;
-		if (hasLeft || pool === undefined || this.isSecondTry || !isRepeatable(this.request)) {
+		if (wasSent || pool === undefined || this.isSecondTry || !isRepeatable(this.request)) {
 			this.fail(upstreamErrorOf(cause, this.phase));
 			return;
 		}
@@ -136,9 +136,9 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	// Implements `ByteStream`.
 
 	start(reader: ByteSink): ByteFlow {
-		if (this.sink !== undefined || this.held === undefined) throw new Error('A response body can be started only once');
+		if (this.sink !== undefined || this.buffered === undefined) throw new Error('A response body can be started only once');
 		this.sink = new SafeSink(reader, () => this.cancel());
-		queueMicrotask(() => this.deliverHeld());
+		queueMicrotask(() => this.deliverBuffered());
 		return {
 			// Deferred, because the caller may still be handling a piece.
 			resume: () => queueMicrotask(() => this.resume()),
@@ -147,10 +147,12 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	}
 
 	takeAll(): Buffer | undefined {
-		const { held } = this;
-		if (this.sink !== undefined || held === undefined || !this.isOver || this.failure !== undefined || this.isCancelled) return undefined;
-		this.held = undefined;
-		return held.take();
+		const { buffered } = this;
+		if (this.sink !== undefined || buffered === undefined || !this.isOver || this.failure !== undefined || this.isCancelled) {
+			return undefined;
+		}
+		this.buffered = undefined;
+		return buffered.take();
 	}
 
 	// Implements `Watched`.
@@ -184,8 +186,8 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	}
 
 	private resume(): void {
-		if (this.held !== undefined) {
-			this.deliverHeld();
+		if (this.buffered !== undefined) {
+			this.deliverBuffered();
 		} else if (!this.isOver && this.isPaused) {
 			this.isPaused = false;
 			this.expectNextByte();
@@ -194,14 +196,14 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	}
 
 	/** Delivers buffered bytes to the sink at its pace, or all at once if the response has failed. */
-	private deliverHeld(): void {
-		const { sink, held } = this;
-		if (sink === undefined || held === undefined || this.isCancelled) return;
-		if (held.length > 0) {
-			const isFlowing = sink.write(held.take());
+	private deliverBuffered(): void {
+		const { sink, buffered } = this;
+		if (sink === undefined || buffered === undefined || this.isCancelled) return;
+		if (buffered.length > 0) {
+			const isFlowing = sink.write(buffered.take());
 			if (this.isCancelled || (!isFlowing && this.failure === undefined)) return;
 		}
-		this.held = undefined;
+		this.buffered = undefined;
 		if (this.failure !== undefined) sink.fail(this.failure);
 		else if (this.isOver) sink.end();
 		else this.resume();
@@ -209,7 +211,7 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 
 	private cancel(): void {
 		this.isCancelled = true;
-		this.held = undefined;
+		this.buffered = undefined;
 		if (this.isOver) return;
 		const { connection } = this;
 		this.leave();
@@ -224,11 +226,11 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 		if (!isOurs(cause) && this.request.isExpectedToFail !== true) this.log(cause);
 		if (phase !== 'answering') {
 			this.reject(cause);
-		} else if (this.held === undefined) {
+		} else if (this.buffered === undefined) {
 			sink?.fail(cause);
 		} else {
 			this.failure = cause;
-			this.deliverHeld();
+			this.deliverBuffered();
 		}
 	}
 

@@ -172,10 +172,10 @@ describe('a request that waits for a connection whose response completes', () =>
 			connection.send(answered('x'));
 		});
 		const client = startClient();
-		const held = Array.from({ length: count }, () => client.send(request(server, { target: '/hold' })));
+		const buffered = Array.from({ length: count }, () => client.send(request(server, { target: '/hold' })));
 		await until(() => server.connections.filter(({ received }) => received.endsWith('{"a":1}')).length === count);
 		for (const connection of server.connections) connection.send(answered('held'));
-		for (const response of await Promise.all(held)) await bodyOf(response);
+		for (const response of await Promise.all(buffered)) await bodyOf(response);
 		await new Promise((resolve) => setImmediate(resolve));
 		// Written by this process, so the bytes are in the kernel before the next tick reads. The most recently used connection is used first,
 		// so it is read first.

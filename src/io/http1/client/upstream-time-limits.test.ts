@@ -133,20 +133,20 @@ describe('time limits', () => {
 		const clock = new ManualClock();
 		const server = await startServer(responses(chunkedHead));
 		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, totalMs: 100_000 } }));
-		const told: string[] = [];
+		const events: string[] = [];
 		const flow = response.body.start({
 			// Pauses once and takes the bytes already in transit.
-			write: (chunk) => told.push(chunk.toString()) > 1,
-			end: () => told.push('.'),
-			fail: (cause) => told.push(String(cause)),
+			write: (chunk) => events.push(chunk.toString()) > 1,
+			end: () => events.push('.'),
+			fail: (cause) => events.push(String(cause)),
 		});
 		server.connections[0]?.send('1\r\nx\r\n1\r\ny\r\n');
-		await until(() => told.length === 2);
+		await until(() => events.length === 2);
 		clock.advance(60_000);
 		flow.resume();
 		server.connections[0]?.send('0\r\n\r\n');
-		await until(() => told.length === 3);
-		expect(told).toEqual(['x', 'y', '.']);
+		await until(() => events.length === 3);
+		expect(events).toEqual(['x', 'y', '.']);
 	});
 
 	test('for the complete response, however active it is', async () => {

@@ -5,7 +5,7 @@ import type { ReadHead } from './header-block-cache.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
 /** Unread bytes to buffer before the client is paused. */
-const maxHeldBytes = 65_536;
+const maxBufferedBytes = 65_536;
 
 /** A request whose body has the length that its head announces. */
 export class FastPathRequest implements ReceivedRequest {
@@ -23,7 +23,7 @@ export class FastPathRequest implements ReceivedRequest {
 	private readonly onEnded: () => void;
 	private readonly reads: SocketReads | undefined;
 	private missingBytes: number;
-	private readonly held = new BytePieces();
+	private readonly buffered = new BytePieces();
 	private isFlowing = false;
 	private isPausing = false;
 	private isLending = false;
@@ -53,21 +53,21 @@ export class FastPathRequest implements ReceivedRequest {
 	}
 
 	get readableLength(): number {
-		return this.held.length;
+		return this.buffered.length;
 	}
 
 	/** @returns the number of bytes that belong to this request. */
 	push(bytes: Buffer): number {
 		const own = bytes.length > this.missingBytes ? bytes.subarray(0, this.missingBytes) : bytes;
 		this.missingBytes -= own.length;
-		if (own.length > 0 && this.isFlowing && this.held.length === 0) {
+		if (own.length > 0 && this.isFlowing && this.buffered.length === 0) {
 			this.dataListener?.(own);
 		} else if (own.length > 0) {
-			this.held.push(own);
+			this.buffered.push(own);
 		}
 		this.endIfRead();
 		// With a complete body, only the end of the connection is still of interest, so reading continues.
-		if (!this.complete && this.readableLength > maxHeldBytes && !this.isPausing) {
+		if (!this.complete && this.readableLength > maxBufferedBytes && !this.isPausing) {
 			this.isPausing = true;
 			this.socket.pause();
 		}
@@ -76,7 +76,7 @@ export class FastPathRequest implements ReceivedRequest {
 
 	takeAll(): Buffer | undefined {
 		if (!this.complete || this.isFlowing || this.dataListener !== undefined || this.readableEnded) return undefined;
-		const whole = this.held.take();
+		const whole = this.buffered.take();
 		this.isFlowing = true;
 		this.resumeSocket();
 		this.endIfRead();
@@ -112,8 +112,8 @@ export class FastPathRequest implements ReceivedRequest {
 
 	private flow(): void {
 		// Delivered as one piece: shifting tens of thousands of tiny pieces off an array would block the process for seconds.
-		if (this.isFlowing && this.held.length > 0) {
-			const all = this.held.take();
+		if (this.isFlowing && this.buffered.length > 0) {
+			const all = this.buffered.take();
 			this.dataListener?.(all);
 		}
 		if (this.isFlowing) this.lend(this.missingBytes);
@@ -127,13 +127,13 @@ export class FastPathRequest implements ReceivedRequest {
 	}
 
 	private resumeSocket(): void {
-		if (!this.isPausing || this.readableLength > maxHeldBytes) return;
+		if (!this.isPausing || this.readableLength > maxBufferedBytes) return;
 		this.isPausing = false;
 		this.socket.resume();
 	}
 
 	private endIfRead(): void {
-		if (!this.isFlowing || this.missingBytes > 0 || this.held.length > 0 || this.readableEnded) return;
+		if (!this.isFlowing || this.missingBytes > 0 || this.buffered.length > 0 || this.readableEnded) return;
 		this.readableEnded = true;
 		for (const listener of this.endListeners ?? []) listener();
 		this.onEnded();

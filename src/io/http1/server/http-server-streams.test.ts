@@ -168,48 +168,48 @@ test('a stream that outlives the beginning of a drain closes its connection', as
 
 describe('a client that disconnects', () => {
 	test('before its response is reported to the handler, also to listeners added later', async () => {
-		const told: string[] = [];
+		const events: string[] = [];
 		let ask: () => void = () => undefined;
 		const started = await serve(async (request) => {
-			request.onClientGone(() => told.push('early'));
-			ask = () => request.onClientGone(() => told.push('late'));
+			request.onClientGone(() => events.push('early'));
+			ask = () => request.onClientGone(() => events.push('late'));
 			return await new Promise<HttpResponse>(() => undefined);
 		});
 		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
-		await until(() => told.length === 1);
+		await until(() => events.length === 1);
 		ask();
-		expect(told).toEqual(['early', 'late']);
+		expect(events).toEqual(['early', 'late']);
 	});
 
 	test('by closing only its side, too', async () => {
-		const facts = { clientId: 'agent' };
+		const record = { clientId: 'agent' };
 		const started = await serve(
 			(request) =>
-				new Promise<HttpResponse>((resolve) => request.onClientGone(() => resolve({ status: 200, headers: {}, body: 'too late', facts }))),
+				new Promise<HttpResponse>((resolve) => request.onClientGone(() => resolve({ status: 200, headers: {}, body: 'too late', record }))),
 		);
 		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
 		raw.socket.end();
 		await until(() => started.requestLines().length === 1);
 		// Its log line reports the handler's record, without a response.
-		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 499, code: 'client_closed', ...facts }]);
+		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 499, code: 'client_closed', ...record }]);
 	});
 
 	test('is reported to every listener, even after one that throws', async () => {
-		let isTold = false;
+		let isNotified = false;
 		const started = await serve(async (request) => {
 			request.onClientGone(() => {
 				throw new TypeError('bug');
 			});
-			request.onClientGone(() => (isTold = true));
+			request.onClientGone(() => (isNotified = true));
 			return await new Promise<HttpResponse>(() => undefined);
 		});
 		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
-		await until(() => isTold);
+		await until(() => isNotified);
 		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 
@@ -229,15 +229,15 @@ describe('a client that disconnects', () => {
 	});
 
 	test('is not reported after its response', async () => {
-		let isTold = false;
+		let isNotified = false;
 		const started = await serve(async (request) => {
-			request.onClientGone(() => (isTold = true));
+			request.onClientGone(() => (isNotified = true));
 			return await Promise.resolve({ status: 200, headers: {}, body: 'done' });
 		});
 		const raw = await connectRaw(started).send(get).untilReceived('done');
 		raw.destroy();
 		await until(() => started.server.openConnections === 0);
-		expect(isTold).toBe(false);
+		expect(isNotified).toBe(false);
 	});
 });
 
@@ -287,11 +287,11 @@ describe('a client that does not read', () => {
 		const before = process.memoryUsage().arrayBuffers;
 		await fillToTheBrim(...sources);
 		// Kernel buffers are released on another thread, shortly after the collection.
-		const heldBytes = (): number => {
+		const retainedBytes = (): number => {
 			collectGarbage();
 			return process.memoryUsage().arrayBuffers - before;
 		};
-		await until(() => heldBytes() < 20 * (cap + 2 * 65_536), 'a bounded buffer');
+		await until(() => retainedBytes() < 20 * (cap + 2 * 65_536), 'a bounded buffer');
 		expect(sources.every((stream) => stream.isPaused)).toBe(true);
 		const quick = await connectRaw(started).send('GET /quick HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('quick');
 		expect(quick.statuses).toEqual([200]);

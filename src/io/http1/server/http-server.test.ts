@@ -233,8 +233,8 @@ describe('a handler that throws', () => {
 
 describe('the line of a request', () => {
 	test('records the outcome, without the query', async () => {
-		const facts = { team: 'blue', model: 'gpt', provider: 'provider_b', firstByteMs: 12.34, code: 'x' };
-		const started = await serve(async (request) => text(await readAll(request.body, 100), { facts }));
+		const record = { team: 'blue', model: 'gpt', provider: 'provider_b', firstByteMs: 12.34, code: 'x' };
+		const started = await serve(async (request) => text(await readAll(request.body, 100), { record }));
 		await fetch(`${started.origin}/v1/chat?token=secret`, { method: 'POST', body: 'hello' });
 		await until(() => started.requestLines().length === 1);
 		expect(started.requestLines()[0]).toMatchObject({
@@ -246,7 +246,7 @@ describe('the line of a request', () => {
 			requestBytes: 5,
 			responseBytes: 5,
 			peer: '127.0.0.1',
-			...facts,
+			...record,
 			firstByteMs: 12.3,
 		});
 		expect(JSON.stringify(started.log.lines)).not.toContain('secret');
@@ -307,8 +307,8 @@ describe('the server', () => {
 
 	test('rejects connections beyond its limit, and logs that once', async () => {
 		const started = await serve(echo, { limits: { maxConnections: 2 } });
-		const held = [connectRaw(started).send(post('a')), connectRaw(started).send(post('b'))];
-		await until(() => held.every((raw) => raw.statuses.length === 1));
+		const buffered = [connectRaw(started).send(post('a')), connectRaw(started).send(post('b'))];
+		await until(() => buffered.every((raw) => raw.statuses.length === 1));
 		for (let index = 0; index < 3; index++) await connectRaw(started).send(post('c')).untilClosed();
 		expect(started.log.lines.filter((line) => line.event === 'connections rejected')).toHaveLength(1);
 		expect(started.server.openConnections).toBe(2);

@@ -138,7 +138,7 @@ class NodeHttpServer implements HttpServer {
 			maxBufferedBytes: options.maxBufferedBytesPerClient ?? 262_144,
 			isDraining: () => this.isDraining,
 			renderRejection: options.renderRejection,
-			onLeft: () => this.onLeft(),
+			onFinished: () => this.onFinished(),
 		};
 		const serverOptions: ServerOptions = {
 			maxHeaderSize: limits.maxHeaderBytes,
@@ -302,8 +302,8 @@ class NodeHttpServer implements HttpServer {
 		const connection = this.connections.get(socket);
 		const rejection = rejectionOf(error);
 		// An end in the middle of a body means that the client disconnected.
-		const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && connection?.latest !== undefined;
-		if (connection === undefined || rejection === undefined || hasLeft) {
+		const clientDisconnected = error.code === 'HPE_INVALID_EOF_STATE' && connection?.latest !== undefined;
+		if (connection === undefined || rejection === undefined || clientDisconnected) {
 			socket.destroy();
 			return;
 		}
@@ -335,13 +335,13 @@ class NodeHttpServer implements HttpServer {
 			responseBytes: bytes.length,
 			peer: connection.peerAddress,
 			code: rejection.code,
-			facts: {},
+			record: {},
 		};
 		logRequest(this.options.log, record);
 		this.options.observe?.(record);
 	}
 
-	private onLeft(): void {
+	private onFinished(): void {
 		this.inFlight--;
 		// The request that just ended may have promised to keep its connection before the drain began.
 		if (this.isDraining) setImmediate(() => this.closeIdleConnections());

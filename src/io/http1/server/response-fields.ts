@@ -52,5 +52,5 @@ function fullBody({ body }: HttpResponse): Buffer | undefined {
 /** Response to an unexpected error: one that no role rendered, or an internal error. Contains only the request id and `title`. */
 export function plainErrorResponse(status: number, title: string, code: string, requestId: string): HttpResponse {
 	const error = { type: 'error', error: { type: 'api_error', message: title, code, param: null }, request_id: requestId };
-	return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(error), facts: { code } };
+	return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(error), record: { code } };
 }

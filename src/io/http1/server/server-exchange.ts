@@ -29,7 +29,7 @@ export interface ExchangeParts {
 	readonly isDraining: () => boolean;
 	readonly renderRejection: (rejection: Rejection, requestId: string) => HttpResponse;
 	/** Called once the response is over and the handler has settled. */
-	readonly onLeft: () => void;
+	readonly onFinished: () => void;
 }
 
 /** An unread rest of a body up to this size is read and dropped, so that the connection can be reused. */
@@ -62,7 +62,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private code: string | undefined;
 	private fullBytes = 0;
 	/** End of the request, until it is logged. */
-	private untold: Pick<RequestLogEntry, 'outcome' | 'status' | 'durationMs'> | undefined;
+	private pendingRecord: Pick<RequestLogEntry, 'outcome' | 'status' | 'durationMs'> | undefined;
 
 	constructor(
 		parts: ExchangeParts,
@@ -350,37 +350,37 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		this.parts.deadlines.unwatch(this);
 		this.connection.remove(this);
 		const status = this.response?.status ?? new Rejection('client_closed').status;
-		this.untold = { outcome, status, durationMs: this.parts.clock.monotonicMs() - this.arrivedMs };
+		this.pendingRecord = { outcome, status, durationMs: this.parts.clock.monotonicMs() - this.arrivedMs };
 		end?.();
 		// Without a response yet, the handler still has to provide the record.
 		if (this.response !== undefined) this.tell();
-		if (this.hasSettled) this.parts.onLeft();
+		if (this.hasSettled) this.parts.onFinished();
 	}
 
 	private settle(): void {
 		this.hasSettled = true;
 		if (!this.isOver) return;
 		this.tell();
-		this.parts.onLeft();
+		this.parts.onFinished();
 	}
 
 	private tell(): void {
-		const { untold } = this;
-		if (untold === undefined) return;
-		this.untold = undefined;
-		const facts: RequestRecord = this.response?.facts ?? {};
-		const code = facts.code ?? this.code;
+		const { pendingRecord } = this;
+		if (pendingRecord === undefined) return;
+		this.pendingRecord = undefined;
+		const requestRecord: RequestRecord = this.response?.record ?? {};
+		const code = requestRecord.code ?? this.code;
 		const record: RequestLogEntry = {
 			requestId: this.id,
 			method: this.message.method ?? '',
 			target: this.message.url ?? '',
-			...untold,
-			outcome: untold.outcome === 'complete' ? sentOutcome(code) : untold.outcome,
+			...pendingRecord,
+			outcome: pendingRecord.outcome === 'complete' ? sentOutcome(code) : pendingRecord.outcome,
 			requestBytes: this.body.receivedBytes,
 			responseBytes: this.stream?.sentBytes ?? this.fullBytes,
 			peer: this.connection.peerAddress,
 			code,
-			facts,
+			record: requestRecord,
 		};
 		logRequest(this.parts.log, record);
 		this.parts.observe?.(record);

@@ -7,9 +7,9 @@ import { Duplex } from 'node:stream';
 
 type Written = { readonly chunk: Buffer; readonly encoding: BufferEncoding };
 
-export class HeldSocket extends Duplex {
+export class PausableSocket extends Duplex {
 	readonly #socket: Socket;
-	#isHeld = false;
+	#isPaused = false;
 	/** End of the connection that occurred while the socket was paused. */
 	#ended: { readonly error: Error | undefined } | undefined;
 
@@ -26,13 +26,13 @@ export class HeldSocket extends Duplex {
 	}
 
 	hold(): void {
-		this.#isHeld = true;
+		this.#isPaused = true;
 		this.#socket.pause();
 	}
 
 	release(): void {
-		if (!this.#isHeld) return;
-		this.#isHeld = false;
+		if (!this.#isPaused) return;
+		this.#isPaused = false;
 		if (this.#ended === undefined) this.#socket.resume();
 		else this.#end(this.#ended.error);
 	}
@@ -49,7 +49,7 @@ export class HeldSocket extends Duplex {
 	}
 
 	override _read(): void {
-		if (!this.#isHeld) this.#socket.resume();
+		if (!this.#isPaused) this.#socket.resume();
 	}
 
 	override _write(chunk: Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
@@ -74,7 +74,7 @@ export class HeldSocket extends Duplex {
 	}
 
 	#end(error: Error | undefined): void {
-		if (this.#isHeld) {
+		if (this.#isPaused) {
 			this.#ended ??= { error };
 		} else if (error !== undefined) {
 			// Undici takes ECONNRESET for the end of a response that lasts until the connection ends: a truncated body would pass as complete.

@@ -64,10 +64,10 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 				);
 				return;
 			}
-			const leftMs = Math.max(1, startMs + limitMs - clock.monotonicMs());
+			const remainingMs = Math.max(1, startMs + limitMs - clock.monotonicMs());
 			// Without the host, TLS would compare the certificate of an origin given as an address with the name of the proxy.
 			const socket = secure.keepSession(connectTls({ socket: tunnel, host: hostname, ...secure.options() }));
-			cancel = tellWhenOpen(socket, 'secureConnect', { clock, limitMs: leftMs, hostname }, tellOnce);
+			cancel = tellWhenOpen(socket, 'secureConnect', { clock, limitMs: remainingMs, hostname }, tellOnce);
 		});
 		connecting.end();
 		return () => cancel();

@@ -7,7 +7,7 @@ import { bodyLength } from '../client/request-head.ts';
 import type { Pool, PoolOptions } from '../client/upstream-client.ts';
 import { createSocketOpener, type OpenSocket, openUnlessRefused, placeOf } from '../client/upstream-connector.ts';
 import type { WaitingExchange } from '../client/upstream-pool.ts';
-import { HeldSocket } from './pausable-socket.ts';
+import { PausableSocket } from './pausable-socket.ts';
 import { createTunnelOpener, ProxyRejected } from './tunnel.ts';
 import { type Holdable, UndiciExchange } from './undici-exchange.ts';
 
@@ -108,8 +108,8 @@ export class UndiciPool implements Pool {
 
 	/** Undici's pool creates a client for each connection. */
 	#createClient(place: URL, options: Client.Options, open: OpenSocket): Client {
-		let connection: HeldSocket | undefined;
-		const held: Holdable = { hold: () => connection?.hold(), release: () => connection?.release() };
+		let connection: PausableSocket | undefined;
+		const buffered: Holdable = { hold: () => connection?.hold(), release: () => connection?.release() };
 		const connect: buildConnector.connector = (_place, tell) => {
 			const cancel = open(this.#connectMs, {}, (result) => {
 				this.#opening.delete(cancel);
@@ -117,13 +117,13 @@ export class UndiciPool implements Pool {
 					tell(result, null);
 					return;
 				}
-				connection = new HeldSocket(result);
+				connection = new PausableSocket(result);
 				// Undici takes any duplex stream; its types demand a socket.
 				tell(null, connection as Duplex as Socket);
 			});
 			this.#opening.add(cancel);
 		};
-		return new TrackedClient(place, { ...options, connect }, (request) => this.#byOptions.get(request)?.assign(held));
+		return new TrackedClient(place, { ...options, connect }, (request) => this.#byOptions.get(request)?.assign(buffered));
 	}
 
 	/** Undici checks an idle connection before it writes to it. */

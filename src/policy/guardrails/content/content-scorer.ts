@@ -162,8 +162,8 @@ class Reading implements ContentReading {
 		this.#nearClasses[this.#nearAt] = classes;
 		this.#nearPlaces[this.#nearAt] = place;
 		this.#nearAt = (this.#nearAt + 1) % nearWords;
-		for (let left = classes; left !== 0; left &= left - 1) {
-			const later = 31 - Math.clz32(left & -left);
+		for (let remaining = classes; remaining !== 0; remaining &= remaining - 1) {
+			const later = 31 - Math.clz32(remaining & -remaining);
 			this.#addRow(classWeights, later * heads);
 			for (let before = nearby & ~(1 << later); before !== 0; before &= before - 1) {
 				this.#addRow(pairWeights, ((31 - Math.clz32(before & -before)) * classCount + later) * heads);

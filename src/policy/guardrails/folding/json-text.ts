@@ -53,7 +53,7 @@ export function isInsideString(json: string, wasInside: boolean): boolean {
 }
 
 /** Tells whether a part of JSON extends beyond one string. */
-export function holdsQuote(json: string): boolean {
+export function hasQuote(json: string): boolean {
 	for (let at = 0; at < json.length; at++) {
 		const character = json.charAt(at);
 		if (character === '"') return true;

@@ -34,14 +34,14 @@ function placesIn({ text, places }: PlainText): readonly number[] {
 }
 
 /** Tells whether two surrogate halves meet, which form one character. */
-function holdsHalves(parts: readonly (readonly [string, string])[]): boolean {
+function hasHalves(parts: readonly (readonly [string, string])[]): boolean {
 	return parts.some(([written], index) => written === '\ud83d' && parts[index + 1]?.[0] === '\udcb3');
 }
 
 test('a text reads as its characters do one by one, wherever they stand', () => {
 	fc.assert(
 		fc.property(fc.array(plain), (parts) => {
-			fc.pre(!holdsHalves(parts));
+			fc.pre(!hasHalves(parts));
 			const read = plainDigits(parts.map(([written]) => written).join(''));
 			expect({ text: read.text, places: placesIn(read) }).toEqual(readApart(parts));
 		}),
@@ -51,7 +51,7 @@ test('a text reads as its characters do one by one, wherever they stand', () => 
 test('so it does with escapes among them', () => {
 	fc.assert(
 		fc.property(fc.array(fc.oneof(plain, fc.constantFrom(...escapes))), fc.constantFrom(...escapes), (parts, last) => {
-			fc.pre(!holdsHalves(parts));
+			fc.pre(!hasHalves(parts));
 			const read = unescapedDigits([...parts, last].map(([written]) => written).join(''));
 			expect(read && { text: read.text, places: placesIn(read) }).toEqual(readApart([...parts, last]));
 		}),

@@ -1,7 +1,7 @@
 /** Converts the digits of all scripts, full-width signs, dashes and spaces to ASCII, and removes invisible characters. */
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { foldCharacter, unseen } from './fold-character.ts';
-import { escapeAt, holdsEscape } from './read-unit.ts';
+import { escapeAt, hasEscape } from './read-unit.ts';
 
 export interface PlainText {
 	readonly text: string;
@@ -29,7 +29,7 @@ export function plainDigits(text: string): PlainText {
  * none.
  */
 export function unescapedDigits(text: string): PlainText | undefined {
-	return holdsEscape(text) ? plainText(text, true) : undefined;
+	return hasEscape(text) ? plainText(text, true) : undefined;
 }
 
 function plainText(text: string, isUnescaped: boolean): PlainText {

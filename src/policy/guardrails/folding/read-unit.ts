@@ -59,7 +59,7 @@ export function readUnit(text: string, at: number, unit: Unit): void {
 	fill(unit, codePoint);
 }
 
-export function holdsEscape(text: string): boolean {
+export function hasEscape(text: string): boolean {
 	return anyEscape.test(text);
 }
 

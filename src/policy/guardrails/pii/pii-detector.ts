@@ -13,7 +13,7 @@ import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
 import { findSpreadNumbers, longestGap } from './spread-numbers.ts';
 
 /** Maximum undecided text. Overlapping matches merge, and without a limit a chain of addresses would wait for its end. */
-const mostHeld = 2 * longestPii;
+const maxBuffered = 2 * longestPii;
 
 /** Characters that begin an escape, and the first half of a surrogate pair. */
 const mayChange = /[%&\\\ud800-\udbff]/;
@@ -25,7 +25,7 @@ export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 		for (const { kind, start, end } of matches) {
 			spans.push({ policy: 'pii', category: kind, start: places?.[start] ?? start, end: places?.[end] ?? end });
 		}
-		const live = isOpen ? beforeMatch(matches, livePiiStart(text), text.length - mostHeld) : text.length;
+		const live = isOpen ? beforeMatch(matches, livePiiStart(text), text.length - maxBuffered) : text.length;
 		return places?.[live] ?? live;
 	};
 	return {
@@ -154,11 +154,11 @@ function isAddressCode(code: number): boolean {
 /** Merges overlapping matches, with the kind of the one that begins first, is longer, or comes first. */
 function withoutOverlaps(matches: readonly PiiMatch[]): readonly PiiMatch[] {
 	if (matches.length < 2) return matches;
-	const kept: PiiMatch[] = [];
+	const retained: PiiMatch[] = [];
 	for (const match of matches.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
-		const before = kept.at(-1);
-		if (before === undefined || match.start >= before.end) kept.push(match);
-		else if (match.end > before.end) kept[kept.length - 1] = { ...before, end: match.end };
+		const before = retained.at(-1);
+		if (before === undefined || match.start >= before.end) retained.push(match);
+		else if (match.end > before.end) retained[retained.length - 1] = { ...before, end: match.end };
 	}
-	return kept;
+	return retained;
 }

@@ -1,41 +1,41 @@
 /** Guards texts of a stream that can be read as one: decides which parts can be delivered, and masks them. */
 import type { Finding } from '../guardrail.ts';
-import type { HoldBack } from '../held-back-window.ts';
+import type { HeldBackWindow } from '../held-back-window.ts';
 import { applyMasks, type Mask, orderMasks } from '../masks.ts';
 
 /** Length of settled text that is kept for readings across blocks. */
-const keptCharacters = 512;
+const retainedCharacters = 512;
 /** Separator with which clients join blocks. */
 const separator = '\n';
 
 export interface ThreadPiece {
-	readonly thread: HeldThread;
+	readonly thread: BufferedSegment;
 	readonly text: string;
 	/** Offset in the thread. */
 	readonly start: number;
 	/** Number of preceding blocks. */
 	readonly cuts: number;
-	readonly alone: HoldBack;
+	readonly alone: HeldBackWindow;
 	/** Offset in its block. */
 	readonly startAlone: number;
 }
 
 /** Readings of the blocks as one text, from shortly before the end of the first. */
 interface Readings {
-	readonly joined: HoldBack;
+	readonly joined: HeldBackWindow;
 	/** Reading with a separator between blocks. */
-	readonly spaced: HoldBack;
+	readonly spaced: HeldBackWindow;
 	/** Offset of the readings in the thread. */
 	readonly base: number;
 	/** Positions of the separators in `spaced`. */
 	readonly separatorsAt: number[];
 }
 
-export class HeldThread {
-	readonly #begin: (context: string) => HoldBack;
+export class BufferedSegment {
+	readonly #begin: (context: string) => HeldBackWindow;
 	#block = '';
 	/** Reads the current block alone. */
-	#alone: HoldBack;
+	#alone: HeldBackWindow;
 	#aloneStart = 0;
 	/** Set from the second block on. */
 	#readings: Readings | undefined;
@@ -47,7 +47,7 @@ export class HeldThread {
 	#hasTripped = false;
 	readonly #findings = new Map<string, Finding>();
 
-	constructor(begin: (context: string) => HoldBack) {
+	constructor(begin: (context: string) => HeldBackWindow) {
 		this.#begin = begin;
 		this.#alone = begin('');
 	}
@@ -135,12 +135,12 @@ export class HeldThread {
 
 	#keepRecent(text: string): void {
 		this.#recent += text;
-		const needed = this.#length - this.#alone.settled + keptCharacters;
+		const needed = this.#length - this.#alone.settled + retainedCharacters;
 		if (this.#recent.length > 2 * needed) this.#recent = this.#recent.slice(-needed);
 	}
 
 	/** Collects findings once, although several readings can have the same one. */
-	#collect({ findings }: HoldBack, inThread: (offset: number) => number): void {
+	#collect({ findings }: HeldBackWindow, inThread: (offset: number) => number): void {
 		for (const finding of findings) {
 			const { policy, category, action } = finding;
 			const isJudgement = policy === 'content' || policy === 'topics';
@@ -151,7 +151,7 @@ export class HeldThread {
 	}
 }
 
-function addMasks(masks: Mask[], hold: HoldBack, offset: number, length: number): void {
+function addMasks(masks: Mask[], hold: HeldBackWindow, offset: number, length: number): void {
 	for (const { start, end, text } of hold.masks) {
 		if (end > offset && start < offset + length) masks.push({ start: start - offset, end: end - offset, text });
 	}

@@ -5,7 +5,7 @@ import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gatew
 import type { RuleAction, SpanDetector } from '../guardrail.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../guardrails.ts';
 import { TextScan } from '../text-scan.ts';
-import type { HeldThread, ThreadPiece } from './buffered-segment.ts';
+import type { BufferedSegment, ThreadPiece } from './buffered-segment.ts';
 import { readThread } from './segment-reading.ts';
 
 function guardrails(action: RuleAction, changes: Partial<GuardrailSettings> = {}): Guardrails {
@@ -214,8 +214,8 @@ describe('screening', () => {
 function streamed(
 	by: Guardrails,
 	blocks: readonly (readonly string[])[],
-): { shown: readonly string[]; isBlocked: boolean; held: HeldThread } {
-	const held = by.holdThread(false, 'team');
+): { shown: readonly string[]; isBlocked: boolean; held: BufferedSegment } {
+	const held = by.bufferSegment(false, 'team');
 	const waiting: { piece: ThreadPiece; block: number }[] = [];
 	const shown = blocks.map(() => '');
 	const release = (): void => {
@@ -289,7 +289,7 @@ describe('a held thread', () => {
 	});
 
 	it('holds at the end of a block only what may go on, after any length', () => {
-		const held = blocking.holdThread(false, 'team');
+		const held = blocking.bufferSegment(false, 'team');
 		const pieces = 'All of this is fine, isn’t it? '
 			.repeat(500)
 			.match(/.{1,7}/gs)

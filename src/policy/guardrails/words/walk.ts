@@ -37,7 +37,7 @@ export class Walk {
 	readonly #listed: readonly Listed[];
 	readonly #matcher = new EntryMatcher();
 	/** Number of symbols of the longest entry, which are kept when the window is full. */
-	readonly #kept: number;
+	readonly #retained: number;
 
 	/** Window of the last symbols, from the start of a word that an entry can begin with. */
 	readonly #symbols: Uint8Array;
@@ -58,8 +58,8 @@ export class Walk {
 	constructor(automaton: Automaton, listed: readonly Listed[]) {
 		this.#automaton = automaton;
 		this.#listed = listed;
-		this.#kept = automaton.deepest;
-		const size = 4 * this.#kept + 256;
+		this.#retained = automaton.deepest;
+		const size = 4 * this.#retained + 256;
 		this.#symbols = new Uint8Array(size);
 		this.#starts = new Int32Array(size);
 		this.#edges = new Uint8Array(size);
@@ -172,11 +172,11 @@ export class Walk {
 
 	/** Shrinks a full window. @returns the remaining length. */
 	#dropEarliest(): number {
-		const from = this.#symbols.length - this.#kept;
+		const from = this.#symbols.length - this.#retained;
 		this.#symbols.copyWithin(0, from);
 		this.#starts.copyWithin(0, from);
 		this.#edges.copyWithin(0, from);
-		return this.#kept;
+		return this.#retained;
 	}
 
 	/** Compares the entries whose symbols end with the last of the window. */

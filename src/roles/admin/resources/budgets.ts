@@ -5,7 +5,7 @@ import type { Author, Budget, Stored } from '../../../stores/contracts/records.t
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
-import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
+import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
 import { budget, budgetChange, budgetRecordBody, budgetWish } from '../schemas/budget.ts';
 import { named, nanoUsdOf } from '../schemas/values.ts';
 import {
@@ -28,7 +28,7 @@ const budgetList = named('BudgetList', pageOf(budget));
 
 export function budgetOperations(parts: AdminParts): Operation[] {
 	const { records, takeTurn } = parts;
-	const inOrder = whileSame((all: readonly Budget[]) => orderRows(all, ({ id }) => id));
+	const inOrder = whileSame((all: readonly Budget[]) => sortUsageRows(all, ({ id }) => id));
 	return [
 		defineOperation({
 			method: 'GET',

@@ -5,15 +5,15 @@ import type { Author, ClientRecord, Stored } from '../../../stores/contracts/rec
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
-import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
+import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
 import {
+	type ConfigClient,
 	client,
 	clientBody,
 	clientChange,
 	clientWish,
 	clientWithSecret,
-	type PinnedClient,
-	pinnedClientBody,
+	configClientBody,
 	rotation,
 } from '../schemas/client.ts';
 import { named } from '../schemas/values.ts';
@@ -34,9 +34,9 @@ export function clientOperations(parts: AdminParts): Operation[] {
 
 function readingOperations(parts: AdminParts): Operation[] {
 	const { records, configured, clock, teamLookup } = parts;
-	const inOrder = whileSame((stored: readonly ClientRecord[], pinned: readonly PinnedClient[]) => {
-		const pinnedIds = new Set(pinned.map(({ id }) => id));
-		return orderRows<ClientRecord | PinnedClient>([...stored.filter(({ id }) => !pinnedIds.has(id)), ...pinned], ({ id }) => id);
+	const inOrder = whileSame((stored: readonly ClientRecord[], pinned: readonly ConfigClient[]) => {
+		const configIds = new Set(pinned.map(({ id }) => id));
+		return sortUsageRows<ClientRecord | ConfigClient>([...stored.filter(({ id }) => !configIds.has(id)), ...pinned], ({ id }) => id);
 	});
 	return [
 		defineOperation({
@@ -47,12 +47,12 @@ function readingOperations(parts: AdminParts): Operation[] {
 			query: z.strictObject(pageQuery),
 			success: { status: 200, schema: clientList },
 			run: async ({ query }) => {
-				const all = inOrder(await records.clients.list(), configured().pinnedClients);
+				const all = inOrder(await records.clients.list(), configured().configClients);
 				const nowMs = clock.nowMs();
 				const teams = await teamLookup.teamsByClient();
-				const bodyOf = (one: ClientRecord | PinnedClient) => {
+				const bodyOf = (one: ClientRecord | ConfigClient) => {
 					const team = teams.get(one.id);
-					return 'secrets' in one ? clientBody(one, team, nowMs) : pinnedClientBody(one, team);
+					return 'secrets' in one ? clientBody(one, team, nowMs) : configClientBody(one, team);
 				};
 				return { body: takePage(all, query, bodyOf) };
 			},
@@ -66,8 +66,8 @@ function readingOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, schema: client, hasEntityTag: true },
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
-				const pinned = pinnedOf(parts, id);
-				if (pinned !== undefined) return { body: pinnedClientBody(pinned, (await teamLookup.teamsByClient()).get(id)) };
+				const pinned = configIdsOf(parts, id);
+				if (pinned !== undefined) return { body: configClientBody(pinned, (await teamLookup.teamsByClient()).get(id)) };
 				return clientResult(parts, await storedClient(parts, id));
 			},
 		}),
@@ -155,7 +155,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 
 async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>, author: Author): Promise<CsvResponse> {
 	const taken = () => fieldTaken('id', `must be unique: there is a client \`${wish.id}\``);
-	if (wish.id !== undefined && pinnedOf(parts, wish.id) !== undefined) throw taken();
+	if (wish.id !== undefined && configIdsOf(parts, wish.id) !== undefined) throw taken();
 	const { id, name, scopes = ['invoke'] } = wish;
 	const created = await administration(parts).createClient({ id, name, scopes }, { author });
 	if (created === 'id_taken') throw taken();
@@ -175,7 +175,7 @@ async function changeable(parts: AdminParts, id: string, ifMatch: string | undef
 }
 
 function requireUnpinned(parts: AdminParts, id: string): void {
-	if (pinnedOf(parts, id) !== undefined) {
+	if (configIdsOf(parts, id) !== undefined) {
 		throw new Rejection('record_read_only', {
 			message: 'The client is defined in the configuration file: change it in `identity.clients`',
 		});
@@ -186,8 +186,8 @@ function storedClient({ records }: AdminParts, id: string): Promise<Stored<Clien
 	return findStored(records.clients, id, missing(id));
 }
 
-function pinnedOf({ configured }: AdminParts, id: string) {
-	return configured().pinnedClients.find((pinned) => pinned.id === id);
+function configIdsOf({ configured }: AdminParts, id: string) {
+	return configured().configClients.find((pinned) => pinned.id === id);
 }
 
 async function clientResult({ clock, teamLookup }: AdminParts, record: Stored<ClientRecord>, secret?: string): Promise<CsvResponse> {

@@ -12,7 +12,7 @@ import { checkFields } from '../check-fields.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
 import { monthsBefore } from '../months.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
-import { type OrderedRows, orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
+import { pageOf, pageQuery, type SortedUsageRows, sortUsageRows, takePage, whileSame } from '../page.ts';
 import { defaultBody, overrideBody, type PriceBody, price, priceChange, unpricedBody } from '../schemas/price.ts';
 import { modelName, named, picoUsdOf } from '../schemas/values.ts';
 import { deleteStored, entityTag, type RequestedChange, requireMatch } from '../stored-records.ts';
@@ -43,7 +43,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			run: async ({ query }) => {
 				const all =
 					query.unpriced === true
-						? orderRows(await listUnpriced(parts, await requestedModels()), nameOf)
+						? sortUsageRows(await listUnpriced(parts, await requestedModels()), nameOf)
 						: inOrder(await records.priceOverrides.list(), parts.configured().providers, dayOf(parts.clock.nowMs()));
 				const provider = query.provider === undefined ? undefined : providerNamed(query.provider, parts.configured().providers);
 				const wanted = provider === undefined ? all : all.filter(({ row }) => row.provider === provider);
@@ -147,7 +147,7 @@ function priceResult(record: Stored<PriceOverride>): CsvResponse {
 
 type FindPrice = (key: PriceKey) => PriceBody | undefined;
 
-/** Finds prices in the current configuration and overrides, in the precedence of `PriceBook`. */
+/** Finds prices in the current configuration and overrides, in the precedence of `PriceResolver`. */
 async function priceFinder({ records, configured, clock }: AdminParts): Promise<FindPrice> {
 	const day = dayOf(clock.nowMs());
 	const providers = new Map(configured().providers.map((provider) => [provider.name, provider]));
@@ -167,10 +167,10 @@ async function priceFinder({ records, configured, clock }: AdminParts): Promise<
 	};
 }
 
-function orderPrices(overrides: readonly PriceOverride[], providers: readonly AdminProvider[], day: string): OrderedRows<PriceBody> {
+function orderPrices(overrides: readonly PriceOverride[], providers: readonly AdminProvider[], day: string): SortedUsageRows<PriceBody> {
 	const defaults = providers.flatMap(({ name, kind }) => listDefaultPrices(kind, day).map((entry) => defaultBody(name, entry)));
 	const byName = new Map([...defaults, ...overrides.map((record) => overrideBody(record))].map((entry) => [nameOf(entry), entry]));
-	return orderRows([...byName.values()], (entry) => `${entry.source === 'override' ? 0 : 1}${nameOf(entry)}`);
+	return sortUsageRows([...byName.values()], (entry) => `${entry.source === 'override' ? 0 : 1}${nameOf(entry)}`);
 }
 
 const rememberedMs = 60_000;

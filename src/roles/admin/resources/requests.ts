@@ -4,7 +4,7 @@ import { isPriced } from '../../../core/price.ts';
 import { noUsage } from '../../../core/usage.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
-import type { LedgerRow, RowQuery } from '../../../stores/contracts/ledger.ts';
+import type { EntryQuery, LedgerEntry } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { csvResponse } from '../csv.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -14,7 +14,7 @@ import { named, time, timeOf, usdSum, usdText } from '../schemas/values.ts';
 
 const outcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
 
-const requestRow = named(
+const requestEntry = named(
 	'Request',
 	z.strictObject({
 		request_id: z.string().describe('`x-request-id` of the response.'),
@@ -42,7 +42,7 @@ const requestRow = named(
 	}),
 );
 
-const requestList = named('RequestList', pageOf(requestRow));
+const requestList = named('RequestList', pageOf(requestEntry));
 
 const filters = {
 	team: z.string().optional(),
@@ -94,16 +94,16 @@ const plainColumns = [
 	'duration_ms',
 ] as const;
 
-async function readPage({ ledger, configured }: AdminParts, query: Query): Promise<Page<z.output<typeof requestRow>>> {
+async function readPage({ ledger, configured }: AdminParts, query: Query): Promise<Page<z.output<typeof requestEntry>>> {
 	const { client_id: clientId, limit: _, provider: requested, ...rest } = query;
 	const provider = requested === undefined ? undefined : providerNamed(requested, configured().providers);
 	const given = Object.entries({ ...rest, provider, clientId }).filter(([, value]) => value !== undefined);
-	const { rows, nextCursor } = await ledger.list({ ...(Object.fromEntries(given) as Partial<RowQuery>), limit: limitOf(query) });
+	const { rows, nextCursor } = await ledger.list({ ...(Object.fromEntries(given) as Partial<EntryQuery>), limit: limitOf(query) });
 	const verdicts = await ledger.verdictsOf(rows.map(({ id }) => id));
-	return { data: rows.map((row) => rowBody(row, verdicts.get(row.id))), next_cursor: nextCursor };
+	return { data: rows.map((row) => entryBody(row, verdicts.get(row.id))), next_cursor: nextCursor };
 }
 
-function rowBody(row: LedgerRow, verdict: Verdict | undefined): z.output<typeof requestRow> {
+function entryBody(row: LedgerEntry, verdict: Verdict | undefined): z.output<typeof requestEntry> {
 	const { closed } = row;
 	return {
 		request_id: row.id,
@@ -125,7 +125,7 @@ function rowBody(row: LedgerRow, verdict: Verdict | undefined): z.output<typeof 
 }
 
 /** Returns the outcome; `not_evaluated` instead of clean or masked if the response was not evaluated, or not yet. */
-function guardrailsOf({ closed }: LedgerRow, verdict: Verdict | undefined): Verdict['outcome'] | null {
+function guardrailsOf({ closed }: LedgerEntry, verdict: Verdict | undefined): Verdict['outcome'] | null {
 	if (verdict === undefined) return null;
 	const isUnseen = closed?.outcome === 'complete' && !verdict.hasOutput;
 	return isUnseen && (verdict.outcome === 'clean' || verdict.outcome === 'masked') ? 'not_evaluated' : verdict.outcome;

@@ -7,7 +7,7 @@ import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
-import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
+import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
 import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleWish, targetsOf } from '../schemas/routing-rule.ts';
 import { named } from '../schemas/values.ts';
 import {
@@ -31,7 +31,7 @@ const defaultPriority = 100;
 
 export function routingOperations(parts: AdminParts): Operation[] {
 	const { records, takeTurn } = parts;
-	const inOrder = whileSame((all: readonly RoutingRule[]) => orderRows(all, ({ id }) => id));
+	const inOrder = whileSame((all: readonly RoutingRule[]) => sortUsageRows(all, ({ id }) => id));
 	return [
 		defineOperation({
 			method: 'GET',

@@ -5,7 +5,7 @@ import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
-import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
+import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
 import { limitsOf, team, teamBody, teamChange, teamWish } from '../schemas/team.ts';
 import { named } from '../schemas/values.ts';
 import {
@@ -29,12 +29,12 @@ const teamList = named('TeamList', pageOf(team));
 export function teamOperations(parts: AdminParts): Operation[] {
 	const { records, configured, takeTurn, teamLookup } = parts;
 	const inOrder = whileSame((stored: readonly Team[], pinned: readonly Team[]) => {
-		const pinnedIds = new Set(pinned.map(({ id }) => id));
+		const configIds = new Set(pinned.map(({ id }) => id));
 		const all = [
-			...stored.filter(({ id }) => !pinnedIds.has(id)).map((record) => ({ record, isOfFile: false })),
+			...stored.filter(({ id }) => !configIds.has(id)).map((record) => ({ record, isOfFile: false })),
 			...pinned.map((record) => ({ record, isOfFile: true })),
 		];
-		return orderRows(all, ({ record }) => record.id);
+		return sortUsageRows(all, ({ record }) => record.id);
 	});
 	return [
 		defineOperation({
@@ -45,7 +45,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			query: z.strictObject({ ...pageQuery, client_id: z.string().optional().describe('Only the team that contains this client.') }),
 			success: { status: 200, schema: teamList },
 			run: async ({ query }) => {
-				const all = inOrder(await records.teams.list(), configured().pinnedTeams);
+				const all = inOrder(await records.teams.list(), configured().configTeams);
 				const { client_id: clientId } = query;
 				const id = clientId === undefined ? undefined : (await teamLookup.teamsByClient()).get(clientId);
 				const wanted = clientId === undefined ? all : all.filter(({ row }) => row.record.id === id);
@@ -71,7 +71,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
-				const pinned = configured().pinnedTeams.find((record) => record.id === id);
+				const pinned = configured().configTeams.find((record) => record.id === id);
 				return pinned === undefined ? teamResult(await storedTeam(parts, id)) : { body: teamBody(pinned, true) };
 			},
 		}),
@@ -113,7 +113,7 @@ async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, au
 		wish.id === undefined
 			? fieldTaken('name', `leads to the id \`${id}\`, which another team has: set \`id\``)
 			: fieldTaken('id', `must be unique: there is a team \`${id}\``);
-	if (isPinned(parts, id)) throw taken();
+	if (isFromConfig(parts, id)) throw taken();
 	const record: Team = {
 		id,
 		name: wish.name ?? id,
@@ -141,9 +141,9 @@ async function changeTeam(
 	requireUnpinned(parts, id);
 	const before = await storedTeam(parts, id);
 	requireMatch(ifMatch, entityTag(before.version));
-	const { version, ...kept } = before;
+	const { version, ...retained } = before;
 	const record: Team = {
-		...kept,
+		...retained,
 		...(change.name !== undefined && { name: change.name }),
 		...(change.tier !== undefined && { tier: change.tier }),
 		...(change.client_ids !== undefined && { clientIds: change.client_ids }),
@@ -166,18 +166,18 @@ function storedTeam({ records }: AdminParts, id: string): Promise<Stored<Team>> 
 	return findStored(records.teams, id, missing(id));
 }
 
-function isPinned({ configured }: AdminParts, id: string): boolean {
-	return configured().pinnedTeams.some((record) => record.id === id);
+function isFromConfig({ configured }: AdminParts, id: string): boolean {
+	return configured().configTeams.some((record) => record.id === id);
 }
 
 function requireUnpinned(parts: AdminParts, id: string): void {
-	if (isPinned(parts, id)) {
+	if (isFromConfig(parts, id)) {
 		throw new Rejection('record_read_only', { message: 'The team is defined in the configuration file: change it in `teams.registered`' });
 	}
 }
 
 async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Promise<void> {
-	const { tiers, pinnedTeams } = parts.configured();
+	const { tiers, configTeams } = parts.configured();
 	if (!Object.hasOwn(tiers, tier)) {
 		const names = Object.keys(tiers);
 		const nearest = parts.nearestName(tier, names);
@@ -188,7 +188,7 @@ async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Prom
 	}
 	const twice = clientIds.findIndex((clientId, index) => clientIds.indexOf(clientId) < index);
 	if (twice !== -1) throw fieldInvalid(`client_ids[${twice}]`, 'is listed twice');
-	const elsewhere = clientIn(pinnedTeams, id, clientIds) ?? clientIn(await parts.records.teams.list(), id, clientIds);
+	const elsewhere = clientIn(configTeams, id, clientIds) ?? clientIn(await parts.records.teams.list(), id, clientIds);
 	if (elsewhere !== undefined) throw elsewhere;
 }
 

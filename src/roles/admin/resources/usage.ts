@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
-import type { SummaryKey, SummaryName, SummaryRow } from '../../../stores/contracts/ledger.ts';
+import type { SummaryKey, SummaryName, UsageSummary } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-deps.ts';
 import { csvResponse } from '../csv.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
@@ -141,7 +141,7 @@ function readKey(last: unknown): SummaryKey {
 	return { period, team, clientId, provider, model };
 }
 
-function groupsOf(rows: readonly SummaryRow[], by: Grouping | undefined): { readonly groups?: UsageGroup[] } {
+function groupsOf(rows: readonly UsageSummary[], by: Grouping | undefined): { readonly groups?: UsageGroup[] } {
 	return by === undefined ? {} : { groups: groupsBody(rows, by) };
 }
 
@@ -167,7 +167,7 @@ function within(month: Span, span: Span): Span {
 	return { fromMs: Math.max(month.fromMs, span.fromMs), toMs: Math.min(month.toMs, span.toMs) };
 }
 
-function monthsOf(rows: readonly SummaryRow[]): [month: string, rows: SummaryRow[]][] {
+function monthsOf(rows: readonly UsageSummary[]): [month: string, rows: UsageSummary[]][] {
 	return [...Map.groupBy(rows, ({ period }) => period.slice(0, 'yyyy-mm'.length))].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 

@@ -88,13 +88,13 @@ export function clientBody(record: ClientRecord, team: string | undefined, nowMs
 	};
 }
 
-export interface PinnedClient {
+export interface ConfigClient {
 	readonly id: string;
 	readonly name: string;
 	readonly scopes: readonly string[];
 }
 
-export function pinnedClientBody({ id, name, scopes: scopeNames }: PinnedClient, team: string | undefined): z.output<typeof client> {
+export function configClientBody({ id, name, scopes: scopeNames }: ConfigClient, team: string | undefined): z.output<typeof client> {
 	const never = { disabled: false, secrets: [], origin: 'config' as const, created_at: null, updated_at: null };
 	return { id, name, team: team ?? null, scopes: [...scopeNames], ...never };
 }

@@ -65,7 +65,7 @@ export const teamChange = named(
 	}),
 );
 
-export function teamBody(record: Team, isPinned: boolean): z.output<typeof team> {
+export function teamBody(record: Team, isFromConfig: boolean): z.output<typeof team> {
 	return {
 		id: record.id,
 		name: record.name,
@@ -73,7 +73,7 @@ export function teamBody(record: Team, isPinned: boolean): z.output<typeof team>
 		client_ids: [...record.clientIds],
 		limits: { rpm: record.limits?.requestsPerMinute ?? null, daily_tokens: record.limits?.dailyTokens ?? null },
 		metadata: { ...record.metadata },
-		origin: isPinned ? 'config' : 'api',
+		origin: isFromConfig ? 'config' : 'api',
 		created_at: timeOrNullOf(record.createdAtMs),
 		updated_at: timeOrNullOf(record.updatedAtMs),
 	};

@@ -107,9 +107,9 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 				requests.map(async (request) => {
 					if (!(await places.enter(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
 					try {
-						const leftMs = dueMs - clock.monotonicMs();
-						if (leftMs < 1) return { failure: 'busy' } as const;
-						return await sendToEngine(place, request, leftMs, onClientGone);
+						const remainingMs = dueMs - clock.monotonicMs();
+						if (remainingMs < 1) return { failure: 'busy' } as const;
+						return await sendToEngine(place, request, remainingMs, onClientGone);
 					} finally {
 						places.leave();
 					}

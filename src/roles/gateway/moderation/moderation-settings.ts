@@ -35,6 +35,6 @@ export interface EnginePrice {
 }
 
 /** Timeouts within the time that is left for the evaluation. */
-export function timeoutsWithin(leftMs: number): UpstreamTimeouts {
-	return { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs };
+export function timeoutsWithin(remainingMs: number): UpstreamTimeouts {
+	return { connectMs: remainingMs, firstByteMs: remainingMs, idleMs: remainingMs, totalMs: remainingMs };
 }

@@ -28,11 +28,11 @@ export interface EnginePlace {
 /** Far larger than any real response. */
 const maxResponseBytes = 1024 * 1024;
 
-/** @param leftMs of the evaluation's time. Never rejects. */
+/** @param remainingMs of the evaluation's time. Never rejects. */
 export async function sendToEngine(
 	place: EnginePlace,
 	request: EngineRequest,
-	leftMs: number,
+	remainingMs: number,
 	onClientGone: (listener: () => void) => void,
 ): Promise<ModerationResponse | ModerationProblem> {
 	const { settings, protocol, upstream } = place;
@@ -45,7 +45,7 @@ export async function sendToEngine(
 			target,
 			headers: headersFor(place, host, target, request.body),
 			body: Buffer.from(request.body),
-			timeouts: timeoutsWithin(leftMs),
+			timeouts: timeoutsWithin(remainingMs),
 			mayReachPrivateNetwork: settings.mayReachPrivateNetwork,
 			proxy: settings.proxy,
 			onClientGone,

@@ -8,8 +8,8 @@ import { UpstreamError } from '../../../core/upstream-error.ts';
 import { noUsage } from '../../../core/usage.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
 import { UsualRequest } from '../../../policy/limits/typical-requests.ts';
-import type { AdmissionStore, BudgetHold, Settlement } from '../../../stores/contracts/admission.ts';
-import type { ClosedRow, OpenRow } from '../../../stores/contracts/ledger.ts';
+import type { AdmissionStore, BudgetReservation, Settlement } from '../../../stores/contracts/admission.ts';
+import type { ClosedEntry, OpenEntry } from '../../../stores/contracts/ledger.ts';
 import type { MeteredUsage } from '../../../wire/usage/usage-meter.ts';
 import { chatUsage } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
@@ -34,7 +34,7 @@ const price: Price = {
 	],
 };
 
-const hold: BudgetHold = { budget: 'all', period: '2026-01', limitNanoUsd: 10_000n, amountNanoUsd: 105n, check: 'before' };
+const reservation: BudgetReservation = { budget: 'all', period: '2026-01', limitNanoUsd: 10_000n, amountNanoUsd: 105n, check: 'before' };
 const budget: BudgetTerms = {
 	id: 'b',
 	model: null,
@@ -44,7 +44,7 @@ const budget: BudgetTerms = {
 	warningThresholdPercent: 80,
 };
 
-const row: OpenRow = {
+const entry: OpenEntry = {
 	id: 'req-1',
 	startedMs: Date.UTC(2026, 0, 1) + 60_000,
 	team: 'team-1',
@@ -54,7 +54,7 @@ const row: OpenRow = {
 	dialect: 'chat',
 	isStreaming: true,
 	priceVersion: 'test',
-	holdNanoUsd: 105n,
+	reservedNanoUsd: 105n,
 	budgets: ['all'],
 };
 
@@ -78,7 +78,7 @@ class Bench {
 	readonly work = new GatewayWork();
 	readonly usual = new UsualRequest();
 	readonly opened: string[] = [];
-	readonly closed: ClosedRow[] = [];
+	readonly closed: ClosedEntry[] = [];
 	readonly settled: Settlement[] = [];
 	readonly released: string[] = [];
 	readonly counted: EndedRequest[] = [];
@@ -94,12 +94,12 @@ class Bench {
 
 	constructor(terms: Partial<PermitTerms> = {}, onStreamOver: 'extend' | 'stop' = 'extend') {
 		const admission = {
-			extend: (_id: string, _team: string, holds: readonly BudgetHold[]) => {
-				this.extended.push(...holds.map(({ amountNanoUsd }) => amountNanoUsd));
+			extend: (_id: string, _team: string, reservations: readonly BudgetReservation[]) => {
+				this.extended.push(...reservations.map(({ amountNanoUsd }) => amountNanoUsd));
 				return this.extend();
 			},
-			grow: (_id: string, _team: string, _holds: readonly BudgetHold[], holdMs: number) => {
-				this.renewed.push(holdMs);
+			grow: (_id: string, _team: string, _holds: readonly BudgetReservation[], reservationMs: number) => {
+				this.renewed.push(reservationMs);
 				return this.grow();
 			},
 			settle: (settlement: Settlement) => {
@@ -112,13 +112,13 @@ class Bench {
 			},
 		};
 		const ledger = {
-			open: ({ id }: OpenRow) => {
+			open: ({ id }: OpenEntry) => {
 				this.opened.push(id);
 				return { failure: undefined };
 			},
-			close: (closed: ClosedRow, told: () => void) => {
+			close: (closed: ClosedEntry, reported: () => void) => {
 				this.closed.push(closed);
-				told();
+				reported();
 			},
 		};
 		const parts = {
@@ -130,15 +130,15 @@ class Bench {
 		} as unknown as GatewayParts;
 		// Process clocks do not start with a request.
 		this.clock.advance(60_000);
-		this.scope.hold({ abort: ({ code }) => void this.aborts.push(code), release: () => undefined });
+		this.scope.attach({ abort: ({ code }) => void this.aborts.push(code), release: () => undefined });
 		this.permit = new BilledPermit(
 			{
-				row,
+				entry,
 				earlierTargets: 0,
 				price,
 				budgets: [budget],
-				holds: [hold],
-				holdMs: 30_000,
+				reservations: [reservation],
+				reservationMs: 30_000,
 				stopsAtNanoUsd: undefined,
 				inputTokens: 5,
 				outputTokens: 10,
@@ -192,9 +192,9 @@ describe('a request that costs', () => {
 
 	it('counts as a reservation until it ends, if a budget limits it', () => {
 		const { scope, work } = new Bench();
-		expect(work.openHolds).toBe(1);
+		expect(work.openReservations).toBe(1);
 		scope.end(completed(200));
-		expect([work.openHolds, new Bench({ holds: [] }).work.openHolds]).toEqual([0, 0]);
+		expect([work.openReservations, new Bench({ reservations: [] }).work.openReservations]).toEqual([0, 0]);
 	});
 });
 
@@ -208,7 +208,7 @@ describe('the end of a request', () => {
 		const bench = new Bench();
 		bench.scope.end(failed(new Rejection('client_closed')));
 		await bench.work.settlements.settled();
-		expect([bench.released, bench.closed, bench.settled, bench.work.openHolds]).toEqual([['req-1'], [], [], 0]);
+		expect([bench.released, bench.closed, bench.settled, bench.work.openReservations]).toEqual([['req-1'], [], [], 0]);
 	});
 
 	it.each([0, 1])('that was not sent closes its entry as not sent, after %i other targets', async (earlierTargets) => {
@@ -218,7 +218,7 @@ describe('the end of a request', () => {
 		await bench.work.settlements.settled();
 		expect(bench.closed).toMatchObject([{ id: 'req-1', outcome: 'not_sent', ...charge(0, 0, false) }]);
 		expect([bench.released, bench.settled, bench.counted]).toEqual([['req-1'], [], []]);
-		expect(bench.scope.recorder.facts.costNanoUsd).toBeUndefined();
+		expect(bench.scope.recorder.record.costNanoUsd).toBeUndefined();
 	});
 
 	it.each([
@@ -233,12 +233,12 @@ describe('the end of a request', () => {
 		bench.clock.advance(700);
 		bench.scope.end(outcome);
 		await bench.work.settlements.settled();
-		expect(bench.closed).toEqual([{ id: 'req-1', endedMs: row.startedMs + 700, outcome: expected, status: outcome.status, ...charged }]);
+		expect(bench.closed).toEqual([{ id: 'req-1', endedMs: entry.startedMs + 700, outcome: expected, status: outcome.status, ...charged }]);
 		expect(bench.settled).toMatchObject([
 			{
 				id: 'req-1',
 				team: 'team-1',
-				admittedMs: row.startedMs,
+				admittedMs: entry.startedMs,
 				tokens: charged.usage.inputTokens + charged.usage.outputTokens,
 				costNanoUsd: charged.costNanoUsd,
 				budgets: [{ budget: 'all' }],
@@ -246,7 +246,7 @@ describe('the end of a request', () => {
 		]);
 		expect(bench.counted).toMatchObject([{ provider: 'provider_b', model: 'gpt-4o', team: 'team-1', upstreamMs: 700, ...charged }]);
 		expect(bench.warned).toEqual([charged.costNanoUsd]);
-		expect(bench.scope.recorder.facts).toMatchObject({ costNanoUsd: charged.costNanoUsd, outputTokens: charged.usage.outputTokens });
+		expect(bench.scope.recorder.record).toMatchObject({ costNanoUsd: charged.costNanoUsd, outputTokens: charged.usage.outputTokens });
 	});
 
 	it('after a complete response charges that, whatever the client gets', () => {
@@ -306,7 +306,7 @@ describe('the end of a request', () => {
 
 	it.each([
 		['was settled before', {}, { isDuplicate: true, isLate: false, budgets: [] }],
-		['no budget bounds', { budgets: [], holds: [] }, { isDuplicate: false, isLate: false, budgets: [] }],
+		['no budget bounds', { budgets: [], reservations: [] }, { isDuplicate: false, isLate: false, budgets: [] }],
 	])('that %s warns of no budget', (_which, terms, settled) => {
 		const bench = new Bench(terms);
 		bench.settle = () => settled;
@@ -370,7 +370,7 @@ describe('the charge of a stream', () => {
 		bench.permit.meterStream(metered(3));
 		bench.scope.end(failed(new Rejection('client_closed')));
 		expect(bench.closed).toMatchObject([{ outcome: 'client_closed', status: 200, ...charge(5, expected, true) }]);
-		expect(bench.permit.booked?.usage.outputTokens).toBe(expected);
+		expect(bench.permit.settled?.usage.outputTokens).toBe(expected);
 	});
 
 	it('of two choices is twice as much', () => {
@@ -392,10 +392,10 @@ describe('the reservation of a stream', () => {
 	});
 
 	it('does not grow without a budget, nor twice at a time', async () => {
-		const free = new Bench({ holds: [] });
+		const free = new Bench({ reservations: [] });
 		await free.deliver(50);
 		const slow = new Bench();
-		let answer: ((isHeld: boolean) => void) | undefined;
+		let answer: ((isReserved: boolean) => void) | undefined;
 		slow.extend = () => new Promise((resolve) => (answer = resolve));
 		await slow.deliver(11);
 		await slow.deliver(40);
@@ -508,27 +508,27 @@ describe('a transfer to another target', () => {
 	it('records the possible cost of this one as a separate entry', async () => {
 		const bench = new Bench({ earlierTargets: 1 });
 		bench.send();
-		await bench.permit.giveWay();
+		await bench.permit.transferReservation();
 		expect(bench.opened).toEqual(['req-1', 'req-1.2']);
 		expect(bench.closed).toMatchObject([{ id: 'req-1.2', outcome: 'broken', status: 0, ...charge(5, 10, true) }]);
 		expect(bench.settled).toMatchObject([{ id: 'req-1.2', costNanoUsd: 105n }]);
 		bench.scope.end(completed(200));
-		expect([bench.closed.length, bench.work.openHolds]).toEqual([1, 0]);
+		expect([bench.closed.length, bench.work.openReservations]).toEqual([1, 0]);
 	});
 
 	it('records nothing if this one costs nothing', async () => {
 		const bench = new Bench();
 		bench.send();
 		bench.permit.markRejected();
-		await bench.permit.giveWay();
+		await bench.permit.transferReservation();
 		bench.scope.end(completed(200));
-		expect([bench.opened, bench.closed, bench.settled, bench.work.openHolds]).toEqual([['req-1'], [], [], 0]);
+		expect([bench.opened, bench.closed, bench.settled, bench.work.openReservations]).toEqual([['req-1'], [], [], 0]);
 	});
 
 	it('records nothing for a request that ended meanwhile', async () => {
 		const bench = new Bench();
 		bench.send();
-		const givingWay = bench.permit.giveWay();
+		const givingWay = bench.permit.transferReservation();
 		bench.scope.end(failed(new Rejection('client_closed')));
 		await givingWay;
 		expect(bench.closed).toMatchObject([{ id: 'req-1', outcome: 'client_closed' }]);

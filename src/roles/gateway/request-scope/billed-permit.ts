@@ -3,8 +3,8 @@ import { noUsage, totalTokens, type Usage } from '../../../core/usage.ts';
 import { costNanoUsd } from '../../../policy/budgets/cost.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
-import type { BudgetHold, Settled, Settlement } from '../../../stores/contracts/admission.ts';
-import type { ClosedRow, OpenedRow, OpenRow, RequestOutcome } from '../../../stores/contracts/ledger.ts';
+import type { BudgetReservation, Settled, Settlement } from '../../../stores/contracts/admission.ts';
+import type { ClosedEntry, OpenEntry, OpenedEntry, RequestOutcome } from '../../../stores/contracts/ledger.ts';
 import { type MeteredUsage, meterResponse, type ReportedUsage, UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
@@ -16,21 +16,21 @@ import type { RequestScope, ScopeOutcome } from './request-scope.ts';
 const mostTokensPerSecond = 500;
 
 /** Number of renewals within the lifetime of a reservation. */
-const renewalsPerHold = 3;
+const renewalsPerReservation = 3;
 
 const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
 
 /** Terms under which a request was admitted. */
 export interface PermitTerms extends BodyEdits {
 	/** Ledger entry of the request, while it stays with this target. */
-	readonly row: OpenRow;
+	readonly entry: OpenEntry;
 	/** Number of targets that failed before this one. */
 	readonly earlierTargets: number;
 	readonly price: Price;
 	readonly budgets: readonly BudgetTerms[];
-	readonly holds: readonly BudgetHold[];
+	readonly reservations: readonly BudgetReservation[];
 	/** Lifetime of the reservations without renewal. */
-	readonly holdMs: number;
+	readonly reservationMs: number;
 	/** Initial reservation of a stream that a budget can stop. Undefined for other requests. */
 	readonly stopsAtNanoUsd: bigint | undefined;
 	/** Input tokens of the request, for responses that report no usage. */
@@ -59,7 +59,7 @@ export interface PermitTerms extends BodyEdits {
 export class BilledPermit implements Permit {
 	readonly terms: PermitTerms;
 	/** Undefined until the ledger has the entry. */
-	#entry: OpenedRow | undefined;
+	#entry: OpenedEntry | undefined;
 	/**
 	 * Cleared when the permit ends. Otherwise, each garbage collection would copy the request and response while the permit waits for the
 	 * ledger.
@@ -78,7 +78,7 @@ export class BilledPermit implements Permit {
 	/** Reservation of a stream that stops when its budgets are exhausted. */
 	readonly #reservation: StreamReservation | undefined;
 	#renewedMs: number;
-	#booked: MeteredUsage | undefined;
+	#settled: MeteredUsage | undefined;
 
 	/** Creates the permit of a reservation that the team's counters already contain. @param scope owns the permit. */
 	constructor(terms: PermitTerms, scope: RequestScope, parts: GatewayParts) {
@@ -88,18 +88,18 @@ export class BilledPermit implements Permit {
 		this.#coveredTokens = terms.outputTokens;
 		this.#renewedMs = parts.ports.clock.monotonicMs();
 		this.#reservation = terms.stopsAtNanoUsd === undefined ? undefined : this.#reserve(terms.stopsAtNanoUsd);
-		if (terms.holds.length > 0) parts.work.openHolds++;
-		scope.hold(this);
+		if (terms.reservations.length > 0) parts.work.openReservations++;
+		scope.attach(this);
 	}
 
 	/** Opens the ledger entry, without which nothing is sent. @throws UpstreamError `records_unavailable`. */
 	open(): this | Promise<this> {
-		const opened = this.#parts.ports.ledger.open(this.terms.row);
+		const opened = this.#parts.ports.ledger.open(this.terms.entry);
 		if (opened instanceof Promise) return opened.then((entry) => this.#opened(entry));
 		return this.#opened(opened);
 	}
 
-	#opened(entry: OpenedRow): this {
+	#opened(entry: OpenedEntry): this {
 		this.#entry = entry;
 		return this;
 	}
@@ -109,10 +109,10 @@ export class BilledPermit implements Permit {
 	}
 
 	#reserve(reservedNanoUsd: bigint): StreamReservation {
-		const { row, holds, holdMs, price, choices, allowedOutputTokens, inputTokens } = this.terms;
+		const { entry, reservations, reservationMs, price, choices, allowedOutputTokens, inputTokens } = this.terms;
 		const { admission, clock, log } = this.#parts.ports;
 		return new StreamReservation(
-			{ id: row.id, team: row.team, holds, holdMs, price, choices, allowedTokens: allowedOutputTokens, reservedNanoUsd },
+			{ id: entry.id, team: entry.team, reservations, reservationMs, price, choices, allowedTokens: allowedOutputTokens, reservedNanoUsd },
 			{ ...noUsage, inputTokens },
 			{
 				admission,
@@ -143,7 +143,7 @@ export class BilledPermit implements Permit {
 
 	/** Assumed charge of the provider if no response arrives. */
 	get owedNanoUsd(): bigint {
-		return this.#mayCost ? costNanoUsd(this.#held().usage, this.terms.price) : 0n;
+		return this.#mayCost ? costNanoUsd(this.#reserved().usage, this.terms.price) : 0n;
 	}
 
 	createMeter(): UsageMeter {
@@ -158,26 +158,26 @@ export class BilledPermit implements Permit {
 			this.#reservation.arrived(meter.read());
 			return;
 		}
-		const { holds, mostOutputTokens } = this.terms;
+		const { reservations, mostOutputTokens } = this.terms;
 		const seenTokens = Math.min(meter.deliveredTokens(), mostOutputTokens);
-		if (seenTokens <= this.#coveredTokens || this.#isExtending || holds.length === 0) return;
+		if (seenTokens <= this.#coveredTokens || this.#isExtending || reservations.length === 0) return;
 		this.#isExtending = true;
 		void this.#extend(Math.min(2 * seenTokens, mostOutputTokens));
 	}
 
 	/** Called repeatedly while a stream runs, so that its reservation does not expire first. */
 	renew(): void {
-		const { holdMs, row } = this.terms;
+		const { reservationMs, entry } = this.terms;
 		const nowMs = this.#parts.ports.clock.monotonicMs();
-		if (this.#scope === undefined || nowMs - this.#renewedMs < holdMs / renewalsPerHold) return;
+		if (this.#scope === undefined || nowMs - this.#renewedMs < reservationMs / renewalsPerReservation) return;
 		this.#renewedMs = nowMs;
-		this.#parts.ports.admission.grow(row.id, row.team, [], holdMs).catch((cause: unknown) => {
-			this.#parts.ports.log.debug('a reservation could not be renewed', { requestId: row.id, cause });
+		this.#parts.ports.admission.grow(entry.id, entry.team, [], reservationMs).catch((cause: unknown) => {
+			this.#parts.ports.log.debug('a reservation could not be renewed', { requestId: entry.id, cause });
 		});
 	}
 
-	meterResponse(body: Buffer, told: ReportedUsage | undefined): void {
-		this.#metered = told === undefined ? this.#held() : this.#meter(body, told.usage);
+	meterResponse(body: Buffer, reported: ReportedUsage | undefined): void {
+		this.#metered = reported === undefined ? this.#reserved() : this.#meter(body, reported.usage);
 	}
 
 	#meter(body: Buffer, usage: Usage | undefined): MeteredUsage {
@@ -194,16 +194,16 @@ export class BilledPermit implements Permit {
 
 	/** Charges the reservation if the provider may have received the request and sent no response: its real cost is unknown. */
 	release({ kind, status, isEarly }: ScopeOutcome): void {
-		const { row, earlierTargets } = this.terms;
+		const { entry, earlierTargets } = this.terms;
 		if (this.#streaming !== undefined) this.#endStream(ledgerOutcomeOf(kind), this.#streaming, isEarly);
 		else if (this.#metered !== undefined) this.#end('complete', status, this.#metered);
 		else if (kind === 'upstream_error') this.#end('upstream_error', status, nothingUsed);
-		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#mayCost ? this.#held() : nothingUsed);
+		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#mayCost ? this.#reserved() : nothingUsed);
 		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, nothingUsed);
 		else {
 			// The ledger never had an entry.
 			this.#leave();
-			releaseCounters({ ...row, counter: row.team }, this.#parts);
+			releaseCounters({ ...entry, counter: entry.team }, this.#parts);
 		}
 	}
 
@@ -211,7 +211,7 @@ export class BilledPermit implements Permit {
 	#endStream(outcome: RequestOutcome, metered: MeteredUsage, isEarly: boolean): void {
 		const charged = isEarly && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isEarly);
 		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
-		this.#booked = charged;
+		this.#settled = charged;
 		this.#end(outcome, 200, charged);
 	}
 
@@ -221,8 +221,8 @@ export class BilledPermit implements Permit {
 	}
 
 	/** Charged usage of an ended stream. */
-	get booked(): MeteredUsage | undefined {
-		return this.#booked;
+	get settled(): MeteredUsage | undefined {
+		return this.#settled;
 	}
 
 	/** Returns true if the metered usage may be far below the provider's charge. */
@@ -232,14 +232,14 @@ export class BilledPermit implements Permit {
 
 	/**
 	 * Returns the usage to charge: reported usage unchanged; estimated usage at least the hidden reasoning, at most the output limit.
-	 * @param isLeft true if the client disconnected. Hidden reasoning would otherwise be free.
+	 * @param clientDisconnected true if the client disconnected. Hidden reasoning would otherwise be free.
 	 */
-	charged(metered: MeteredUsage, isLeft = false): MeteredUsage {
+	charged(metered: MeteredUsage, clientDisconnected = false): MeteredUsage {
 		if (!metered.isEstimated) return metered;
 		const { usage } = metered;
-		const { outputTokens: held, mostOutputTokens } = this.terms;
+		const { outputTokens: reserved, mostOutputTokens } = this.terms;
 		// Hidden reasoning is charged at its maximum, unless the visible output exceeds it.
-		const unseenTokens = isLeft ? Math.max(held, this.#writableTokens()) : held;
+		const unseenTokens = clientDisconnected ? Math.max(reserved, this.#writableTokens()) : reserved;
 		const leastTokens = this.isBlind(metered) ? unseenTokens : 0;
 		const outputTokens = Math.min(Math.max(usage.outputTokens, leastTokens), mostOutputTokens);
 		return { usage: { ...usage, outputTokens, reasoningTokens: Math.min(usage.reasoningTokens, outputTokens) }, isEstimated: true };
@@ -260,18 +260,18 @@ export class BilledPermit implements Permit {
 	 * Transfers the request to the permit of another target. Cost that this target may have caused gets a ledger entry of its own.
 	 * @throws UpstreamError `records_unavailable` if that entry cannot be opened; this permit then stays unchanged.
 	 */
-	async giveWay(): Promise<void> {
-		const { row, earlierTargets } = this.terms;
-		const apart = { ...row, id: `${row.id}.${earlierTargets + 1}` };
+	async transferReservation(): Promise<void> {
+		const { entry, earlierTargets } = this.terms;
+		const apart = { ...entry, id: `${entry.id}.${earlierTargets + 1}` };
 		if (this.#mayCost) await this.#parts.ports.ledger.open(apart);
 		const scope = this.#scope;
 		if (scope === undefined) return;
 		scope.drop(this);
-		if (this.#mayCost) this.#end('broken', 0, this.#held(), apart.id);
+		if (this.#mayCost) this.#end('broken', 0, this.#reserved(), apart.id);
 		else this.#leave();
 	}
 
-	#held(): MeteredUsage {
+	#reserved(): MeteredUsage {
 		const { inputTokens, outputTokens } = this.terms;
 		return { usage: { ...noUsage, inputTokens, outputTokens }, isEstimated: true };
 	}
@@ -279,25 +279,25 @@ export class BilledPermit implements Permit {
 	#leave(): void {
 		this.#scope = undefined;
 		this.#reservation?.end();
-		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
+		if (this.terms.reservations.length > 0) this.#parts.work.openReservations--;
 	}
 
 	/** @param id of the ledger entry. */
-	#end(outcome: RequestOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
+	#end(outcome: RequestOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.entry.id): void {
 		const scope = this.#scope;
 		if (scope === undefined) return;
 		this.#leave();
 		const cost = costNanoUsd(usage, this.terms.price);
 		if (outcome !== 'not_sent') scope.recorder.charge(usage, cost, isEstimated);
-		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
+		const entry: ClosedEntry = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(outcome, usage, cost, isEstimated);
-		this.#book(row);
+		this.#closeAndSettle(entry);
 	}
 
 	#count(outcome: RequestOutcome, usage: Usage, cost: bigint, isEstimated: boolean): void {
 		if (this.#sentMs === undefined) return;
 		const { requestMetrics, ports } = this.#parts;
-		const { provider, model, team } = this.terms.row;
+		const { provider, model, team } = this.terms.entry;
 		const upstreamMs = ports.clock.monotonicMs() - this.#sentMs;
 		if (outcome === 'complete') this.terms.usual.note(usage.outputTokens / this.terms.choices, upstreamMs);
 		requestMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
@@ -308,64 +308,68 @@ export class BilledPermit implements Permit {
 	 * immediately, so that the client's next request sees them. Shared counters receive the settlement at the end of the turn of the event
 	 * loop, after the ledger's entry.
 	 */
-	#book(row: ClosedRow): void {
+	#closeAndSettle(entry: ClosedEntry): void {
 		const { settlements } = this.#parts.work;
-		const booked = (): void => settlements.end();
+		const settled = (): void => settlements.end();
 		const unbooked = (cause: unknown): void => {
-			this.#parts.ports.log.error('the cost of a request could not be settled', { requestId: row.id, team: this.terms.row.team, cause });
-			booked();
+			this.#parts.ports.log.error('the cost of a request could not be settled', {
+				requestId: entry.id,
+				team: this.terms.entry.team,
+				cause,
+			});
+			settled();
 		};
 		settlements.begin();
 		try {
 			// A close that the ledger cannot write now is stored and written later.
-			this.#parts.ports.ledger.close(row, booked);
+			this.#parts.ports.ledger.close(entry, settled);
 		} catch (cause) {
 			unbooked(cause);
 			return;
 		}
 		settlements.begin();
 		try {
-			const settling = this.#settle(row);
-			if (settling === undefined) booked();
-			else void settling.then(booked, unbooked);
+			const settling = this.#settle(entry);
+			if (settling === undefined) settled();
+			else void settling.then(settled, unbooked);
 		} catch (cause) {
 			unbooked(cause);
 		}
 	}
 
-	#settle(row: ClosedRow): Promise<void> | undefined {
+	#settle(entry: ClosedEntry): Promise<void> | undefined {
 		const { admission } = this.#parts.ports;
-		if (row.outcome === 'not_sent') return admission.release(row.id, this.terms.row.team);
-		const settled = admission.settle(this.#settlementOf(row));
-		if (settled instanceof Promise) return settled.then((later) => this.#warn(later, row.costNanoUsd));
-		this.#warn(settled, row.costNanoUsd);
+		if (entry.outcome === 'not_sent') return admission.release(entry.id, this.terms.entry.team);
+		const settled = admission.settle(this.#settlementOf(entry));
+		if (settled instanceof Promise) return settled.then((later) => this.#warn(later, entry.costNanoUsd));
+		this.#warn(settled, entry.costNanoUsd);
 		return undefined;
 	}
 
-	#settlementOf({ id, usage, costNanoUsd: cost }: ClosedRow): Settlement {
-		const { row, holds } = this.terms;
-		return { id, team: row.team, admittedMs: row.startedMs, tokens: totalTokens(usage), costNanoUsd: cost, budgets: holds };
+	#settlementOf({ id, usage, costNanoUsd: cost }: ClosedEntry): Settlement {
+		const { entry, reservations } = this.terms;
+		return { id, team: entry.team, admittedMs: entry.startedMs, tokens: totalTokens(usage), costNanoUsd: cost, budgets: reservations };
 	}
 
 	#warn({ isDuplicate, budgets: readings }: Settled, costOfRequest: bigint): void {
-		const { row, budgets } = this.terms;
+		const { entry, budgets } = this.terms;
 		if (isDuplicate || budgets.length === 0) return;
-		this.#parts.warnOfBudgets({ team: row.team, costNanoUsd: costOfRequest, readings }, budgets);
+		this.#parts.warnOfBudgets({ team: entry.team, costNanoUsd: costOfRequest, readings }, budgets);
 	}
 
 	async #extend(outputTokens: number): Promise<void> {
-		const { holds, price, inputTokens, row } = this.terms;
-		const { id, team } = row;
+		const { reservations, price, inputTokens, entry } = this.terms;
+		const { id, team } = entry;
 		const { ports, settings } = this.#parts;
 		const amountNanoUsd = costNanoUsd({ ...noUsage, inputTokens, outputTokens }, price);
 		try {
-			const isHeld = await ports.admission.extend(
+			const isReserved = await ports.admission.extend(
 				id,
 				team,
-				holds.map((hold) => ({ ...hold, amountNanoUsd, check: 'after' as const })),
+				reservations.map((reservation) => ({ ...reservation, amountNanoUsd, check: 'after' as const })),
 			);
 			this.#coveredTokens = outputTokens;
-			if (isHeld || settings.budgets.onStreamOver === 'extend') return;
+			if (isReserved || settings.budgets.onStreamOver === 'extend') return;
 			this.#scope?.abort(new StreamStopped());
 		} catch (cause) {
 			// The end of the request settles its cost in any case.

@@ -103,8 +103,8 @@ const weathers: Readonly<Record<string, Weather>> = {
 	'the ledger fails after all': {
 		breaks: ({ bench }) => {
 			const { open } = bench.ledger;
-			bench.ledger.open = (row) => {
-				void open(row);
+			bench.ledger.open = (entry) => {
+				void open(entry);
 				return { failure: new UpstreamError('records_unavailable') };
 			};
 		},
@@ -149,18 +149,18 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 	const world: World = { bench, bodies: [] };
 	bench.respond = (request) => (weather.respond ?? responses)(request, world);
 	weather.breaks?.(world);
-	let hasLeft = false;
-	let tellLeft = (): void => undefined;
+	let clientDisconnected = false;
+	let notifyDisconnect = (): void => undefined;
 	const onClientGone = (listener: () => void): void => {
-		if (hasLeft) listener();
-		else tellLeft = listener;
+		if (clientDisconnected) listener();
+		else notifyDisconnect = listener;
 	};
 	const pending = bench.ask(path, body, {}, { onClientGone });
 	const act = (): void => {
 		if (way.startsWith('drain')) bench.gateway.endInFlightRequests();
-		else if (!hasLeft) {
-			hasLeft = true;
-			tellLeft();
+		else if (!clientDisconnected) {
+			clientDisconnected = true;
+			notifyDisconnect();
 		}
 	};
 	if (moment !== undefined) {
@@ -176,7 +176,7 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 	});
 	await settle();
 	const { concurrency } = bench.traffic.of(path === chatPath ? 'provider_b' : 'provider_a');
-	const queuedThen = hasLeft ? concurrency.queued : 0;
+	const queuedThen = clientDisconnected ? concurrency.queued : 0;
 	// Covers queues, pauses before retries and the final wait for usage.
 	bench.clock.advance(3000);
 	await settle();
@@ -190,24 +190,29 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 }
 
 /** Returns the names of resources that the request did not release. */
-async function leftBy(weather: Weather, request: readonly [string, string], moment: (typeof moments)[number], way: Way): Promise<object> {
+async function disconnectedBy(
+	weather: Weather,
+	request: readonly [string, string],
+	moment: (typeof moments)[number],
+	way: Way,
+): Promise<object> {
 	const { bench, work, bodies, queuedThen } = await run(weather, request, moment, way);
 	const concurrencies = ['provider_a', 'provider_b'].map((name) => bench.traffic.of(name).concurrency);
 	const { rows } = await bench.ledger.list({ limit: 9 });
 	const { budgets } = await bench.admission.read('team-1', [{ budget: 'all', period: '2026-01' }]);
-	const left: Record<string, number> = {
+	const remaining: Record<string, number> = {
 		inFlightRequests: work.inFlightRequests.count,
-		bodyBytes: work.bodySpace.heldBytes,
-		openHolds: work.openHolds,
+		bodyBytes: work.bodySpace.reservedBytes,
+		openReservations: work.openReservations,
 		settlements: work.settlements.count,
 		slots: concurrencies.reduce((sum, { inFlight }) => sum + inFlight, 0),
 		queued: concurrencies.reduce((sum, { queued }) => sum + queued, queuedThen),
 		timers: bench.clock.pending,
 		bodies: bodies.filter(({ sink, isCancelled }) => !isCancelled && (sink === undefined || weather.endsStream !== true)).length,
-		openRows: weather.isStoreBroken === true ? 0 : rows.filter(({ closed }) => closed === undefined).length,
-		reservedNanoUsd: weather.isStoreBroken === true ? 0 : Number(budgets[0]?.heldNanoUsd),
+		openEntries: weather.isStoreBroken === true ? 0 : rows.filter(({ closed }) => closed === undefined).length,
+		reservedNanoUsd: weather.isStoreBroken === true ? 0 : Number(budgets[0]?.reservedNanoUsd),
 	};
-	return Object.fromEntries(Object.entries(left).filter(([, count]) => count !== 0));
+	return Object.fromEntries(Object.entries(remaining).filter(([, count]) => count !== 0));
 }
 
 describe.each(Object.entries(weathers))('when %s', (_weather, weather) => {
@@ -215,9 +220,9 @@ describe.each(Object.entries(weathers))('when %s', (_weather, weather) => {
 		const plans = (['disconnect', 'drain', 'disconnect unread', 'drain unread'] as const).flatMap((way) =>
 			(way.endsWith('unread') ? moments.slice(0, 1) : moments).map((moment) => [way, moment] as const),
 		);
-		const left = await Promise.all(plans.map(([way, moment]) => leftBy(weather, request, moment, way)));
+		const remaining = await Promise.all(plans.map(([way, moment]) => disconnectedBy(weather, request, moment, way)));
 		const leaks = plans.flatMap(([way, moment], index) => {
-			const leak = left[index] ?? {};
+			const leak = remaining[index] ?? {};
 			return Object.keys(leak).length === 0 ? [] : [[`${way} after ${moment?.join('.')}`, leak]];
 		});
 		expect(leaks).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { MeteredUsage, ReportedUsage } from '../../../wire/usage/usage-meter.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
-import type { Held, RequestScope } from './request-scope.ts';
+import type { RequestScope, Resource } from './request-scope.ts';
 
 /** Edits of a request before it is sent to the provider. */
 export interface BodyEdits {
@@ -11,7 +11,7 @@ export interface BodyEdits {
 }
 
 /** Proof that a request was admitted, which sending it to a provider requires. Only admission creates one; the request's scope ends it. */
-export interface Permit extends Held {
+export interface Permit extends Resource {
 	readonly edits: BodyEdits;
 	/** True if the provider may charge for the request although it sent no response. */
 	readonly mayCost: boolean;
@@ -23,7 +23,7 @@ export interface Permit extends Held {
 	/** Called when the provider responded with an error, for which it charges nothing. */
 	markRejected(): void;
 	/** Called with a complete response. The charge does not depend on what the client gets. */
-	meterResponse(body: Buffer, told: ReportedUsage | undefined): void;
+	meterResponse(body: Buffer, reported: ReportedUsage | undefined): void;
 	/** Charged usage of a complete response. */
 	readonly answered: MeteredUsage | undefined;
 }
@@ -47,7 +47,7 @@ export class FreePermit implements Permit {
 	constructor(admitted: Admitted, scope: RequestScope, parts: GatewayParts) {
 		this.#admitted = admitted;
 		this.#parts = parts;
-		scope.hold(this);
+		scope.attach(this);
 	}
 
 	markSent(): void {}

@@ -7,11 +7,11 @@ const usage = { ...noUsage, inputTokens: 1, cacheReadTokens: 20, cacheWriteToken
 it('sums what all targets charge, and is an estimate when one of them is', () => {
 	const recorder = new RequestRecorder();
 	recorder.charge(usage, 7n, false);
-	expect(recorder.facts).toMatchObject({ inputTokens: 321, outputTokens: 4000, costNanoUsd: 7n });
-	expect(recorder.facts.isEstimated ?? false).toBe(false);
+	expect(recorder.record).toMatchObject({ inputTokens: 321, outputTokens: 4000, costNanoUsd: 7n });
+	expect(recorder.record.isEstimated ?? false).toBe(false);
 	recorder.charge(usage, 8n, true);
 	recorder.charge(usage, 0n, false);
-	expect(recorder.facts).toMatchObject({ inputTokens: 963, outputTokens: 12_000, costNanoUsd: 15n, isEstimated: true });
+	expect(recorder.record).toMatchObject({ inputTokens: 963, outputTokens: 12_000, costNanoUsd: 15n, isEstimated: true });
 });
 
 it('restores the target before when the next one is skipped', () => {
@@ -21,7 +21,7 @@ it('restores the target before when the next one is skipped', () => {
 	recorder.warn(['two']);
 	const before = recorder.ofTarget;
 	recorder.ofTarget = { provider: 'second', model: 'b', warnings: [] };
-	expect([recorder.facts.provider, recorder.facts.model]).toEqual(['second', 'b']);
+	expect([recorder.record.provider, recorder.record.model]).toEqual(['second', 'b']);
 	recorder.ofTarget = before;
 	expect(recorder.ofTarget).toEqual({ provider: 'first', model: 'a', warnings: ['one', 'two'] });
 });
@@ -30,5 +30,5 @@ it('keeps no status of a target that failed', () => {
 	const recorder = new RequestRecorder();
 	recorder.beginResponse(500, 12);
 	recorder.failOver();
-	expect([recorder.facts.upstreamStatus, recorder.facts.firstByteMs]).toEqual([undefined, 12]);
+	expect([recorder.record.upstreamStatus, recorder.record.firstByteMs]).toEqual([undefined, 12]);
 });

@@ -21,7 +21,7 @@ export interface TargetRecord {
  */
 export class RequestRecorder {
 	/** Fields of the log line. */
-	readonly facts: RequestRecord;
+	readonly record: RequestRecord;
 	/** `x-ratelimit-*` of the client's team; undefined while its counters are unknown. */
 	limitHeaders: Readonly<Record<string, string>> | undefined;
 	readonly #reported: Writable<RequestRecord> = new RequestRecord();
@@ -31,7 +31,7 @@ export class RequestRecorder {
 	#warnings: readonly string[] = [];
 
 	constructor() {
-		this.facts = this.#reported;
+		this.record = this.#reported;
 	}
 
 	get team(): Team | undefined {
@@ -39,7 +39,7 @@ export class RequestRecorder {
 	}
 
 	get ofTarget(): TargetRecord {
-		const { provider, model } = this.facts;
+		const { provider, model } = this.record;
 		return { provider, model, warnings: this.#warnings };
 	}
 

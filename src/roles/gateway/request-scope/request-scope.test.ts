@@ -3,7 +3,7 @@ import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { OpenList } from '../../../core/swap-remove-list.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import { completed, failed, type Held, RequestScope, type ScopeOutcome, upstreamError } from './request-scope.ts';
+import { completed, failed, RequestScope, type Resource, type ScopeOutcome, upstreamError } from './request-scope.ts';
 
 const outcomes: readonly ScopeOutcome[] = [
 	completed(200),
@@ -19,13 +19,13 @@ class Bench {
 	readonly log = createRememberedLog();
 	readonly scope = new RequestScope('req-1', this.log);
 	/** Calls that resources received, in order. */
-	readonly told: string[] = [];
+	readonly reported: string[] = [];
 
 	/** Creates a resource that records its calls. */
-	resource(name: string): Held {
+	resource(name: string): Resource {
 		return {
-			release: ({ kind }) => void this.told.push(`${name} released: ${kind}`),
-			abort: ({ code }) => void this.told.push(`${name} aborted: ${code}`),
+			release: ({ kind }) => void this.reported.push(`${name} released: ${kind}`),
+			abort: ({ code }) => void this.reported.push(`${name} aborted: ${code}`),
 		};
 	}
 
@@ -35,16 +35,16 @@ class Bench {
 }
 
 it.each(outcomes)('releases all its resources once, the last acquired first, when the request ends as $kind', (outcome) => {
-	const { scope, told, ...bench } = new Bench();
+	const { scope, reported, ...bench } = new Bench();
 	const list = new OpenList<RequestScope>();
 	scope.enlist(list);
-	for (const name of ['body', 'permit']) scope.hold({ release: ({ kind }) => void told.push(`${name}: ${kind}`) });
-	scope.holdSlot({ release: () => void told.push('slot') });
+	for (const name of ['body', 'permit']) scope.attach({ release: ({ kind }) => void reported.push(`${name}: ${kind}`) });
+	scope.trackSlot({ release: () => void reported.push('slot') });
 	scope.end(outcome);
 	scope.end(completed(204));
 	scope.abort(new Rejection('draining'));
-	expect(told).toEqual(['slot', `permit: ${outcome.kind}`, `body: ${outcome.kind}`]);
-	expect([scope.outcome, scope.recorder.facts.code, scope.isAborted, list.size]).toEqual([outcome, outcome.code, false, 0]);
+	expect(reported).toEqual(['slot', `permit: ${outcome.kind}`, `body: ${outcome.kind}`]);
+	expect([scope.outcome, scope.recorder.record.code, scope.isAborted, list.size]).toEqual([outcome, outcome.code, false, 0]);
 	expect(bench.log.lines).toEqual([]);
 });
 
@@ -62,109 +62,109 @@ it('derives the outcome of a request from its cause', () => {
 
 it('releases the others if one throws, and logs the internal error', () => {
 	const bench = new Bench();
-	const { scope, told } = bench;
+	const { scope, reported } = bench;
 	const list = new OpenList<RequestScope>();
 	scope.enlist(list);
-	scope.hold(bench.resource('first'));
-	scope.hold({
+	scope.attach(bench.resource('first'));
+	scope.attach({
 		release: () => {
 			throw new Error('no');
 		},
 	});
-	scope.hold(bench.resource('last'));
-	scope.holdSlot({
+	scope.attach(bench.resource('last'));
+	scope.trackSlot({
 		release: () => {
 			throw new Error('no slot');
 		},
 	});
 	scope.end(completed(200));
-	expect([told, bench.internalErrors(), list.size]).toEqual([['last released: completed', 'first released: completed'], 2, 0]);
+	expect([reported, bench.internalErrors(), list.size]).toEqual([['last released: completed', 'first released: completed'], 2, 0]);
 });
 
 it('aborts all resources once, even if one throws; the end comes later', () => {
 	const bench = new Bench();
-	const { scope, told } = bench;
-	scope.hold(bench.resource('first'));
-	scope.hold({
+	const { scope, reported } = bench;
+	scope.attach(bench.resource('first'));
+	scope.attach({
 		abort: () => {
 			throw new Error('no');
 		},
 		release: () => undefined,
 	});
-	scope.hold(bench.resource('last'));
-	scope.holdSlot({ release: () => void told.push('slot') });
+	scope.attach(bench.resource('last'));
+	scope.trackSlot({ release: () => void reported.push('slot') });
 	scope.abort(new Rejection('client_closed'));
 	scope.abort(new Rejection('draining'));
-	expect(told).toEqual(['first aborted: client_closed', 'last aborted: client_closed', 'slot']);
+	expect(reported).toEqual(['first aborted: client_closed', 'last aborted: client_closed', 'slot']);
 	expect([scope.outcome, bench.internalErrors()]).toEqual([undefined, 1]);
 	expect(() => scope.requireRunning()).toThrow(Rejection);
 	scope.end(failed(new Rejection('client_closed')));
-	expect(told.slice(3)).toEqual(['last released: client_disconnected', 'first released: client_disconnected']);
+	expect(reported.slice(3)).toEqual(['last released: client_disconnected', 'first released: client_disconnected']);
 });
 
 it('ends in the middle of an abort, if an aborted resource ends the request', () => {
 	const bench = new Bench();
-	const { scope, told } = bench;
-	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => void told.push('stream') });
-	scope.holdSlot({ release: () => void told.push('slot') });
+	const { scope, reported } = bench;
+	scope.attach({ abort: (reason) => scope.end(failed(reason)), release: () => void reported.push('stream') });
+	scope.trackSlot({ release: () => void reported.push('slot') });
 	scope.abort(new Rejection('draining'));
-	expect([told, scope.outcome?.kind, bench.internalErrors()]).toEqual([['slot', 'stream'], 'draining', 0]);
+	expect([reported, scope.outcome?.kind, bench.internalErrors()]).toEqual([['slot', 'stream'], 'draining', 0]);
 });
 
 it('does not abort a resource that the abort has already released', () => {
 	const bench = new Bench();
-	const { scope, told } = bench;
-	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => undefined });
-	scope.hold(bench.resource('later'));
+	const { scope, reported } = bench;
+	scope.attach({ abort: (reason) => scope.end(failed(reason)), release: () => undefined });
+	scope.attach(bench.resource('later'));
 	scope.abort(new Rejection('draining'));
-	expect(told).toEqual(['later released: draining']);
+	expect(reported).toEqual(['later released: draining']);
 });
 
 it('releases immediately what is acquired after the end, and throws', () => {
 	const bench = new Bench();
-	const { scope, told } = bench;
+	const { scope, reported } = bench;
 	scope.end(failed(new UpstreamError('provider_unreachable')));
-	expect(() => scope.hold(bench.resource('permit'))).toThrow('the request has ended');
-	scope.holdSlot({ release: () => void told.push('slot') });
-	expect(told).toEqual(['permit released: provider_failed', 'slot']);
+	expect(() => scope.attach(bench.resource('permit'))).toThrow('the request has ended');
+	scope.trackSlot({ release: () => void reported.push('slot') });
+	expect(reported).toEqual(['permit released: provider_failed', 'slot']);
 });
 
 it('aborts what is acquired after an abort in a later turn, and gives it no slot', async () => {
 	const bench = new Bench();
-	const { scope, told } = bench;
+	const { scope, reported } = bench;
 	scope.abort(new Rejection('draining'));
-	scope.hold(bench.resource('stream'));
+	scope.attach(bench.resource('stream'));
 	const dropped = bench.resource('dropped');
-	scope.hold(dropped);
+	scope.attach(dropped);
 	scope.drop(dropped);
-	scope.holdSlot({ release: () => void told.push('slot') });
-	expect(told).toEqual(['slot']);
+	scope.trackSlot({ release: () => void reported.push('slot') });
+	expect(reported).toEqual(['slot']);
 	await Promise.resolve();
-	expect(told).toEqual(['slot', 'stream aborted: draining']);
+	expect(reported).toEqual(['slot', 'stream aborted: draining']);
 });
 
 it('forgets dropped resources', () => {
 	const bench = new Bench();
-	const { scope, told } = bench;
-	const [kept, dropped] = [bench.resource('kept'), bench.resource('dropped')];
-	scope.hold(dropped);
-	scope.hold(kept);
+	const { scope, reported } = bench;
+	const [retained, dropped] = [bench.resource('kept'), bench.resource('dropped')];
+	scope.attach(dropped);
+	scope.attach(retained);
 	scope.drop(dropped);
 	scope.drop(dropped);
 	scope.abort(new Rejection('draining'));
 	scope.end(completed(200));
-	expect(told).toEqual(['kept aborted: draining', 'kept released: completed']);
+	expect(reported).toEqual(['kept aborted: draining', 'kept released: completed']);
 });
 
 it('releases its slot between attempts', () => {
-	const { scope, told } = new Bench();
+	const { scope, reported } = new Bench();
 	for (const name of ['one', 'two']) {
-		scope.holdSlot({ release: () => void told.push(name) });
+		scope.trackSlot({ release: () => void reported.push(name) });
 		scope.releaseSlot();
 		scope.releaseSlot();
 	}
 	scope.end(completed(200));
-	expect(told).toEqual(['one', 'two']);
+	expect(reported).toEqual(['one', 'two']);
 });
 
 it.each([
@@ -225,7 +225,7 @@ it('closes the record at the end except for the code that the response reports',
 		1n,
 		true,
 	);
-	expect(recorder.facts).toMatchObject({ clientId: 'client-1', requestBytes: undefined, costNanoUsd: undefined, code: undefined });
+	expect(recorder.record).toMatchObject({ clientId: 'client-1', requestBytes: undefined, costNanoUsd: undefined, code: undefined });
 	recorder.report('guardrail_blocked');
-	expect(recorder.facts.code).toBe('guardrail_blocked');
+	expect(recorder.record.code).toBe('guardrail_blocked');
 });

@@ -40,7 +40,7 @@ export function failed(cause: unknown): ScopeOutcome {
 export type AbortReason = Rejection | UpstreamError;
 
 /** A resource that a request has acquired. */
-export interface Held {
+export interface Resource {
 	/** Called once, at the end of the request, unless the scope has dropped the resource before. */
 	release(outcome: ScopeOutcome): void;
 	/** Called when the request is aborted, so that its work stops. */
@@ -64,7 +64,7 @@ export class RequestScope implements Listed {
 	readonly #requestId: string;
 	readonly #log: Log;
 	/** Resources in order of acquisition; the last is released first. */
-	readonly #held: Held[] = [];
+	readonly #reserved: Resource[] = [];
 	#slot: Slot | undefined;
 	#list: OpenList<RequestScope> | undefined;
 	#abortReason: AbortReason | undefined;
@@ -96,25 +96,25 @@ export class RequestScope implements Listed {
 	}
 
 	/** Adds a resource. @throws Error if the request has ended; the late resource is released. */
-	hold(held: Held): void {
+	attach(reserved: Resource): void {
 		if (this.#outcome !== undefined) {
-			this.#release(held, this.#outcome);
+			this.#release(reserved, this.#outcome);
 			throw new Error('the request has ended and cannot acquire resources');
 		}
-		this.#held.push(held);
+		this.#reserved.push(reserved);
 		const reason = this.#abortReason;
-		if (reason === undefined || held.abort === undefined) return;
-		// Deferred, so that the owner returns from `hold` before it is aborted.
-		queueMicrotask(() => this.#abort(held, reason));
+		if (reason === undefined || reserved.abort === undefined) return;
+		// Deferred, so that the owner returns from `attach` before it is aborted.
+		queueMicrotask(() => this.#abort(reserved, reason));
 	}
 
 	/** Removes a resource that its owner has released or passed on. */
-	drop(held: Held | undefined): void {
-		const index = held === undefined ? -1 : this.#held.lastIndexOf(held);
-		if (index !== -1) this.#held.splice(index, 1);
+	drop(reserved: Resource | undefined): void {
+		const index = reserved === undefined ? -1 : this.#reserved.lastIndexOf(reserved);
+		if (index !== -1) this.#reserved.splice(index, 1);
 	}
 
-	holdSlot(slot: Slot): void {
+	trackSlot(slot: Slot): void {
 		if (this.#outcome === undefined && this.#abortReason === undefined) this.#slot = slot;
 		else slot.release();
 	}
@@ -131,7 +131,7 @@ export class RequestScope implements Listed {
 	 * @param begin returns a function that cancels.
 	 */
 	wait<Value>(begin: (resolve: (value: Value) => void, reject: (cause: unknown) => void) => () => void): Promise<Value> {
-		let waiting: Held | undefined;
+		let waiting: Resource | undefined;
 		return new Promise<Value>((resolve, reject) => {
 			const cancel = begin(resolve, reject);
 			const stop = (cause: unknown): void => {
@@ -139,7 +139,7 @@ export class RequestScope implements Listed {
 				reject(cause);
 			};
 			waiting = { abort: stop, release: () => stop(new Error('the request ended while it waited')) };
-			this.hold(waiting);
+			this.attach(waiting);
 		}).finally(() => this.drop(waiting));
 	}
 
@@ -147,7 +147,7 @@ export class RequestScope implements Listed {
 	abort(reason: AbortReason): void {
 		if (this.#abortReason !== undefined || this.#outcome !== undefined) return;
 		this.#abortReason = reason;
-		for (const held of [...this.#held]) this.#abort(held, reason);
+		for (const reserved of [...this.#reserved]) this.#abort(reserved, reason);
 		this.#safely(() => this.releaseSlot());
 	}
 
@@ -157,18 +157,18 @@ export class RequestScope implements Listed {
 		this.#outcome = outcome;
 		this.#list?.remove(this);
 		if (this.#slot !== undefined) this.#safely(() => this.releaseSlot());
-		for (let held = this.#held.pop(); held !== undefined; held = this.#held.pop()) this.#release(held, outcome);
+		for (let reserved = this.#reserved.pop(); reserved !== undefined; reserved = this.#reserved.pop()) this.#release(reserved, outcome);
 		this.recorder.end(outcome.code);
 	}
 
 	/** Skips a resource that was released or dropped meanwhile. */
-	#abort(held: Held, reason: AbortReason): void {
-		if (this.#held.includes(held)) this.#safely(() => held.abort?.(reason));
+	#abort(reserved: Resource, reason: AbortReason): void {
+		if (this.#reserved.includes(reserved)) this.#safely(() => reserved.abort?.(reason));
 	}
 
-	#release(held: Held, outcome: ScopeOutcome): void {
+	#release(reserved: Resource, outcome: ScopeOutcome): void {
 		try {
-			held.release(outcome);
+			reserved.release(outcome);
 		} catch (cause) {
 			this.#logInternalError(cause);
 		}

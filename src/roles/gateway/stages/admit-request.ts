@@ -13,8 +13,8 @@ import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { BudgetTerms, TeamTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
-import { type AtHand, type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
-import type { OpenRow } from '../../../stores/contracts/ledger.ts';
+import { type AtHand, type BudgetReservation, CountersUnreachable } from '../../../stores/contracts/admission.ts';
+import type { OpenEntry } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import { BilledPermit, type PermitTerms } from '../request-scope/billed-permit.ts';
@@ -25,7 +25,7 @@ import type { PreparedRequest } from './prepare-request.ts';
 
 /** Time to settle a request after its maximum duration. */
 const bookingMs = 30_000;
-const longestHoldMs = 24 * 3_600_000;
+const reservationLimitMs = 24 * 3_600_000;
 
 const none: readonly never[] = [];
 
@@ -44,12 +44,14 @@ export function admitRequest(
 ): BilledPermit | Promise<BilledPermit> {
 	const { ports } = parts;
 	const { recorder } = scope;
-	const judged = resolveAdmissionTerms(inferenceRequest, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
+	const judged = resolveAdmissionTerms(inferenceRequest, team, before?.terms.entry.startedMs ?? ports.clock.nowMs(), parts);
 	recorder.warn(admissionWarnings(judged, parts));
-	const row = rowOf(inferenceRequest, team, recorder, judged);
-	const permitTerms = permitTermsOf(inferenceRequest, row, judged, before, parts);
+	const entry = rowOf(inferenceRequest, team, recorder, judged);
+	const permitTerms = permitTermsOf(inferenceRequest, entry, judged, before, parts);
 	const taking =
-		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, recorder, parts) : takeOver(before, row, judged.holds, parts);
+		before === undefined
+			? takeLimits(entry, judged, permitTerms.reservationMs, recorder, parts)
+			: takeOver(before, entry, judged.reservations, parts);
 	const go = ({ reservedNanoUsd }: Taken): BilledPermit | Promise<BilledPermit> => {
 		const stopsAtNanoUsd = judged.isStoppable ? (reservedNanoUsd ?? judged.need.amountNanoUsd) : undefined;
 		return new BilledPermit(stopsAtNanoUsd === undefined ? permitTerms : { ...permitTerms, stopsAtNanoUsd }, scope, parts).open();
@@ -60,43 +62,43 @@ export function admitRequest(
 function rowOf(
 	{ request, target, format, isStreaming }: PreparedRequest,
 	{ id: team }: Team,
-	{ facts }: RequestRecorder,
+	{ record }: RequestRecorder,
 	judged: AdmissionTerms,
-): OpenRow {
+): OpenEntry {
 	return {
 		id: request.id,
 		startedMs: judged.nowMs,
 		team,
-		clientId: facts.clientId ?? '',
+		clientId: record.clientId ?? '',
 		provider: target.provider,
 		model: judged.reportedModel,
 		dialect: format.name,
 		isStreaming,
 		priceVersion: judged.priced.price.version,
-		holdNanoUsd: judged.need.amountNanoUsd,
+		reservedNanoUsd: judged.need.amountNanoUsd,
 		budgets: namesOf(judged.terms.budgets),
 	};
 }
 
 /** Returns the lifetime of a reservation. Streams can take longer, because theirs is renewed. */
-function holdMsOf({ settings: { timeouts } }: GatewayParts): number {
-	return Math.min(Math.max(timeouts.totalMs, timeouts.firstByteMs) + bookingMs, longestHoldMs);
+function reservationMsOf({ settings: { timeouts } }: GatewayParts): number {
+	return Math.min(Math.max(timeouts.totalMs, timeouts.firstByteMs) + bookingMs, reservationLimitMs);
 }
 
 function permitTermsOf(
 	inferenceRequest: PreparedRequest,
-	row: OpenRow,
-	{ terms, priced, need, holds, usual, usageEdits }: AdmissionTerms,
+	entry: OpenEntry,
+	{ terms, priced, need, reservations, usual, usageEdits }: AdmissionTerms,
 	before: BilledPermit | undefined,
 	parts: GatewayParts,
 ): PermitTerms {
 	return {
-		row,
+		entry,
 		earlierTargets: before === undefined ? 0 : before.terms.earlierTargets + 1,
 		price: priced.price,
 		budgets: terms.budgets,
-		holds,
-		holdMs: holdMsOf(parts),
+		reservations,
+		reservationMs: reservationMsOf(parts),
 		stopsAtNanoUsd: undefined,
 		inputTokens: need.inputTokens,
 		outputTokens: need.outputTokens,
@@ -112,8 +114,11 @@ function permitTermsOf(
 	};
 }
 
-function thinksUnseen({ provider, providerFormat, knownAs, target, outgoing }: PreparedRequest, { modelFacts }: GatewayParts): boolean {
-	const { thinking } = modelFacts.of(target);
+function thinksUnseen(
+	{ provider, providerFormat, knownAs, target, outgoing }: PreparedRequest,
+	{ modelCapabilities }: GatewayParts,
+): boolean {
+	const { thinking } = modelCapabilities.of(target);
 	return mayThinkUnseen({ kind: provider.kind, knownAs, thinking, requested: providerFormat.requestsThinking(outgoing.members) });
 }
 
@@ -142,21 +147,21 @@ export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, team: T
 	const reportedModel = nameInReports(inferenceRequest, team, period, listed, terms, parts);
 	const priced = findPrice(inferenceRequest, reportedModel, nowMs, parts);
 	const { price } = priced;
-	const isWorstCase = settings.budgets.hold === 'worst_case';
+	const isWorstCase = settings.budgets.reservation === 'worst_case';
 	if (isWorstCase && terms.budgets.length > 0) requireListPrice(inferenceRequest, priced);
 	const need = needOf(inferenceRequest, price, isWorstCase);
 	const isStoppable = terms.budgets.length > 0 && !isWorstCase && inferenceRequest.isStreaming && settings.budgets.onStreamOver === 'stop';
 	const part = isStoppable
 		? firstPart(inferenceRequest, need, price, parts)
 		: { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
-	const holds: readonly BudgetHold[] =
+	const reservations: readonly BudgetReservation[] =
 		terms.budgets.length === 0 ? none : terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, ...part }));
 	const usageEdits = inferenceRequest.provider.requestsStreamUsage
 		? inferenceRequest.providerFormat.requestUsage(inferenceRequest.outgoing)
 		: none;
 	const usual = parts.work.usual.of(team.id, inferenceRequest.target.model);
 	const reservedTokens = usual.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
-	return { nowMs, terms, priced, reportedModel, need, holds, reservedTokens, usual, usageEdits, isStoppable };
+	return { nowMs, terms, priced, reportedModel, need, reservations, reservedTokens, usual, usageEdits, isStoppable };
 }
 
 function checkOf(mustFit: boolean): 'after' | 'before' {
@@ -172,7 +177,7 @@ function firstPart(
 	need: Need,
 	price: Price,
 	parts: GatewayParts,
-): Pick<BudgetHold, 'amountNanoUsd' | 'check' | 'leastNanoUsd'> {
+): Pick<BudgetReservation, 'amountNanoUsd' | 'check' | 'leastNanoUsd'> {
 	const { inputTokens, outputTokens, choices } = need;
 	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
 	const amountNanoUsd = thinksUnseen(inferenceRequest, parts) ? need.amountNanoUsd : costOf(admittedTokens.first);
@@ -182,23 +187,25 @@ function firstPart(
 /** Reserves the amount for the next target, in addition to the possible cost of the previous one, before that is settled. */
 async function takeOver(
 	before: BilledPermit,
-	{ id, team }: OpenRow,
-	holds: readonly BudgetHold[],
+	{ id, team }: OpenEntry,
+	reservations: readonly BudgetReservation[],
 	{ ports }: GatewayParts,
 ): Promise<Taken> {
 	const { owedNanoUsd } = before;
-	const shared = new Set(before.terms.row.budgets);
-	const least = holds.map(withLeast);
-	const wanted = least.map((hold) => (shared.has(hold.budget) ? { ...hold, amountNanoUsd: hold.amountNanoUsd + owedNanoUsd } : hold));
-	const isHeld = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
-	if (!isHeld) throw new Rejection('budget_exceeded', { message: 'The budget does not allow the next target' });
-	await before.giveWay();
+	const shared = new Set(before.terms.entry.budgets);
+	const least = reservations.map(withLeast);
+	const wanted = least.map((reservation) =>
+		shared.has(reservation.budget) ? { ...reservation, amountNanoUsd: reservation.amountNanoUsd + owedNanoUsd } : reservation,
+	);
+	const isReserved = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
+	if (!isReserved) throw new Rejection('budget_exceeded', { message: 'The budget does not allow the next target' });
+	await before.transferReservation();
 	return { reservedNanoUsd: least[0]?.amountNanoUsd };
 }
 
 /** Reduces the reservation of a stoppable stream to the minimum, from which it grows. */
-function withLeast(hold: BudgetHold): BudgetHold {
-	return hold.check === 'fit' ? { ...hold, amountNanoUsd: hold.leastNanoUsd ?? 0n, check: 'after' } : hold;
+function withLeast(reservation: BudgetReservation): BudgetReservation {
+	return reservation.check === 'fit' ? { ...reservation, amountNanoUsd: reservation.leastNanoUsd ?? 0n, check: 'after' } : reservation;
 }
 
 /**
@@ -257,7 +264,7 @@ function requireListPrice({ outgoing, providerFormat, target }: PreparedRequest,
 export interface RequestedLimits {
 	readonly terms: TeamTerms;
 	/** Empty: only the minute and daily limits apply. */
-	readonly holds: readonly BudgetHold[];
+	readonly reservations: readonly BudgetReservation[];
 	/** Tokens reserved of the daily limit. */
 	readonly reservedTokens: number;
 	readonly usual: UsualRequest;
@@ -271,15 +278,15 @@ export interface Taken {
 
 /** @throws LimitRejection; UpstreamError `records_unavailable`. */
 export function takeLimits(
-	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
+	{ id, team }: Pick<OpenEntry, 'id' | 'team'>,
 	requested: RequestedLimits,
-	holdMs: number,
+	reservationMs: number,
 	recorder: RequestRecorder,
 	{ ports }: GatewayParts,
 ): AtHand<Taken> {
-	const { reservedTokens, holds } = requested;
+	const { reservedTokens, reservations } = requested;
 	const { requestsPerMinute, dailyTokens } = requested.terms;
-	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, holds, holdMs });
+	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, reservations, reservationMs });
 	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, requested, recorder), unlessUnreachable);
 	return requireAdmitted(admission, requested, recorder);
 }
@@ -293,8 +300,8 @@ function requireAdmitted(admission: Admission, requested: RequestedLimits, recor
 	throw rejectionOf(admission, requested);
 }
 
-export function rejectionOf(rejected: Rejected, { terms, holds, usual }: RequestedLimits): LimitRejection {
-	const [first] = holds.map(withLeast);
+export function rejectionOf(rejected: Rejected, { terms, reservations, usual }: RequestedLimits): LimitRejection {
+	const [first] = reservations.map(withLeast);
 	const check = checkOf(first?.check === 'after');
 	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
 	return toLimitRejection(rejected, { ...terms, budgets, usualMs: usual.durationMs });

@@ -1,22 +1,22 @@
 import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
-import type { RoutingFacts } from '../../../policy/routing/routing-settings.ts';
+import type { RoutingInput } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
 
 /** Returns the targets of a request in the order in which they are tried. @throws `Rejection` `provider_*`. */
 export function chooseTargets(inferenceRequest: InferenceRequest, team: string, parts: GatewayParts): Targets {
-	const targets = parts.routing.resolveTargets(routingFactsOf(inferenceRequest, team, parts));
+	const targets = parts.routing.resolveTargets(routingInputOf(inferenceRequest, team, parts));
 	return targets.length === 1 ? targets : ejectedLast(targets, parts);
 }
 
 /** Returns true if routing prefers this target, regardless of ejections. */
 export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): boolean {
-	const [first] = parts.routing.resolveTargets(routingFactsOf(inferenceRequest, team, parts));
+	const [first] = parts.routing.resolveTargets(routingInputOf(inferenceRequest, team, parts));
 	return first.provider === target.provider && first.model === target.model;
 }
 
-export function routingFactsOf({ request, format, model }: InferenceRequest, team: string, { ports }: GatewayParts): RoutingFacts {
+export function routingInputOf({ request, format, model }: InferenceRequest, team: string, { ports }: GatewayParts): RoutingInput {
 	return {
 		format: format.name,
 		model,
@@ -34,7 +34,9 @@ export function routingFactsOf({ request, format, model }: InferenceRequest, tea
 function ejectedLast(targets: Targets, { traffic }: GatewayParts): Targets {
 	const isEjected = ({ provider }: Target): boolean => traffic.get(provider)?.traffic.health.isEjected === true;
 	if (!targets.some(isEjected)) return targets;
-	const [preferred = targets[0], ...others] = targets.toSorted((left, right) => Number(isEjected(left)) - Number(isEjected(right)));
+	const [preferred = targets[0], ...others] = targets.toSorted(
+		(remaining, right) => Number(isEjected(remaining)) - Number(isEjected(right)),
+	);
 	const probed = targets.slice(0, targets.indexOf(preferred)).find(({ provider }) => traffic.get(provider)?.traffic.takesTurn());
 	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
 }

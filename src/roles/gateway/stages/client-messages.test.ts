@@ -72,11 +72,11 @@ const pairs = [
 	['chat', 'compat/gemini-2.5-flash', 'chat'],
 ] as const;
 
-type Told = 'sound' | 'zeros' | 'nothing';
+type Reported = 'sound' | 'zeros' | 'nothing';
 
-async function ask(caller: 'chat' | 'messages', model: string, { whole, events, ...wire }: Wire, told: Told, isStreaming: boolean) {
+async function ask(caller: 'chat' | 'messages', model: string, { whole, events, ...wire }: Wire, reported: Reported, isStreaming: boolean) {
 	const bench = new GatewayBench({ providers });
-	const usage = told === 'nothing' ? undefined : wire[told];
+	const usage = reported === 'nothing' ? undefined : wire[reported];
 	bench.respond = () => {
 		if (!isStreaming) return jsonResponse(200, JSON.stringify(whole(usage)));
 		const lines = events(usage).map((event) => `data: ${JSON.stringify(event)}\n\n`);
@@ -93,8 +93,8 @@ async function ask(caller: 'chat' | 'messages', model: string, { whole, events, 
 	const response = await bench.ask(caller === 'chat' ? chatPath : messagesPath, JSON.stringify(body));
 	const httpResponse = isStreaming ? await lastUsage(response) : (JSON.parse(textOf(response)) as JsonObject);
 	await bench.gateway.settled();
-	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
-	return { usage: isJsonObject(httpResponse?.usage) ? httpResponse.usage : {}, closed: row?.closed };
+	const [entry] = (await bench.ledger.list({ limit: 1 })).rows;
+	return { usage: isJsonObject(httpResponse?.usage) ? httpResponse.usage : {}, closed: entry?.closed };
 }
 
 /** Returns the last event that reports usage. */
@@ -113,13 +113,13 @@ describe.each(pairs)('%s to %s', (caller, model, spoken) => {
 		['zeros', true],
 		['nothing', false],
 		['nothing', true],
-	] as const)('%s, in a stream %s', async (told, isStreaming) => {
-		const { usage, closed } = await ask(caller, model, wires[spoken], told, isStreaming);
+	] as const)('%s, in a stream %s', async (reported, isStreaming) => {
+		const { usage, closed } = await ask(caller, model, wires[spoken], reported, isStreaming);
 		const names = caller === 'chat' ? (['prompt_tokens', 'completion_tokens'] as const) : (['input_tokens', 'output_tokens'] as const);
-		expect(closed?.isEstimated).toBe(told !== 'sound');
+		expect(closed?.isEstimated).toBe(reported !== 'sound');
 		// The reservation, for a model whose reasoning may have been hidden.
-		expect(told === 'sound' ? [34] : [1000, 1024]).toContain(closed?.usage.outputTokens);
-		expect(closed?.usage.inputTokens).toBeGreaterThan(told === 'sound' ? 11 : 0);
+		expect(reported === 'sound' ? [34] : [1000, 1024]).toContain(closed?.usage.outputTokens);
+		expect(closed?.usage.inputTokens).toBeGreaterThan(reported === 'sound' ? 11 : 0);
 		expect(names.map((name) => usage[name])).toEqual([closed?.usage.inputTokens, closed?.usage.outputTokens]);
 	});
 });

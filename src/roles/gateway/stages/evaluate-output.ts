@@ -31,15 +31,15 @@ export async function screenOutput(
 		return { ...response, body: new EventBody(await guardStream(body.source, inferenceRequest.format, guarded, recorder, guarding)) };
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
-	const told = readObject(body);
-	if (told === undefined) {
+	const reported = readObject(body);
+	if (reported === undefined) {
 		guarding.report(guarded, 'output', [], { unreadable: [{ role: 'assistant', type: 'body', path: [] }] });
 		if (guarding.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
 		return response;
 	}
 	// The text was evaluated as UTF-8, and would differ for a client that trusts another `charset`.
 	const headers = guarding.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
-	return evaluateNonStreaming(inferenceRequest, guarded.team, { ...response, headers }, Buffer.from(body), told, guarding);
+	return evaluateNonStreaming(inferenceRequest, guarded.team, { ...response, headers }, Buffer.from(body), reported, guarding);
 }
 
 async function guardStream(
@@ -70,12 +70,12 @@ async function evaluateNonStreaming(
 	team: string,
 	response: HttpResponse,
 	body: Buffer,
-	told: JsonObject,
+	reported: JsonObject,
 	guarding: Guarding,
 ): Promise<HttpResponse> {
 	const guarded = { requestId: request.id, team };
-	const isAmbiguous = repeatsMember(body.toString(), told);
-	const responseView = format.textViews.response(told);
+	const isAmbiguous = repeatsMember(body.toString(), reported);
+	const responseView = format.textViews.response(reported);
 	const view = isAmbiguous ? { ...responseView, unreadable: [ambiguous, ...responseView.unreadable] } : responseView;
 	if (!guarding.isEnforced) {
 		guarding.observe(guarded, 'output', view);
@@ -85,7 +85,7 @@ async function evaluateNonStreaming(
 	if (isAmbiguous) throw blocked('output', { policy: 'unreadable', category: ambiguous.type });
 	const changes = maskedTexts(view, screening);
 	if (changes.length === 0) return response;
-	return { ...response, body: spliceBody(body, maskEdits(body, told, changes)) };
+	return { ...response, body: spliceBody(body, maskEdits(body, reported, changes)) };
 }
 
 function readObject(body: Buffer | string): JsonObject | undefined {

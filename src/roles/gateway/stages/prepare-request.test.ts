@@ -15,7 +15,7 @@ import type { GatewaySettings } from '../gateway-settings.ts';
 const countPath = `${messagesPath}/count_tokens`;
 const bodyOf = (model: string, thread: unknown = { type: 'continue', previous_message_id: 'msg_1' }): string =>
 	JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], thread });
-const worstCase = { budgets: { ...testSettings.budgets, hold: 'worst_case' as const } };
+const worstCase = { budgets: { ...testSettings.budgets, reservation: 'worst_case' as const } };
 
 const cases: readonly (readonly [string, string, Partial<GatewaySettings>, boolean])[] = [
 	['claude-sonnet-4-5', 'nothing that must know the rest', {}, true],

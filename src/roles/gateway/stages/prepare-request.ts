@@ -4,7 +4,7 @@ import { UpstreamError } from '../../../core/upstream-error.ts';
 import { measureInput } from '../../../policy/budgets/estimate.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
-import type { ModelFacts } from '../../../wire/conversation/model-capabilities.ts';
+import type { ModelCapabilities } from '../../../wire/conversation/model-capabilities.ts';
 import type { ResponseContext } from '../../../wire/conversation/response.ts';
 import type { ResponseTranslation } from '../../../wire/conversation/translation.ts';
 import type { Dialect } from '../../../wire/dialects/dialect.ts';
@@ -67,16 +67,16 @@ export function passOn(inferenceRequest: InferenceRequest, target: Target, team:
 
 /** Properties of a target's model that affect the request. */
 interface ReadTarget extends Pick<PreparedRequest, 'target' | 'knownAs' | 'maxOutputTokens' | 'defaultCapTokens'> {
-	readonly said: ModelFacts;
+	readonly said: ModelCapabilities;
 }
 
 function readTarget(
 	inferenceRequest: InferenceRequest,
 	target: Target,
 	team: string,
-	{ modelFacts, defaultOutputCaps }: GatewayParts,
+	{ modelCapabilities, defaultOutputCaps }: GatewayParts,
 ): ReadTarget {
-	const said = modelFacts.of(target);
+	const said = modelCapabilities.of(target);
 	const knownAs = said.knownAs ?? target.model;
 	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
 	const hasCap = inferenceRequest.format.requestedOutput(inferenceRequest.body.members).capTokens !== undefined;
@@ -246,7 +246,7 @@ export function rejectThread(
 ): void {
 	const field = format.storedTurnsField(body.members);
 	if (field === undefined) return;
-	const isBounded = budgets.isEnabled && budgets.hold === 'worst_case';
+	const isBounded = budgets.isEnabled && budgets.reservation === 'worst_case';
 	if (isSameDialect(format.name, provider.protocol.wire) && guarding === undefined && !isBounded) return;
 	throw new Rejection('thread_unsupported_request', { param: field, details });
 }

@@ -40,7 +40,7 @@ describe('requests that are rejected before a provider receives them', () => {
 		const response = await bench.ask(path, body, headers);
 		expect(summaryOf(response)).toBe(expected);
 		expect(response.headers).toMatchObject({ 'content-type': 'application/json' });
-		expect(response.facts?.code).toBe(expected.slice(4));
+		expect(response.record?.code).toBe(expected.slice(4));
 		expect(errorOf(response)).toMatchObject({ type: 'error', request_id: 'req-1' });
 		expect(bench.sent).toHaveLength(0);
 		expect(bench.gateway.inFlightRequests()).toBe(0);
@@ -75,7 +75,11 @@ describe('requests that are rejected before a provider receives them', () => {
 			[chatPath, 405],
 		] as const) {
 			const response = await bench.ask(path, '', {}, { method: 'GET' });
-			expect([response.status, response.headers['x-ratelimit-remaining-requests'], response.facts?.team]).toEqual([status, '10', 'team-1']);
+			expect([response.status, response.headers['x-ratelimit-remaining-requests'], response.record?.team]).toEqual([
+				status,
+				'10',
+				'team-1',
+			]);
 		}
 	});
 
@@ -121,6 +125,6 @@ describe('a body that has already arrived', () => {
 		const bench = new GatewayBench({}, { work });
 		const half = '{"model":';
 		expect(summaryOf(await bench.ask(chatPath, there(half), {}, { announcedLength: half.length }))).toBe('400 body_not_json');
-		expect(work.bodySpace.heldBytes).toBe(0);
+		expect(work.bodySpace.reservedBytes).toBe(0);
 	});
 });

@@ -2,7 +2,7 @@ import { readAll, takeAll, tooLargeMessage, wrapStream } from '../../../core/byt
 import { atOnce, ownTurn, type Steps } from '../../../core/cooperative-task.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import type { BodyHold } from '../../../policy/overload/body-memory-budget.ts';
+import type { BodyMemoryReservation } from '../../../policy/overload/body-memory-budget.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
@@ -30,20 +30,20 @@ const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 
 /**
  * Reads and validates the body. Rejections based on header fields come before a byte is read.
- * @param hold reserves memory for the body. Nothing is counted by default.
+ * @param reservation reserves memory for the body. Nothing is counted by default.
  * @throws `Rejection` `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
 export function readInferenceRequest(
 	request: HttpRequest,
 	endpoint: Endpoint,
 	maxBodyBytes: number,
-	hold?: BodyHold,
+	reservation?: BodyMemoryReservation,
 ): InferenceRequest | Promise<InferenceRequest> {
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Rejection('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
-	const body = withRoom(request, hold);
+	const body = withBodyMemory(request, reservation);
 	const bytes = takeAll(body, maxBodyBytes);
 	if (bytes !== undefined && !isLargeBody(bytes.length)) return toInferenceRequest(request, endpoint, parseBody(bytes, placedMembers));
 	return awaitInferenceRequest(request, endpoint, bytes ?? readAll(body, maxBodyBytes, request.announcedLength));
@@ -70,16 +70,16 @@ function toInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: Json
 }
 
 /** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Rejection` `overloaded` */
-function withRoom({ body, announcedLength }: HttpRequest, hold: BodyHold | undefined): ByteStream {
-	if (hold === undefined) return body;
+function withBodyMemory({ body, announcedLength }: HttpRequest, reservation: BodyMemoryReservation | undefined): ByteStream {
+	if (reservation === undefined) return body;
 	if (announcedLength !== undefined) {
-		hold.grow(announcedLength);
+		reservation.grow(announcedLength);
 		return body;
 	}
 	return wrapStream(body, (sink, flow) => ({
 		write(chunk) {
 			try {
-				hold.grow(chunk.length);
+				reservation.grow(chunk.length);
 			} catch (cause) {
 				flow.cancel();
 				sink.fail(cause);

@@ -38,7 +38,7 @@ describe('the provider’s response', () => {
 			'x-gateway-upstream-request-id': 'up-1',
 			'server-timing': 'gateway;dur=0.0, upstream;dur=345.0',
 		});
-		expect(response.facts).toMatchObject({
+		expect(response.record).toMatchObject({
 			clientId: 'client-1',
 			team: 'team-1',
 			provider: 'provider_b',
@@ -75,7 +75,7 @@ describe('the provider’s response', () => {
 	])('%i becomes 502 with the provider’s body', async (status, code, shouldRetry) => {
 		for (const path of [chatPath, messagesPath]) {
 			const response = await answered(status, '{"error":{"message":"m"}}', { 'retry-after': '7' }, path);
-			expect([response.status, textOf(response), response.facts?.code]).toEqual([502, '{"error":{"message":"m"}}', code]);
+			expect([response.status, textOf(response), response.record?.code]).toEqual([502, '{"error":{"message":"m"}}', code]);
 			expect(response.headers).toMatchObject({ 'x-gateway-upstream-status': String(status), 'retry-after': '7' });
 			expect(response.headers['x-should-retry']).toBe(shouldRetry);
 			const empty = await answered(status, '', {}, path);

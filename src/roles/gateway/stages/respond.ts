@@ -47,7 +47,7 @@ export function respond(
 		};
 		if (!(permit instanceof BilledPermit)) throw new Error('a stream is billed');
 		const relay = new StreamRelay(body, inferenceRequest, permit, scope, relayParts, isEncoded(response.headers));
-		return { status: response.status, headers, body: new EventBody(relay), facts: scope.recorder.facts };
+		return { status: response.status, headers, body: new EventBody(relay), record: scope.recorder.record };
 	}
 	if (response.status >= 400) {
 		const code = upstreamErrorOf(providerResponse.status);
@@ -55,9 +55,9 @@ export function respond(
 		scope.end(upstreamError(shown.status, code));
 		return shown;
 	}
-	permit.meterResponse(body, providerResponse.told);
+	permit.meterResponse(body, providerResponse.reported);
 	const shown = isError(body) ? scrubSecrets(body, inferenceRequest.provider.secrets) : body;
-	return { status: response.status, headers, body: responseBody(inferenceRequest, permit, shown, headers), facts: scope.recorder.facts };
+	return { status: response.status, headers, body: responseBody(inferenceRequest, permit, shown, headers), record: scope.recorder.record };
 }
 
 /** Begins with a letter that is rare in JSON. Quotes are common, and the native search stops at each. */
@@ -77,10 +77,10 @@ function isError(body: Buffer): boolean {
 function responseBody({ translated }: PreparedRequest, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
 	if (translated === undefined) return body;
 	const { translation, inferenceRequest } = translated;
-	const told = readObject(body);
-	if (told === undefined) throw new UpstreamError('provider_response_invalid');
-	const answered = translation.translateResponse(told, { ...inferenceRequest, charged: () => permit.answered });
-	addWarnings(headers, translation.responseWarnings?.(told) ?? []);
+	const reported = readObject(body);
+	if (reported === undefined) throw new UpstreamError('provider_response_invalid');
+	const answered = translation.translateResponse(reported, { ...inferenceRequest, charged: () => permit.answered });
+	addWarnings(headers, translation.responseWarnings?.(reported) ?? []);
 	return JSON.stringify(answered);
 }
 
@@ -88,8 +88,8 @@ function readObject(body: Buffer): JsonObject | undefined {
 	try {
 		const value = parseExactly(body.toString());
 		// Google's servers wrap errors in a list of one.
-		const told: unknown = Array.isArray(value) ? value[0] : value;
-		return isJsonObject(told) ? told : undefined;
+		const reported: unknown = Array.isArray(value) ? value[0] : value;
+		return isJsonObject(reported) ? reported : undefined;
 	} catch {
 		return undefined;
 	}
@@ -114,12 +114,12 @@ function renderError(
 	}
 	// A compressed body cannot be searched for the key, so it is not sent.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
-		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: scope.recorder.facts };
+		return { status, headers, body: scrubSecrets(body, provider.secrets), record: scope.recorder.record };
 	}
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	const failure = describeFailure(new UpstreamError(code ?? 'provider_response_invalid'), inferenceRequest.request.id);
-	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: scope.recorder.facts };
+	return { status, headers, body: renderGatewayError({ ...failure, status }), record: scope.recorder.record };
 }
 
 function translateError(
@@ -135,7 +135,7 @@ function translateError(
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
-	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: scope.recorder.facts };
+	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), record: scope.recorder.record };
 }
 
 /** Maximum length of a plain-text error message. */

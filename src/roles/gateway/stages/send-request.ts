@@ -8,10 +8,10 @@ import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-body.ts';
 import type { Protocol } from '../../../wire/providers/protocol.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
-import { type ReportedUsage, readTold } from '../../../wire/usage/usage-meter.ts';
+import { type ReportedUsage, readReportedUsage } from '../../../wire/usage/usage-meter.ts';
 import type { GatewayParts } from '../gateway-deps.ts';
 import type { BodyEdits, Permit } from '../request-scope/permit.ts';
-import type { Held, RequestScope } from '../request-scope/request-scope.ts';
+import type { RequestScope, Resource } from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 
 /** Response of the provider: complete, or a stream that has just begun. */
@@ -21,7 +21,7 @@ export interface ProviderResponse {
 	readonly status: number;
 	readonly body: Buffer | ByteStream;
 	/** Parsed success that is complete and uncompressed; otherwise undefined. */
-	readonly told: ReportedUsage | undefined;
+	readonly reported: ReportedUsage | undefined;
 	/** Time from sending the request to the complete response, or to a stream's head. Undefined if no provider was involved. */
 	readonly upstreamMs: number | undefined;
 }
@@ -45,7 +45,7 @@ export function sendRequest(
 	{ ports, guarding }: GatewayParts,
 ): Promise<ProviderResponse | UpstreamError> {
 	const { request, provider, target, translated, endpoint } = inferenceRequest;
-	let sending: Held | undefined;
+	let sending: Resource | undefined;
 	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
 		method: 'POST',
@@ -58,14 +58,14 @@ export function sendRequest(
 		onSent: () => permit.markSent(),
 		onClientGone: (listener) => {
 			sending = { abort: listener, release: () => listener() };
-			scope.hold(sending);
+			scope.attach(sending);
 		},
 	};
 	const providerResponseOf = (response: UpstreamResponse, body: ProviderResponse['body']): ProviderResponse => ({
 		response,
 		status: meaningOf(response.status, body, provider.protocol),
 		body,
-		told: readSuccess(response, body, inferenceRequest),
+		reported: readSuccess(response, body, inferenceRequest),
 		upstreamMs: ports.clock.monotonicMs() - sentMs,
 	});
 	const readResponse = (response: UpstreamResponse): ProviderResponse | Promise<ProviderResponse | UpstreamError> | UpstreamError => {
@@ -121,8 +121,8 @@ function readSuccess(
 	{ providerFormat }: PreparedRequest,
 ): ReportedUsage | undefined {
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
-	const told = readTold(body, providerFormat.usage);
-	if (told.isObject) return told;
+	const reported = readReportedUsage(body, providerFormat.usage);
+	if (reported.isObject) return reported;
 	throw new UpstreamError('provider_response_invalid', { message: 'The provider returned 200 with a body that is not a JSON object' });
 }
 
@@ -131,7 +131,7 @@ export function estimatedResponse({ format, body, knownAs }: PreparedRequest, es
 	const { writtenTokens } = measureInput(body, format.inputContent(body.members), knownAs);
 	const bytes = Buffer.from(JSON.stringify(estimate.respond(writtenTokens)));
 	const response = { status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([]) };
-	return { response, status: 200, body: bytes, told: undefined, upstreamMs: undefined };
+	return { response, status: 200, body: bytes, reported: undefined, upstreamMs: undefined };
 }
 
 /**

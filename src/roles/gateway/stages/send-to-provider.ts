@@ -5,7 +5,7 @@ import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retries.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-deps.ts';
-import { type AttemptLimits, timeoutsLeft } from '../provider-timeouts.ts';
+import { type AttemptLimits, remainingTimeouts } from '../provider-timeouts.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { estimatedResponse, isSpendStop, type ProviderResponse, sendRequest } from './send-request.ts';
@@ -70,8 +70,8 @@ function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: RequestS
 	return Promise.resolve(slot).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
 		const nowMs = clock.monotonicMs();
-		const left = timeoutsLeft(limits, scope, cameMs, nowMs);
-		return left instanceof UpstreamError ? left : sendRequest(prepared, permit, scope, left, nowMs, parts);
+		const remaining = remainingTimeouts(limits, scope, cameMs, nowMs);
+		return remaining instanceof UpstreamError ? remaining : sendRequest(prepared, permit, scope, remaining, nowMs, parts);
 	});
 }
 

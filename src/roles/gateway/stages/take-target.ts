@@ -103,15 +103,15 @@ export async function admitFreeRequest(
 		dailyTokens: null,
 		budgets: [],
 	};
-	const row = { id, team: `:${counter}:${team.id}` };
+	const entry = { id, team: `:${counter}:${team.id}` };
 	const usual = parts.work.usual.of(team.id, target.model);
 	try {
-		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, scope.recorder, parts);
+		await takeLimits(entry, { terms, reservations: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, scope.recorder, parts);
 	} finally {
 		// The response reports the team's own limits.
 		scope.recorder.limitHeaders = undefined;
 	}
-	const permit = new FreePermit({ id, team: team.id, counter: row.team }, scope, parts);
+	const permit = new FreePermit({ id, team: team.id, counter: entry.team }, scope, parts);
 	await noteLimits(scope.recorder, parts);
 	return permit;
 }

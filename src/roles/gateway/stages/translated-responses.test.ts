@@ -36,7 +36,7 @@ describe.each(['chat', 'messages'] as const)('Gemini’s errors for a client of 
 		const response = await ask(bench, caller, 'gemini-3-pro');
 		expect([
 			response.status,
-			response.facts?.code,
+			response.record?.code,
 			response.headers['x-should-retry'],
 			response.headers['x-gateway-upstream-status'],
 		]).toEqual([502, 'provider_key_rejected', 'false', '400']);
@@ -73,7 +73,7 @@ describe.each([
 
 	test.each([500, 502, 503, 504, 520, 529])('of status %i is 502 with the provider’s text', async (status) => {
 		const response = await failing(status, 'Told by the vendor');
-		expect([response.status, response.facts?.code, response.headers['x-gateway-upstream-status']]).toEqual([
+		expect([response.status, response.record?.code, response.headers['x-gateway-upstream-status']]).toEqual([
 			502,
 			'provider_failed',
 			String(status),
@@ -96,10 +96,10 @@ describe.each([
 		['application/json', { message: 'Said by a proxy' }],
 		['application/json', { error: { detail: 'Said by a proxy' } }],
 		['text/plain; charset=utf-8', 'Said by a proxy\n'],
-	])('keeps the message of a server in front of it as %s %j', async (mediaType, told) => {
+	])('keeps the message of a server in front of it as %s %j', async (mediaType, reported) => {
 		for (const status of [401, 429, 503]) {
 			const bench = new GatewayBench();
-			const body = typeof told === 'string' ? told : JSON.stringify(told);
+			const body = typeof reported === 'string' ? reported : JSON.stringify(reported);
 			bench.respond = () => ({ ...jsonResponse(status, body), headers: { 'content-type': mediaType } });
 			expect(errorOf(await ask(bench, caller, model)).error).toMatchObject({ message: 'Said by a proxy' });
 		}
@@ -192,7 +192,7 @@ test('a cap for a budget is written where Gemini reads it', async () => {
 			isEnabled: true,
 			warningThresholdPercent: 80,
 			hardLimitPercent: 100,
-			hold: 'worst_case',
+			reservation: 'worst_case',
 			onStreamOver: 'extend',
 			unknownPrice: 'allow',
 			defaultRate: { inputUsd: '10.00', outputUsd: '50.00' },

@@ -77,9 +77,9 @@ test('events without their label end the stream like those with it', async () =>
 		/"usage":\{"prompt_tokens":1.*\n\ndata: \[DONE\]\n\n$/,
 	);
 	const failed = [...messageEvents.slice(0, 3), { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }];
-	const told = await readEvents('chat', 'claude-opus-4-8', unlabelled(failed));
-	expect(told.match(/"error"/g)).toHaveLength(1);
-	expect(told).not.toContain('[DONE]');
+	const reported = await readEvents('chat', 'claude-opus-4-8', unlabelled(failed));
+	expect(reported.match(/"error"/g)).toHaveLength(1);
+	expect(reported).not.toContain('[DONE]');
 });
 
 test('an error next to choices is reported once', async () => {
@@ -87,9 +87,9 @@ test('an error next to choices is reported once', async () => {
 		{ id: 'x', choices: [{ index: 0, delta: { content: 'Hi' } }] },
 		{ id: 'x', choices: [{ index: 0, delta: {} }], error: { code: 502, message: 'Gone' } },
 	];
-	const told = await readEvents('messages', 'gpt-5', unlabelled(chunks));
-	expect(told.match(/event: error/g)).toHaveLength(1);
-	expect(told).not.toContain('message_stop');
+	const reported = await readEvents('messages', 'gpt-5', unlabelled(chunks));
+	expect(reported.match(/event: error/g)).toHaveLength(1);
+	expect(reported).not.toContain('message_stop');
 });
 
 describe.each(pairs)('%s to %s', (caller, model, vendors) => {

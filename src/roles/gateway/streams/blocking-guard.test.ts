@@ -37,7 +37,7 @@ function eventsOf(kind: Kind, pieces: readonly string[], lineEnd = '\n'): string
 			`data: [DONE]${lineEnd}${lineEnd}`,
 		];
 	}
-	const event = (told: { type: string } & Record<string, unknown>): string => `event: ${told.type}${lineEnd}${data(told)}`;
+	const event = (reported: { type: string } & Record<string, unknown>): string => `event: ${reported.type}${lineEnd}${data(reported)}`;
 	const isText = kind === 'messages text';
 	const block = isText ? { type: 'text', text: '' } : { type: 'tool_use', id: 't', name: 'f', input: {} };
 	const delta = (piece: string): object =>
@@ -236,15 +236,15 @@ describe('a stream under enforcement', () => {
 			readStream(await bench.ask('/v1/chat/completions', body));
 			upstream.write(': darkfish\n\ndata: [DONE]\n\n');
 			upstream.sink?.end();
-			const told = () =>
+			const reported = () =>
 				bench.log.lines.flatMap(({ event, fields }) =>
 					event.startsWith('guardrail') ? [[event, fields['category'] ?? fields['types']]] : [],
 				);
 			await until(() => {
 				bench.clock.advance(5);
-				return told().length > 0;
+				return reported().length > 0;
 			}, 'an assessment');
-			expect(told()).toEqual([isCompressed ? ['guardrails not evaluated', ['body']] : ['guardrail assessment', 'listed']]);
+			expect(reported()).toEqual([isCompressed ? ['guardrails not evaluated', ['body']] : ['guardrail assessment', 'listed']]);
 		}
 	});
 
@@ -351,10 +351,10 @@ describe('a stream under enforcement', () => {
 			expect(reader.text).toBe(sent);
 		}
 		upstream.sink?.end();
-		const told = bench.log.lines
+		const reported = bench.log.lines
 			.filter(({ event }) => event === 'guardrail assessment')
 			.map(({ fields }) => `${String(fields['policy'])} ${String(fields['action'])}`);
-		expect(told.toSorted()).toEqual(['pii NONE', 'topics NONE', 'words NONE']);
+		expect(reported.toSorted()).toEqual(['pii NONE', 'topics NONE', 'words NONE']);
 	});
 
 	it('a sentence with a match is not delivered, and those before it are, however it is split', async () => {
@@ -425,8 +425,8 @@ describe('a stream under enforcement', () => {
 				bench.clock.advance(5);
 				await new Promise((resolve) => setImmediate(resolve));
 			}
-			const told = bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields['category']);
-			expect([leave, told]).toEqual([leave, ['listed']]);
+			const reported = bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields['category']);
+			expect([leave, reported]).toEqual([leave, ['listed']]);
 		}
 	});
 });

@@ -2,7 +2,7 @@ import { OwnPages } from '../../../core/byte-pieces.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
-import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/segments/buffered-segment.ts';
+import type { BufferedSegment, ThreadPiece } from '../../../policy/guardrails/segments/buffered-segment.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
@@ -18,19 +18,19 @@ import { ambiguous, unparsed, viewEvent, viewOtherFields } from './view-event.ts
 export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
 
 /** A piece of text in a buffered event, with its position in the joined text. */
-interface HeldPiece {
+interface BufferedPiece {
 	readonly viewed: StreamingText;
 	readonly piece: ThreadPiece;
 }
 
-interface HeldEvent {
+interface BufferedEvent {
 	readonly event: StreamEvent;
-	readonly pieces: readonly HeldPiece[];
+	readonly pieces: readonly BufferedPiece[];
 }
 
-const noPieces: readonly HeldPiece[] = [];
+const noPieces: readonly BufferedPiece[] = [];
 /** Buffer limit; a stream that exceeds it is blocked. */
-const maxHeldBytes = 8 * 1024 * 1024;
+const maxBufferedBytes = 8 * 1024 * 1024;
 
 /**
  * Buffers a stream's events until none of their text can belong to a blocked or masked match. Events are released complete and in order,
@@ -44,12 +44,12 @@ export class BlockingGuard implements EventSource, EventSink {
 	readonly #guardrails: Guardrails;
 	readonly #recorder: Pick<RequestRecorder, 'report'>;
 	/** Joined texts by thread name, or by block for a text without one. */
-	readonly #threads = new Map<string, HeldThread>();
+	readonly #threads = new Map<string, BufferedSegment>();
 	/** Findings of ended texts. */
 	readonly #findings: Finding[] = [];
 	readonly #unreadable: Unreadable[] = [];
-	readonly #held: HeldEvent[] = [];
-	#heldBytes = 0;
+	readonly #buffered: BufferedEvent[] = [];
+	#bufferedBytes = 0;
 	readonly #pages = new OwnPages();
 	#sink: EventSink | undefined;
 	#isOver = false;
@@ -84,8 +84,8 @@ export class BlockingGuard implements EventSource, EventSink {
 
 	write(batch: EventBatch): boolean {
 		if (this.#isOver) return true;
-		for (const event of batch.events) this.#hold(event);
-		if (this.#heldBytes > maxHeldBytes) this.#blockUnread();
+		for (const event of batch.events) this.#buffer(event);
+		if (this.#bufferedBytes > maxBufferedBytes) this.#blockUnread();
 		return this.#isOver || this.#release();
 	}
 
@@ -110,15 +110,15 @@ export class BlockingGuard implements EventSource, EventSink {
 		this.#sink?.fail(cause);
 	}
 
-	#hold(event: StreamEvent): void {
+	#buffer(event: StreamEvent): void {
 		if (this.#isOver) return;
 		event.keepIn(this.#pages);
 		const view = viewEvent(event, this.#format);
 		const pieces = view?.texts.map((viewed) => ({ viewed, piece: this.#push(viewed) })) ?? noPieces;
 		if (view !== undefined) this.#endThreads(view);
 		this.#readOtherFields(event);
-		this.#held.push({ event, pieces });
-		this.#heldBytes += event.bytes.length;
+		this.#buffered.push({ event, pieces });
+		this.#bufferedBytes += event.bytes.length;
 		this.#blockIfTripped();
 	}
 
@@ -127,7 +127,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		const { texts, hasUnknown } = viewOtherFields(event);
 		if (hasUnknown) this.#reject([unparsed]);
 		for (const text of texts) {
-			const thread = this.#guardrails.holdThread(false, this.#inferenceRequest.team);
+			const thread = this.#guardrails.bufferSegment(false, this.#inferenceRequest.team);
 			thread.push('', text);
 			thread.end();
 			const { findings } = thread;
@@ -141,7 +141,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		const key = `${name === '' ? block : name} ${isJson}`;
 		let thread = this.#threads.get(key);
 		if (thread === undefined) {
-			thread = this.#guardrails.holdThread(isJson, this.#inferenceRequest.team);
+			thread = this.#guardrails.bufferSegment(isJson, this.#inferenceRequest.team);
 			this.#threads.set(key, thread);
 		}
 		return thread.push(block, text);
@@ -169,7 +169,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		}
 	}
 
-	#endThread(key: string, thread: HeldThread): void {
+	#endThread(key: string, thread: BufferedSegment): void {
 		thread.end();
 		if (thread.isBlocked) return;
 		this.#threads.delete(key);
@@ -179,13 +179,13 @@ export class BlockingGuard implements EventSource, EventSink {
 	/** @returns true if more can be written. */
 	#release(): boolean {
 		const leaving: StreamEvent[] = [];
-		for (const { event, pieces } of this.#held) {
+		for (const { event, pieces } of this.#buffered) {
 			if (!pieces.every(({ piece }) => piece.thread.mayLeave(piece))) break;
 			leaving.push(pieces.length === 0 ? event : shown(event, pieces));
-			this.#heldBytes -= event.bytes.length;
+			this.#bufferedBytes -= event.bytes.length;
 		}
 		if (leaving.length === 0) return true;
-		this.#held.splice(0, leaving.length);
+		this.#buffered.splice(0, leaving.length);
 		return this.#sink?.write(EventBatch.ofEvents(leaving)) ?? true;
 	}
 
@@ -206,7 +206,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	#block(finding: Pick<Finding, 'category'> & { readonly policy: string }): void {
 		if (this.#isOver) return;
 		this.#finish();
-		this.#held.length = 0;
+		this.#buffered.length = 0;
 		const rejection = blocked('output', finding);
 		const sink = this.#sink;
 		sink?.write(errorEvent(this.#format, describeFailure(rejection, this.#inferenceRequest.requestId)));
@@ -225,7 +225,7 @@ export class BlockingGuard implements EventSource, EventSink {
 }
 
 /** Returns the event with masked text replaced; the same object if there is none. */
-function shown(event: StreamEvent, pieces: readonly HeldPiece[]): StreamEvent {
+function shown(event: StreamEvent, pieces: readonly BufferedPiece[]): StreamEvent {
 	const changes: (readonly [ViewedText, string])[] = [];
 	for (const { viewed, piece } of pieces) {
 		const text = piece.thread.shown(piece);

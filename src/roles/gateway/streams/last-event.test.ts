@@ -52,9 +52,9 @@ async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsa
 	const { reader } = readStream(await bench.ask(callers[caller], bodyOf(models[kind], isUsageRequested && caller === 'chat')));
 	for (let turn = 0; turn < 100 && reader.ending === 'open'; turn++) await settle();
 	await bench.gateway.settled();
-	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
-	const { outcome, usage, isEstimated, costNanoUsd } = row?.closed ?? {};
-	return { ending: reader.ending, text: reader.text, booked: { outcome, usage, isEstimated, costNanoUsd } };
+	const [entry] = (await bench.ledger.list({ limit: 1 })).rows;
+	const { outcome, usage, isEstimated, costNanoUsd } = entry?.closed ?? {};
+	return { ending: reader.ending, text: reader.text, settled: { outcome, usage, isEstimated, costNanoUsd } };
 }
 
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
@@ -90,7 +90,7 @@ describe.each(consumers)('%s', (_name, consumer) => {
 			for (const isUsageRequested of [true, false]) {
 				const requested = { ...consumer, caller, kind, isUsageRequested };
 				const whole = await passed([bytes], requested);
-				expect([whole.ending, whole.booked.outcome]).toEqual(['ended', 'complete']);
+				expect([whole.ending, whole.settled.outcome]).toEqual(['ended', 'complete']);
 				const cuttings = fc.sample(fc.array(fc.nat(bytes.length), { maxLength: 20 }), { numRuns: 2, seed });
 				for (const cuts of [[], ...cuttings]) {
 					for (const ending of ['', '\n', '\r\n']) {
@@ -132,8 +132,8 @@ describe.each([
 			else if (way === 'fail') upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 			else flow.cancel();
 			await bench.gateway.settled();
-			const [row] = (await bench.ledger.list({ limit: 1 })).rows;
-			const { usage, isEstimated } = row?.closed ?? {};
+			const [entry] = (await bench.ledger.list({ limit: 1 })).rows;
+			const { usage, isEstimated } = entry?.closed ?? {};
 			expect([usage?.inputTokens, usage?.outputTokens, isEstimated]).toEqual([11, 22, false]);
 			if (kind === 'anthropic' && way !== 'leave') {
 				expect(reader.text).toMatch(/\n\n(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{[^\n]*\n\n$/);
@@ -146,9 +146,9 @@ test('half an event is not relayed, and its content is ignored', async () => {
 	const requested: ModerationContext = { caller: 'chat', kind: 'openai', settings: {}, isUsageRequested: true, hasEngine: false };
 	const event = 'data: {"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
 	const half = 'data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usa';
-	const { text, booked } = await passed([Buffer.from(event + half)], requested);
+	const { text, settled } = await passed([Buffer.from(event + half)], requested);
 	expect(text.startsWith(`${event}data: {"error":{`)).toBe(true);
-	expect(booked.outcome).toBe('broken');
+	expect(settled.outcome).toBe('broken');
 	const finished = event.replace('null', '"stop"');
 	expect((await passed([Buffer.from(`${finished}data: [DO`)], requested)).text).toBe(finished);
 });

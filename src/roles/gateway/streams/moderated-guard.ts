@@ -19,7 +19,7 @@ const longestPieceCharacters = 1000;
 /** Overlap with the previous piece, so that a match across two pieces is found. */
 const repeatedCharacters = 200;
 /** Buffer limit, at which the provider is paused during an evaluation. */
-const mostHeldBytes = 256 * 1024;
+const maxBufferedBytes = 256 * 1024;
 
 const sentenceEnd = /[.!?。！？\n]["')\]]?\s*$/;
 
@@ -48,8 +48,8 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #goneListeners: (() => void)[] = [];
 	/** Findings of the built-in guardrails. */
 	#screening: { readonly trips: readonly Trip[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
-	#held: StreamEvent[] = [];
-	#heldBytes = 0;
+	#buffered: StreamEvent[] = [];
+	#bufferedBytes = 0;
 	readonly #pages = new OwnPages();
 	#unjudgedCharacters = 0;
 	#endsSentence = false;
@@ -99,7 +99,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	resume(): void {
 		this.#mayWrite = true;
-		if (this.#heldBytes < mostHeldBytes) this.#flow?.resume();
+		if (this.#bufferedBytes < maxBufferedBytes) this.#flow?.resume();
 	}
 
 	cancel(): void {
@@ -112,10 +112,10 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		if (this.#isOver) return true;
 		for (const event of batch.events) {
 			if (isComment(event)) this.#mayWrite = this.#sink?.write(heartbeatEvent) ?? true;
-			else this.#hold(event);
+			else this.#buffer(event);
 		}
 		this.#judgeWhenDue();
-		return this.#mayWrite && this.#heldBytes < mostHeldBytes;
+		return this.#mayWrite && this.#bufferedBytes < maxBufferedBytes;
 	}
 
 	/** The built-in guardrails block such bytes. */
@@ -135,10 +135,10 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		this.#judgeWhenDue();
 	}
 
-	#hold(event: StreamEvent): void {
+	#buffer(event: StreamEvent): void {
 		event.keepIn(this.#pages);
-		this.#held.push(event);
-		this.#heldBytes += event.bytes.length;
+		this.#buffered.push(event);
+		this.#bufferedBytes += event.bytes.length;
 		const members = event.json();
 		const texts = members === undefined ? [] : this.#format.textViews.event(members).texts;
 		for (const { thread, block: name, isJson, text } of texts) this.#await(`${thread === '' ? name : thread} ${isJson}`, text);
@@ -163,12 +163,12 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	#judgeWhenDue(): void {
 		if (this.#isJudging || this.#isOver) return;
 		if (this.#unjudgedCharacters === 0) {
-			this.#pass(this.#held);
+			this.#pass(this.#buffered);
 			return;
 		}
 		const isLong = this.#unjudgedCharacters >= longestPieceCharacters;
 		const isPiece = isLong || (this.#endsSentence && this.#unjudgedCharacters >= pieceCharacters);
-		if (isPiece || this.#ending !== undefined || this.#heldBytes >= mostHeldBytes) this.#judge().catch(this.#failed);
+		if (isPiece || this.#ending !== undefined || this.#bufferedBytes >= maxBufferedBytes) this.#judge().catch(this.#failed);
 	}
 
 	/** Evaluates the current piece. Text that arrives meanwhile forms the next pieces. */
@@ -182,8 +182,8 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 			block.before = text.slice(-repeatedCharacters);
 			block.unjudged = '';
 		}
-		const events = this.#held;
-		this.#held = [];
+		const events = this.#buffered;
+		this.#buffered = [];
 		this.#unjudgedCharacters = 0;
 		const { engines } = this.#guarding;
 		const trips = await engines.evaluate(engines.stopping(this.#inferenceRequest.team), texts, 'output', {
@@ -204,14 +204,14 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	/** @param events that were evaluated, or contain no text. */
 	#pass(events: readonly StreamEvent[]): void {
-		if (events === this.#held) this.#held = [];
+		if (events === this.#buffered) this.#buffered = [];
 		if (events.length > 0) {
 			const batch = EventBatch.ofEvents(events);
-			this.#heldBytes -= batch.bytes.length;
+			this.#bufferedBytes -= batch.bytes.length;
 			this.#mayWrite = this.#sink?.write(batch) ?? true;
 			if (this.#mayWrite) this.#flow?.resume();
 		}
-		if (this.#ending === undefined || this.#held.length > 0 || this.#isOver) return;
+		if (this.#ending === undefined || this.#buffered.length > 0 || this.#isOver) return;
 		this.#finish();
 		if ('cause' in this.#ending) this.#sink?.fail(this.#ending.cause);
 		else this.#sink?.end();

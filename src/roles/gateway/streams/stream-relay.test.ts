@@ -57,7 +57,7 @@ async function pass({ response }: Recording, path: string, body: string, pieces:
 	if (response.sse === undefined || httpResponse.status !== 200) return { response: httpResponse, text: textOf(httpResponse) };
 	const { reader } = readStream(httpResponse);
 	while (reader.ending === 'open') await settle();
-	expect([reader.ending, httpResponse.facts?.code, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([
+	expect([reader.ending, httpResponse.record?.code, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([
 		'ended',
 		undefined,
 		0,
@@ -102,7 +102,7 @@ describe('StreamRelay', () => {
 				'x-accel-buffering': 'no',
 				'x-gateway-provider': 'provider_b',
 			},
-			facts: { isStreaming: true, upstreamStatus: 200 },
+			record: { isStreaming: true, upstreamStatus: 200 },
 		});
 		expect(reader.text).toBe('');
 	});
@@ -131,7 +131,7 @@ describe('StreamRelay', () => {
 			upstream.sink?.fail(new UpstreamError('provider_idle_timeout'));
 			expect(reader.text.startsWith(event + broken)).toBe(true);
 			expect(reader.text).toMatch(/"code":"provider_idle_timeout".*\n\n$/);
-			expect([reader.ending, response.facts?.code, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([
+			expect([reader.ending, response.record?.code, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([
 				'ended',
 				'provider_idle_timeout',
 				0,
@@ -154,7 +154,7 @@ describe('StreamRelay', () => {
 		const { upstream, reader, response } = await begin({ path, body });
 		upstream.write(event + last);
 		upstream.sink?.fail(new UpstreamError('provider_disconnected'));
-		expect([reader.text, reader.ending, response.facts?.code]).toEqual([event + last, 'ended', undefined]);
+		expect([reader.text, reader.ending, response.record?.code]).toEqual([event + last, 'ended', undefined]);
 	});
 
 	it('treats chat completions without `[DONE]` as complete if they have a finish reason', async () => {
@@ -172,7 +172,7 @@ describe('StreamRelay', () => {
 		const { upstream, reader, response } = await begin(inferenceRequest);
 		upstream.write(error);
 		upstream.sink?.end();
-		expect([reader.text, reader.ending, response.facts?.code]).toEqual([error, 'ended', 'provider_failed']);
+		expect([reader.text, reader.ending, response.record?.code]).toEqual([error, 'ended', 'provider_failed']);
 	});
 
 	it('inserts comments into silence, before the first event too, and only between events', async () => {
@@ -216,7 +216,7 @@ describe('StreamRelay', () => {
 			upstream.write(requests.chat.event);
 			if (tells !== 'flow') leave?.();
 			if (tells !== 'request') flow.cancel();
-			expect([upstream.isCancelled, response.facts?.code, bench.gateway.inFlightRequests(), bench.clock.pending]).toEqual([
+			expect([upstream.isCancelled, response.record?.code, bench.gateway.inFlightRequests(), bench.clock.pending]).toEqual([
 				true,
 				'client_closed',
 				0,
@@ -230,7 +230,7 @@ describe('StreamRelay', () => {
 		const { upstream, flow, response } = await begin(requests.chat);
 		upstream.write(requests.chat.last);
 		flow.cancel();
-		expect(response.facts?.code).toBeUndefined();
+		expect(response.record?.code).toBeUndefined();
 	});
 
 	it.each(formats)('ends with a valid event when the process shuts down: $path', async ({ path, body, event, broken }) => {
@@ -240,7 +240,7 @@ describe('StreamRelay', () => {
 		bench.gateway.endInFlightRequests();
 		expect(reader.text.startsWith(event + broken)).toBe(true);
 		expect(reader.text).toContain('"type":"overloaded_error"');
-		expect([reader.ending, upstream.isCancelled, response.facts?.code, bench.gateway.inFlightRequests()]).toEqual([
+		expect([reader.ending, upstream.isCancelled, response.record?.code, bench.gateway.inFlightRequests()]).toEqual([
 			'ended',
 			true,
 			'draining',
@@ -271,7 +271,7 @@ describe('StreamRelay', () => {
 		bench.clock.advance(60_000);
 		expect([reader.text.length, response.headers['content-encoding']]).toEqual([3, 'gzip']);
 		upstream.sink?.fail(new UpstreamError('provider_disconnected'));
-		expect([reader.ending, response.facts?.code, bench.gateway.inFlightRequests()]).toEqual(['failed', 'provider_disconnected', 0]);
+		expect([reader.ending, response.record?.code, bench.gateway.inFlightRequests()]).toEqual(['failed', 'provider_disconnected', 0]);
 	});
 
 	it('does not buffer an endless event', async () => {
@@ -292,7 +292,7 @@ describe('StreamRelay', () => {
 			const body = new HandStream();
 			bench.respond = () => ({ status, headers: { 'content-type': type }, body });
 			const response = await bench.ask(requests.chat.path, requests.chat.body);
-			expect([response.status, response.facts?.code, body.isCancelled]).toEqual([502, 'provider_response_invalid', true]);
+			expect([response.status, response.record?.code, body.isCancelled]).toEqual([502, 'provider_response_invalid', true]);
 		}
 	});
 

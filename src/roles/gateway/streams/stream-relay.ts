@@ -14,7 +14,14 @@ import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { BilledPermit } from '../request-scope/billed-permit.ts';
-import { type AbortReason, completed, failed, type Held, type RequestScope, type ScopeOutcome } from '../request-scope/request-scope.ts';
+import {
+	type AbortReason,
+	completed,
+	failed,
+	type RequestScope,
+	type Resource,
+	type ScopeOutcome,
+} from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from '../stages/prepare-request.ts';
 import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
@@ -29,7 +36,7 @@ export interface RelayParts {
 }
 
 /** Buffer limit of an event. A longer one is relayed in chunks; from then on, no event can be inserted. */
-const maxHeldBytes = 4 * 1024 * 1024;
+const maxBufferedBytes = 4 * 1024 * 1024;
 
 const emptySink: EventSink = { write: () => false, writeOpaque: () => false, end: () => undefined, fail: () => undefined };
 
@@ -44,7 +51,7 @@ const tailBytes = 8192;
  * Failures end with an error event of the client's format. The end of the stream is that of the request. One object is stream, sink and
  * flow, to save allocations per request.
  */
-export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
+export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	readonly #source: ByteStream;
 	readonly #format: ClientDialect;
 	readonly #providerFormat: Dialect;
@@ -69,7 +76,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	#mayWrite = true;
 	#isDone = false;
 	/** True if the client disconnected and usage is still awaited. */
-	#isLeft = false;
+	#clientDisconnected = false;
 	#isUntranslatable = false;
 	/** Reason of an abort before the stream was read. */
 	#unread: AbortReason | undefined;
@@ -100,7 +107,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		this.#capEnding =
 			parts.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(inferenceRequest.body.members) : undefined;
 		this.#framer = isOpaque ? undefined : new EventFramer(providerFormat.markLine);
-		scope.hold(this);
+		scope.attach(this);
 	}
 
 	/** Aborts the stream. Before the stream is read, no other code would end the request. */
@@ -144,14 +151,14 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		}
 		const events = this.#framer.push(bytes);
 		if (events !== undefined) this.#writeEvents(events);
-		if (this.#framer.heldBytes > maxHeldBytes) this.#releaseHeld(this.#framer);
-		return this.#mayWrite || this.#isLeft;
+		if (this.#framer.bufferedBytes > maxBufferedBytes) this.#releaseBuffered(this.#framer);
+		return this.#mayWrite || this.#clientDisconnected;
 	}
 
 	end(): void {
 		const droppedBytes = this.#takeLast();
 		if (this.#isDone) return;
-		if (this.#isLeft) {
+		if (this.#clientDisconnected) {
 			this.#leave();
 			return;
 		}
@@ -171,7 +178,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 
 	fail(cause: unknown): void {
 		if (this.#isDone) return;
-		if (this.#isLeft) {
+		if (this.#clientDisconnected) {
 			this.#leave();
 			return;
 		}
@@ -190,7 +197,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	/** Ends the client's stream with an error. */
 	#tell(cause: unknown): void {
 		const error = describeFailure(cause, this.#parts.requestId);
-		reportFailure(cause, this.#parts.requestId, this.#scope.recorder.facts, this.#parts.log);
+		reportFailure(cause, this.#parts.requestId, this.#scope.recorder.record, this.#parts.log);
 		if (this.#framer === undefined) {
 			this.#sink.fail(cause);
 			return;
@@ -201,8 +208,8 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 
 	/** Returns the events of a reached output cap; undefined to end with an error event. */
 	#capEvents(cause: unknown): EventBatch | undefined {
-		const { booked } = this.#permit;
-		const events = cause instanceof StreamStopped && booked !== undefined ? this.#capEnding?.end(booked.usage) : undefined;
+		const { settled } = this.#permit;
+		const events = cause instanceof StreamStopped && settled !== undefined ? this.#capEnding?.end(settled.usage) : undefined;
 		if (events === undefined || this.#missingEnd === undefined) return events;
 		return EventBatch.ofEvents([StreamEvent.ofBytes(this.#missingEnd), ...events.events]);
 	}
@@ -214,12 +221,12 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 
 	cancel(): void {
 		if (this.#isDone) this.#sink = emptySink;
-		if (this.#isDone || this.#isLeft) return;
+		if (this.#isDone || this.#clientDisconnected) return;
 		if (!this.#isUsageNear()) {
 			this.#leave();
 			return;
 		}
-		this.#isLeft = true;
+		this.#clientDisconnected = true;
 		this.#sink = emptySink;
 		this.#timer?.cancel();
 		this.#timer = this.#parts.clock.after(usageWaitMs, () => this.#leave());
@@ -228,7 +235,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 
 	#leave(): void {
 		if (this.#isDone) return;
-		const hasAll = !this.#isLeft && this.#mayEnd();
+		const hasAll = !this.#clientDisconnected && this.#mayEnd();
 		this.#flow?.cancel();
 		this.#finish(hasAll ? completed(200) : failed(new Rejection('client_closed')));
 		// Also when the sink cancels in the middle of a write.
@@ -274,7 +281,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	/** @param appended end that the framer added, which is not relayed as the provider's. */
 	#writeEvents(events: EventBatch, appended?: Buffer): void {
 		const metered = this.#meter.push(events);
-		if (this.#isLeft) {
+		if (this.#clientDisconnected) {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
 			return;
 		}
@@ -319,14 +326,14 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 		}
 	}
 
-	#releaseHeld(framer: EventFramer): void {
+	#releaseBuffered(framer: EventFramer): void {
 		if (this.#translation !== undefined) {
 			this.fail(
-				new UpstreamError('provider_response_invalid', { message: `The provider sent an event of more than ${maxHeldBytes} bytes` }),
+				new UpstreamError('provider_response_invalid', { message: `The provider sent an event of more than ${maxBufferedBytes} bytes` }),
 			);
 			return;
 		}
-		const bytes = framer.takeHeld();
+		const bytes = framer.takeBuffered();
 		this.#framer = undefined;
 		this.#meter.pushOpaque(bytes);
 		this.#mayWrite = this.#sink.writeOpaque(bytes);

@@ -6,17 +6,17 @@ import { AssessmentShipper } from './assessment-shipper.ts';
 function createShipper(count: number) {
 	const clock = new ManualClock();
 	const log = createRememberedLog();
-	let kept = Array.from({ length: count }, (_, index) => index + 1);
+	let retained = Array.from({ length: count }, (_, index) => index + 1);
 	const sent: number[] = [];
 	const server = { isAway: false };
 	const shipper = new AssessmentShipper({
 		unsent: {
 			async read(limit) {
-				const some = kept.slice(0, limit);
+				const some = retained.slice(0, limit);
 				return { through: some.at(-1) ?? 0, count: some.length, assessments: JSON.stringify(some) };
 			},
 			async forget(through) {
-				kept = kept.filter((one) => one > through);
+				retained = retained.filter((one) => one > through);
 			},
 		},
 		async send(assessments) {
@@ -29,28 +29,28 @@ function createShipper(count: number) {
 	const turns = async (): Promise<void> => {
 		for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 	};
-	return { shipper, clock, log, sent, server, turns, kept: () => kept };
+	return { shipper, clock, log, sent, server, turns, retained: () => retained };
 }
 
 test('sends all that is there, a part at a time, and forgets it', async () => {
-	const { shipper, sent, kept } = createShipper(4100);
+	const { shipper, sent, retained } = createShipper(4100);
 	await shipper.flush();
-	expect([sent.length, new Set(sent).size, kept().length]).toEqual([4100, 4100, 0]);
+	expect([sent.length, new Set(sent).size, retained().length]).toEqual([4100, 4100, 0]);
 });
 
 test('keeps everything while the server is away, and sends it when it is back', async () => {
-	const { shipper, clock, log, sent, server, turns, kept } = createShipper(3);
+	const { shipper, clock, log, sent, server, turns, retained } = createShipper(3);
 	server.isAway = true;
 	shipper.wake();
 	for (let second = 0; second < 3; second++) {
 		clock.advance(1000);
 		await turns();
 	}
-	expect([sent, kept(), log.lines.length]).toEqual([[], [1, 2, 3], 1]);
+	expect([sent, retained(), log.lines.length]).toEqual([[], [1, 2, 3], 1]);
 	server.isAway = false;
 	clock.advance(1000);
 	await turns();
-	expect([sent, kept()]).toEqual([[1, 2, 3], []]);
+	expect([sent, retained()]).toEqual([[1, 2, 3], []]);
 });
 
 test('sends nothing by itself after its end', async () => {

@@ -3,18 +3,18 @@
 import { sql } from 'kysely';
 import {
 	type CostQuery,
-	type LedgerRow,
-	mostRowsLookedThrough,
+	type EntryPage,
+	type EntryQuery,
+	type LedgerEntry,
+	maxEntriesScanned,
 	type OpenRequest,
 	type RequestOutcome,
-	type RowPage,
-	type RowQuery,
 	type SummaryName,
 	type SummaryQuery,
-	type SummaryRow,
 	summaryNames,
 	type TeamQuery,
 	type TeamSnapshot,
+	type UsageSummary,
 } from '../../contracts/ledger.ts';
 import { decodeJson, listOf, textFrom } from '../../decode.ts';
 import { amounts, hoursPerDay, msPerDay, periodBounds } from '../../sum-tables.ts';
@@ -24,7 +24,7 @@ import type { Database } from './ledger-days.ts';
 export async function summarize(
 	db: Database,
 	{ fromMs, toMs, period, team, by = summaryNames, limit, after }: SummaryQuery,
-): Promise<readonly SummaryRow[]> {
+): Promise<readonly UsageSummary[]> {
 	const { fromHour, headEnd, tailStart, toHour, fromDay, toDay } = periodBounds(fromMs, toMs);
 	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
 	const who = Object.entries(keyColumns).map(([name, column]) => (by.some((one) => one === name) ? column : `'' AS ${column}`));
@@ -79,38 +79,38 @@ export async function sumCosts(db: Database, { fromMs, toMs, of }: CostQuery): P
 	return rows.map(({ cost }) => BigInt(cost));
 }
 
-const mostRows = 1000;
+const maxRows = 1000;
 const cursorPattern = /^[1-9]\d{0,17}$/;
 
 /** @throws RangeError */
-export function requireCursor({ cursor }: RowQuery): void {
+export function requireCursor({ cursor }: EntryQuery): void {
 	if (cursor !== undefined && !cursorPattern.test(cursor)) {
 		throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 	}
 }
 
 /** Lists rows. A cursor is the sequence number of its page's last row, so that later rows shift nothing. */
-export async function listRows(db: Database, { team, limit, cursor, ...filters }: RowQuery): Promise<RowPage> {
-	const most = Math.max(1, Math.min(limit, mostRows));
+export async function listEntries(db: Database, { team, limit, cursor, ...filters }: EntryQuery): Promise<EntryPage> {
+	const most = Math.max(1, Math.min(limit, maxRows));
 	const columns = { client: filters.clientId, provider: filters.provider, model: filters.model, outcome: filters.outcome };
 	const wanted = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]));
 	const newest = sql`
 		FROM tollgate.ledger_calls
 		WHERE ${team === undefined ? sql`true` : sql`team = ${team}`} AND ${cursor === undefined ? sql`true` : sql`sequence < ${cursor}`}
 		ORDER BY sequence DESC`;
-	const looked = sql`${newest} LIMIT ${mostRowsLookedThrough}`;
+	const looked = sql`${newest} LIMIT ${maxEntriesScanned}`;
 	const { rows: found } = await (wanted.length === 0
 		? sql<EntryColumns>`SELECT * ${newest} LIMIT ${most + 1}`
 		: sql<EntryColumns>`
 			SELECT * FROM (SELECT * ${looked}) AS looked WHERE ${sql.join(wanted, sql` AND `)} ORDER BY sequence DESC LIMIT ${most + 1}`
 	).execute(db);
-	const rows = found.slice(0, most).map(ledgerRowOf);
+	const rows = found.slice(0, most).map(ledgerEntryOf);
 	if (found.length > most) return { rows, nextCursor: found[most - 1]?.sequence.toString() ?? null };
 	if (wanted.length === 0) return { rows, nextCursor: null };
 	const { rows: ends } = await sql<{ count: Whole; last: Whole }>`
 		SELECT count(*) AS count, min(sequence) AS last FROM (SELECT sequence ${looked}) AS looked`.execute(db);
 	const [end] = ends;
-	return { rows, nextCursor: end !== undefined && Number(end.count) === mostRowsLookedThrough ? end.last.toString() : null };
+	return { rows, nextCursor: end !== undefined && Number(end.count) === maxEntriesScanned ? end.last.toString() : null };
 }
 
 /** Bigint for columns, decimal text for sums. */
@@ -157,7 +157,7 @@ interface EntryColumns extends CountColumns {
 	readonly is_estimated: boolean;
 }
 
-function ledgerRowOf(row: EntryColumns): LedgerRow {
+function ledgerEntryOf(row: EntryColumns): LedgerEntry {
 	return {
 		id: row.id,
 		startedMs: Number(row.started_ms),
@@ -168,7 +168,7 @@ function ledgerRowOf(row: EntryColumns): LedgerRow {
 		dialect: row.format,
 		isStreaming: row.is_streamed,
 		priceVersion: row.price_version,
-		holdNanoUsd: row.hold_nano_usd,
+		reservedNanoUsd: row.hold_nano_usd,
 		budgets: decodeJson(row.budgets, listOf(textFrom)),
 		closed:
 			row.outcome === null
@@ -184,7 +184,7 @@ function ledgerRowOf(row: EntryColumns): LedgerRow {
 	};
 }
 
-function usageOf(row: CountColumns): SummaryRow['usage'] {
+function usageOf(row: CountColumns): UsageSummary['usage'] {
 	return {
 		inputTokens: Number(row.input_tokens),
 		cacheReadTokens: Number(row.cache_read_tokens),
@@ -206,7 +206,7 @@ export function readTeam(db: Database, query: TeamQuery): Promise<TeamSnapshot> 
 		.setAccessMode('read only')
 		.execute(async (transaction) => {
 			const { team, spans, requests } = query;
-			const sums: (readonly SummaryRow[])[] = [];
+			const sums: (readonly UsageSummary[])[] = [];
 			for (const span of spans) sums.push(await summarize(transaction, { ...span, team }));
 			if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
 			const endedIds = await listEnded(transaction, team, requests);
@@ -234,6 +234,6 @@ async function listOpen(db: Database, team: string): Promise<readonly OpenReques
 		startedMs: Number(row.started_ms),
 		isStreaming: row.is_streamed,
 		budgets: decodeJson(row.budgets, listOf(textFrom)),
-		holdNanoUsd: row.hold_nano_usd,
+		reservedNanoUsd: row.hold_nano_usd,
 	}));
 }

@@ -121,7 +121,7 @@ test('a failure is logged once, retried every second in small parts, and rejects
 	note(3);
 	clock.advance(1000);
 	await response(new Error('no route'));
-	expect(shipper.health()).toMatchObject({ isShipping: false, spooledRows: 3 });
+	expect(shipper.health()).toMatchObject({ isShipping: false, spooledEntries: 3 });
 	const flushed = shipper.flush().catch((cause: unknown) => cause);
 	await response(new Error('no route'));
 	expect(await flushed).toEqual(new Error('no route'));
@@ -133,7 +133,7 @@ test('a failure is logged once, retried every second in small parts, and rejects
 	expect(sent).toEqual([[1, 2, 3]]);
 	expect(limits).toEqual([10_000, 500, 500, 500]);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
-	expect(shipper.health()).toEqual({ isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null, unstorableEntries: 0 });
+	expect(shipper.health()).toEqual({ isShipping: true, spooledEntries: 0, oldestSpooledAgeMs: null, unstorableEntries: 0 });
 	note();
 	clock.advance(1000);
 	await settled();

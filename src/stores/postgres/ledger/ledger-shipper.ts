@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { LedgerSpool, SpoolPart } from '../../contracts/ledger-spool.ts';
-import { mostRowsPerBatch } from './postgres-ledger-schema.ts';
+import { maxEntriesPerBatch } from './postgres-ledger-schema.ts';
 
 export interface LedgerShipperDeps {
 	readonly spool: Pick<LedgerSpool, 'read' | 'forget'>;
@@ -21,7 +21,7 @@ export interface ShippingHealth {
 	/** False from a failure to the next success. */
 	readonly isShipping: boolean;
 	/** Opened and closed rows that were not sent at the last check; only the disk limits their number. */
-	readonly spooledRows: number;
+	readonly spooledEntries: number;
 	/** Null when there is none. */
 	readonly oldestSpooledAgeMs: number | null;
 	/** Since the start: rows that PostgreSQL can never store. They stay in the local file only. */
@@ -53,7 +53,7 @@ export class LedgerShipper {
 	private failingSinceMs: number | undefined;
 	private spooled = { rows: 0, oldestMs: null as number | null };
 	private unstorableEntries = 0;
-	private entriesPerPart = mostRowsPerBatch;
+	private entriesPerPart = maxEntriesPerBatch;
 
 	constructor(deps: LedgerShipperDeps) {
 		this.deps = deps;
@@ -87,7 +87,7 @@ export class LedgerShipper {
 		const { rows, oldestMs } = this.spooled;
 		return {
 			isShipping: this.failingSinceMs === undefined,
-			spooledRows: rows,
+			spooledEntries: rows,
 			oldestSpooledAgeMs: oldestMs === null ? null : Math.max(0, this.deps.clock.nowMs() - oldestMs),
 			unstorableEntries: this.unstorableEntries,
 		};
@@ -130,7 +130,7 @@ export class LedgerShipper {
 			const rejected = part.count > 0 || shouldQuery ? await send(part.rows) : [];
 			if (part.through >= part.first) {
 				await spool.forget({ through: part.through, rejectedIds: rejected.map(({ id }) => id) });
-				this.entriesPerPart = Math.min(this.entriesPerPart * 2, mostRowsPerBatch);
+				this.entriesPerPart = Math.min(this.entriesPerPart * 2, maxEntriesPerBatch);
 			}
 			this.recordRejected(rejected);
 			this.recovered(part.last - part.through);
@@ -182,11 +182,11 @@ export class LedgerShipper {
 		this.rejectWaiters(cause);
 	}
 
-	private recovered(spooledRows: number): void {
+	private recovered(spooledEntries: number): void {
 		const { clock, log, address } = this.deps;
 		if (this.failingSinceMs === undefined) return;
 		const failedForMs = Math.round(clock.monotonicMs() - this.failingSinceMs);
-		log.info('ledger entries are sent to PostgreSQL again', { address, failed_for_ms: failedForMs, spooled_entries: spooledRows });
+		log.info('ledger entries are sent to PostgreSQL again', { address, failed_for_ms: failedForMs, spooled_entries: spooledEntries });
 		this.failingSinceMs = undefined;
 	}
 

@@ -3,7 +3,7 @@ import { dayNumberOf } from '../../../core/day-number.ts';
 import { amounts, msPerDay, msPerHour } from '../../sum-tables.ts';
 import { type Database, listDays, noneWhenDropped, partitionName } from './ledger-days.ts';
 
-import { addToSums, changedRow, changedSums, type SumChange } from './sum-changes.ts';
+import { addToSums, changedEntry, changedSums, type SumChange } from './sum-changes.ts';
 
 /** Longer than any request or restart takes: the process that opened the row is gone, and its data directory too. */
 const lostAfterMs = 25 * msPerHour;
@@ -34,14 +34,14 @@ async function closeSome(db: Database, day: number, beforeMs: number, nowMs: num
 				UPDATE ${table} AS calls SET outcome = 'interrupted', ended_ms = ${nowMs}, status = 0, is_estimated = true,
 					${sql.raw(tokens.join(', '))}, cost_nano_usd = hold_nano_usd
 				FROM lost WHERE calls.id = lost.id AND calls.outcome IS NULL
-				RETURNING ${sql.raw(changedRow('calls', 0))}
+				RETURNING ${sql.raw(changedEntry('calls', 0))}
 			) ${sql.raw(changedSums)}, count(*) AS rows FROM closed GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
 		await addToSums(transaction, rows);
 		return rows.reduce((sum, row) => sum + Number(row.rows), 0);
 	});
 }
 
-const rowsAtOnce = 10_000;
+const entriesAtOnce = 10_000;
 
 /** Deletes closed rows of hours before then. Whole days are dropped, unless one of their requests is in flight. Sums stay. */
 export async function pruneDays(db: Database, beforeMs: number): Promise<number> {
@@ -72,10 +72,10 @@ async function dropDay(db: Database, day: number): Promise<number | undefined> {
 async function deleteRows(db: Database, day: number, beforeMs: number): Promise<number> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
 	let deleted = 0;
-	for (let some = rowsAtOnce; some === rowsAtOnce; deleted += some) {
+	for (let some = entriesAtOnce; some === entriesAtOnce; deleted += some) {
 		const { numAffectedRows } = await sql`
 			DELETE FROM ${table} WHERE ctid IN (
-				SELECT ctid FROM ${table} WHERE started_ms < ${beforeMs} AND outcome IS NOT NULL LIMIT ${rowsAtOnce}
+				SELECT ctid FROM ${table} WHERE started_ms < ${beforeMs} AND outcome IS NOT NULL LIMIT ${entriesAtOnce}
 			)`.execute(db);
 		some = Number(numAffectedRows ?? 0n);
 	}

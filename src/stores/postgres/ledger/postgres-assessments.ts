@@ -5,7 +5,7 @@ import {
 	type AssessmentPage,
 	type AssessmentQuery,
 	assessmentPage,
-	rowsToFind,
+	entriesToFind,
 	type Verdict,
 	verdictOf,
 } from '../../contracts/assessments.ts';
@@ -27,7 +27,7 @@ export async function sendAssessments(db: Database, assessments: readonly Assess
 
 export async function listAssessments(db: Database, query: AssessmentQuery): Promise<AssessmentPage> {
 	const { requestId, team, stage, policy, category, action, outcome, fromMs, toMs, cursor } = query;
-	const toFind = rowsToFind(query);
+	const toFind = entriesToFind(query);
 	const conditions = [
 		// The exact predicate of the partial indexes.
 		outcome === 'clean' ? sql`true` : sql.raw(`outcome <> 'clean'`),
@@ -42,7 +42,7 @@ export async function listAssessments(db: Database, query: AssessmentQuery): Pro
 		...(fromMs === undefined ? [] : [sql`at_ms >= ${fromMs}`]),
 		...(toMs === undefined ? [] : [sql`at_ms < ${toMs}`]),
 	];
-	const { rows } = await sql<AssessmentRow>`
+	const { rows } = await sql<AssessmentColumns>`
 		SELECT * FROM tollgate.assessments WHERE ${sql.join(conditions, sql` AND `)} ORDER BY sequence DESC LIMIT ${toFind}`.execute(db);
 	return assessmentPage(
 		rows.map((row) => ({ sequence: Number(row.sequence), assessment: assessmentOf(row) })),
@@ -60,24 +60,24 @@ export async function verdictsOf(
 	return [...Map.groupBy(rows, (row) => row.request_id)].map(([id, some]) => [id, verdictOf(some)]);
 }
 
-const rowsAtOnce = 10_000;
+const entriesAtOnce = 10_000;
 
 export async function pruneAssessments(db: Database, beforeMs: number): Promise<void> {
-	for (let some = rowsAtOnce; some === rowsAtOnce; ) {
+	for (let some = entriesAtOnce; some === entriesAtOnce; ) {
 		const { numAffectedRows } = await sql`
 			DELETE FROM tollgate.assessments WHERE ctid IN (
-				SELECT ctid FROM tollgate.assessments WHERE at_ms < ${beforeMs} LIMIT ${rowsAtOnce}
+				SELECT ctid FROM tollgate.assessments WHERE at_ms < ${beforeMs} LIMIT ${entriesAtOnce}
 			)`.execute(db);
 		some = Number(numAffectedRows ?? 0n);
 	}
 }
 
-interface AssessmentRow extends Pick<Assessment, 'team' | 'stage' | 'policy' | 'category' | 'action' | 'outcome' | 'count'> {
+interface AssessmentColumns extends Pick<Assessment, 'team' | 'stage' | 'policy' | 'category' | 'action' | 'outcome' | 'count'> {
 	readonly sequence: bigint;
 	readonly request_id: string;
 	readonly at_ms: bigint;
 }
 
-function assessmentOf({ sequence: _, request_id: requestId, at_ms: atMs, ...row }: AssessmentRow): Assessment {
+function assessmentOf({ sequence: _, request_id: requestId, at_ms: atMs, ...row }: AssessmentColumns): Assessment {
 	return { requestId, atMs: Number(atMs), ...row };
 }

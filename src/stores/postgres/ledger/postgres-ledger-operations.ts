@@ -2,20 +2,20 @@
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
 import type {
 	CostQuery,
+	EntryPage,
+	EntryQuery,
 	LedgerDifference,
-	RowPage,
-	RowQuery,
 	SummaryQuery,
-	SummaryRow,
 	TeamQuery,
 	TeamSnapshot,
+	UsageSummary,
 } from '../../contracts/ledger.ts';
 
 export type PostgresLedgerOperations = {
 	/** Does not connect. @returns the server's address, without credentials. @throws StoreUnusable for an invalid URL. */
 	open(argument: null): string;
 	/**
-	 * @param rows JSON array of `SpooledRow`; an empty one checks that the server responds. @returns those that can never be stored; the
+	 * @param rows JSON array of `SpooledEntry`; an empty one checks that the server responds. @returns those that can never be stored; the
 	 * others are committed.
 	 */
 	send(rows: string): Promise<readonly { id: string; why: string }[]>;
@@ -23,9 +23,9 @@ export type PostgresLedgerOperations = {
 	sendAssessments(assessments: string): Promise<null>;
 	listAssessments(query: AssessmentQuery): Promise<AssessmentPage>;
 	verdictsOf(requestIds: readonly string[]): Promise<readonly (readonly [id: string, verdict: Verdict])[]>;
-	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+	summarize(query: SummaryQuery): Promise<readonly UsageSummary[]>;
 	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
-	list(query: RowQuery): Promise<RowPage>;
+	list(query: EntryQuery): Promise<EntryPage>;
 	readTeam(query: TeamQuery): Promise<TeamSnapshot>;
 	check(argument: null): Promise<readonly LedgerDifference[]>;
 	prune(beforeMs: number): Promise<number>;

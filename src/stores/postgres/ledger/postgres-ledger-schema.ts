@@ -20,4 +20,4 @@ export function amountsOfEntry(table: string): string {
 }
 
 /** Increment of `ledger_sequence`, and therefore the maximum number of rows in a batch. */
-export const mostRowsPerBatch = 10_000;
+export const maxEntriesPerBatch = 10_000;

@@ -12,13 +12,13 @@ import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection, type PostgresSettings } from '../postgres-connection.ts';
 import { checkLedger } from './ledger-check.ts';
 import { type Database, makeDay, shareDays } from './ledger-days.ts';
-import { listRows, readTeam, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
+import { listEntries, readTeam, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
 import { closeLost, pruneDays } from './ledger-upkeep.ts';
 import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
 import type { PostgresLedgerOperations } from './postgres-ledger-operations.ts';
 import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
-import { createSendRows } from './send-entries.ts';
-import { assessmentFrom, spooledRowFrom } from './spooled-texts.ts';
+import { createSendEntries } from './send-entries.ts';
+import { assessmentFrom, spooledEntryFrom } from './spooled-texts.ts';
 
 export type PostgresLedgerThreadData = Pick<PostgresSettings, 'url'>;
 
@@ -65,13 +65,13 @@ function postgresLedgerOperations(): PostgresLedgerOperations {
 			throw cause;
 		}
 	};
-	const sendRows = createSendRows();
+	const sendEntries = createSendEntries();
 	return {
 		open: () => connect(reportDeadlineMs).address,
 		async send(text) {
-			const rows = decodeJson(text, listOf(spooledRowFrom));
+			const rows = decodeJson(text, listOf(spooledEntryFrom));
 			const rejected = await run(sendingDeadlineMs, async (db) => {
-				if (rows.length > 0) return sendRows(db, rows);
+				if (rows.length > 0) return sendEntries(db, rows);
 				await sql`SELECT 1`.execute(db);
 				return [];
 			});
@@ -90,7 +90,7 @@ function postgresLedgerOperations(): PostgresLedgerOperations {
 		sumCosts: (query) => run(reportDeadlineMs, (db) => sumCosts(db, query)),
 		async list(query) {
 			requireCursor(query);
-			return run(reportDeadlineMs, (db) => listRows(db, query));
+			return run(reportDeadlineMs, (db) => listEntries(db, query));
 		},
 		readTeam: (query) => run(reportDeadlineMs, (db) => readTeam(db, query)),
 		check: () => run(upkeepDeadlineMs, checkLedger),

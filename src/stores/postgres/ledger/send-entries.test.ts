@@ -4,15 +4,15 @@ import { query } from '../../../../test/support/postgres-server.ts';
 import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../../../test/support/shared-stores.ts';
 import { systemClock } from '../../../io/system-clock.ts';
-import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
-import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
+import type { SpooledEntry } from '../../contracts/ledger-spool.ts';
 import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection } from '../postgres-connection.ts';
 import { checkLedger } from './ledger-check.ts';
-import { listRows, summarize } from './ledger-reading.ts';
+import { listEntries, summarize } from './ledger-reading.ts';
 import { closeLost, pruneDays } from './ledger-upkeep.ts';
 import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
-import { createSendRows, writeBatch } from './send-entries.ts';
+import { createSendEntries, writeBatch } from './send-entries.ts';
 
 let server: PostgresDatabase;
 let url: string;
@@ -32,13 +32,13 @@ const openRequests = 8;
 const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0), period: 'month' } as const;
 
 /** Spooled row of a request: at any time, either in flight or ended in the one way it ever ends. */
-function spooledRow(round: number, request: number, isClosed: boolean): SpooledRow {
-	const row = openRow(`${round}-${request}`, {
+function spooledEntry(round: number, request: number, isClosed: boolean): SpooledEntry {
+	const row = openEntry(`${round}-${request}`, {
 		startedMs: ledgerNoonMs - request * 7 * 3_600_000,
 		team: `team"\\${request % 3}`,
 		model: 'm,{}',
 	});
-	const closed = closedRow(row.id, { costNanoUsd: BigInt(request + 1) });
+	const closed = closedEntry(row.id, { costNanoUsd: BigInt(request + 1) });
 	const { team, clientId, provider, model, dialect, isStreaming, priceVersion } = row;
 	const opened = [row.id, row.startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, '[]', '5000'] as const;
 	if (!isClosed) return [...opened, null, null, null, null, null, null, null, null, null, null, null];
@@ -49,7 +49,7 @@ function spooledRow(round: number, request: number, isClosed: boolean): SpooledR
 }
 
 test('batches that are sent again, out of turn, in parts and at once count every row and every end once', async () => {
-	const sendRows = createSendRows();
+	const sendEntries = createSendEntries();
 	const sent = fc.record({ request: fc.nat(openRequests - 1), isClosed: fc.boolean() });
 	const step = fc.record({
 		batches: fc.array(fc.uniqueArray(sent, { maxLength: 6, selector: ({ request }) => request }), { maxLength: 3 }),
@@ -65,9 +65,9 @@ test('batches that are sent again, out of turn, in parts and at once count every
 				const rejected = await Promise.all(
 					batches.map((batch) =>
 						connection.run((db) =>
-							sendRows(
+							sendEntries(
 								db,
-								batch.map(({ request, isClosed }) => spooledRow(round, request, isClosed)),
+								batch.map(({ request, isClosed }) => spooledEntry(round, request, isClosed)),
 							),
 						),
 					),
@@ -83,7 +83,7 @@ test('batches that are sent again, out of turn, in parts and at once count every
 				expect(costs).toBe([...closed].reduce((sum, request) => sum + BigInt(request + 1), 0n));
 				expect(await connection.run(checkLedger)).toEqual([]);
 			}
-			const { rows } = await connection.run((db) => listRows(db, { limit: 100 }));
+			const { rows } = await connection.run((db) => listEntries(db, { limit: 100 }));
 			expect(rows.map(({ id, closed: end }) => `${id} ${end === undefined}`).toSorted()).toEqual(
 				[...opened].map((request) => `${round}-${request} ${!closed.has(request)}`).toSorted(),
 			);
@@ -94,34 +94,34 @@ test('batches that are sent again, out of turn, in parts and at once count every
 
 test('a batch that was given up and commits late keeps no end from being written', async () => {
 	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
-	const sendRows = createSendRows();
+	const sendEntries = createSendEntries();
 	const givenUp = Promise.withResolvers<void>();
 	const hasWritten = Promise.withResolvers<void>();
 	const first = connection.run((db) =>
 		db.transaction().execute(async (transaction) => {
-			await writeBatch(transaction, [spooledRow(0, 1, false)]);
+			await writeBatch(transaction, [spooledEntry(0, 1, false)]);
 			hasWritten.resolve();
 			await givenUp.promise;
 		}),
 	);
 	await hasWritten.promise;
-	const second = connection.run((db) => sendRows(db, [spooledRow(0, 1, true)]));
+	const second = connection.run((db) => sendEntries(db, [spooledEntry(0, 1, true)]));
 	await untilOneWaits();
 	givenUp.resolve();
 	await Promise.all([first, second]);
-	expect((await connection.run((db) => listRows(db, { limit: 2 }))).rows.map(({ closed }) => closed?.outcome)).toEqual(['complete']);
+	expect((await connection.run((db) => listEntries(db, { limit: 2 }))).rows.map(({ closed }) => closed?.outcome)).toEqual(['complete']);
 	expect(await connection.run(checkLedger)).toEqual([]);
 });
 
 test('a batch that is sent again after its day was dropped counts nothing twice; the end of a call that ran then still counts', async () => {
 	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
-	const sendRows = createSendRows();
-	const send = (...rows: SpooledRow[]): ReturnType<typeof sendRows> => connection.run((db) => sendRows(db, rows));
-	const [first, running, second] = [spooledRow(0, 1, true), spooledRow(1, 2, false), spooledRow(0, 3, true)];
+	const sendEntries = createSendEntries();
+	const send = (...rows: SpooledEntry[]): ReturnType<typeof sendEntries> => connection.run((db) => sendEntries(db, rows));
+	const [first, running, second] = [spooledEntry(0, 1, true), spooledEntry(1, 2, false), spooledEntry(0, 3, true)];
 	await send(first, running);
 	await connection.run((db) => pruneDays(db, ledgerNoonMs + 2 * 86_400_000));
 	expect((await send(first, second)).map(({ id }) => id)).toEqual([first[0], second[0]]);
-	expect(await send(spooledRow(1, 2, true))).toEqual([]);
+	expect(await send(spooledEntry(1, 2, true))).toEqual([]);
 	const sums = await connection.run((db) => summarize(db, year));
 	expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
 	expect(sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(2n + 3n);
@@ -130,14 +130,14 @@ test('a batch that is sent again after its day was dropped counts nothing twice;
 
 test('rows are found lost by several at once, in any number, and charged once', async () => {
 	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
-	const rows = Array.from({ length: 1500 }, (_, request) => spooledRow(request, request % 4, false));
-	await connection.run((db) => createSendRows()(db, rows));
+	const rows = Array.from({ length: 1500 }, (_, request) => spooledEntry(request, request % 4, false));
+	await connection.run((db) => createSendEntries()(db, rows));
 	const nowMs = ledgerNoonMs + 60 * 3_600_000;
 	const closed = await Promise.all([1, 2, 3].map(() => connection.run((db) => closeLost(db, nowMs))));
 	expect(closed.reduce((sum, some) => sum + some, 0)).toBe(1500);
 	expect((await connection.run((db) => summarize(db, year))).reduce((sum, row) => sum + row.costNanoUsd, 0n)).toBe(1500n * 5000n);
 	// Had their process returned after all, the first end would count.
-	await connection.run((db) => createSendRows()(db, [spooledRow(1, 1, true)]));
+	await connection.run((db) => createSendEntries()(db, [spooledEntry(1, 1, true)]));
 	expect(await connection.run(checkLedger)).toEqual([]);
 });
 

@@ -1,13 +1,13 @@
 /** Writes spooled rows and updates the sums in one transaction. Repeating it changes nothing. */
 import { type RawBuilder, sql } from 'kysely';
 import { dayNumberOf } from '../../../core/day-number.ts';
-import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import type { SpooledEntry } from '../../contracts/ledger-spool.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import { type Database, makeDay, partitionName } from './ledger-days.ts';
-import { addToSums, changedRow, changedSums, type SumChange } from './sum-changes.ts';
+import { addToSums, changedEntry, changedSums, type SumChange } from './sum-changes.ts';
 
-interface NumberedRow {
-	readonly row: SpooledRow;
+interface NumberedEntry {
+	readonly row: SpooledEntry;
 	/** Number in its batch. */
 	readonly number: number;
 }
@@ -17,13 +17,13 @@ export interface RejectedEntry {
 	readonly cause: unknown;
 }
 
-/** @param rows at most `mostRowsPerBatch`. */
-type SendRows = (db: Database, rows: readonly SpooledRow[]) => Promise<readonly RejectedEntry[]>;
+/** @param rows at most `maxEntriesPerBatch`. */
+type SendEntries = (db: Database, rows: readonly SpooledEntry[]) => Promise<readonly RejectedEntry[]>;
 
 /** @returns rows that can never be stored; the others are committed. */
-export function createSendRows(): SendRows {
+export function createSendEntries(): SendEntries {
 	const knownDays = new Set<number>();
-	const sendOnce = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RejectedEntry[]> => {
+	const sendOnce = async (db: Database, rows: readonly SpooledEntry[]): Promise<readonly RejectedEntry[]> => {
 		for (const day of new Set(rows.map((row) => dayNumberOf(row[1])))) {
 			if (knownDays.has(day)) continue;
 			// Dropped days are not created again.
@@ -40,18 +40,18 @@ export function createSendRows(): SendRows {
 			}));
 		});
 	};
-	const sendPatiently = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RejectedEntry[]> => {
-		for (let triesLeft = 3; ; triesLeft--) {
+	const sendPatiently = async (db: Database, rows: readonly SpooledEntry[]): Promise<readonly RejectedEntry[]> => {
+		for (let remainingTries = 3; ; remainingTries--) {
 			try {
 				return await sendOnce(db, rows);
 			} catch (cause) {
 				// Another process may have dropped a partition.
 				knownDays.clear();
-				if (!worthAnotherTry.has(sqlState(cause)) || triesLeft === 0) throw cause;
+				if (!worthAnotherTry.has(sqlState(cause)) || remainingTries === 0) throw cause;
 			}
 		}
 	};
-	const send: SendRows = async (db, rows) => {
+	const send: SendEntries = async (db, rows) => {
 		if (rows.length === 0) return [];
 		try {
 			return await sendPatiently(db, rows);
@@ -79,14 +79,14 @@ async function prunedBefore(db: Database): Promise<number> {
  * Finds absent rows of a period that may have been pruned: it is unknown whether the sums include them. Blocks concurrent pruning of rows
  * that this transaction writes.
  */
-async function findTooOld(transaction: Database, rows: readonly SpooledRow[]): Promise<ReadonlySet<string>> {
+async function findTooOld(transaction: Database, rows: readonly SpooledEntry[]): Promise<ReadonlySet<string>> {
 	await sql`SELECT 1 FROM tollgate.ledger_progress FOR SHARE`.execute(transaction);
 	const prunedMs = await prunedBefore(transaction);
 	const old = rows.filter(([, startedMs]) => startedMs < prunedMs).map(([id]) => id);
 	if (old.length === 0) return new Set();
-	const { rows: kept } = await sql<{ id: string }>`
+	const { rows: retained } = await sql<{ id: string }>`
 		SELECT id FROM tollgate.ledger_calls WHERE started_ms < ${prunedMs} AND id = ANY (${textArray(old)}::text[])`.execute(transaction);
-	const known = new Set(kept.map(({ id }) => id));
+	const known = new Set(retained.map(({ id }) => id));
 	return new Set(old.filter((id) => !known.has(id)));
 }
 
@@ -137,11 +137,11 @@ const columns = [
 ].join(', ');
 
 /** Writes rows of days that have partitions. */
-export async function writeBatch(transaction: Database, rows: readonly SpooledRow[]): Promise<void> {
+export async function writeBatch(transaction: Database, rows: readonly SpooledEntry[]): Promise<void> {
 	const batch = await sql<{ sequence: bigint }>`SELECT nextval('tollgate.ledger_sequence') AS sequence`.execute(transaction);
 	const sequence = batch.rows[0]?.sequence ?? 0n;
-	const numbered = rows.map((row, number): NumberedRow => ({ row, number }));
-	const days = [...Map.groupBy(numbered, ({ row }) => dayNumberOf(row[1]))].toSorted(([left], [right]) => left - right);
+	const numbered = rows.map((row, number): NumberedEntry => ({ row, number }));
+	const days = [...Map.groupBy(numbered, ({ row }) => dayNumberOf(row[1]))].toSorted(([remaining], [right]) => remaining - right);
 	const changes: SumChange[] = [];
 	for (const [day, some] of days) changes.push(...(await writeDay(transaction, day, some, sequence)));
 	await addToSums(transaction, changes);
@@ -151,29 +151,29 @@ export async function writeBatch(transaction: Database, rows: readonly SpooledRo
  * Uses several statements. An abandoned transaction may have inserted a row and commit only while the first statement waits for it. A part
  * of the same statement would not see that row, and its end would be lost.
  */
-async function writeDay(transaction: Database, day: number, numbered: readonly NumberedRow[], sequence: bigint): Promise<SumChange[]> {
+async function writeDay(transaction: Database, day: number, numbered: readonly NumberedEntry[], sequence: bigint): Promise<SumChange[]> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
 	const { rows: opened } = await sql<SumChange>`
 		WITH opened AS (
 			INSERT INTO ${table} AS calls (sequence, ${sql.raw(columns)})
 			SELECT ${sequence} + number, ${sql.raw(columns)} FROM ${given(numbered)} ON CONFLICT (id) DO NOTHING
-			RETURNING ${sql.raw(changedRow('calls', 1))}
+			RETURNING ${sql.raw(changedEntry('calls', 1))}
 		) ${sql.raw(changedSums)} FROM opened GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
-	const insertedRows = opened.reduce((sum, { requests }) => sum + Number(requests), 0);
-	const moved = insertedRows === numbered.length ? [] : await moveRows(transaction, day, numbered);
+	const insertedEntries = opened.reduce((sum, { requests }) => sum + Number(requests), 0);
+	const moved = insertedEntries === numbered.length ? [] : await moveEntries(transaction, day, numbered);
 	const closed = numbered.filter(({ row }) => row[11] !== null);
 	if (closed.length === 0) return [...opened, ...moved];
 	const { rows: changed } = await sql<SumChange>`
 		WITH closed AS (
 			UPDATE ${table} AS calls SET ${sql.raw(closedColumns.map((name) => `${name} = given.${name}`).join(', '))}
 			FROM ${given(closed)} WHERE calls.id = given.id AND calls.outcome IS NULL
-			RETURNING ${sql.raw(changedRow('calls', 0))}
+			RETURNING ${sql.raw(changedEntry('calls', 0))}
 		) ${sql.raw(changedSums)} FROM closed GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
 	return [...opened, ...moved, ...changed];
 }
 
 /** Moves requests that failed over to another target since they were sent. */
-async function moveRows(transaction: Database, day: number, numbered: readonly NumberedRow[]): Promise<readonly SumChange[]> {
+async function moveEntries(transaction: Database, day: number, numbered: readonly NumberedEntry[]): Promise<readonly SumChange[]> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
 	const target = ['provider', 'model', 'price_version', 'budgets', 'hold_nano_usd'];
 	const { rows } = await sql<SumChange>`
@@ -186,13 +186,13 @@ async function moveRows(transaction: Database, day: number, numbered: readonly N
 		), after AS (
 			UPDATE ${table} AS calls SET ${sql.raw(target.map((name) => `${name} = before.to_${name}`).join(', '))}
 			FROM before WHERE calls.id = before.id
-			RETURNING ${sql.raw(changedRow('calls', 1))}
-		), both_sides AS (SELECT ${sql.raw(changedRow('before', -1))} FROM before UNION ALL SELECT * FROM after)
+			RETURNING ${sql.raw(changedEntry('calls', 1))}
+		), both_sides AS (SELECT ${sql.raw(changedEntry('before', -1))} FROM before UNION ALL SELECT * FROM after)
 		${sql.raw(changedSums)} FROM both_sides GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
 	return rows;
 }
 
-function given(numbered: readonly NumberedRow[]): RawBuilder<unknown> {
+function given(numbered: readonly NumberedEntry[]): RawBuilder<unknown> {
 	const rows = numbered.map(({ row }) => row);
 	const texts = (index: 0 | 6 | 8 | 9 | 11): RawBuilder<unknown> => sql`${textArray(rows.map((row) => row[index]))}::text[]`;
 	const names = (index: 2 | 3 | 4 | 5): RawBuilder<unknown> => sql`${textArray(rows.map((row) => nameOf(row[index])))}::text[]`;

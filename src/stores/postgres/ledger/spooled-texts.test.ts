@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { spooledRowFrom } from './spooled-texts.ts';
+import { spooledEntryFrom } from './spooled-texts.ts';
 
 const opened = ['id', 1, 'red', 'red-client', 'provider_a', 'claude', 'responses', true, 'default:2026-11-01', '["red"]', '5000'];
 
 test('rows of a dialect that this release does not know are sent like others', () => {
 	const running = [...opened, ...Array.from({ length: 11 }, () => null)];
 	const ended = [...opened, 'complete', 901, 200, false, 1, 20, 300, 100, 4000, 50, '1234'];
-	expect([running, ended].map((row) => spooledRowFrom(row))).toEqual([running, ended]);
+	expect([running, ended].map((row) => spooledEntryFrom(row))).toEqual([running, ended]);
 });
 
 test('a column of another kind is an error that shows no value', () => {
-	expect(() => spooledRowFrom([...opened.with(6, 1)])).toThrow('Expected a text, found a value of type number');
+	expect(() => spooledEntryFrom([...opened.with(6, 1)])).toThrow('Expected a text, found a value of type number');
 });

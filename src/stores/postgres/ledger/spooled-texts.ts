@@ -1,7 +1,7 @@
 /** Decodes rows that the spool's threads pass as JSON text to the sending thread. */
 import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
 import { requestOutcomes } from '../../contracts/ledger.ts';
-import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import type { SpooledEntry } from '../../contracts/ledger-spool.ts';
 import { booleanFrom, itemsFrom, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../../decode.ts';
 
 const textOrNull = orNull(textFrom);
@@ -9,7 +9,7 @@ const numberOrNull = orNull(numberFrom);
 const booleanOrNull = orNull(booleanFrom);
 const outcomeOrNull = orNull(oneOf(requestOutcomes));
 
-export function spooledRowFrom(value: unknown): SpooledRow {
+export function spooledEntryFrom(value: unknown): SpooledEntry {
 	const columns = itemsFrom(value);
 	return [
 		textFrom(columns[0]),

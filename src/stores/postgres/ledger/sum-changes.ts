@@ -27,12 +27,12 @@ export interface SumChange {
 const tokensAndCost = amounts.slice(1);
 
 /** Returning list of a changing statement, for `changedSums`. @param table whose columns it returns. */
-export function changedRow(table: string, requests: -1 | 0 | 1): string {
+export function changedEntry(table: string, requests: -1 | 0 | 1): string {
 	const key = ['started_ms', 'team', 'client', 'provider', 'model'].map((name) => `${table}.${name}`);
 	return `${key.join(', ')}, ${amountsOfEntry(table)}, ${requests} AS requests`;
 }
 
-/** Sums by hour over rows of the form `changedRow`. */
+/** Sums by hour over rows of the form `changedEntry`. */
 export const changedSums = `
 	SELECT started_ms / ${msPerHour} AS hour, team, client, provider, model, sum(requests) AS requests,
 		${tokensAndCost.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ')}`;

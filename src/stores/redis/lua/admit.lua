@@ -17,7 +17,7 @@ for index = 1, (#ARGV - 6) / 4 do
 	if check == 'before' or check == 'after' then
 		if not allows(state, index, '0', limit, amount, check) then return reply('budget:' .. index, state) end
 	else
-		local left = leftOf(state, index, limit)
+		local left = remainingOf(state, index, limit)
 		if left == '0' or isLess(left, check) then return reply('budget:' .. index, state) end
 		local part = fitting(left, amount, check)
 		if not fits or isLess(part, fits) then fits = part end

@@ -18,7 +18,7 @@ for index, key in ipairs(keys) do
 	local limit, amount, least = unpack(ARGV, 4 * index + 1, 4 * index + 3)
 	local own = at[key] and holds[at[key]] or '0'
 	local part = amount
-	if isLess(own, amount) then part = add(own, fitting(leftOf(state, index, limit), subtract(amount, own), least)) end
+	if isLess(own, amount) then part = add(own, fitting(remainingOf(state, index, limit), subtract(amount, own), least)) end
 	if not grown or isLess(part, grown) then grown = part end
 end
 local isRaised = false

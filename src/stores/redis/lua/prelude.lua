@@ -75,7 +75,7 @@ local function allows(state, index, own, limit, amount, check)
 end
 
 -- Rest of a budget, and the part of it that a request gets, as in fittingNanoUsd.
-local function leftOf(state, index, limit)
+local function remainingOf(state, index, limit)
 	local taken = add(settled(state, index), held(state, index))
 	return isLess(taken, limit) and subtract(limit, taken) or '0'
 end

@@ -5,12 +5,12 @@ local known = {}
 local place, number = 2, 4
 local pending = {}
 while ARGV[place] do
-	local id, holdMs, count = ARGV[place], tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2])
+	local id, reservationMs, count = ARGV[place], tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2])
 	local holds = { tonumber(ARGV[place + 3]), unpack(ARGV, place + 4, place + 3 + 2 * count) }
 	local tokens = tonumber(ARGV[place + 4 + 2 * count])
 	for index = 2, #holds, 2 do known[#known + 1] = holds[index] end
 	if redis.call('EXISTS', KEYS[number]) == 0 and redis.call('HEXISTS', calls, id) == 0 then
-		pending[#pending + 1] = { id, holds, holdMs, tokens }
+		pending[#pending + 1] = { id, holds, reservationMs, tokens }
 	end
 	place, number = place + 5 + 2 * count, number + 1
 end

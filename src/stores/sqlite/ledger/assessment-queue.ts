@@ -38,9 +38,9 @@ export class AssessmentQueue {
 	}
 
 	add(assessments: readonly Assessment[]): void {
-		const room = this.#hasEnded ? 0 : mostQueuedAssessments - this.#waiting.length;
-		for (const assessment of assessments.slice(0, room)) this.#waiting.push(compactAssessment(assessment));
-		this.#dropped += Math.max(0, assessments.length - room);
+		const bufferedCapacity = this.#hasEnded ? 0 : mostQueuedAssessments - this.#waiting.length;
+		for (const assessment of assessments.slice(0, bufferedCapacity)) this.#waiting.push(compactAssessment(assessment));
+		this.#dropped += Math.max(0, assessments.length - bufferedCapacity);
 		this.#schedule(pauseMs);
 	}
 

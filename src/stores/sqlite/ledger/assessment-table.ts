@@ -6,8 +6,8 @@ import {
 	assessmentOutcomes,
 	assessmentPage,
 	assessmentStages,
+	entriesToFind,
 	requireAssessmentCursor,
-	rowsToFind,
 	type Verdict,
 	verdictOf,
 } from '../../contracts/assessments.ts';
@@ -27,7 +27,7 @@ interface AssessmentWriting {
 }
 
 /** A few milliseconds of work. */
-const rowsPerPruning = 1000;
+const entriesPerPruning = 1000;
 
 export function createAssessmentWriting(database: DatabaseSync): AssessmentWriting {
 	const transaction = createTransaction(database);
@@ -36,7 +36,7 @@ export function createAssessmentWriting(database: DatabaseSync): AssessmentWriti
 		ON CONFLICT DO NOTHING`);
 	const forget = database.prepare('DELETE FROM assessments WHERE sequence <= ?');
 	const prune = database.prepare(`
-		DELETE FROM assessments WHERE sequence IN (SELECT sequence FROM assessments ORDER BY sequence LIMIT ${rowsPerPruning}) AND at_ms < ?`);
+		DELETE FROM assessments WHERE sequence IN (SELECT sequence FROM assessments ORDER BY sequence LIMIT ${entriesPerPruning}) AND at_ms < ?`);
 	return {
 		assess: (rows) =>
 			transaction(() => {
@@ -63,7 +63,7 @@ export function createAssessmentReading(database: DatabaseSync): AssessmentReadi
 	return {
 		listAssessments(query) {
 			requireAssessmentCursor(query);
-			const toFind = rowsToFind(query);
+			const toFind = entriesToFind(query);
 			const { sql, values } = conditionsOf(query);
 			const found = database.prepare(`SELECT * FROM assessments WHERE ${sql} ORDER BY sequence DESC LIMIT ?`).all(...values, toFind);
 			return assessmentPage(

@@ -1,8 +1,8 @@
 import { clientDialectNames } from '../../../core/dialect-name.ts';
-import type { ClosedRow, LedgerRow, OpenRow, RequestOutcome } from '../../contracts/ledger.ts';
+import type { ClosedEntry, LedgerEntry, OpenEntry, RequestOutcome } from '../../contracts/ledger.ts';
 import { type Decode, decodeJson, itemsFrom, listOf, numberFrom, textFrom } from '../../decode.ts';
 import type { Row } from '../../row.ts';
-import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-operations.ts';
+import type { CompactClose, CompactEntry, CompactInteger, CompactOpen } from './ledger-operations.ts';
 
 /** The file stores their indexes: only ever append. */
 const outcomes: readonly RequestOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
@@ -20,9 +20,9 @@ const mostExact = BigInt(Number.MAX_SAFE_INTEGER);
  * Formats a row as one line of JSON, for the journal and the database's thread.
  * @throws RangeError when the money is negative or too large to store, or the time is not an integer.
  */
-export function lineOf(row: OpenRow): string {
+export function lineOf(row: OpenEntry): string {
 	if (!Number.isSafeInteger(row.startedMs)) throw new RangeError(`${row.startedMs} is not a time in milliseconds`);
-	const hold = compactMoney(row.holdNanoUsd);
+	const hold = compactMoney(row.reservedNanoUsd);
 	const compact: CompactOpen = [
 		row.id,
 		row.startedMs,
@@ -104,8 +104,8 @@ function isCount(value: unknown): value is number {
 	return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** @param value columns as `prepareRows` selects them. */
-export function compactRowFrom(value: unknown): CompactRow {
+/** @param value columns as `prepareEntries` selects them. */
+export function compactEntryFrom(value: unknown): CompactEntry {
 	const [sequence, ...columns] = itemsFrom(value);
 	const [outcome, ...end] = columns.slice(columnsOfOpen);
 	const opened = [numberFrom(sequence), ...openFrom(columns)] as const;
@@ -133,7 +133,7 @@ export function isAmount(value: unknown): value is number | string {
 }
 
 /** @throws RangeError when the money is negative or too large to store. */
-export function compactClose(row: ClosedRow): CompactClose {
+export function compactClose(row: ClosedEntry): CompactClose {
 	const { usage } = row;
 	return [
 		row.id,
@@ -151,7 +151,7 @@ export function compactClose(row: ClosedRow): CompactClose {
 	];
 }
 
-export function ledgerRowOf(row: CompactRow): LedgerRow {
+export function ledgerEntryOf(row: CompactEntry): LedgerEntry {
 	const [, id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, hold] = row;
 	return {
 		id,
@@ -163,13 +163,13 @@ export function ledgerRowOf(row: CompactRow): LedgerRow {
 		dialect,
 		isStreaming: isStreaming !== 0,
 		priceVersion,
-		holdNanoUsd: BigInt(hold),
+		reservedNanoUsd: BigInt(hold),
 		budgets: readBudgets(budgets),
 		closed: closedOf(row),
 	};
 }
 
-function closedOf(row: CompactRow): Omit<ClosedRow, 'id'> | undefined {
+function closedOf(row: CompactEntry): Omit<ClosedEntry, 'id'> | undefined {
 	const [, , startedMs, , , , , , , , , , outcome, durationMs, status, isEstimated, ...counts] = row;
 	const [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens, cost] = counts;
 	if (outcome === null) return undefined;
@@ -194,7 +194,7 @@ export function outcomeNumber(outcome: RequestOutcome): number {
 	return outcomes.indexOf(outcome);
 }
 
-export function usageOf(row: Row): ClosedRow['usage'] {
+export function usageOf(row: Row): ClosedEntry['usage'] {
 	return {
 		inputTokens: Number(row['input_tokens']),
 		cacheReadTokens: Number(row['cache_read_tokens']),
@@ -229,6 +229,6 @@ function wholeCount(tokens: number): number {
 }
 
 /** Returns a close, free of charge, of a request that was never sent. */
-export function takenBack({ id, startedMs }: OpenRow): CompactClose {
+export function takenBack({ id, startedMs }: OpenEntry): CompactClose {
 	return [id, startedMs, outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
 }

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { closeRow } from '../../../../test/support/close-entry.ts';
+import { closeEntry } from '../../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../../test/support/recording-log.ts';
-import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
-import type { LedgerRow } from '../../contracts/ledger.ts';
-import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
+import type { LedgerEntry } from '../../contracts/ledger.ts';
+import type { SpooledEntry } from '../../contracts/ledger-spool.ts';
 import { migrate } from '../migrate.ts';
 import { openSpoolingLedger, openSqliteLedger, openSqliteLedgerReader, type SpoolingLedger } from '../sqlite-ledger.ts';
 import { ledgerSchema } from './ledger-schema.ts';
@@ -32,9 +32,9 @@ test('calls, their outbox and the sums are read as they were meant', async () =>
 	expect(rows.map(shown)).toEqual(
 		meant.map(([dialect, isStreaming], form) => [`form${form}`, dialect, isStreaming, form === 0]).toReversed(),
 	);
-	const { id, ...closed } = closedRow('form3');
-	expect(rows[0]).toEqual({ ...openRow(id, { dialect: 'messages' }), closed });
-	const spooled = JSON.parse((await ledger.spool.read(9)).rows) as SpooledRow[];
+	const { id, ...closed } = closedEntry('form3');
+	expect(rows[0]).toEqual({ ...openEntry(id, { dialect: 'messages' }), closed });
+	const spooled = JSON.parse((await ledger.spool.read(9)).rows) as SpooledEntry[];
 	expect(spooled.map(([spooledId, , , , , , dialect, isStreaming]) => [spooledId, dialect, isStreaming])).toEqual([
 		['form1', 'messages', false],
 		['form2', 'chat', true],
@@ -55,8 +55,8 @@ test('calls are written next to them, and those that ran are closed', async () =
 	const dataDir = earlierFile();
 	const ledger = await start(dataDir);
 	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['form0']);
-	await ledger.open(openRow('new', { dialect: 'responses', isStreaming: false }));
-	expect(await closeRow(ledger, closedRow('new'))).toBe('closed');
+	await ledger.open(openEntry('new', { dialect: 'responses', isStreaming: false }));
+	expect(await closeEntry(ledger, closedEntry('new'))).toBe('closed');
 	expect((await ledger.list({ limit: 1 })).rows.map(shown)).toEqual([['new', 'responses', false, false]]);
 	expect(await ledger.check()).toEqual([]);
 	await ledger.end();
@@ -105,7 +105,7 @@ test('a journal that it left is taken over: closed calls as closed, the others a
 	expect(readdirSync(dataDir).filter((name) => name.includes('00000000000000aa'))).toEqual([]);
 });
 
-function shown({ id, dialect, isStreaming, closed }: LedgerRow): readonly unknown[] {
+function shown({ id, dialect, isStreaming, closed }: LedgerEntry): readonly unknown[] {
 	return [id, dialect, isStreaming, closed === undefined];
 }
 
@@ -134,7 +134,7 @@ function earlierFile(): string {
 
 /** The line in the journal. */
 function earlierLine(form: number, id: string): readonly unknown[] {
-	const { startedMs, team, clientId, provider, model, priceVersion, budgets } = openRow(id);
+	const { startedMs, team, clientId, provider, model, priceVersion, budgets } = openEntry(id);
 	return [id, startedMs, team, clientId, provider, model, form, priceVersion, JSON.stringify(budgets), 5000];
 }
 

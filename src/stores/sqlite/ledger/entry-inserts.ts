@@ -45,9 +45,9 @@ export function createEntryInserts(database: DatabaseSync, spools: boolean): Ent
 	// FAIL keeps the rows before an existing id, and saves the page copies with which ABORT would undo them.
 	const insertSeveral = database.prepare(`INSERT OR FAIL ${into} ${Array.from({ length: together }, () => row).join(', ')}`);
 	const selectInserted = database.prepare('SELECT changes() AS count, last_insert_rowid() AS last');
-	const one = new RowValues(1);
-	const several = new RowValues(together);
-	const execute = (statement: StatementSync, { values }: RowValues): { count: number; last: number } => {
+	const one = new EntryValues(1);
+	const several = new EntryValues(together);
+	const execute = (statement: StatementSync, { values }: EntryValues): { count: number; last: number } => {
 		try {
 			const { changes, lastInsertRowid } = statement.run(...values);
 			return { count: Number(changes), last: Number(lastInsertRowid) };
@@ -72,7 +72,7 @@ export function createEntryInserts(database: DatabaseSync, spools: boolean): Ent
 }
 
 /** Reusable parameters of a statement. */
-class RowValues {
+class EntryValues {
 	readonly length: number;
 	readonly values: SQLInputValue[];
 	readonly #ids: readonly Buffer[];

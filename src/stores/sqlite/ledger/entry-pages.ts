@@ -1,13 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { mostRowsLookedThrough, type RowQuery } from '../../contracts/ledger.ts';
-import { compactRowFrom, outcomeNumber } from './compact-entries.ts';
-import type { CompactPage, CompactRow } from './ledger-operations.ts';
+import { type EntryQuery, maxEntriesScanned } from '../../contracts/ledger.ts';
+import { compactEntryFrom, outcomeNumber } from './compact-entries.ts';
+import type { CompactEntry, CompactPage } from './ledger-operations.ts';
 
-const mostRows = 1000;
+const maxRows = 1000;
 const cursorPattern = /^[1-9]\d{0,15}$/;
 
 /** Reads pages of entries. A cursor is the sequence number of its page's last row, so that later rows shift nothing. */
-export function createEntryPages(database: DatabaseSync): (query: RowQuery) => CompactPage {
+export function createEntryPages(database: DatabaseSync): (query: EntryQuery) => CompactPage {
 	const ofAll = createPages(database, '');
 	const ofTeam = createPages(database, 'team = (SELECT id FROM names WHERE name = :team) AND');
 	return ({ team, clientId = null, provider = null, model = null, outcome, limit, cursor }) => {
@@ -18,7 +18,7 @@ export function createEntryPages(database: DatabaseSync): (query: RowQuery) => C
 		const bounds = { ...of, before: cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor) };
 		const filters = { client: clientId, provider, model, outcome: outcome === undefined ? null : outcomeNumber(outcome) };
 		const hasFilters = Object.values(filters).some((filter) => filter !== null);
-		const most = Math.max(1, Math.min(limit, mostRows));
+		const most = Math.max(1, Math.min(limit, maxRows));
 		const found = hasFilters ? pages.filtered({ ...bounds, ...filters, limit: most + 1 }) : pages.plain({ ...bounds, limit: most + 1 });
 		if (found.length > most) return { rows: found.slice(0, most), nextCursor: String(found[most - 1]?.[0]) };
 		return { rows: found, nextCursor: hasFilters ? pages.endOfLook(bounds) : null };
@@ -28,17 +28,17 @@ export function createEntryPages(database: DatabaseSync): (query: RowQuery) => C
 type Values = Readonly<Record<string, SQLInputValue>>;
 
 interface EntryPages {
-	plain(values: Values): CompactRow[];
-	filtered(values: Values): CompactRow[];
+	plain(values: Values): CompactEntry[];
+	filtered(values: Values): CompactEntry[];
 	/** Position after the scanned rows; null when there are no more. */
 	endOfLook(values: Values): string | null;
 }
 
 function createPages(database: DatabaseSync, condition: string): EntryPages {
 	const newest = `FROM calls WHERE ${condition} sequence < :before ORDER BY sequence DESC`;
-	const looked = `${newest} LIMIT ${mostRowsLookedThrough}`;
-	const plain = prepareRows(database, `${newest} LIMIT :limit`);
-	const filtered = prepareRows(
+	const looked = `${newest} LIMIT ${maxEntriesScanned}`;
+	const plain = prepareEntries(database, `${newest} LIMIT :limit`);
+	const filtered = prepareEntries(
 		database,
 		`FROM (SELECT * ${looked}) AS calls
 		WHERE (:client IS NULL OR client = (SELECT id FROM names WHERE name = :client))
@@ -53,17 +53,17 @@ function createPages(database: DatabaseSync, condition: string): EntryPages {
 		filtered: (values) => rowsOf(filtered.all(values)),
 		endOfLook(values) {
 			const { count, last } = end.get(values) ?? {};
-			return count === mostRowsLookedThrough ? String(last) : null;
+			return count === maxEntriesScanned ? String(last) : null;
 		},
 	};
 }
 
 /** Decodes rows by the position of the columns of `ledgerRowColumns`, without their names. */
-export function rowsOf(found: readonly unknown[]): CompactRow[] {
-	return found.map(compactRowFrom);
+export function rowsOf(found: readonly unknown[]): CompactEntry[] {
+	return found.map(compactEntryFrom);
 }
 
-export function prepareRows(database: DatabaseSync, from: string): StatementSync {
+export function prepareEntries(database: DatabaseSync, from: string): StatementSync {
 	const statement = database.prepare(`
 		SELECT sequence, ${idText}, started_ms,
 			(SELECT name FROM names WHERE id = calls.team),

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
+import { closedEntry, openEntry } from '../../contracts/ledger.contract.ts';
 import { migrate } from '../migrate.ts';
 import { compactClose, lineOf } from './compact-entries.ts';
 import { ledgerSchema } from './ledger-schema.ts';
@@ -11,8 +11,8 @@ test('a row whose opening was undone is not closed in the place of the one that 
 	const database = new DatabaseSync(':memory:');
 	migrate(database, ledgerSchema);
 	const writer = createLedgerWriter(database, 'run', false, () => undefined);
-	const open = (id: string) => writer.write(packBatch({ opens: [lineOf(openRow(id))], closes: [] }));
-	const close = (id: string) => writer.write(packBatch({ opens: [], closes: [compactClose(closedRow(id))] }));
+	const open = (id: string) => writer.write(packBatch({ opens: [lineOf(openEntry(id))], closes: [] }));
+	const close = (id: string) => writer.write(packBatch({ opens: [], closes: [compactClose(closedEntry(id))] }));
 	database.exec(`CREATE TRIGGER full BEFORE INSERT ON hourly BEGIN SELECT RAISE(ABORT, 'full'); END`);
 	expect(open('undone')).toEqual([{ of: 'opens', index: 0, what: 'failed' }]);
 	database.exec('DROP TRIGGER full');

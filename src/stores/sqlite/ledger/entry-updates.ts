@@ -25,7 +25,7 @@ export interface EntryUpdates {
 }
 
 /** Position and sum key of a row that was opened here, so that it is closed without a lookup. */
-interface OpenedRow {
+interface OpenedEntry {
 	readonly sequence: number | bigint;
 	readonly key: SumKey;
 	readonly startedMs: number;
@@ -54,7 +54,7 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
 	const idBytes = Buffer.alloc(ownIdBytes);
 	// Keyed by hash, because a map hashes each new string again. If two rows share a hash, or an id is a client's, the row may need a lookup.
-	const opened = new Map<number, OpenedRow>();
+	const opened = new Map<number, OpenedEntry>();
 	const closeKnown = (end: RequestEnd, packed: SQLInputValue, sequence: number | bigint): boolean => {
 		const { changes } = updateOpened.run(
 			end.endedMs,

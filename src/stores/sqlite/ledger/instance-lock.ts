@@ -16,7 +16,7 @@ export function lockRun(dataDir: string, run: string): () => void {
 
 /** @returns a function that unlocks and removes the file. */
 export function lockFile(path: string): () => void {
-	for (let triesLeft = 100; ; triesLeft--) {
+	for (let remainingTries = 100; ; remainingTries--) {
 		createPrivateFile(path);
 		const lock = new DatabaseSync(path, { timeout: 0 });
 		if (tryToLock(lock) && existsSync(path)) {
@@ -27,7 +27,7 @@ export function lockFile(path: string): () => void {
 		}
 		// Between these lines another process may have removed the file as stale.
 		lock.close();
-		if (triesLeft === 0) throw new Error(`${path} cannot be locked`);
+		if (remainingTries === 0) throw new Error(`${path} cannot be locked`);
 	}
 }
 
@@ -52,19 +52,19 @@ export interface SendingLock {
 
 export function createSendingLock(dataDir: string): SendingLock {
 	const path = join(dataDir, 'ledger-sending.lock');
-	let held: DatabaseSync | undefined;
+	let reserved: DatabaseSync | undefined;
 	return {
 		take() {
-			if (held !== undefined) return true;
+			if (reserved !== undefined) return true;
 			createPrivateFile(path);
 			const lock = new DatabaseSync(path, { timeout: 0 });
-			if (tryToLock(lock)) held = lock;
+			if (tryToLock(lock)) reserved = lock;
 			else lock.close();
-			return held !== undefined;
+			return reserved !== undefined;
 		},
 		release() {
-			held?.close();
-			held = undefined;
+			reserved?.close();
+			reserved = undefined;
 		},
 	};
 }

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../../test/support/recording-log.ts';
-import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
-import type { Ledger, LedgerRow } from '../../contracts/ledger.ts';
+import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
+import type { Ledger, LedgerEntry } from '../../contracts/ledger.ts';
 import { openSqliteLedger } from '../sqlite-ledger.ts';
 
 /** Opens and closes rows as fast as 40 clients can, and prints what was acknowledged. */
@@ -17,8 +17,8 @@ const writerScript = (dataDir: string, round: number): string => `
 	const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: (ms, work) => (setTimeout(work, ms), { cancel() {} }) };
 	const log = { debug() {}, info() {}, warn() {}, error() {} };
 	const ledger = await openSqliteLedger({ dataDir: ${JSON.stringify(dataDir)}, durability: 'process', retainDays: null }, { clock, log });
-	const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
-	const closed = ${JSON.stringify({ ...closedRow(''), costNanoUsd: null })};
+	const row = ${JSON.stringify({ ...openEntry(''), reservedNanoUsd: null })};
+	const closed = ${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })};
 	const print = (line) => process.stdout.write(line + '\\n');
 	const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 	let calls = 0;
@@ -27,7 +27,7 @@ const writerScript = (dataDir: string, round: number): string => `
 			const number = calls++;
 			const id = 'req_' + ('${round}').padStart(12, '0') + String(number).padStart(20, '0');
 			const startedMs = ${ledgerNoonMs} - (number % 5) * 3_600_000;
-			await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, holdNanoUsd: 1_000_000n + BigInt(number) });
+			await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, reservedNanoUsd: 1_000_000n + BigInt(number) });
 			// It may leave at the end of the turn, not before.
 			await nextTurn();
 			print('o ' + id + ' ' + number);
@@ -57,7 +57,7 @@ export async function checkKilledLedger(
 			);
 			interrupted += (await ledger.closeInterrupted()).length;
 			expect(await ledger.closeInterrupted()).toEqual([]);
-			checkRows(await rowsOf(ledger), acknowledged);
+			checkEntries(await rowsOf(ledger), acknowledged);
 			expect(await ledger.check()).toEqual([]);
 			await ledger.end();
 		}
@@ -87,8 +87,8 @@ async function writeUntilKilled(dataDir: string, round: number, afterMs: number,
 	expect([await died, complaint]).toEqual(['SIGKILL', '']);
 }
 
-async function rowsOf(ledger: Ledger): Promise<LedgerRow[]> {
-	const rows: LedgerRow[] = [];
+async function rowsOf(ledger: Ledger): Promise<LedgerEntry[]> {
+	const rows: LedgerEntry[] = [];
 	for (let cursor: string | null | undefined; cursor !== null; ) {
 		const page = await ledger.list({ limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
 		rows.push(...page.rows);
@@ -97,7 +97,7 @@ async function rowsOf(ledger: Ledger): Promise<LedgerRow[]> {
 	return rows;
 }
 
-function checkRows(rows: readonly LedgerRow[], { opened, closed }: Acknowledged): void {
+function checkEntries(rows: readonly LedgerEntry[], { opened, closed }: Acknowledged): void {
 	const byId = new Map(rows.map((row) => [row.id, row]));
 	// No row is duplicated, no acknowledged open is missing, every acknowledged close is there; the rest is closed or charged its
 	// reservation.

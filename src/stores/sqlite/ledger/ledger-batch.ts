@@ -1,14 +1,14 @@
 import type { UpstreamError } from '../../../core/upstream-error.ts';
 import type { CloseListener } from '../../contracts/ledger.ts';
 import { readLine } from './compact-entries.ts';
-import type { CompactClose, RowException } from './ledger-operations.ts';
+import type { CompactClose, EntryException } from './ledger-operations.ts';
 
 export interface PendingClose {
 	readonly row: CompactClose;
 	/** Result of writing its line to the journal. */
 	readonly line: { readonly failure: UpstreamError | undefined };
 	/** Undefined once the caller got an error. */
-	readonly told: CloseListener | undefined;
+	readonly onClosed: CloseListener | undefined;
 }
 
 /** Rows on the way to the database, with their listeners. */
@@ -39,26 +39,26 @@ export interface SettlePorts {
 }
 
 /** Reports the result of each row of a committed batch to its listener. */
-export function settleBatch(batch: Batch, exceptions: readonly RowException[], { rejection, tell }: SettlePorts): BatchOutcome {
+export function settleBatch(batch: Batch, exceptions: readonly EntryException[], { rejection, tell }: SettlePorts): BatchOutcome {
 	const outcome: BatchOutcome = { unknownCloses: 0, repeatedCloses: 0, failedIds: [], failedCloses: 0 };
-	const oddCloses = new Map<number, RowException['what']>();
+	const oddCloses = new Map<number, EntryException['what']>();
 	for (const { of, index, what } of exceptions) {
 		if (of === 'closes') oddCloses.set(index, what);
 		else outcome.failedIds.push(readLine(batch.opens[index] ?? '')[0]);
 	}
-	for (const [index, { row, told }] of batch.closes.entries()) {
+	for (const [index, { row, onClosed }] of batch.closes.entries()) {
 		const what = oddCloses.get(index) ?? 'closed';
 		if (what === 'failed') {
 			outcome.failedIds.push(row[0]);
 			outcome.failedCloses += 1;
-			if (told !== undefined) tell(told, rejection(row[0]));
+			if (onClosed !== undefined) tell(onClosed, rejection(row[0]));
 			continue;
 		}
 		// A repeated batch may have closed the row in its first attempt.
 		const closing = what === 'closed_before' && batch.isRepeat ? 'closed' : what;
 		if (closing === 'unknown') outcome.unknownCloses += 1;
 		if (closing === 'closed_before') outcome.repeatedCloses += 1;
-		if (told !== undefined) tell(told, closing);
+		if (onClosed !== undefined) tell(onClosed, closing);
 	}
 	return outcome;
 }

@@ -2,13 +2,13 @@
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
 import type {
 	CostQuery,
-	InterruptedRow,
+	EntryQuery,
+	InterruptedEntry,
 	LedgerDifference,
-	RowQuery,
 	SummaryQuery,
-	SummaryRow,
 	TeamQuery,
 	TeamSnapshot,
+	UsageSummary,
 } from '../../contracts/ledger.ts';
 import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 
@@ -27,7 +27,7 @@ export type CompactOpen = readonly [
 	isStreaming: number,
 	priceVersion: string,
 	budgets: string,
-	holdNanoUsd: number | string,
+	reservedNanoUsd: number | string,
 ];
 
 export type CompactClose = readonly [
@@ -49,7 +49,7 @@ export type CompactClose = readonly [
  * Columns as `entry-pages.ts` selects them. Money is text where a number would not be exact. Columns after the outcome are 0 for an open
  * row.
  */
-export type CompactRow = readonly [
+export type CompactEntry = readonly [
 	sequence: number,
 	id: string,
 	startedMs: number,
@@ -61,7 +61,7 @@ export type CompactRow = readonly [
 	isStreaming: number,
 	priceVersion: string,
 	budgets: string,
-	holdNanoUsd: number | string,
+	reservedNanoUsd: number | string,
 	outcome: number | null,
 	durationMs: number,
 	status: number,
@@ -76,7 +76,7 @@ export type CompactRow = readonly [
 ];
 
 export interface CompactPage {
-	readonly rows: readonly CompactRow[];
+	readonly rows: readonly CompactEntry[];
 	readonly nextCursor: string | null;
 }
 
@@ -98,7 +98,7 @@ export interface PackedBatch {
 }
 
 /** A row of a committed batch that did not simply succeed. A `failed` one can never be stored. */
-export interface RowException {
+export interface EntryException {
 	readonly of: 'opens' | 'closes';
 	readonly index: number;
 	readonly what: 'closed_before' | 'unknown' | 'failed';
@@ -127,8 +127,8 @@ export interface UnsentAssessments {
 export type WriterOperations = {
 	/** @throws Error when the file cannot be opened. */
 	open(argument: null): null;
-	write(batch: PackedBatch): readonly RowException[];
-	closeInterrupted(nowMs: number): readonly InterruptedRow[];
+	write(batch: PackedBatch): readonly EntryException[];
+	closeInterrupted(nowMs: number): readonly InterruptedEntry[];
 	/** Deletes a few rows. @returns the number of deleted rows; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
 	/** Like `pruneSome`, for rows that were sent from the outbox. */
@@ -144,9 +144,9 @@ export type WriterOperations = {
 
 export type ReaderOperations = {
 	open(argument: null): null;
-	summarize(query: SummaryQuery): readonly SummaryRow[];
+	summarize(query: SummaryQuery): readonly UsageSummary[];
 	sumCosts(query: CostQuery): readonly bigint[];
-	list(query: RowQuery): CompactPage;
+	list(query: EntryQuery): CompactPage;
 	readTeam(query: TeamQuery): TeamSnapshot;
 	check(argument: null): readonly LedgerDifference[];
 	readOutbox(limit: number): SpoolPart;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { full, idsIn, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
-import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
+import { closedEntry, openEntry } from '../../contracts/ledger.contract.ts';
 import { ThreadLost } from '../../store-thread.ts';
 
 describe('a database that fails', () => {
@@ -24,18 +24,18 @@ describe('a database that fails', () => {
 			'open c: done',
 			'open e: refused',
 		]);
-		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 5, rejectedRows: 4, lostCloses: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 5, rejectedEntries: 4, lostCloses: 0 });
 		clock.advance(249);
 		expect(disk.batches).toHaveLength(1);
 		clock.advance(1);
 		await disk.fail(full);
-		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 5, rejectedRows: 4 });
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 5, rejectedEntries: 4 });
 		clock.advance(250);
 		expect(journal.ids).toBe('ac|bdf');
 		await disk.commit([{ of: 'closes', index: 2, what: 'unknown' }]);
 		expect(disk.batches.slice(1).map(idsIn)).toEqual(['ac|bdf', 'ac|bdf']);
-		const counts = { unknownCloses: 1, repeatedCloses: 0, rejectedRows: 4, lostCloses: 0 };
-		expect(queue.health()).toEqual({ isWritable: true, queuedRows: 0, ...counts });
+		const counts = { unknownCloses: 1, repeatedCloses: 0, rejectedEntries: 4, lostCloses: 0 };
+		expect(queue.health()).toEqual({ isWritable: true, queuedEntries: 0, ...counts });
 		expect(journal.ids).toBe('');
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 		open('g');
@@ -53,7 +53,7 @@ describe('a database that fails', () => {
 		await disk.commit([{ of: 'closes', index: 0, what: 'closed_before' }]);
 		expect(outcomes).toEqual(['open a: done', 'close b: closed']);
 		expect(log.lines.map(({ level }) => level)).toEqual(['warn']);
-		expect(queue.health()).toMatchObject({ repeatedCloses: 0, rejectedRows: 0, isWritable: true });
+		expect(queue.health()).toMatchObject({ repeatedCloses: 0, rejectedEntries: 0, isWritable: true });
 	});
 
 	test('by its thread’s second death is one that fails; what was acknowledged is sent again, not taken back', async () => {
@@ -68,7 +68,7 @@ describe('a database that fails', () => {
 		expect(journal.ids).toBe('a|b');
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|b', 'a|b', 'a|b']);
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 1 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0, rejectedEntries: 1 });
 	});
 
 	test('by silence rejects after three seconds, and does not send again what was written late; a probe detects the recovery', async () => {
@@ -88,7 +88,7 @@ describe('a database that fails', () => {
 		clock.advance(250);
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|b', '|ce']);
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 4, lostCloses: 1 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0, rejectedEntries: 4, lostCloses: 1 });
 		expect(log.lines.map(({ event }) => event)).toEqual([
 			'the ledger cannot be written',
 			'a ledger entry cannot be stored',
@@ -106,7 +106,7 @@ describe('a database that fails', () => {
 		clock.advance(250);
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|b', 'a|b']);
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 1, lostCloses: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0, rejectedEntries: 1, lostCloses: 0 });
 	});
 });
 
@@ -118,7 +118,7 @@ describe('a journal that fails', () => {
 		open('b');
 		await nextTurn();
 		expect(outcomes).toEqual(['open a: refused', 'open b: refused']);
-		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 2, rejectedRows: 2 });
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 2, rejectedEntries: 2 });
 		clock.advance(250);
 		// The callers close what they opened.
 		await disk.commit();
@@ -127,13 +127,13 @@ describe('a journal that fails', () => {
 		journal.failure = undefined;
 		open('c');
 		clock.advance(250);
-		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 0, rejectedRows: 3 });
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 0, rejectedEntries: 3 });
 		await disk.commit();
 		open('d');
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['ab|', '|', 'd|']);
 		expect(outcomes.slice(2)).toEqual(['open c: refused', 'open d: done']);
-		expect(queue.health()).toMatchObject({ isWritable: true, rejectedRows: 3 });
+		expect(queue.health()).toMatchObject({ isWritable: true, rejectedEntries: 3 });
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 	});
 
@@ -170,7 +170,7 @@ describe('a journal that fails', () => {
 		clock.advance(250);
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|a', 'b|', '|']);
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 2, lostCloses: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0, rejectedEntries: 2, lostCloses: 0 });
 	});
 
 	test('just before a batch is sent starts no second one, however slow the database is', async () => {
@@ -189,7 +189,7 @@ describe('a journal that fails', () => {
 		clock.advance(250);
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|', '|']);
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0 });
 	});
 
 	test('and is back before the sync ends: what is taken back then is written without anybody else', async () => {
@@ -201,14 +201,14 @@ describe('a journal that fails', () => {
 		journal.failure = undefined;
 		clock.advance(250);
 		await disk.commit();
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0 });
 		await new Promise((resolve) => setTimeout(resolve, 60));
 		journal.sync.resolve();
 		await until(() => disk.batches.length === 2);
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|', '|a']);
 		expect(outcomes).toEqual(['open a: refused']);
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0 });
 	});
 
 	test('with durability power voids the row of a rejected open', async () => {
@@ -234,13 +234,13 @@ describe('a journal that fails', () => {
 		journal.sync.reject(new Error('EIO: i/o error, fdatasync'));
 		await nextTurn();
 		expect(outcomes.toSorted()).toEqual(['close c: refused', 'open a: refused', 'open b: refused']);
-		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 4, rejectedRows: 3 });
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 4, rejectedEntries: 3 });
 		clock.advance(250);
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|', 'b|cab']);
-		const { startedMs } = openRow('a');
+		const { startedMs } = openEntry('a');
 		expect(disk.batches[1]?.closes.slice(1)).toEqual(['a', 'b'].map((id) => [id, startedMs, 5, 503, 0, 0, 0, 0, 0, 0, 0, 0]));
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 3, lostCloses: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0, rejectedEntries: 3, lostCloses: 0 });
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 	});
 });
@@ -253,7 +253,7 @@ describe('a listener to a close that throws', () => {
 	test('does not keep the next batch from being written', async () => {
 		const { disk, log, queue, open, close, outcomes } = startLedgerQueue();
 		open('a');
-		queue.close(closedRow('b'), faulty);
+		queue.close(closedEntry('b'), faulty);
 		close('c');
 		await disk.commit();
 		open('d');
@@ -264,10 +264,10 @@ describe('a listener to a close that throws', () => {
 
 	test('does not keep a database that fails from being tried again, nor rejected requests from being rejected', async () => {
 		const { disk, clock, journal, queue, open, outcomes } = startLedgerQueue();
-		queue.close(closedRow('a'), faulty);
+		queue.close(closedEntry('a'), faulty);
 		await until(() => disk.batches.length === 1);
 		journal.failure = full;
-		queue.close(closedRow('b'), faulty);
+		queue.close(closedEntry('b'), faulty);
 		open('c');
 		await nextTurn();
 		expect(outcomes).toEqual(['open c: refused']);

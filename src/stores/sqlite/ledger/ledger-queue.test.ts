@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
-import { closeRow } from '../../../../test/support/close-entry.ts';
+import { closeEntry } from '../../../../test/support/close-entry.ts';
 import { full, idsIn, idsOfCloses, idsOfOpens, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
-import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
-import { mostQueuedRows } from './ledger-queue.ts';
+import { closedEntry, openEntry } from '../../contracts/ledger.contract.ts';
+import { maxQueuedEntries } from './ledger-queue.ts';
 
 describe('batches', () => {
 	test('an open is acknowledged once the journal has it; rows of some milliseconds, and those of a batch’s time, share a batch', async () => {
@@ -44,8 +44,8 @@ describe('batches', () => {
 		const { disk, clock, journal, queue } = startLedgerQueue();
 		const rows = 2500;
 		for (let index = 0; index < rows + 300; index++) {
-			if (index < rows) void queue.open(openRow(`${index}`));
-			if (index >= 300) closeRow(queue, closedRow(`${index - 300}`)).catch(() => undefined);
+			if (index < rows) void queue.open(openEntry(`${index}`));
+			if (index >= 300) closeEntry(queue, closedEntry(`${index - 300}`)).catch(() => undefined);
 		}
 		await disk.commit();
 		await disk.fail(full);
@@ -57,7 +57,7 @@ describe('batches', () => {
 		const [opened, closed] = [batchOf(idsOfOpens), batchOf(idsOfCloses)];
 		expect([opened.size, closed.size, journal.lines.length]).toEqual([rows, rows, 0]);
 		expect([...closed].filter(([id, index]) => index < (opened.get(id) ?? rows))).toEqual([]);
-		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, lostCloses: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0, lostCloses: 0 });
 	});
 
 	test.each([
@@ -70,10 +70,10 @@ describe('batches', () => {
 			const { disk, open, queue } = startLedgerQueue();
 			open('first');
 			void queue.flush();
-			for (let index = 0; index < rows; index++) void queue.open(openRow(`${index}`));
+			for (let index = 0; index < rows; index++) void queue.open(openEntry(`${index}`));
 			await disk.commit();
 			expect(disk.batches).toHaveLength(batches);
-			expect(queue.health().queuedRows).toBe(rows);
+			expect(queue.health().queuedEntries).toBe(rows);
 		} finally {
 			vi.useRealTimers();
 		}
@@ -102,21 +102,21 @@ describe('batches', () => {
 			'error: a ledger entry cannot be stored: d',
 			'error: a ledger entry cannot be stored: f',
 		]);
-		const counts = { unknownCloses: 1, repeatedCloses: 1, rejectedRows: 1, lostCloses: 1 };
-		expect(queue.health()).toEqual({ isWritable: true, queuedRows: 0, ...counts });
+		const counts = { unknownCloses: 1, repeatedCloses: 1, rejectedEntries: 1, lostCloses: 1 };
+		expect(queue.health()).toEqual({ isWritable: true, queuedEntries: 0, ...counts });
 	});
 
 	test('when too many rows wait, opens are rejected, and closes are not', async () => {
 		const { disk, journal, queue, open, close, outcomes } = startLedgerQueue();
 		open('first');
 		await until(() => disk.batches.length === 1);
-		for (let index = 1; index < mostQueuedRows; index++) void queue.open(openRow('x'));
+		for (let index = 1; index < maxQueuedEntries; index++) void queue.open(openEntry('x'));
 		open('a');
 		close('b');
 		await nextTurn();
 		expect(outcomes).toEqual(['open first: done', 'open a: refused']);
-		expect(journal.lines).toHaveLength(mostQueuedRows + 1);
-		expect(queue.health()).toMatchObject({ queuedRows: mostQueuedRows + 1, rejectedRows: 1, lostCloses: 0, isWritable: true });
+		expect(journal.lines).toHaveLength(maxQueuedEntries + 1);
+		expect(queue.health()).toMatchObject({ queuedEntries: maxQueuedEntries + 1, rejectedEntries: 1, lostCloses: 0, isWritable: true });
 	});
 });
 
@@ -146,7 +146,7 @@ describe('a flush', () => {
 
 	test('of more than a batch waits for the last', async () => {
 		const { disk, queue, flush, outcomes } = startLedgerQueue();
-		for (let index = 0; index < 1001; index++) void queue.open(openRow(`${index}`));
+		for (let index = 0; index < 1001; index++) void queue.open(openEntry(`${index}`));
 		flush('all');
 		await disk.commit();
 		expect(outcomes).toEqual([]);
@@ -162,7 +162,7 @@ describe('a flush', () => {
 		flush('two');
 		await nextTurn();
 		expect(outcomes.toSorted()).toEqual(['flush one: done', 'flush two: done', 'open a: done']);
-		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 1, rejectedRows: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 1, rejectedEntries: 0 });
 	});
 
 	test('of what a stalled disk has ends with the stall', async () => {
@@ -219,7 +219,7 @@ describe('the end', () => {
 		await ending;
 		expect(disk.batches.map(idsIn)).toEqual(['a|b', 'a|b']);
 		expect(journal.ids).toBe('a|b');
-		expect(queue.health()).toMatchObject({ lostCloses: 0, queuedRows: 0 });
+		expect(queue.health()).toMatchObject({ lostCloses: 0, queuedEntries: 0 });
 		expect(log.lines.map(({ event }) => event)).toEqual([
 			'the ledger cannot be written',
 			'ledger entries are in the journal; the next start closes them',
@@ -242,7 +242,7 @@ describe('the end', () => {
 			[500, 1],
 		]);
 		expect(journal.lines).toEqual([]);
-		expect(queue.health()).toMatchObject({ isWritable: true, lostCloses: 0, queuedRows: 0 });
+		expect(queue.health()).toMatchObject({ isWritable: true, lostCloses: 0, queuedEntries: 0 });
 		expect(clock.pending).toBe(0);
 	});
 
@@ -258,7 +258,7 @@ describe('the end', () => {
 		expect(disk.batches.map(idsIn)).toEqual(['|a', '|ab']);
 		await disk.fail(full);
 		await ending;
-		expect(queue.health()).toMatchObject({ lostCloses: 1, queuedRows: 0 });
+		expect(queue.health()).toMatchObject({ lostCloses: 1, queuedEntries: 0 });
 		expect(log.lines.map(({ event, fields }) => [event, fields['entries']]).slice(1)).toEqual([
 			['ledger entries were not closed; the next start charges their reservations', 1],
 			['ledger entries are in the journal; the next start closes them', 1],

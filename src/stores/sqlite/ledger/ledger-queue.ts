@@ -6,16 +6,16 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import { type TurnListener, tellTurnEnd } from '../../../core/tick-flush.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { ClosedRow, CloseListener, LedgerHealth, OpenedRow, OpenRow } from '../../contracts/ledger.ts';
+import type { ClosedEntry, CloseListener, LedgerHealth, OpenEntry, OpenedEntry } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
 import { compactClose, lineOf, lineOfClose, takenBack } from './compact-entries.ts';
 import { type Batch, type PendingClose, settleBatch } from './ledger-batch.ts';
-import type { CompactClose, RowException, WriteBatch } from './ledger-operations.ts';
+import type { CompactClose, EntryException, WriteBatch } from './ledger-operations.ts';
 import type { OpenJournal } from './open-journal.ts';
 
 export interface LedgerQueueDeps {
 	/** Rejects when nothing of the batch was committed, or (`ThreadLost`) when that is unknown. */
-	readonly write: (batch: WriteBatch) => Promise<readonly RowException[]>;
+	readonly write: (batch: WriteBatch) => Promise<readonly EntryException[]>;
 	readonly journal: Pick<OpenJournal, 'isSynced' | 'append' | 'whenSafe' | 'forget' | 'test'>;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -24,9 +24,9 @@ export interface LedgerQueueDeps {
 }
 
 /** About 40 MB. */
-export const mostQueuedRows = 100_000;
+export const maxQueuedEntries = 100_000;
 /** Keeps the cloning of a batch under a millisecond. */
-const mostRowsPerBatch = 1000;
+const maxEntriesPerBatch = 1000;
 /** Longer than the database waits for another process's lock. */
 const stalledAfterMs = 3000;
 const probeEveryMs = 250;
@@ -39,10 +39,10 @@ const restMs = 25;
 const isStopping = 'the process is shutting down';
 
 /** An open is stored as its line. */
-type QueuedRow = string | PendingClose;
+type QueuedEntry = string | PendingClose;
 
 /** Lines of one turn of the event loop. They go into the journal in one write, because a write for each would cost more than the rest. */
-interface Gathered extends OpenedRow {
+interface Gathered extends OpenedEntry {
 	lines: string;
 	opens: number;
 	closes: number;
@@ -58,7 +58,7 @@ interface Flush {
 export class LedgerQueue implements TurnListener {
 	private readonly deps: LedgerQueueDeps;
 	/** A close comes after its open. */
-	private rows: QueuedRow[] = [];
+	private entries: QueuedEntry[] = [];
 	private gathered: Gathered | undefined;
 	private underWay: Batch | undefined;
 	private rest: NodeJS.Timeout | undefined;
@@ -68,21 +68,21 @@ export class LedgerQueue implements TurnListener {
 	private isEnding = false;
 	private ended: (() => void) | undefined;
 	private readonly flushes: Flush[] = [];
-	private writtenRows = 0;
-	private readonly counts = { unknownCloses: 0, repeatedCloses: 0, rejectedRows: 0, lostCloses: 0 };
+	private writtenEntries = 0;
+	private readonly counts = { unknownCloses: 0, repeatedCloses: 0, rejectedEntries: 0, lostCloses: 0 };
 
 	constructor(deps: LedgerQueueDeps) {
 		this.deps = deps;
 	}
 
-	open(row: OpenRow): OpenedRow | Promise<OpenedRow> {
+	open(row: OpenEntry): OpenedEntry | Promise<OpenedEntry> {
 		let gathered: Gathered;
 		try {
 			// Rows that cannot be stored are rejected before any other check.
 			const line = lineOf(row);
 			const why = this.whyNoOpen();
 			if (why !== undefined) throw this.rejection(why);
-			this.rows.push(line);
+			this.entries.push(line);
 			gathered = this.gatherLine(line);
 			gathered.opens += 1;
 		} catch (cause) {
@@ -108,17 +108,17 @@ export class LedgerQueue implements TurnListener {
 		gathered.lines = '';
 	}
 
-	close(row: ClosedRow, told: CloseListener): void {
+	close(row: ClosedEntry, onClosed: CloseListener): void {
 		const compact = compactClose(row);
 		// The queue needs no limit for closes: there are never more of them than accepted opens.
 		if (this.isEnding) {
 			this.counts.lostCloses += 1;
-			this.tell(told, this.rejection(isStopping));
+			this.tell(onClosed, this.rejection(isStopping));
 		} else if (this.failingSinceMs === undefined) {
-			this.addClose(compact, told);
+			this.addClose(compact, onClosed);
 		} else {
 			this.addClose(compact, undefined);
-			this.tell(told, this.rejection('the disk cannot be written; the entry is kept'));
+			this.tell(onClosed, this.rejection('the disk cannot be written; the entry is kept'));
 		}
 	}
 
@@ -127,13 +127,13 @@ export class LedgerQueue implements TurnListener {
 		const queued = this.countQueued();
 		if (this.failingSinceMs !== undefined || queued === 0) return Promise.resolve();
 		return new Promise((resolve) => {
-			this.flushes.push({ until: this.writtenRows + queued, resolve });
+			this.flushes.push({ until: this.writtenEntries + queued, resolve });
 			this.endRest();
 		});
 	}
 
 	health(): Omit<LedgerHealth, 'droppedAssessments'> {
-		return { isWritable: this.failingSinceMs === undefined, queuedRows: this.countQueued(), ...this.counts };
+		return { isWritable: this.failingSinceMs === undefined, queuedEntries: this.countQueued(), ...this.counts };
 	}
 
 	/** Rejects everything from now on, and resolves when the queue is empty, or the database is not writable. */
@@ -162,24 +162,24 @@ export class LedgerQueue implements TurnListener {
 	};
 
 	private countQueued(): number {
-		return this.rows.length + (this.underWay === undefined ? 0 : sizeOf(this.underWay));
+		return this.entries.length + (this.underWay === undefined ? 0 : sizeOf(this.underWay));
 	}
 
 	private whyNoOpen(): string | undefined {
 		if (this.isEnding) return isStopping;
 		if (this.failingSinceMs !== undefined) return 'the disk cannot be written';
-		return this.countQueued() < mostQueuedRows ? undefined : 'the write queue is full';
+		return this.countQueued() < maxQueuedEntries ? undefined : 'the write queue is full';
 	}
 
-	private rejection(why: string, rows = 1): UpstreamError {
-		this.counts.rejectedRows += rows;
+	private rejection(why: string, entries = 1): UpstreamError {
+		this.counts.rejectedEntries += entries;
 		return new UpstreamError('records_unavailable', { message: `The ledger ${this.deps.path} cannot accept the entry: ${why}` });
 	}
 
-	private addClose(row: CompactClose, told: CloseListener | undefined): void {
+	private addClose(row: CompactClose, onClosed: CloseListener | undefined): void {
 		const gathered = this.gatherLine(lineOfClose(row));
 		gathered.closes += 1;
-		this.rows.push({ row, line: gathered, told });
+		this.entries.push({ row, line: gathered, onClosed });
 	}
 
 	private gatherLine(line: string): Gathered {
@@ -192,7 +192,7 @@ export class LedgerQueue implements TurnListener {
 		return this.gathered;
 	}
 
-	private async whenSynced(row: OpenRow, gathered: Gathered): Promise<OpenedRow> {
+	private async whenSynced(row: OpenEntry, gathered: Gathered): Promise<OpenedEntry> {
 		// The sync may begin before the turn ends.
 		this.onTurnEnd();
 		try {
@@ -215,16 +215,16 @@ export class LedgerQueue implements TurnListener {
 
 	private sendNext(): void {
 		// A full batch does not wait; otherwise the queue of a busy core would grow and grow.
-		const isFull = this.rows.length >= mostRowsPerBatch;
+		const isFull = this.entries.length >= maxEntriesPerBatch;
 		const isResting = this.rest !== undefined && !isFull && this.ended === undefined && this.flushes.length === 0;
-		if (this.rows.length === 0) this.ended?.();
+		if (this.entries.length === 0) this.ended?.();
 		else if (!isResting) this.sendSome(false);
 	}
 
 	/** Writes rows to the database even if the journal fails, because they were accepted before. */
 	private tryAgain(): void {
 		const isProbe = this.takesTest();
-		if (isProbe || this.rows.length > 0) this.sendSome(isProbe);
+		if (isProbe || this.entries.length > 0) this.sendSome(isProbe);
 		else this.tryLater();
 	}
 
@@ -242,20 +242,20 @@ export class LedgerQueue implements TurnListener {
 		this.onTurnEnd();
 		const opens: string[] = [];
 		const closes: PendingClose[] = [];
-		for (const row of this.rows.splice(0, mostRowsPerBatch)) {
+		for (const row of this.entries.splice(0, maxEntriesPerBatch)) {
 			if (typeof row === 'string') opens.push(row);
 			else closes.push(row);
 		}
 		this.send({ opens, closes, isRepeat: false, isProbe });
 	}
 
-	private send(rows: Omit<Batch, 'sentMs'>): void {
+	private send(entries: Omit<Batch, 'sentMs'>): void {
 		const { clock, write } = this.deps;
 		// The batch's outcome decides about the next attempt; two attempts at once could be mistaken for each other.
 		this.probe?.cancel();
-		this.underWay = { ...rows, sentMs: clock.monotonicMs() };
+		this.underWay = { ...entries, sentMs: clock.monotonicMs() };
 		this.watch ??= clock.after(stalledAfterMs, () => this.lookForStall());
-		write({ opens: rows.opens, closes: rows.closes.map(({ row }) => row) }).then(
+		write({ opens: entries.opens, closes: entries.closes.map(({ row }) => row) }).then(
 			(exceptions) => this.succeeded(exceptions),
 			(cause: unknown) => this.failed(cause),
 		);
@@ -268,7 +268,7 @@ export class LedgerQueue implements TurnListener {
 		return batch;
 	}
 
-	private succeeded(exceptions: readonly RowException[]): void {
+	private succeeded(exceptions: readonly EntryException[]): void {
 		const { journal, log, path } = this.deps;
 		const batch = this.takeUnderWay();
 		if (batch.isProbe) this.recover();
@@ -281,16 +281,16 @@ export class LedgerQueue implements TurnListener {
 		this.counts.repeatedCloses += repeatedCloses;
 		this.counts.lostCloses += failedCloses;
 		for (const id of failedIds) log.error('a ledger entry cannot be stored', { path, id });
-		this.writtenRows += sizeOf(batch);
+		this.writtenEntries += sizeOf(batch);
 		this.endFlushes();
 		if (this.failingSinceMs === undefined) this.sendNext();
 		else if (this.ended === undefined) this.tryLater();
-		else if (this.rows.length > 0) this.tryAgain();
+		else if (this.entries.length > 0) this.tryAgain();
 		else this.ended();
 	}
 
 	private endFlushes(): void {
-		while (this.flushes[0] !== undefined && (this.failingSinceMs !== undefined || this.flushes[0].until <= this.writtenRows)) {
+		while (this.flushes[0] !== undefined && (this.failingSinceMs !== undefined || this.flushes[0].until <= this.writtenEntries)) {
 			this.flushes.shift()?.resolve();
 		}
 	}
@@ -303,7 +303,7 @@ export class LedgerQueue implements TurnListener {
 			this.send({ ...batch, isRepeat: true });
 			return;
 		}
-		this.rows = [...batch.opens, ...batch.closes, ...this.rows];
+		this.entries = [...batch.opens, ...batch.closes, ...this.entries];
 		this.fail(cause);
 	}
 
@@ -319,12 +319,12 @@ export class LedgerQueue implements TurnListener {
 		this.failingSinceMs = clock.monotonicMs();
 		log.error('the ledger cannot be written', { path, cause });
 		const why = messageOf(cause);
-		const reject = ({ told, ...close }: PendingClose): PendingClose => {
-			if (told !== undefined) this.tell(told, this.rejection(why));
-			return { ...close, told: undefined };
+		const reject = ({ onClosed, ...close }: PendingClose): PendingClose => {
+			if (onClosed !== undefined) this.tell(onClosed, this.rejection(why));
+			return { ...close, onClosed: undefined };
 		};
 		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(reject) };
-		this.rows = this.rows.map((row) => (typeof row === 'string' ? row : reject(row)));
+		this.entries = this.entries.map((row) => (typeof row === 'string' ? row : reject(row)));
 		this.endFlushes();
 	}
 
@@ -354,14 +354,14 @@ export class LedgerQueue implements TurnListener {
 	private abandon(ended: () => void): void {
 		const { log, path } = this.deps;
 		this.onTurnEnd();
-		const closes = this.rows.filter((row) => typeof row !== 'string');
+		const closes = this.entries.filter((row) => typeof row !== 'string');
 		const lost = closes.filter(({ line }) => line.failure !== undefined).length;
 		this.counts.lostCloses += lost;
 		if (lost > 0) log.error('ledger entries were not closed; the next start charges their reservations', { path, entries: lost });
 		if (closes.length > lost) {
 			log.warn('ledger entries are in the journal; the next start closes them', { path, entries: closes.length - lost });
 		}
-		this.rows = [];
+		this.entries = [];
 		ended();
 	}
 }

@@ -14,7 +14,7 @@ import { createLedgerCheck } from './ledger-check.ts';
 import type { ReaderOperations, WriterOperations } from './ledger-operations.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
-import { readLeftJournals } from './open-journal.ts';
+import { readStaleJournals } from './open-journal.ts';
 import { createOutboxReading } from './outbox.ts';
 import { createCostSums, createSummaries } from './summaries.ts';
 import { createTeamReading } from './team-reading.ts';
@@ -96,8 +96,8 @@ function writerOperations(): WriterOperations {
 			buryDeadRuns(data.dataDir);
 			const isAlive = (run: string): boolean => isRunAlive(data.dataDir, run);
 			return connection.use(({ ledger }) => {
-				const journals = readLeftJournals(data.dataDir, isAlive);
-				for (const left of journals) ledger.takeOver(left.run, left);
+				const journals = readStaleJournals(data.dataDir, isAlive);
+				for (const remaining of journals) ledger.takeOver(remaining.run, remaining);
 				const interrupted = ledger.closeInterrupted(nowMs, isAlive);
 				// Not earlier: another starting process that has read half of the journals would open entries again that are closed now.
 				for (const { remove } of journals) remove();

@@ -1,22 +1,22 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
-import type { ClosedRow, OpenRow } from '../../contracts/ledger.ts';
+import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
+import type { ClosedEntry, OpenEntry } from '../../contracts/ledger.ts';
 import { migrate } from '../migrate.ts';
 import { compactClose, lineOf, readLine } from './compact-entries.ts';
 import { createLedgerCheck } from './ledger-check.ts';
-import type { RowException, WriteBatch } from './ledger-operations.ts';
+import type { EntryException, WriteBatch } from './ledger-operations.ts';
 import { ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { packBatch } from './packed-batch.ts';
 
 const ours = 'req_0123456789ab0123456789abcdef0123';
 const hourMs = 3_600_000;
-const other = { provider: 'provider_b', model: 'other', holdNanoUsd: 77n, priceVersion: 'v2', budgets: ['all'] };
+const other = { provider: 'provider_b', model: 'other', reservedNanoUsd: 77n, priceVersion: 'v2', budgets: ['all'] };
 
-const open = (id: string, differences: Partial<OpenRow> = {}): string => lineOf(openRow(id, differences));
-const close = (id: string, differences: Partial<ClosedRow> = {}) => compactClose(closedRow(id, differences));
+const open = (id: string, differences: Partial<OpenEntry> = {}): string => lineOf(openEntry(id, differences));
+const close = (id: string, differences: Partial<ClosedEntry> = {}) => compactClose(closedEntry(id, differences));
 
 describe('a row that is opened and closed in one batch', () => {
 	test.each([ours, 'somebody’s'])('is as if it was opened in one and closed in the next: %s', (id) => {
@@ -114,7 +114,7 @@ test('batches of any rows leave what the same rows leave one at a time', () => {
 				const found = together.write({ opens: lines, closes: ends });
 				for (const line of lines) alone.write({ opens: [line], closes: [] });
 				const expected = ends.flatMap((end, index) =>
-					alone.write({ opens: [], closes: [end] }).map((exception): RowException => ({ ...exception, index })),
+					alone.write({ opens: [], closes: [end] }).map((exception): EntryException => ({ ...exception, index })),
 				);
 				expect(found).toEqual(expected);
 			}
@@ -166,7 +166,7 @@ test('names that went with a transaction which failed are given new numbers', ()
 	expect(write({ opens: [open('first', other), open(ours)], closes: [] })).toEqual([]);
 	expect(database.prepare('SELECT (SELECT name FROM names WHERE id = model) AS model FROM calls ORDER BY sequence').all()).toEqual([
 		{ model: 'other' },
-		{ model: openRow(ours).model },
+		{ model: openEntry(ours).model },
 	]);
 	expect(check()).toEqual([]);
 });
@@ -196,12 +196,12 @@ test('a batch that is repeated after it was committed changes nothing', () => {
 });
 
 describe('rows of another run', () => {
-	const left = [open('a'), open('b'), open(ours, other)].map(readLine);
+	const remaining = [open('a'), open('b'), open(ours, other)].map(readLine);
 
 	test('are opened where they are missing, and closed as that run’s', () => {
 		const { writer, database, check } = setUp();
 		writer.write(packBatch({ opens: [open('a')], closes: [close('a')] }));
-		writer.takeOver('dead', { opens: left, closes: [] });
+		writer.takeOver('dead', { opens: remaining, closes: [] });
 		const interrupted = writer.closeInterrupted(ledgerNoonMs + hourMs, (name) => name === 'run');
 		expect(interrupted.map(({ id, costNanoUsd }) => [id, costNanoUsd])).toEqual([
 			['b', 5000n],
@@ -217,7 +217,7 @@ describe('rows of another run', () => {
 
 	test('change nothing when they are taken over again, before or after they are closed', () => {
 		const { writer, dump, check, noted } = setUp();
-		const moved = [...left, readLine(open('a', other))];
+		const moved = [...remaining, readLine(open('a', other))];
 		writer.takeOver('dead', { opens: moved, closes: [] });
 		const before = dump();
 		writer.takeOver('dead', { opens: moved, closes: [] });

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { noUsage } from '../../../core/usage.ts';
-import type { InterruptedRow } from '../../contracts/ledger.ts';
+import type { InterruptedEntry } from '../../contracts/ledger.ts';
 import type { SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { type Row, textOf } from '../../row.ts';
 import { msPerHour } from '../../sum-tables.ts';
@@ -11,18 +11,18 @@ import { sqliteCode } from '../open-database.ts';
 import { interruptedOutcome, readBudgets } from './compact-entries.ts';
 import { createEntryUpdates, type EntryUpdates } from './entry-updates.ts';
 import { createLedgerNames } from './ledger-names.ts';
-import type { PackedBatch, RowException } from './ledger-operations.ts';
+import type { EntryException, PackedBatch } from './ledger-operations.ts';
 import { createSums, type GatheredSums } from './ledger-sums.ts';
-import type { LeftJournal } from './open-journal.ts';
+import type { StaleJournal } from './open-journal.ts';
 import { createOutboxWriting } from './outbox.ts';
 import { type EntryOpening, endOf, openingOf, type RequestEnd, readEnds, readOpenings } from './packed-batch.ts';
 import { isSameRequestId, readRequestId, requestIdHash, requestIdOf } from './packed-request-id.ts';
 
 export interface LedgerWriter {
-	write(batch: PackedBatch): readonly RowException[];
+	write(batch: PackedBatch): readonly EntryException[];
 	/** Opens missing rows of another run, except those that may have been pruned, and closes those that it closed. */
-	takeOver(run: string, left: Pick<LeftJournal, 'opens' | 'closes'>): void;
-	closeInterrupted(nowMs: number, isAlive: (run: string) => boolean): readonly InterruptedRow[];
+	takeOver(run: string, remaining: Pick<StaleJournal, 'opens' | 'closes'>): void;
+	closeInterrupted(nowMs: number, isAlive: (run: string) => boolean): readonly InterruptedEntry[];
 	/** @returns the number of deleted rows; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
 	/** Like `pruneSome`, for rows that were sent from the outbox. */
@@ -32,13 +32,13 @@ export interface LedgerWriter {
 }
 
 /** A few milliseconds of work. */
-const rowsPerPruning = 500;
+const entriesPerPruning = 500;
 
 /**
  * Batch sizes that are written in pieces with a rest after each, so that other threads wait for the core only for one piece. Smaller
  * batches are one piece. Larger ones occur when the thread gets little time, and it must not fall behind.
  */
-const restfulRows = { atLeast: 32, atMost: 512 };
+const idleEntries = { atLeast: 32, atMost: 512 };
 const closesOfPiece = 16;
 
 /**
@@ -70,13 +70,13 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 		});
 	};
 
-	const apply = ({ opens, closes }: LedgerRows): RowException[] => {
+	const apply = ({ opens, closes }: LedgerEntries): EntryException[] => {
 		const rowCount = opens.length + closes.length;
-		const behindPiece = rowCount >= restfulRows.atLeast && rowCount <= restfulRows.atMost ? rest : goOn;
+		const behindPiece = rowCount >= idleEntries.atLeast && rowCount <= idleEntries.atMost ? rest : goOn;
 		behindPiece();
 		return transaction(() => {
 			const sums = gatherSums();
-			const exceptions: RowException[] = [];
+			const exceptions: EntryException[] = [];
 			const ends = endsOf(opens, closes);
 			const closesOfOpens = ends.map((end) => (end === undefined ? undefined : closes[end]));
 			for (const place of rows.open(opens, closesOfOpens, sums, behindPiece)) ends[place] = undefined;
@@ -94,14 +94,14 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 		});
 	};
 	/** Writes each row in its own transaction, so that a row that cannot be stored affects no other. */
-	const applyOneByOne = ({ opens, closes }: LedgerRows): RowException[] => {
-		const exceptions: RowException[] = [];
-		const tryAlone = (of: RowException['of'], index: number, alone: LedgerRows): void => {
+	const applyOneByOne = ({ opens, closes }: LedgerEntries): EntryException[] => {
+		const exceptions: EntryException[] = [];
+		const tryAlone = (of: EntryException['of'], index: number, alone: LedgerEntries): void => {
 			try {
 				exceptions.push(...apply(alone).map((exception) => ({ ...exception, index })));
 			} catch (cause) {
 				names.forget();
-				if (!isDueToRow(cause)) throw cause;
+				if (!isDueToEntry(cause)) throw cause;
 				exceptions.push({ of, index, what: 'failed' });
 			}
 		};
@@ -117,27 +117,27 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 				return apply(read);
 			} catch (cause) {
 				names.forget();
-				if (!isDueToRow(cause)) throw cause;
+				if (!isDueToEntry(cause)) throw cause;
 				return applyOneByOne(read);
 			}
 		},
-		takeOver(leftRun, left) {
+		takeOver(staleInstance, remaining) {
 			transaction(() => {
 				const sums = gatherSums();
 				const prunedBeforeMs = Number(selectPruned.get()?.['pruned_before_ms']);
-				writeLeft(createEntryUpdates(database, names, leftRun, spools), left, prunedBeforeMs, sums);
+				writeRemaining(createEntryUpdates(database, names, staleInstance, spools), remaining, prunedBeforeMs, sums);
 				sums.write();
 			});
 		},
 		closeInterrupted(nowMs, isAlive) {
 			return transaction(() => {
 				const sums = gatherSums();
-				const interrupted: InterruptedRow[] = [];
+				const interrupted: InterruptedEntry[] = [];
 				for (const row of selectRunning.all()) {
 					if (isAlive(textOf(row, 'run_name'))) continue;
-					const { end, told } = interruptedRow(row, nowMs);
+					const { end, onClosed } = interruptedEntry(row, nowMs);
 					rows.close(end, sums);
-					interrupted.push(told);
+					interrupted.push(onClosed);
 				}
 				sums.write();
 				return interrupted;
@@ -153,9 +153,9 @@ const unsentStay = 'AND sequence NOT IN (SELECT call FROM outbox)';
 
 function goOn(): void {}
 
-function writeLeft(
+function writeRemaining(
 	rows: EntryUpdates,
-	{ opens, closes }: Pick<LeftJournal, 'opens' | 'closes'>,
+	{ opens, closes }: Pick<StaleJournal, 'opens' | 'closes'>,
 	sinceMs: number,
 	sums: GatheredSums,
 ): void {
@@ -168,11 +168,11 @@ function ifSound(write: () => unknown): void {
 	try {
 		write();
 	} catch (cause) {
-		if (!isDueToRow(cause)) throw cause;
+		if (!isDueToEntry(cause)) throw cause;
 	}
 }
 
-interface LedgerRows {
+interface LedgerEntries {
 	readonly opens: readonly EntryOpening[];
 	readonly closes: readonly RequestEnd[];
 }
@@ -197,16 +197,16 @@ function endsOf(opens: readonly EntryOpening[], closes: readonly RequestEnd[]): 
 /** @param condition limits the deleted rows. @param among limits the scanned rows. */
 function preparePruning(database: DatabaseSync, condition: string, among = ''): StatementSync {
 	return database.prepare(`
-		DELETE FROM calls WHERE sequence IN (SELECT sequence FROM calls ${among} ORDER BY sequence LIMIT ${rowsPerPruning})
+		DELETE FROM calls WHERE sequence IN (SELECT sequence FROM calls ${among} ORDER BY sequence LIMIT ${entriesPerPruning})
 		AND started_ms < ? AND outcome IS NOT NULL ${condition}`);
 }
 
-function interruptedRow(row: Row, nowMs: number): { end: RequestEnd; told: InterruptedRow } {
+function interruptedEntry(row: Row, nowMs: number): { end: RequestEnd; onClosed: InterruptedEntry } {
 	const id = readRequestId(row['id']);
 	const costNanoUsd = BigInt(String(row['hold_nano_usd']));
 	return {
 		end: { id: requestIdOf(id), endedMs: nowMs, outcome: interruptedOutcome, status: 0, isEstimated: 1, ...noUsage, costNanoUsd },
-		told: {
+		onClosed: {
 			id,
 			team: textOf(row, 'team_name'),
 			startedMs: Number(row['started_ms']),
@@ -221,7 +221,7 @@ const sqliteConstraint = 19;
 const sqliteMismatch = 20;
 
 /** True if the row is the cause. Otherwise the same row may succeed later. */
-function isDueToRow(cause: unknown): boolean {
+function isDueToEntry(cause: unknown): boolean {
 	const code = sqliteCode(cause);
 	return code === undefined || code === sqliteTooBig || code === sqliteConstraint || code === sqliteMismatch;
 }

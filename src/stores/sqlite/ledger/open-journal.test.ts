@@ -7,15 +7,15 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { requireProgram } from '../../../../test/support/system-programs.ts';
 import { until } from '../../../../test/support/until.ts';
-import { openRow } from '../../contracts/ledger.contract.ts';
-import type { OpenRow } from '../../contracts/ledger.ts';
+import { openEntry } from '../../contracts/ledger.contract.ts';
+import type { OpenEntry } from '../../contracts/ledger.ts';
 import type { Durability } from '../open-database.ts';
 import { lineOf } from './compact-entries.ts';
-import { OpenJournal, readLeftJournals } from './open-journal.ts';
+import { OpenJournal, readStaleJournals } from './open-journal.ts';
 
 const run = '0123456789abcdef';
 const turnBytes = 1 << 20;
-const line = (id: string, differences: Partial<OpenRow> = {}): string => lineOf(openRow(id, differences));
+const line = (id: string, differences: Partial<OpenEntry> = {}): string => lineOf(openEntry(id, differences));
 /** Lines of which a few fill a file. */
 const longLine = (id: string): string => line(id, { budgets: ['b'.repeat(turnBytes / 4)] });
 
@@ -38,16 +38,16 @@ describe('the two files', () => {
 		journal.forget(2);
 		await journal.end();
 		expect(readdirSync(dataDir)).toHaveLength(2);
-		const [left] = readLeftJournals(dataDir, () => false);
+		const [remaining] = readStaleJournals(dataDir, () => false);
 		// The database itself determines which lines it has.
-		expect([left?.run, left?.opens.map(([id]) => id)]).toEqual([run, ['a', 'b', 'c']]);
-		left?.remove();
-		left?.remove();
+		expect([remaining?.run, remaining?.opens.map(([id]) => id)]).toEqual([run, ['a', 'b', 'c']]);
+		remaining?.remove();
+		remaining?.remove();
 		expect(readdirSync(dataDir)).toEqual([]);
 	});
 
 	test('take turns at a megabyte; one is emptied when all of it is forgotten, and never sooner', async () => {
-		const { sizes, journal, idsLeft, emptied } = setUp();
+		const { sizes, journal, remainingIds, emptied } = setUp();
 		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
 		const [full] = sizes();
 		expect([full > turnBytes, sizes()[1]]).toEqual([true, 0]);
@@ -56,31 +56,31 @@ describe('the two files', () => {
 		journal.forget(3);
 		await someTime();
 		expect(sizes()[0]).toBe(full);
-		expect(idsLeft()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+		expect(remainingIds()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
 		journal.forget(2);
 		await emptied(0);
-		expect(idsLeft()).toEqual(['e', 'f']);
+		expect(remainingIds()).toEqual(['e', 'f']);
 		for (const id of ['g', 'h', 'i', 'j']) journal.append(longLine(id));
-		expect(idsLeft()).toEqual(['e', 'f', 'g', 'h', 'i', 'j']);
+		expect(remainingIds()).toEqual(['e', 'f', 'g', 'h', 'i', 'j']);
 		// The emptied file is the newer one now.
 		expect(sizes()[0]).toBeGreaterThan(0);
 		journal.forget(1);
 		await someTime();
-		expect(idsLeft()).toEqual(['e', 'f', 'g', 'h', 'i', 'j']);
+		expect(remainingIds()).toEqual(['e', 'f', 'g', 'h', 'i', 'j']);
 		journal.forget(3);
 		await emptied(1);
-		expect(idsLeft()).toEqual(['i', 'j']);
+		expect(remainingIds()).toEqual(['i', 'j']);
 	});
 
 	test('of which the older has lines still: the newer grows, and nothing is lost', async () => {
-		const { journal, idsLeft } = setUp();
+		const { journal, remainingIds } = setUp();
 		const ids = Array.from({ length: 14 }, (_, index) => `${index}`);
 		for (const id of ids) journal.append(longLine(id));
-		expect(idsLeft()).toEqual(ids);
+		expect(remainingIds()).toEqual(ids);
 		journal.forget(14);
 		await someTime();
 		journal.append(line('last'));
-		expect(idsLeft()).toContain('last');
+		expect(remainingIds()).toContain('last');
 	});
 
 	test('that cannot be emptied at first is emptied at the next turn', async () => {
@@ -139,9 +139,9 @@ describe('the two files', () => {
 
 describe('what is left', () => {
 	test('is in the order in which it was opened, whichever file has the later turn', async () => {
-		const { journal, dataDir, idsLeft, emptied } = setUp();
+		const { journal, dataDir, remainingIds, emptied } = setUp();
 		const targets = (): string[] =>
-			readLeftJournals(dataDir, () => false).flatMap(({ opens }) => opens.filter(([id]) => id === 'moved').map(([, , , , name]) => name));
+			readStaleJournals(dataDir, () => false).flatMap(({ opens }) => opens.filter(([id]) => id === 'moved').map(([, , , , name]) => name));
 		journal.append(line('moved', { provider: 'first' }));
 		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
 		journal.append(line('moved', { provider: 'second' }));
@@ -151,11 +151,11 @@ describe('what is left', () => {
 		for (const id of ['e', 'f', 'g', 'h', 'i']) journal.append(longLine(id));
 		journal.append(line('moved', { provider: 'third' }));
 		expect(targets()).toEqual(['second', 'third']);
-		expect(idsLeft()).toEqual(['moved', 'e', 'f', 'g', 'h', 'i', 'moved']);
+		expect(remainingIds()).toEqual(['moved', 'e', 'f', 'g', 'h', 'i', 'moved']);
 	});
 
 	test('past the ninth turn is still in order', async () => {
-		const { journal, idsLeft, emptied } = setUp();
+		const { journal, remainingIds, emptied } = setUp();
 		// Each generation begins with its fifth line, in the other file.
 		for (let turn = 1; turn < 10; turn++) {
 			for (const id of ['a', 'b', 'c', 'd', 'e'].slice(turn === 1 ? 0 : 1)) journal.append(longLine(`${id}${turn}`));
@@ -163,7 +163,7 @@ describe('what is left', () => {
 			journal.forget(4);
 			await emptied(turn % 2 === 1 ? 0 : 1);
 		}
-		expect(idsLeft()).toEqual(['e8', 'b9', 'c9', 'd9', 'e9']);
+		expect(remainingIds()).toEqual(['e8', 'b9', 'c9', 'd9', 'e9']);
 	});
 
 	test('of a live run is skipped; stale runs are read separately', async () => {
@@ -176,8 +176,8 @@ describe('what is left', () => {
 		for (const name of ['ledger-run-dd.lock', 'ledger-run-ee.2.journal', 'ledger.db', 'ledger-run-XX.0.journal']) {
 			writeFileSync(join(dataDir, name), `1\n${line(name)}`);
 		}
-		const left = readLeftJournals(dataDir, (name) => name === 'bb').map(({ run: of, opens }) => [of, opens.map(([id]) => id)]);
-		expect(left).toEqual([
+		const remaining = readStaleJournals(dataDir, (name) => name === 'bb').map(({ run: of, opens }) => [of, opens.map(([id]) => id)]);
+		expect(remaining).toEqual([
 			['aa', ['of aa']],
 			['cc', ['of cc']],
 		]);
@@ -466,11 +466,11 @@ function setUp(durability: Durability = 'process', prepare?: (path: string) => v
 		await until(() => sizes()[place] === 0, `file ${place} is emptied`);
 		await someTime();
 	};
-	return { dataDir, journal, sizes, emptied, idsLeft: () => idsIn(dataDir) };
+	return { dataDir, journal, sizes, emptied, remainingIds: () => idsIn(dataDir) };
 }
 
 function idsIn(dataDir: string): string[] {
-	return readLeftJournals(dataDir, () => false).flatMap(({ opens }) => opens.map(([id]) => id));
+	return readStaleJournals(dataDir, () => false).flatMap(({ opens }) => opens.map(([id]) => id));
 }
 
 function fileOf(dataDir: string, place = 0): string {
@@ -486,8 +486,8 @@ function scriptOf(dataDir: string, body: string, durability: Durability): string
 	return `
 		import { OpenJournal } from ${JSON.stringify(join(import.meta.dirname, 'open-journal.ts'))};
 		import { lineOf } from ${JSON.stringify(join(import.meta.dirname, 'compact-entries.ts'))};
-		const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
-		const line = (id) => lineOf({ ...row, id, holdNanoUsd: 5n });
+		const row = ${JSON.stringify({ ...openEntry(''), reservedNanoUsd: null })};
+		const line = (id) => lineOf({ ...row, id, reservedNanoUsd: 5n });
 		const print = (value) => console.log(JSON.stringify(value));
 		const journal = new OpenJournal(${JSON.stringify(dataDir)}, ${JSON.stringify(run)}, ${JSON.stringify(durability)});
 		${body}`;

@@ -175,7 +175,7 @@ function openFile(path: string): JournalFile {
 	return { path, descriptor: openSync(path, 'a'), bytes: 0, lines: 0, isTorn: false, isUnsynced: false, emptying: undefined };
 }
 
-export interface LeftJournal {
+export interface StaleJournal {
 	readonly run: string;
 	/** In the order in which they were opened; most of them are in the database. */
 	readonly opens: readonly CompactOpen[];
@@ -186,7 +186,7 @@ export interface LeftJournal {
 }
 
 /** Reads the journals of dead processes. */
-export function readLeftJournals(dataDir: string, isAlive: (run: string) => boolean): readonly LeftJournal[] {
+export function readStaleJournals(dataDir: string, isAlive: (run: string) => boolean): readonly StaleJournal[] {
 	const byRun = new Map<string, string[]>();
 	for (const name of readdirSync(dataDir)) {
 		const run = namePattern.exec(name)?.[1];
@@ -206,7 +206,7 @@ export function readLeftJournals(dataDir: string, isAlive: (run: string) => bool
 }
 
 /** Reads complete lines: a torn line was never acknowledged. */
-function readFile(path: string): Pick<LeftJournal, 'opens' | 'closes'> & { turn: number } {
+function readFile(path: string): Pick<StaleJournal, 'opens' | 'closes'> & { turn: number } {
 	const [turn, ...lines] = readText(path).split('\n');
 	// Text after the last line feed is not a complete line, whatever it looks like.
 	const whole = lines.slice(0, -1);

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { SpooledRow, SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
+import type { SpooledEntry, SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { integerOf, integerOrNullOf } from '../../row.ts';
-import { ledgerRowOf } from './compact-entries.ts';
-import { prepareRows, rowsOf } from './entry-pages.ts';
-import type { CompactRow } from './ledger-operations.ts';
+import { ledgerEntryOf } from './compact-entries.ts';
+import { prepareEntries, rowsOf } from './entry-pages.ts';
+import type { CompactEntry } from './ledger-operations.ts';
 import { packRequestId } from './packed-request-id.ts';
 
 interface OutboxWriting {
@@ -33,7 +33,10 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 	const bounds = database.prepare(`
 		SELECT min(position) AS first, max(position) AS last, (SELECT noted_ms FROM outbox ORDER BY position LIMIT 1) AS oldest_ms,
 			(SELECT max(position) FROM (SELECT position FROM outbox ORDER BY position LIMIT ?)) AS through FROM outbox`);
-	const rowsThrough = prepareRows(database, 'FROM calls WHERE sequence IN (SELECT call FROM outbox WHERE position <= ?) ORDER BY sequence');
+	const entriesThrough = prepareEntries(
+		database,
+		'FROM calls WHERE sequence IN (SELECT call FROM outbox WHERE position <= ?) ORDER BY sequence',
+	);
 	const lastEver = database.prepare("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0) AS last");
 	return (limit, isOurs) => {
 		database.exec('BEGIN');
@@ -42,7 +45,7 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 			const last = integerOf(lastEver.get() ?? {}, 'last');
 			const first = integerOrNullOf(found, 'first') ?? last + 1;
 			const through = isOurs ? (integerOrNullOf(found, 'through') ?? last) : first - 1;
-			const rows = through < first ? [] : rowsOf(rowsThrough.all(through)).map(spooledRowOf);
+			const rows = through < first ? [] : rowsOf(entriesThrough.all(through)).map(spooledEntryOf);
 			const oldestMs = integerOrNullOf(found, 'oldest_ms');
 			return { first, last, oldestMs, through, count: rows.length, rows: JSON.stringify(rows), isSentByAnother: !isOurs };
 		} finally {
@@ -51,16 +54,17 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 	};
 }
 
-function spooledRowOf(row: CompactRow): SpooledRow {
-	const { id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, holdNanoUsd, closed } = ledgerRowOf(row);
+function spooledEntryOf(row: CompactEntry): SpooledEntry {
+	const { id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, reservedNanoUsd, closed } =
+		ledgerEntryOf(row);
 	const opened = [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion] as const;
 	const [, , , , , , , , , , budgets] = row;
-	const held = [budgets, holdNanoUsd.toString()] as const;
-	if (closed === undefined) return [...opened, ...held, null, null, null, null, null, null, null, null, null, null, null];
+	const reserved = [budgets, reservedNanoUsd.toString()] as const;
+	if (closed === undefined) return [...opened, ...reserved, null, null, null, null, null, null, null, null, null, null, null];
 	const { outcome, endedMs, status, isEstimated, usage, costNanoUsd } = closed;
 	return [
 		...opened,
-		...held,
+		...reserved,
 		outcome,
 		endedMs,
 		status,

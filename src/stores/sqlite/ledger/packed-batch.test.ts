@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
+import { ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
 import { lineOf, readLine } from './compact-entries.ts';
 import type { CompactClose } from './ledger-operations.ts';
 import { openingOf, packBatch, readEnds, readOpenings } from './packed-batch.ts';
@@ -28,7 +28,7 @@ const anyName = fc.oneof(fc.constantFrom('team,1', '"', '\\', ']\n', ',1]'), fc.
 const anyMoney = fc.oneof(fc.constantFrom(0n, 10n ** 15n, BigInt(Number.MAX_SAFE_INTEGER), mostNanoUsd), fc.bigInt(0n, mostNanoUsd));
 
 test('any lines are read as JSON would read them', () => {
-	const anyRow = fc.record({
+	const anyEntry = fc.record({
 		id: anyId,
 		startedMs: fc.oneof(fc.constant(ledgerNoonMs), fc.maxSafeInteger()),
 		team: anyName,
@@ -36,11 +36,11 @@ test('any lines are read as JSON would read them', () => {
 		isStreaming: fc.boolean(),
 		model: anyName,
 		budgets: fc.array(anyName),
-		holdNanoUsd: anyMoney,
+		reservedNanoUsd: anyMoney,
 	});
 	fc.assert(
-		fc.property(fc.array(anyRow), (rows) => {
-			const opens = rows.map(({ id, ...differences }) => lineOf(openRow(id, differences)));
+		fc.property(fc.array(anyEntry), (rows) => {
+			const opens = rows.map(({ id, ...differences }) => lineOf(openEntry(id, differences)));
 			expect(readOpenings(packBatch({ opens, closes: [] }))).toEqual(opens.map((line) => openingOf(readLine(line))));
 		}),
 		{ numRuns: 500 },

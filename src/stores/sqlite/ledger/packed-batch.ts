@@ -68,12 +68,12 @@ const timeStart = idEnd + '",'.length;
 function readUsual(lines: string, start: number, end: number): EntryOpening | undefined {
 	const id = ownRequestIdAt(lines, start + idStart);
 	const timeEnd = lines.indexOf(',', start + timeStart);
-	const holdEnd = end - ']\n'.length;
-	const holdStart = lines.lastIndexOf(',', holdEnd) + 1;
+	const reservationEnd = end - ']\n'.length;
+	const reservationStart = lines.lastIndexOf(',', reservationEnd) + 1;
 	const startedMs = wholeNumberIn(lines, start + timeStart, timeEnd);
-	const hold = wholeNumberIn(lines, holdStart, holdEnd);
+	const hold = wholeNumberIn(lines, reservationStart, reservationEnd);
 	if (id === undefined || startedMs === undefined || hold === undefined || lines[start + idEnd] !== '"') return undefined;
-	return { id, startedMs, terms: lines.slice(timeEnd + 1, holdStart - 1), hold };
+	return { id, startedMs, terms: lines.slice(timeEnd + 1, reservationStart - 1), hold };
 }
 
 /** Parses an integer. Numbers of a line are exact; larger ones are text. */

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type CostQuery, type SummaryName, type SummaryQuery, type SummaryRow, summaryNames } from '../../contracts/ledger.ts';
+import { type CostQuery, type SummaryName, type SummaryQuery, summaryNames, type UsageSummary } from '../../contracts/ledger.ts';
 import { bigintOf } from '../../row.ts';
 import { amounts, hoursPerDay, msPerDay, periodBounds } from '../../sum-tables.ts';
 import { usageOf } from './compact-entries.ts';
 
-export function createSummaries(database: DatabaseSync): (query: SummaryQuery) => SummaryRow[] {
+export function createSummaries(database: DatabaseSync): (query: SummaryQuery) => UsageSummary[] {
 	const statements = new Map<string, StatementSync>();
 	return ({ fromMs, toMs, period, team, by = summaryNames, limit = -1, after }) => {
 		const isOfTeam = team !== undefined;
@@ -65,15 +65,15 @@ function prepare(
 	by: readonly SummaryName[],
 ): StatementSync {
 	const name = period === 'all' ? `''` : `strftime('${formats[period]}', day * 86400, 'unixepoch')`;
-	const kept = summaryNames.filter((one) => by.includes(one)).map((one) => keys[one]);
-	const shown = Object.values(keys).map((key) => (kept.includes(key) ? key : `NULL AS ${key}`));
+	const retained = summaryNames.filter((one) => by.includes(one)).map((one) => keys[one]);
+	const shown = Object.values(keys).map((key) => (retained.includes(key) ? key : `NULL AS ${key}`));
 	const statement = database.prepare(`
 		WITH RECURSIVE ${before} parts AS (
 			SELECT period / ${hoursPerDay} AS day, team, client, provider, model, ${columns} FROM ${hours}
 			UNION ALL
 			SELECT period AS day, team, client, provider, model, ${columns} FROM ${days}
 		), totals AS (
-			SELECT ${name} AS period_name, ${shown.join(', ')}, ${totals} FROM parts GROUP BY ${['period_name', ...kept].join(', ')}
+			SELECT ${name} AS period_name, ${shown.join(', ')}, ${totals} FROM parts GROUP BY ${['period_name', ...retained].join(', ')}
 		), rows AS (
 			SELECT *, ${Object.values(keys)
 				.map((key) => `coalesce((SELECT name FROM names WHERE id = ${key}), '') AS ${key}_name`)

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { closeRow } from '../../../../test/support/close-entry.ts';
+import { closeEntry } from '../../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../../test/support/recording-log.ts';
-import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
+import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
 import type { Ledger } from '../../contracts/ledger.ts';
 import type { Durability } from '../open-database.ts';
 import { openSpoolingLedger, openSqliteLedger, type SqliteLedgerSettings } from '../sqlite-ledger.ts';
@@ -22,7 +22,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		const dataDir = temporaryDirectory();
 		expect(await untilKilled(dataDir, 'await open("one"); print("acknowledged"); die()', durability)).toBe('acknowledged');
 		// No batch has been written yet, where nothing had to be waited for.
-		if (durability === 'process') expect(rowsInFile(dataDir)).toBe(0);
+		if (durability === 'process') expect(entriesInFile(dataDir)).toBe(0);
 		const ledger = await start(dataDir);
 		expect(await ledger.closeInterrupted()).toEqual([
 			{ id: 'one', team: 'red', startedMs: ledgerNoonMs, budgets: ['red'], costNanoUsd: 5000n },
@@ -79,11 +79,11 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 			ledger.close({ ...closed("large"), costNanoUsd: ${large}n }, () => print("written"));
 			die()`;
 		expect(await untilKilled(dataDir, body)).toBe('');
-		expect(rowsInFile(dataDir)).toBe(0);
+		expect(entriesInFile(dataDir)).toBe(0);
 		const ledger = await start(dataDir);
 		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['open']);
 		const { rows } = await ledger.list({ limit: 9 });
-		const { id: _, ...closed } = closedRow('one', { costNanoUsd: 1234n });
+		const { id: _, ...closed } = closedEntry('one', { costNanoUsd: 1234n });
 		expect(rows.map((row) => row.closed)).toEqual([
 			expect.objectContaining({ outcome: 'interrupted', costNanoUsd: 5000n }),
 			{ ...closed, costNanoUsd: large },
@@ -100,7 +100,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 			await open("unwritten");
 			die()`;
 		await untilKilled(dataDir, body);
-		expect(rowsInFile(dataDir)).toBe(2);
+		expect(entriesInFile(dataDir)).toBe(2);
 		const ledger = await start(dataDir);
 		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['written', 'unwritten']);
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
@@ -131,19 +131,19 @@ test('several that start at the same time charge each row once', async () => {
 	const openRequests = 300;
 	const body = `
 		for (let n = 0; n < ${openRequests}; n++) open("r" + n);
-		for (let n = 0; n < ${openRequests}; n += 3) open("r" + n, { model: "other", holdNanoUsd: 77n });
+		for (let n = 0; n < ${openRequests}; n += 3) open("r" + n, { model: "other", reservedNanoUsd: 77n });
 		die()`;
 	await untilKilled(dataDir, body);
-	expect(rowsInFile(dataDir)).toBe(0);
+	expect(entriesInFile(dataDir)).toBe(0);
 	const ledgers = await Promise.all([1, 2, 3, 4].map(() => start(dataDir)));
-	const told = (await Promise.all(ledgers.map((ledger) => ledger.closeInterrupted()))).flat();
+	const onClosed = (await Promise.all(ledgers.map((ledger) => ledger.closeInterrupted()))).flat();
 	const sums = await ledgers[0]?.summarize(november);
 	expect(sums?.map(({ model, requests, costNanoUsd }) => [model, requests, costNanoUsd])).toEqual([
 		['claude', 200, 200n * 5000n],
 		['other', 100, 100n * 77n],
 	]);
-	expect([told.length, new Set(told.map(({ id }) => id)).size]).toEqual([openRequests, openRequests]);
-	expect(told.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(200n * 5000n + 100n * 77n);
+	expect([onClosed.length, new Set(onClosed.map(({ id }) => id)).size]).toEqual([openRequests, openRequests]);
+	expect(onClosed.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(200n * 5000n + 100n * 77n);
 	expect(await ledgers[1]?.check()).toEqual([]);
 	// Two for each live process.
 	expect(journalsIn(dataDir)).toHaveLength(8);
@@ -153,8 +153,8 @@ test('an open that was acknowledged and could not be written by the end is charg
 	const dataDir = temporaryDirectory();
 	const ledger = await start(dataDir);
 	change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
-	await ledger.open(openRow('kept'));
-	await expect(closeRow(ledger, closedRow('ghost'))).rejects.toMatchObject({ code: 'records_unavailable' });
+	await ledger.open(openEntry('kept'));
+	await expect(closeEntry(ledger, closedEntry('ghost'))).rejects.toMatchObject({ code: 'records_unavailable' });
 	await ledger.end();
 	expect(journalsIn(dataDir)).toHaveLength(2);
 	change(dataDir, 'ALTER TABLE elsewhere RENAME TO hourly');
@@ -167,10 +167,10 @@ test('an open that was acknowledged and could not be written by the end is charg
 test('the journal of a living process is left alone', async () => {
 	const dataDir = temporaryDirectory();
 	const [ledger, second] = [await start(dataDir), await start(dataDir)];
-	await ledger.open(openRow('ours'));
+	await ledger.open(openEntry('ours'));
 	expect(await second.closeInterrupted()).toEqual([]);
 	expect(journalsIn(dataDir)).toHaveLength(4);
-	expect(await closeRow(ledger, closedRow('ours'))).toBe('closed');
+	expect(await closeEntry(ledger, closedEntry('ours'))).toBe('closed');
 });
 
 test('journals without a line to be read stop no start, and go', async () => {
@@ -178,7 +178,7 @@ test('journals without a line to be read stop no start, and go', async () => {
 	for (const [index, text] of ['', '1\n', '1\n["torn', `1\n["torn~\n${'\0'.repeat(100)}`, 'shopping list'].entries()) {
 		writeFileSync(join(dataDir, `ledger-run-a${index}.0.journal`), text);
 	}
-	writeFileSync(join(dataDir, 'ledger-run-b.1.journal'), `1\n${lineOf(openRow('whole'))}`);
+	writeFileSync(join(dataDir, 'ledger-run-b.1.journal'), `1\n${lineOf(openEntry('whole'))}`);
 	const ledger = await start(dataDir);
 	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['whole']);
 	expect(journalsIn(dataDir)).toHaveLength(2);
@@ -204,9 +204,9 @@ async function untilKilled(dataDir: string, body: string, durability: Durability
 		const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: (ms, work) => (setTimeout(work, ms), { cancel() {} }) };
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
 		const ledger = await openSqliteLedger(${JSON.stringify(settings(dataDir, durability))}, { clock, log });
-		const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
-		const closed = (id) => ({ ...${JSON.stringify({ ...closedRow(''), costNanoUsd: null })}, id, costNanoUsd: 1234n });
-		const open = (id, differences) => ledger.open({ ...row, holdNanoUsd: 5000n, ...differences, id });
+		const row = ${JSON.stringify({ ...openEntry(''), reservedNanoUsd: null })};
+		const closed = (id) => ({ ...${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })}, id, costNanoUsd: 1234n });
+		const open = (id, differences) => ledger.open({ ...row, reservedNanoUsd: 5000n, ...differences, id });
 		const print = (text) => writeSync(1, text);
 		const die = () => uncorkAtTurnEnd({ uncork: () => process.kill(process.pid, 'SIGKILL') });
 		${body};`;
@@ -221,7 +221,7 @@ async function untilKilled(dataDir: string, body: string, durability: Durability
 	return printed;
 }
 
-function rowsInFile(dataDir: string): number {
+function entriesInFile(dataDir: string): number {
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
 	try {
 		return Number(database.prepare('SELECT count(*) AS rows FROM calls').get()?.['rows']);

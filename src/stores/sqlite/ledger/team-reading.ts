@@ -1,27 +1,27 @@
 /** Reads one team in one snapshot. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { SummaryQuery, SummaryRow, TeamQuery, TeamSnapshot } from '../../contracts/ledger.ts';
-import { ledgerRowOf } from './compact-entries.ts';
-import { idText, prepareRows, rowsOf } from './entry-pages.ts';
+import type { SummaryQuery, TeamQuery, TeamSnapshot, UsageSummary } from '../../contracts/ledger.ts';
+import { ledgerEntryOf } from './compact-entries.ts';
+import { idText, prepareEntries, rowsOf } from './entry-pages.ts';
 
 /** A few milliseconds of work. */
-const rowsPerPage = 20_000;
+const entriesPerPage = 20_000;
 
 const ofTeam = '(SELECT id FROM names WHERE name = :team)';
 
 /** Uses one transaction, because the writer commits between separate statements. */
 export function createTeamReading(
 	database: DatabaseSync,
-	summarize: (query: SummaryQuery) => readonly SummaryRow[],
+	summarize: (query: SummaryQuery) => readonly UsageSummary[],
 ): (query: TeamQuery) => TeamSnapshot {
-	const running = prepareRows(database, `FROM calls WHERE outcome IS NULL AND team = ${ofTeam}`);
+	const running = prepareEntries(database, `FROM calls WHERE outcome IS NULL AND team = ${ofTeam}`);
 	const listEnded = createEndedList(database);
 	const read = ({ team, spans, requests }: TeamQuery): TeamSnapshot => {
 		const sums = spans.map((span) => summarize({ ...span, team }));
 		if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
 		const openRequests = rowsOf(running.all({ team })).map((row) => {
-			const { id, startedMs, isStreaming, budgets, holdNanoUsd } = ledgerRowOf(row);
-			return { id, startedMs, isStreaming, budgets, holdNanoUsd };
+			const { id, startedMs, isStreaming, budgets, reservedNanoUsd } = ledgerEntryOf(row);
+			return { id, startedMs, isStreaming, budgets, reservedNanoUsd };
 		});
 		return { sums, openRequests, endedIds: listEnded(team, requests) };
 	};
@@ -50,8 +50,8 @@ function createEndedList(database: DatabaseSync): EndedList {
 			AND started_ms >= :startedSinceMs AND started_ms + duration_ms >= :endedSinceMs`);
 	return (team, { endedSinceMs, startedSinceMs }) => {
 		const ids: string[] = [];
-		for (let through = Number(newest.get()?.['sequence'] ?? 0); through > 0; through -= rowsPerPage) {
-			const page = { after: through - rowsPerPage, through };
+		for (let through = Number(newest.get()?.['sequence'] ?? 0); through > 0; through -= entriesPerPage) {
+			const page = { after: through - entriesPerPage, through };
 			// Null if older rows were deleted.
 			const startedMs = latestStart.get(page)?.['started_ms'] ?? null;
 			if (startedMs === null || Number(startedMs) < startedSinceMs) break;

@@ -88,14 +88,14 @@ function markLine(bytes: Buffer, start: number, end: number): LineMark {
 	const data = valueOffset(bytes, start, end, 'data:');
 	if (data !== -1) {
 		if (equals(bytes, data, end, '[DONE]')) return 'terminal';
-		return startsWith(bytes, data, end, '{"error"') && holdsError(bytes, data + '{"error"'.length, end) ? 'error' : 'none';
+		return startsWith(bytes, data, end, '{"error"') && hasError(bytes, data + '{"error"'.length, end) ? 'error' : 'none';
 	}
 	const event = valueOffset(bytes, start, end, 'event:');
 	return event !== -1 && equals(bytes, event, end, 'error') ? 'error' : 'none';
 }
 
 /** Some vendors put `"error": null` into ordinary chunks. */
-function holdsError(bytes: Buffer, from: number, end: number): boolean {
+function hasError(bytes: Buffer, from: number, end: number): boolean {
 	for (let at = from; at < end; at++) {
 		const byte = bytes[at];
 		if (byte === 0x7b || byte === 0x22) return true;

@@ -55,13 +55,13 @@ export function chatModelOf({ model, knownAs, ...said }: TranslationTarget): Cha
 		temperatureMax: said.temperatureMax ?? named.temperatureMax,
 		takesStop: said.stop ?? named.takesStop,
 		systemRole: said.systemRole ?? named.systemRole,
-		efforts: said.efforts ?? toldEfforts(said.thinking, named),
+		efforts: said.efforts ?? knownEfforts(said.thinking, named),
 		toolsNeedEffortNone: said.toolsNeedEffortNone ?? named.toolsNeedEffortNone,
 		takesSchema: said.structuredOutput ?? named.takesSchema,
 	};
 }
 
-function toldEfforts(thinking: TranslationTarget['thinking'], { efforts }: ChatModel): readonly string[] {
+function knownEfforts(thinking: TranslationTarget['thinking'], { efforts }: ChatModel): readonly string[] {
 	if (thinking === undefined) return efforts;
 	if (thinking === 'none') return [];
 	return efforts.length > 0 ? efforts : classicEfforts;

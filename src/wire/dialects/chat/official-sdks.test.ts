@@ -48,10 +48,10 @@ describe.each(lines)('%s', (_name, Client) => {
 	test.each(wholes)('%s', async (_recording, { response }) => {
 		const httpResponse = messagesToChat.translateResponse(response.json as JsonObject, callOf({}));
 		const message = await clientOf(() => jsonOf(httpResponse)).messages.create(requested);
-		const told = response.json as {
+		const reported = response.json as {
 			choices: { message?: { content: string | null; refusal?: string; tool_calls?: unknown[]; function_call?: unknown } }[];
 		};
-		const said = told.choices[0]?.message;
+		const said = reported.choices[0]?.message;
 		expect(message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')).toBe(said?.content ?? said?.refusal ?? '');
 		expect(message.content.filter(({ type }) => type === 'tool_use')).toHaveLength(
 			said?.tool_calls?.length ?? (said?.function_call === undefined ? 0 : 1),
@@ -132,9 +132,9 @@ describe.each(lines)('%s', (_name, Client) => {
 				});
 				const bytes = Buffer.from(await response.arrayBuffer());
 				if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) return sseOf(streamed(bytes, request));
-				const told = JSON.parse(bytes.toString()) as JsonObject;
-				if (response.status === 200) return jsonOf(messagesToChat.translateResponse(told, callOf(request)));
-				const error = messagesToChat.translateError(response.status, told, callOf(request));
+				const reported = JSON.parse(bytes.toString()) as JsonObject;
+				if (response.status === 200) return jsonOf(messagesToChat.translateResponse(reported, callOf(request)));
+				const error = messagesToChat.translateError(response.status, reported, callOf(request));
 				const scrubbed = scrubSecrets(Buffer.from(JSON.stringify(error.body)), ['sk-test']);
 				return jsonOf(JSON.parse(scrubbed.toString()), shown(response.status));
 			};

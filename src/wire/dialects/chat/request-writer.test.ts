@@ -282,8 +282,8 @@ test('numbers beyond the precision of a double keep their digits in arguments of
 			},
 		],
 	};
-	const told = messagesToChat.translateResponse(response, { request: {}, model: 'm', requestId: 'req_7', nowSeconds: 1 });
-	expect(JSON.stringify(told)).toContain('"input":{"id":12345678901234567890}');
+	const reported = messagesToChat.translateResponse(response, { request: {}, model: 'm', requestId: 'req_7', nowSeconds: 1 });
+	expect(JSON.stringify(reported)).toContain('"input":{"id":12345678901234567890}');
 });
 
 test.each([

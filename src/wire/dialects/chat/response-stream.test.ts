@@ -86,8 +86,8 @@ describe('the end', () => {
 
 	test.each([{ toString: 1 }, [5], true])('an error with any code is forwarded: %j', (code) => {
 		const stream = translateBytes(messagesToChat, call);
-		const told = stream.push(Buffer.from(`data: ${JSON.stringify({ error: { code, message: 'Oops' } })}\n\n`)).toString();
-		expect([stream.hasFailed, told]).toEqual([true, expect.stringContaining('"error":{"type":"api_error","message":"Oops"}')]);
+		const reported = stream.push(Buffer.from(`data: ${JSON.stringify({ error: { code, message: 'Oops' } })}\n\n`)).toString();
+		expect([stream.hasFailed, reported]).toEqual([true, expect.stringContaining('"error":{"type":"api_error","message":"Oops"}')]);
 	});
 
 	test('an error of null is no error', () => {
@@ -122,19 +122,19 @@ describe('an invalid response', () => {
 	});
 });
 
-interface ToldBlock {
+interface ReportedBlock {
 	readonly type: string;
 	readonly name?: string;
 	text: string;
 }
 
 /** Reads events strictly: a block must be closed before the next, and indexes count from 0. */
-function fold(events: string): ToldBlock[] {
-	const blocks: ToldBlock[] = [];
+function fold(events: string): ReportedBlock[] {
+	const blocks: ReportedBlock[] = [];
 	let isOpen = false;
 	// Splits at line feeds only: a pattern would take U+2028 in a text for a line end, too.
 	for (const line of events.split('\n').filter((one) => one.startsWith('data: '))) {
-		const event = JSON.parse(line.slice(6)) as { type: string; index?: number; content_block?: ToldBlock; delta?: JsonObject };
+		const event = JSON.parse(line.slice(6)) as { type: string; index?: number; content_block?: ReportedBlock; delta?: JsonObject };
 		if (event.type === 'content_block_start' && event.content_block !== undefined) {
 			expect({ isOpen, index: event.index }).toEqual({ isOpen: false, index: blocks.length });
 			blocks.push({

@@ -87,8 +87,8 @@ export class StreamRepair implements StreamReader, WrittenStream {
 			const id = callId(call.id, this.#id, ids.length);
 			return { ...call, index: ids.push(id) - 1, id, type: 'function' };
 		}
-		const told = Number.isInteger(call.index) ? Number(call.index) : ids.length - 1;
-		return { ...call, index: Math.max(known === -1 ? told : known, 0) };
+		const reported = Number.isInteger(call.index) ? Number(call.index) : ids.length - 1;
+		return { ...call, index: Math.max(known === -1 ? reported : known, 0) };
 	}
 
 	get #isFinished(): boolean {
@@ -140,13 +140,13 @@ export function callId(id: unknown, response: string, index: number): string {
  * Adds thinking tokens, which only the total includes. @param call undefined in the middle of a stream, where the charged usage is not
  * known yet.
  */
-export function repairedUsage(told: unknown, call?: ResponseContext): JsonObject {
+export function repairedUsage(reported: unknown, call?: ResponseContext): JsonObject {
 	const charged = call?.charged?.();
 	if (charged?.isEstimated === true) return { usage: writeUsage(charged.usage) };
-	const usage = usageOfChat(told);
-	if (usage === undefined || !isJsonObject(told)) return {};
+	const usage = usageOfChat(reported);
+	if (usage === undefined || !isJsonObject(reported)) return {};
 	const details = usage.reasoningTokens > 0 ? { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } } : {};
-	return { usage: { ...told, completion_tokens: usage.outputTokens, ...details } };
+	return { usage: { ...reported, completion_tokens: usage.outputTokens, ...details } };
 }
 
 function repairChoice(choice: JsonObject, at: number, response: string): JsonObject {

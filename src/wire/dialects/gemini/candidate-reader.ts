@@ -40,8 +40,8 @@ export class CandidateReader {
 		if (signature !== undefined) this.#sink.addSignature(signature, this.#choice);
 	}
 
-	#readCall(told: JsonObject, signature: string | undefined): void {
-		const { name, args, id, partialArgs, willContinue } = told;
+	#readCall(reported: JsonObject, signature: string | undefined): void {
+		const { name, args, id, partialArgs, willContinue } = reported;
 		const isPiece = this.#partial !== undefined && name === undefined;
 		if (!isPiece) this.#closeCall();
 		if (!isPiece && willContinue !== true && partialArgs === undefined) {

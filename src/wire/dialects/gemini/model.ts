@@ -36,7 +36,7 @@ export function geminiModelOf({ model, knownAs, ...said }: TranslationTarget): G
 	const named = geminiModel(knownAs ?? model);
 	return {
 		...named,
-		...(said.thinking !== undefined && toldThinking(said.thinking, named)),
+		...(said.thinking !== undefined && requestedThinking(said.thinking, named)),
 		...(said.efforts !== undefined && { levels: said.efforts }),
 		takesSampling: said.sampling === undefined ? named.takesSampling : said.sampling === 'full',
 		temperatureMax: said.temperatureMax ?? named.temperatureMax,
@@ -46,13 +46,15 @@ export function geminiModelOf({ model, knownAs, ...said }: TranslationTarget): G
 }
 
 /** If the configured kind of thinking differs from the name's, the limits of most models with that kind apply. */
-function toldThinking(
-	told: 'none' | 'enabled' | 'adaptive',
+function requestedThinking(
+	reported: 'none' | 'enabled' | 'adaptive',
 	named: GeminiModel,
 ): Pick<GeminiModel, 'thinking' | 'levels' | 'leastBudget' | 'mostBudget'> {
 	const { levels, leastBudget, mostBudget } = named;
-	if (told === 'none') return { thinking: 'none', levels, leastBudget, mostBudget };
-	if (told === 'adaptive') return { thinking: 'level', levels: levels.length > 0 ? levels : levelsOf(3.1, true), leastBudget, mostBudget };
+	if (reported === 'none') return { thinking: 'none', levels, leastBudget, mostBudget };
+	if (reported === 'adaptive') {
+		return { thinking: 'level', levels: levels.length > 0 ? levels : levelsOf(3.1, true), leastBudget, mostBudget };
+	}
 	return mostBudget > 0
 		? { thinking: 'budget', levels, leastBudget, mostBudget }
 		: { thinking: 'budget', levels, leastBudget: 128, mostBudget: 24_576 };

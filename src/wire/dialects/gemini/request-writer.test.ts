@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientDialectName } from '../../../core/dialect-name.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import type { ModelFacts } from '../../conversation/model-capabilities.ts';
+import type { ModelCapabilities } from '../../conversation/model-capabilities.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
@@ -115,12 +115,12 @@ test.each([
 });
 
 describe('thinking', () => {
-	const requested = (model: string, request: JsonObject, client: ClientDialectName = 'chat', facts: ModelFacts = {}): unknown[] => {
+	const requested = (model: string, request: JsonObject, client: ClientDialectName = 'chat', record: ModelCapabilities = {}): unknown[] => {
 		const { body, warnings } = translateRequest(
 			client,
 			'gemini',
 			{ messages: [user], max_tokens: 9, ...request },
-			{ ...target, ...facts, model, maxOutputTokens: target.maxOutputTokens },
+			{ ...target, ...record, model, maxOutputTokens: target.maxOutputTokens },
 		);
 		return [(body['generationConfig'] as JsonObject)['thinkingConfig'], ...warnings];
 	};

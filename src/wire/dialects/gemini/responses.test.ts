@@ -30,13 +30,13 @@ const usageMetadata = {
 };
 const toolCall = (name: string, args: JsonObject = {}): JsonObject => ({ functionCall: { name, args } });
 
-interface Told {
+interface Reported {
 	readonly reason: unknown;
 	readonly text: string;
 	readonly calls: readonly unknown[];
 }
 
-function nonStreamingResult(body: JsonObject, request?: JsonObject): { chat: Told; messages: Told } {
+function nonStreamingResult(body: JsonObject, request?: JsonObject): { chat: Reported; messages: Reported } {
 	const chat = chatToGemini.translateResponse(body, callOf(request)) as {
 		choices: {
 			finish_reason: string;
@@ -97,8 +97,8 @@ describe('finish reasons', () => {
 		['MALFORMED_FUNCTION_CALL', said, 'stop', 'end_turn'],
 		['A_REASON_OF_NEXT_YEAR', said, 'stop', 'end_turn'],
 	] as [string, JsonObject[], string, string][])('%s', (reason, parts, chat, messages) => {
-		const told = nonStreamingResult(response(parts, reason));
-		expect([told.chat.reason, told.messages.reason]).toEqual([chat, messages]);
+		const reported = nonStreamingResult(response(parts, reason));
+		expect([reported.chat.reason, reported.messages.reason]).toEqual([chat, messages]);
 		const stream = streamed([response(parts, reason)]);
 		expect(stream.chat).toContain(`"finish_reason":"${chat}"`);
 		expect(stream.messages).toContain(`"stop_reason":"${messages}"`);
@@ -212,19 +212,22 @@ describe('streams', () => {
 describe('tool calls', () => {
 	test('keep integers beyond the precision of a double, non-streaming and streaming', () => {
 		const body = JSON.stringify(response([toolCall('f', { n: '#' })], 'STOP')).replace('"#"', '12345678901234567890');
-		const told = nonStreamingResult(parseExactly(body) as JsonObject);
-		expect([told.chat.calls, told.messages.calls]).toEqual([[['f', '{"n":12345678901234567890}']], [['f', '{"n":12345678901234567890}']]]);
+		const reported = nonStreamingResult(parseExactly(body) as JsonObject);
+		expect([reported.chat.calls, reported.messages.calls]).toEqual([
+			[['f', '{"n":12345678901234567890}']],
+			[['f', '{"n":12345678901234567890}']],
+		]);
 		const stream = translateBytes(messagesToGemini, callOf());
 		expect(stream.push(Buffer.from(`data: ${body}\n\n`)).toString()).toContain('12345678901234567890');
 	});
 
 	test("get the client's names and ids back", () => {
 		const request = { tools: [{ type: 'function', function: { name: '9lives' } }] };
-		const told = chatToGemini.translateResponse(
+		const reported = chatToGemini.translateResponse(
 			response([toolCall('_9lives'), { functionCall: { name: 'f', id: 'theirs' } }], 'STOP'),
 			callOf(request),
 		);
-		expect(told).toMatchObject({
+		expect(reported).toMatchObject({
 			choices: [
 				{ message: { content: null, tool_calls: [{ id: 'call_r1_0', function: { name: '9lives', arguments: '{}' } }, { id: 'theirs' }] } },
 			],
@@ -233,8 +236,8 @@ describe('tool calls', () => {
 
 	test('of the old shape are one call', () => {
 		const request = { functions: [{ name: 'f' }] };
-		const told = chatToGemini.translateResponse(response([toolCall('f', { a: 1 }), toolCall('f')], 'STOP'), callOf(request));
-		expect(told).toMatchObject({
+		const reported = chatToGemini.translateResponse(response([toolCall('f', { a: 1 }), toolCall('f')], 'STOP'), callOf(request));
+		expect(reported).toMatchObject({
 			choices: [{ finish_reason: 'function_call', message: { function_call: { name: 'f', arguments: '{"a":1}' } } }],
 		});
 	});
@@ -285,8 +288,8 @@ describe('errors', () => {
 		const messages = messagesToGemini.translateError(status, body, callOf());
 		expect(chat).toMatchObject({ body: { error: { type, param: null }, request_id: 'req_1' }, ...more });
 		expect(messages).toMatchObject({ body: { type: 'error', error: { type }, request_id: 'req_1' }, ...more });
-		const told = JSON.stringify([chat.body, messages.body]);
-		expect(told).toContain(body === undefined ? 'without a message' : 'It was');
+		const reported = JSON.stringify([chat.body, messages.body]);
+		expect(reported).toContain(body === undefined ? 'without a message' : 'It was');
 	});
 
 	test('a conversation that is too long is reported in the words that clients look for', () => {

@@ -73,8 +73,8 @@ const callOf = (more: JsonObject = {}): ResponseContext => ({
 	nowSeconds: 1,
 });
 
-function streamOf(translation: Translation, chunks: readonly JsonObject[], told: ResponseContext): ReadableStream {
-	const stream = translateBytes(translation, told);
+function streamOf(translation: Translation, chunks: readonly JsonObject[], reported: ResponseContext): ReadableStream {
+	const stream = translateBytes(translation, reported);
 	const text = Buffer.concat([...chunks.map((chunk) => stream.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))), stream.end()]);
 	const events = [...text.toString().matchAll(/^data: (\{.*)$/gm)].map(([, json]) => `${json ?? ''}\n`);
 	return new Blob(events).stream();
@@ -101,8 +101,8 @@ function nonStreamingChat(translation: Translation, body: JsonObject): unknown {
 }
 
 async function streamedMessage(translation: Translation, chunks: readonly JsonObject[]): Promise<unknown> {
-	const told = callOf({ thinking: { type: 'adaptive' } });
-	const { content, stop_reason } = await MessageStream.fromReadableStream(streamOf(translation, chunks, told)).finalMessage();
+	const reported = callOf({ thinking: { type: 'adaptive' } });
+	const { content, stop_reason } = await MessageStream.fromReadableStream(streamOf(translation, chunks, reported)).finalMessage();
 	return { content, stop_reason };
 }
 

@@ -162,10 +162,10 @@ describe.each(lines)('%s', (_name, Client) => {
 					.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: 'rain' }))
 					.toReversed();
 				// The message as an SDK returns it, with thinking blocks; then with only the fields that a client may know.
-				for (const kept of [message, { role: 'assistant', content: message?.content, tool_calls: message?.tool_calls }]) {
+				for (const retained of [message, { role: 'assistant', content: message?.content, tool_calls: message?.tool_calls }]) {
 					const messages = [
 						...question,
-						kept as OpenAI.ChatCompletionMessageParam,
+						retained as OpenAI.ChatCompletionMessageParam,
 						...results,
 						{ role: 'user' as const, content: 'Sum up.' },
 					];

@@ -116,21 +116,25 @@ test.each([{}, { type: 'error', error: {} }, { ...message, content: 'x' }, { ...
 );
 
 describe('error', () => {
-	const told = (type: string, text: string, more: JsonObject = {}): JsonObject => ({
+	const reported = (type: string, text: string, more: JsonObject = {}): JsonObject => ({
 		type: 'error',
 		error: { type, message: text, ...more },
 	});
 
 	test.each([
-		[400, told('invalid_request_error', 'messages: Field required'), 'invalid_request_error'],
-		[400, told('invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'), 'context_length_exceeded'],
+		[400, reported('invalid_request_error', 'messages: Field required'), 'invalid_request_error'],
+		[400, reported('invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'), 'context_length_exceeded'],
 		[413, undefined, 'request_too_large'],
-		[429, told('rate_limit_error', 'Slow down'), 'rate_limit_error'],
-		[429, told('rate_limit_error', 'Spent', { details: { error_code: 'enforced_spend_limit_reached' } }), 'enforced_spend_limit_reached'],
-		[404, told('not_found_error', 'model: claude-x'), 'not_found_error'],
-		[500, told('api_error', 'Internal server error'), 'api_error'],
+		[429, reported('rate_limit_error', 'Slow down'), 'rate_limit_error'],
+		[
+			429,
+			reported('rate_limit_error', 'Spent', { details: { error_code: 'enforced_spend_limit_reached' } }),
+			'enforced_spend_limit_reached',
+		],
+		[404, reported('not_found_error', 'model: claude-x'), 'not_found_error'],
+		[500, reported('api_error', 'Internal server error'), 'api_error'],
 		[504, undefined, 'timeout_error'],
-		[529, told('overloaded_error', 'Overloaded'), 'overloaded_error'],
+		[529, reported('overloaded_error', 'Overloaded'), 'overloaded_error'],
 	])('%i %j becomes %s', (status, body, code) => {
 		const translated = chatToMessages.translateError(status, body, call);
 		expect(translated).toMatchObject({ body: { error: { code, param: null }, request_id: 'req_1' } });
@@ -140,7 +144,7 @@ describe('error', () => {
 
 	test.each([401, 403])('%i concerns the gateway’s key, in the provider’s words', (status) => {
 		const words = 'invalid x-api-key';
-		const translated = chatToMessages.translateError(status, told('authentication_error', words), call);
+		const translated = chatToMessages.translateError(status, reported('authentication_error', words), call);
 		expect(translated.body).toMatchObject({ error: { type: 'api_error', code: 'provider_key_rejected', message: words } });
 	});
 });
