@@ -42,9 +42,9 @@ console.log('| policies | 1 KB call, us | its text in two parts, us | long text,
 console.log('|---|---|---|---|---|');
 for (const [name, guardrails] of cases) {
 	const [requestUs = 0, partsUs = 0] = [whole, inTwoParts].map((members) =>
-		timeOf(2000, () => void guardrails.screen(chat.textViews.request(members).texts, 'input', 'team').run(1e9)),
+		timeOf(2000, () => void guardrails.evaluate(chat.textViews.request(members).texts, 'input', 'team').run(1e9)),
 	);
-	const longUs = timeOf(5, () => void guardrails.screen([{ text: long, isJson: false }], 'input', 'team').run(1e9));
+	const longUs = timeOf(5, () => void guardrails.evaluate([{ text: long, isJson: false }], 'input', 'team').run(1e9));
 	const events = prose.match(/[\s\S]{1,4}/g) ?? [];
 	const streamUs = timeOf(50, () => {
 		const held = guardrails.createHeldBackWindow(false, 'team');
@@ -72,7 +72,7 @@ while (step.done !== true) {
 }
 const built = process.cpuUsage(before);
 const list = step.value;
-const listUs = timeOf(5, () => void list.screen([{ text: long, isJson: false }], 'input', 'team').run(1e9));
+const listUs = timeOf(5, () => void list.evaluate([{ text: long, isJson: false }], 'input', 'team').run(1e9));
 console.log(
 	`100,000 words: built in ${((built.user + built.system) / 1000).toFixed(0)} ms, longest step ${longestStepMs.toFixed(1)} ms; ` +
 		`1 MB read in ${(listUs / 1000).toFixed(1)} ms`,
@@ -115,10 +115,10 @@ function timeOf(repetitions: number, work: () => void): number {
 function longestSlice(text: string): number {
 	let best = Number.POSITIVE_INFINITY;
 	for (let round = 0; round < 3; round++) {
-		const screening = allOn.screen([{ text, isJson: false }], 'input', 'team');
+		const evaluation = allOn.evaluate([{ text, isJson: false }], 'input', 'team');
 		let longestMs = 0;
 		for (let isDone = false; !isDone; ) {
-			const sliceMs = workedMs(() => (isDone = screening.run(1024)));
+			const sliceMs = workedMs(() => (isDone = evaluation.run(1024)));
 			longestMs = Math.max(longestMs, sliceMs);
 		}
 		best = Math.min(best, longestMs);

@@ -3,7 +3,7 @@
 import type { Clock } from '../src/core/clock.ts';
 import type { HttpRequest } from '../src/core/handler.ts';
 import type { Usage } from './plan/response-plan.ts';
-import type { EngineWireName } from './wires/moderation-wire.ts';
+import type { ModerationWireName } from './wires/moderation-wire.ts';
 import type { WireName } from './wires/wire.ts';
 import { type Bill, nothingBilled, type RequestOutcome } from './witness/bill.ts';
 import { lastFour, type RequestEntry, type RequestLog } from './witness/received-requests.ts';
@@ -26,7 +26,7 @@ export interface RequestWitness {
 export function openRequest(
 	request: HttpRequest,
 	id: string,
-	wire: WireName | EngineWireName,
+	wire: WireName | ModerationWireName,
 	{ bill, requestLog, clock }: RequestWitness,
 ): OpenRequest {
 	const period = bill.period();

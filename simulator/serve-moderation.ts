@@ -13,18 +13,18 @@ import { bedrockGuardrailWire } from './wires/bedrock-guardrail/bedrock-guardrai
 import { contentSafetyWire } from './wires/content-safety/content-safety.ts';
 import { judgeWire } from './wires/judge/chat-judge-wire.ts';
 import { moderationWire } from './wires/moderation/openai-moderation-wire.ts';
-import type { EngineWire } from './wires/moderation-wire.ts';
+import type { ModerationWire } from './wires/moderation-wire.ts';
 import { headerText } from './wires/wire.ts';
 
 /** @returns undefined for a path of no moderation service. */
-export function findEngine(path: string): EngineWire | undefined {
+export function findModerationWire(path: string): ModerationWire | undefined {
 	if (path === '/openai/v1/moderations') return moderationWire;
 	if (path === '/azure/contentsafety/text:analyze') return contentSafetyWire;
 	if (path === '/judge/v1/chat/completions') return judgeWire;
 	return /^\/bedrock\/guardrail\/[^/]+\/version\/[^/]+\/apply$/.test(path) ? bedrockGuardrailWire : undefined;
 }
 
-export async function serveEngine(request: HttpRequest, wire: EngineWire, server: RequestServer): Promise<HttpResponse> {
+export async function serveModeration(request: HttpRequest, wire: ModerationWire, server: RequestServer): Promise<HttpResponse> {
 	const call = openRequest(request, `${wire.name}-${server.nextNumber(wire.name)}`, wire.name, server);
 	request.onClientGone(() => call.settle('aborted'));
 	const bytes = await readAll(request.body, server.settings().maxBodyBytes);

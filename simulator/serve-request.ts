@@ -20,7 +20,7 @@ import { createSeededRandom, hashText } from './seeded-random.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
 import type { Threads, ThreadTurn } from './threads.ts';
 import { errorOfStatus, VendorError } from './vendor-error.ts';
-import type { EngineWireName } from './wires/moderation-wire.ts';
+import type { ModerationWireName } from './wires/moderation-wire.ts';
 import {
 	headerText,
 	type ModelRequest,
@@ -40,7 +40,7 @@ export interface RequestServer extends RequestWitness {
 	readonly bodies: BodyReader;
 	readonly threads: Threads;
 	/** Counts the responses of a wire dialect from 1. */
-	nextNumber(wire: WireName | EngineWireName): number;
+	nextNumber(wire: WireName | ModerationWireName): number;
 }
 
 type ReadPrompt = Extract<PromptReading, { readonly digest: PromptDigest }>;

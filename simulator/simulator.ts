@@ -10,7 +10,7 @@ import { createPromptCache } from './plan/prompt-cache.ts';
 import { createReplayQueue } from './replay/scripted-responses.ts';
 import { findRoute, type Route } from './routes.ts';
 import { createSeededRandom } from './seeded-random.ts';
-import { findEngine, serveEngine } from './serve-moderation.ts';
+import { findModerationWire, serveModeration } from './serve-moderation.ts';
 import { type RequestServer, serveRequest } from './serve-request.ts';
 import { defaultSimulatorSettings, type SimulatorSettings } from './simulator-settings.ts';
 import { createThreads } from './threads.ts';
@@ -70,8 +70,8 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 				return { status: 200, headers: jsonHeaders, body: '{"role":"simulator","ok":true}' };
 			}
 			if (request.path.startsWith('/_simulator')) return control(request);
-			const engine = findEngine(request.path);
-			if (engine !== undefined) return serveEngine(request, engine, server);
+			const engine = findModerationWire(request.path);
+			if (engine !== undefined) return serveModeration(request, engine, server);
 			const route = findRoute(request.path);
 			if (route === undefined) {
 				const body = JSON.stringify({

@@ -1,10 +1,10 @@
 /** Bodies of the control requests. Unknown fields are rejected, because a typo in a fault must not make a test pass. */
 import { z } from 'zod';
-import { engineWireNames } from '../wires/moderation-wire.ts';
+import { moderationWireNames } from '../wires/moderation-wire.ts';
 import { wireNames } from '../wires/wire.ts';
 
 const match = {
-	dialect: z.enum([...wireNames, ...engineWireNames]).optional(),
+	dialect: z.enum([...wireNames, ...moderationWireNames]).optional(),
 	/** Suffix of the key, or the whole key. */
 	key: z.string().min(1).optional(),
 	model: z.string().min(1).optional(),

@@ -2,12 +2,17 @@
 import type { HeaderFields } from '../../src/core/handler.ts';
 import type { JsonObject } from '../json-value.ts';
 
-export type EngineWireName = 'moderation' | 'bedrock-guardrail' | 'content-safety' | 'judge';
+export type ModerationWireName = 'moderation' | 'bedrock-guardrail' | 'content-safety' | 'judge';
 
-export const engineWireNames = ['moderation', 'bedrock-guardrail', 'content-safety', 'judge'] as const satisfies readonly EngineWireName[];
+export const moderationWireNames = [
+	'moderation',
+	'bedrock-guardrail',
+	'content-safety',
+	'judge',
+] as const satisfies readonly ModerationWireName[];
 
-export interface EngineWire {
-	readonly name: EngineWireName;
+export interface ModerationWire {
+	readonly name: ModerationWireName;
 	/** Returns the client's key; empty when there is none. */
 	readKey(headers: HeaderFields): string;
 	/** Returns the value that takes the place of the model, in which faults can be named. */

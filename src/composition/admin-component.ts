@@ -37,7 +37,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 			verifier,
 			configured: () => current.configured,
 			providerReports: () => accounting.providerReports(),
-			effectiveConfig: () => current.shown,
+			effectiveConfig: () => current.rendered,
 			metrics: () => world.metrics.scrape(),
 			explain: (request) => explainer.explain(request),
 			unpricedModels: () => accounting.unpriced.list(),
@@ -69,7 +69,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 }
 
 function readConfig(config: Config) {
-	return { config, configured: configuredRecords(config), shown: redactedConfig(config) };
+	return { config, configured: configuredRecords(config), rendered: redactedConfig(config) };
 }
 
 export function configuredRecords(config: Config): ConfiguredRecords {

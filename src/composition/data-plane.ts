@@ -23,7 +23,7 @@ import { reconfigurableVerifier } from './access-token-component.ts';
 import type { Accounting } from './accounting.ts';
 import { type Part, serve, type World } from './app-context.ts';
 import { composeFirewall } from './firewall-component.ts';
-import { contentScorerFor, guardrailEngineSettings } from './guardrail-component.ts';
+import { contentScorerFor, moderationProviderSettings } from './guardrail-component.ts';
 import { watchOverload } from './overload.ts';
 import { following } from './rebuild-on-change.ts';
 import { restoreReportedModels } from './restore-reported-models.ts';
@@ -185,8 +185,8 @@ async function composeGateway(
 		config,
 		(next) => ({ settings: gatewaySettings(next), guardrails: next.guardrails }),
 		({ settings, guardrails }) => {
-			const guardrailEngines = settings.guardrails === undefined ? [] : guardrailEngineSettings({ guardrails });
-			return createGateway(settings, { ...gatewayPorts, contentScorer: contentScorerFor(settings.guardrails), guardrailEngines });
+			const moderationProviders = settings.guardrails === undefined ? [] : moderationProviderSettings({ guardrails });
+			return createGateway(settings, { ...gatewayPorts, contentScorer: contentScorerFor(settings.guardrails), moderationProviders });
 		},
 	);
 	return {

@@ -1,5 +1,5 @@
 import { readContentWeights } from '../../content-filter/read-weights.ts';
-import { ownEngineAddress } from '../config/defaults.ts';
+import { moderationAddress } from '../config/defaults.ts';
 import { proxyOf } from '../config/proxy.ts';
 import type { Config } from '../config/schema.ts';
 import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
@@ -9,7 +9,7 @@ import { type ContentScorer, createContentScorer } from '../policy/guardrails/co
 import type { RuleAction } from '../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../policy/guardrails/guardrails.ts';
 import { type PiiKind, piiKinds } from '../policy/guardrails/pii/pii-kind.ts';
-import type { EnginePrice, EngineSettings } from '../roles/gateway/moderation/moderation-settings.ts';
+import type { ModerationPrice, ModerationProviderSettings } from '../roles/gateway/moderation/moderation-settings.ts';
 import type { ProtocolSettings } from '../wire/moderation/moderation-protocols.ts';
 
 /** @returns undefined if guardrails are switched off. */
@@ -54,28 +54,28 @@ export function contentScorerFor(settings: GuardrailSettings | undefined): Conte
 	return scorer;
 }
 
-type Engine = Config['guardrails']['moderation_providers'][number];
+type ModerationConfig = Config['guardrails']['moderation_providers'][number];
 
-export function guardrailEngineSettings({ guardrails }: Pick<Config, 'guardrails'>): EngineSettings[] {
-	return guardrails.moderation_providers.map((engine) => ({
-		name: engine.name,
-		action: engine.action,
-		protocol: protocolOf(engine),
-		baseUrl: engine.base_url ?? ownEngineAddress(engine.kind, engine.region ?? ''),
-		mayReachPrivateNetwork: engine.allow_private_network,
-		proxy: proxyOf(engine.proxy),
-		awsCredentials: credentialsOf(engine),
-		timeoutMs: engine.timeout_ms,
-		mostConcurrent: engine.max_concurrent,
-		onFailure: engine.on_failure,
-		thresholds: { log: engine.log_threshold, block: engine.block_threshold },
-		price: priceOf(engine),
+export function moderationProviderSettings({ guardrails }: Pick<Config, 'guardrails'>): ModerationProviderSettings[] {
+	return guardrails.moderation_providers.map((moderationProvider) => ({
+		name: moderationProvider.name,
+		action: moderationProvider.action,
+		protocol: protocolOf(moderationProvider),
+		baseUrl: moderationProvider.base_url ?? moderationAddress(moderationProvider.kind, moderationProvider.region ?? ''),
+		mayReachPrivateNetwork: moderationProvider.allow_private_network,
+		proxy: proxyOf(moderationProvider.proxy),
+		awsCredentials: credentialsOf(moderationProvider),
+		timeoutMs: moderationProvider.timeout_ms,
+		mostConcurrent: moderationProvider.max_concurrent,
+		onFailure: moderationProvider.on_failure,
+		thresholds: { log: moderationProvider.log_threshold, block: moderationProvider.block_threshold },
+		price: priceOf(moderationProvider),
 	}));
 }
 
 const openAi = 'https://api.openai.com/v1';
 
-function priceOf(engine: Engine): EnginePrice | undefined {
+function priceOf(moderationProvider: ModerationConfig): ModerationPrice | undefined {
 	const {
 		kind,
 		model,
@@ -83,7 +83,7 @@ function priceOf(engine: Engine): EnginePrice | undefined {
 		input_usd_per_million_tokens: input,
 		output_usd_per_million_tokens: output,
 		usd_per_thousand_units: units,
-	} = engine;
+	} = moderationProvider;
 	// The same model has other prices elsewhere.
 	const [listed] = baseUrl === openAi ? (defaultPrice('openai', model ?? '', defaultPricesDay)?.tiers ?? []) : [];
 	const inputPicoUsd = input === null ? listed?.inputPicoUsd : parseUsdPerMillionTokens(input);
@@ -98,23 +98,30 @@ function priceOf(engine: Engine): EnginePrice | undefined {
 }
 
 /** The schema guarantees the fields that each kind needs. */
-function protocolOf(engine: Engine): ProtocolSettings {
-	const { kind, api_key: apiKey, model } = engine;
+function protocolOf(moderationProvider: ModerationConfig): ProtocolSettings {
+	const { kind, api_key: apiKey, model } = moderationProvider;
 	switch (kind) {
 		case 'openai-moderation':
 			return { kind, apiKey, model };
 		case 'azure-content-safety':
 			return { kind, apiKey };
 		case 'bedrock-guardrail':
-			return { kind, apiKey, guardrailId: engine.guardrail_id ?? '', guardrailVersion: engine.guardrail_version };
+			return { kind, apiKey, guardrailId: moderationProvider.guardrail_id ?? '', guardrailVersion: moderationProvider.guardrail_version };
 		case 'chat-judge':
-			return { kind, apiKey, model: model ?? '', form: engine.form ?? 'safeguard', policy: engine.policy ?? '', category: engine.category };
+			return {
+				kind,
+				apiKey,
+				model: model ?? '',
+				form: moderationProvider.form ?? 'safeguard',
+				policy: moderationProvider.policy ?? '',
+				category: moderationProvider.category,
+			};
 	}
 }
 
-function credentialsOf(engine: Engine): EngineSettings['awsCredentials'] {
-	const { region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = engine;
-	if (engine.kind !== 'bedrock-guardrail' || engine.api_key !== null) return null;
+function credentialsOf(moderationProvider: ModerationConfig): ModerationProviderSettings['awsCredentials'] {
+	const { region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = moderationProvider;
+	if (moderationProvider.kind !== 'bedrock-guardrail' || moderationProvider.api_key !== null) return null;
 	return region === null || accessKeyId === null || secretAccessKey === null
 		? null
 		: { region, accessKeyId, secretAccessKey, sessionToken };

@@ -18,7 +18,7 @@ import { openLedgerReader } from './open-stores.ts';
 const ledgerFile = 'ledger.db';
 
 /** Number of attempts: requests that end during a comparison cause a difference for a moment. */
-const looks = 5;
+const polls = 5;
 const pauseMs = 200;
 
 /** @throws ConfigError if the configuration is invalid. */
@@ -72,8 +72,8 @@ async function compareTeam(team: string, period: string, store: AdmissionStore, 
 	const requested = [{ budget: counterName(null), period }];
 	const sumUp = sumUpFrom(ledger, { budgetsOf: () => [], budgetsFor: () => [] }, { clock: systemClock, listing: () => () => undefined });
 	let detail = '';
-	for (let look = 0; look < looks; look++) {
-		if (look > 0) await new Promise((resolveLater) => setTimeout(resolveLater, pauseMs));
+	for (let poll = 0; poll < polls; poll++) {
+		if (poll > 0) await new Promise((resolveLater) => setTimeout(resolveLater, pauseMs));
 		try {
 			const reading = await store.read(team, requested);
 			const totals = await sumUp(team, requested, systemClock.nowMs());

@@ -23,7 +23,7 @@ import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts
 import { spentBy, sumUpFrom } from './accounting.ts';
 import { configuredRecords } from './admin-component.ts';
 import { loadRunningConfig } from './demo-mark.ts';
-import { explainedEngines } from './explainer.ts';
+import { explainedModerationProviders } from './explainer.ts';
 import { contentScorerFor } from './guardrail-component.ts';
 import { listModels } from './listed-models.ts';
 import { openLedgerReader, openRecords } from './open-stores.ts';
@@ -54,7 +54,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 	const records = await openRecords(config, deps);
 	const ledger = readWhenNeeded(() => openLedgerReader(config, deps));
 	const configured = configuredRecords(config);
-	const shown = redactedConfig(config);
+	const rendered = redactedConfig(config);
 	const admin = createLocalAdmin(createTrustedAccess('cli'), {
 		records,
 		ledger,
@@ -63,7 +63,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 			withSnapshot(config, records, (snapshot) => spentBy(sumUpLocally(config, ledger, snapshot), systemClock)(team, budgets)),
 		configured: () => configured,
 		providerReports: async () => [...(await records.providerReports.read()).values()],
-		effectiveConfig: () => shown,
+		effectiveConfig: () => rendered,
 		explain: (request) => explainLocally(config, records, ledger, request),
 		unpricedModels: () => [],
 		changesApplied: async () => undefined,
@@ -118,7 +118,7 @@ async function explainLocally(
 			verifier,
 			isEjected: undefined,
 			contentScorerFor,
-			engines: explainedEngines(config),
+			moderationProviders: explainedModerationProviders(config),
 			clock,
 		});
 		return explain(request);

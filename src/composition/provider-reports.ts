@@ -5,7 +5,7 @@ import type { ProviderReport } from '../core/health-report.ts';
 import type { Log } from '../core/log.ts';
 import type { ProviderReports } from '../stores/contracts/records.ts';
 
-const lookEveryMs = 1_000;
+const pollMs = 1_000;
 /** Interval at which an unchanged report is published again. */
 const tellEveryMs = 10_000;
 /** Lifetime of a report: a process without a newer one is considered gone. */
@@ -31,7 +31,7 @@ export class ProviderReporter {
 
 	constructor(ports: ProviderReporterPorts) {
 		this.#ports = ports;
-		this.#timer = ports.clock.after(0, () => this.#look());
+		this.#timer = ports.clock.after(0, () => this.#poll());
 	}
 
 	/** Reads the reports of all processes; while the store is unavailable, only of this one. */
@@ -53,8 +53,8 @@ export class ProviderReporter {
 		timer.cancel();
 	}
 
-	#look(): void {
-		this.#timer = this.#ports.clock.after(lookEveryMs, () => this.#look());
+	#poll(): void {
+		this.#timer = this.#ports.clock.after(pollMs, () => this.#poll());
 		if (this.#telling !== undefined) return;
 		const nowMs = this.#ports.clock.monotonicMs();
 		const report = this.#ports.report();

@@ -3,7 +3,7 @@ import { parseConfig } from '../config/load.ts';
 import { formatPath, isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
-import { guardrailEngineSettings, guardrailSettings } from './guardrail-component.ts';
+import { guardrailSettings, moderationProviderSettings } from './guardrail-component.ts';
 import { encryptionSettings } from './open-signing-keys.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import {
@@ -70,7 +70,7 @@ function liveSettings(config: Config): string {
 		overloadSettings(config),
 		tlsMaterial(config),
 		guardrailSettings(config),
-		guardrailEngineSettings(config),
+		moderationProviderSettings(config),
 		adminSettings(() => config, ''),
 		config.gateway.shutdown_delay_ms,
 		config.gateway.shutdown_grace_ms,

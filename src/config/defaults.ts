@@ -46,22 +46,28 @@ export function withBuiltIns(raw: Raw, env: Environment): Raw {
 		...raw,
 		providers: layProviders(raw['providers'] ?? {}, env),
 		tiers: layTiers(raw['tiers'] ?? {}),
-		...(isRecord(raw['guardrails']) && { guardrails: layEngines(raw['guardrails'], env) }),
+		...(isRecord(raw['guardrails']) && { guardrails: mergeModerationProviders(raw['guardrails'], env) }),
 	};
 }
 
 /** Returns the address of a moderation provider for which the file sets none. */
-export function ownEngineAddress(kind: unknown, region: unknown): string {
+export function moderationAddress(kind: unknown, region: unknown): string {
 	return kind === 'bedrock-guardrail' ? `https://bedrock-runtime.${String(region)}.amazonaws.com` : 'https://api.openai.com/v1';
 }
 
-function layEngines(guardrails: Raw, env: Environment): Raw {
-	const engines = guardrails['moderation_providers'];
-	if (!Array.isArray(engines)) return guardrails;
+function mergeModerationProviders(guardrails: Raw, env: Environment): Raw {
+	const moderationProviders = guardrails['moderation_providers'];
+	if (!Array.isArray(moderationProviders)) return guardrails;
 	return {
 		...guardrails,
-		moderation_providers: engines.map((engine: unknown) =>
-			isRecord(engine) ? withProxy(engine, engine['base_url'] ?? ownEngineAddress(engine['kind'], engine['region']), env) : engine,
+		moderation_providers: moderationProviders.map((moderationProvider: unknown) =>
+			isRecord(moderationProvider)
+				? withProxy(
+						moderationProvider,
+						moderationProvider['base_url'] ?? moderationAddress(moderationProvider['kind'], moderationProvider['region']),
+						env,
+					)
+				: moderationProvider,
 		),
 	};
 }

@@ -73,7 +73,7 @@ describe('the environment', () => {
 
 describe('a configuration', () => {
 	const parse = (value: object, env: Record<string, string> = {}) => parseConfig(JSON.stringify(value), { file: 'tollgate.yaml', env });
-	const engine = { name: 'm', kind: 'openai-moderation' };
+	const moderationProvider = { name: 'm', kind: 'openai-moderation' };
 
 	it('takes the proxy of the environment for providers and engines that have none of their own', () => {
 		const { config } = parse(
@@ -83,7 +83,7 @@ describe('a configuration', () => {
 					straight: { kind: 'openai', proxy: 'direct' },
 					near: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:1/v1', allow_private_network: true },
 				},
-				guardrails: { moderation_providers: [engine, { ...engine, name: 'n', proxy: 'direct' }] },
+				guardrails: { moderation_providers: [moderationProvider, { ...moderationProvider, name: 'n', proxy: 'direct' }] },
 			},
 			{ HTTPS_PROXY: 'http://secure:3128', NO_PROXY: 'anthropic.com' },
 		);

@@ -51,8 +51,10 @@ describe('configWarnings', () => {
 	});
 
 	it('says nothing of engines under enforcement, which judge streams too', () => {
-		const engine = '{ name: moderation, kind: openai-moderation, api_key: k }';
-		expect(settingsOf(`enable_guardrails: true\nenforce_guardrails: true\nguardrails: { moderation_providers: [${engine}] }`)).toEqual([]);
+		const moderationProvider = '{ name: moderation, kind: openai-moderation, api_key: k }';
+		expect(
+			settingsOf(`enable_guardrails: true\nenforce_guardrails: true\nguardrails: { moderation_providers: [${moderationProvider}] }`),
+		).toEqual([]);
 	});
 });
 

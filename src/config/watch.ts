@@ -71,7 +71,7 @@ class Watch implements ConfigWatch {
 		if (this.#files.length === 0) return;
 		this.#timer = this.#options.clock.after(this.#options.intervalMs ?? 500, () => {
 			this.schedule();
-			this.#look();
+			this.#poll();
 		});
 	}
 
@@ -97,7 +97,7 @@ class Watch implements ConfigWatch {
 		return this.#read();
 	}
 
-	#look(): void {
+	#poll(): void {
 		const state = stateOf(this.#files);
 		if (state === this.#takenState) return;
 		if (state !== this.#pendingState) {

@@ -5,7 +5,7 @@ import type { Caller } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
-import { type ClaimRules, judgeClaims } from '../policy/access/claims.ts';
+import { type ClaimRules, checkClaims } from '../policy/access/claims.ts';
 import { type CompactToken, longestAccessToken, readCompactToken } from '../policy/access/compact-token.ts';
 import { invalidToken } from '../policy/access/invalid-token.ts';
 import type { KeySet } from './key-set.ts';
@@ -62,13 +62,13 @@ class KeySetVerifier implements AccessTokenVerifier {
 	#verifyUnseen(accessToken: string, digest: string): Caller | Promise<Caller> {
 		const token = readCompactToken(accessToken);
 		const key = this.#keySet.find(token.keyId);
-		if (key !== undefined) return this.#judge(token, key, digest);
+		if (key !== undefined) return this.#check(token, key, digest);
 		const refetched = this.#waiting < mostWaiting ? this.#keySet.refetch() : undefined;
 		if (refetched === undefined) throw this.#unknownKey();
-		return this.#judgeAfter(refetched, token, digest);
+		return this.#checkAfter(refetched, token, digest);
 	}
 
-	async #judgeAfter(refetched: Promise<void>, token: CompactToken, digest: string): Promise<Caller> {
+	async #checkAfter(refetched: Promise<void>, token: CompactToken, digest: string): Promise<Caller> {
 		this.#waiting++;
 		try {
 			await refetched;
@@ -77,13 +77,13 @@ class KeySetVerifier implements AccessTokenVerifier {
 		}
 		const key = this.#keySet.find(token.keyId);
 		if (key === undefined) throw this.#unknownKey();
-		return this.#judge(token, key, digest);
+		return this.#check(token, key, digest);
 	}
 
-	#judge(token: CompactToken, key: VerificationKey, digest: string): Caller {
+	#check(token: CompactToken, key: VerificationKey, digest: string): Caller {
 		if (!isSignedBy(token, key)) throw invalidToken('signature does not match the key of its kid');
 		const nowSeconds = this.#nowSeconds();
-		const caller = judgeClaims(token.payload, this.#rules, nowSeconds);
+		const caller = checkClaims(token.payload, this.#rules, nowSeconds);
 		// The keys may have been refreshed during the wait and be newer than the cache; the next request clears the cache then.
 		if (this.#generation === this.#keySet.generation) {
 			this.#recent.add(digest, caller, caller.expiresAtSeconds + this.#rules.clockSkewSeconds, nowSeconds);

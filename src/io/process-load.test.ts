@@ -27,12 +27,12 @@ test('work that waits to be resumed counts as delay, however short each tick is'
 });
 
 test('an idle loop is checked once a sample, a busy one more often', async () => {
-	let looks = 0;
+	let polls = 0;
 	const samples: LoadSample[] = [];
 	const counting: Clock = {
 		...systemClock,
 		after: (delayMs, task) => {
-			looks += 1;
+			polls += 1;
 			return systemClock.after(delayMs, task);
 		},
 	};
@@ -41,20 +41,20 @@ test('an idle loop is checked once a sample, a busy one more often', async () =>
 	const until = (isEnough: () => boolean): Promise<void> =>
 		vi.waitFor(() => expect(isEnough()).toBe(true), { timeout: 5_000, interval: 50 });
 	await until(() => samples.some(({ busyShare }) => busyShare < 0.04));
-	const [looksBefore, samplesBefore] = [looks, samples.length];
+	const [pollsBefore, samplesBefore] = [polls, samples.length];
 	await until(() => samples.length >= samplesBefore + 5);
 	const idleSamples = samples.slice(samplesBefore - 1);
 	// Each sample that was not idle has up to five ticks.
 	const busySamples = idleSamples.filter(({ busyShare }) => busyShare >= 0.05).length;
-	expect(looks - looksBefore).toBeLessThanOrEqual(idleSamples.length + 5 * busySamples);
+	expect(polls - pollsBefore).toBeLessThanOrEqual(idleSamples.length + 5 * busySamples);
 	const work = setInterval(() => {
 		for (const endMs = systemClock.monotonicMs() + 5; systemClock.monotonicMs() < endMs; );
 	}, 10);
 	onTestFinished(() => clearInterval(work));
 	await until(() => (samples.at(-1)?.busyShare ?? 0) > 0.2);
-	const [busyLooks, busyFrom] = [looks, samples.length];
+	const [busyPolls, busyFrom] = [polls, samples.length];
 	await until(() => samples.length >= busyFrom + 3);
-	expect(looks - busyLooks).toBeGreaterThan(2 * 3);
+	expect(polls - busyPolls).toBeGreaterThan(2 * 3);
 });
 
 test('startup ends after a second of processor time since the roles listen, in whatever wall-clock time', () => {

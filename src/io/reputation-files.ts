@@ -73,11 +73,11 @@ export class ReputationFiles {
 	#schedule(): void {
 		this.#timer = this.#options.clock.after(this.#options.intervalMs ?? 500, () => {
 			this.#schedule();
-			for (const followed of this.#followed) this.#look(followed);
+			for (const followed of this.#followed) this.#poll(followed);
 		});
 	}
 
-	#look(followed: Followed): void {
+	#poll(followed: Followed): void {
 		const state = stateOf(followed.file);
 		const isSettled = state === followed.seenState;
 		followed.seenState = state;

@@ -38,7 +38,7 @@ describe('an SVG in a data URL', () => {
 			if (text === undefined) throw new Error('no text');
 			const masked = spliceBody(bytes, textEdits(bytes, [[text, drawing.replace('a (b)', '[EMAIL]')]]));
 			const again = format.request(JSON.parse(masked.toString()) as JsonObject);
-			expect(again.texts.map(({ text: shownText }) => shownText)).toEqual(['<svg><text>[EMAIL] é</text></svg>']);
+			expect(again.texts.map(({ text: visibleText }) => visibleText)).toEqual(['<svg><text>[EMAIL] é</text></svg>']);
 		}
 	});
 
@@ -158,7 +158,9 @@ describe('text views', () => {
 	it('reports which texts of a request are joined: those of one turn, of the instructions, of one result', () => {
 		const part = (text: string): object => ({ type: 'text', text });
 		const threads = ({ texts }: TextView): readonly string[] =>
-			[...Map.groupBy(texts, ({ thread }) => thread)].map(([thread, some]) => `${thread}: ${some.map(({ text }) => text).join(' ')}`);
+			[...Map.groupBy(texts, ({ segmentGroup }) => segmentGroup)].map(
+				([segmentGroup, some]) => `${segmentGroup}: ${some.map(({ text }) => text).join(' ')}`,
+			);
 		expect(
 			threads(
 				chat.request({
@@ -263,15 +265,15 @@ describe('text views', () => {
 		const recordings = readRecordings(provider);
 		expect(recordings.length).toBeGreaterThan(3);
 		for (const { request, response } of recordings) {
-			if (request !== undefined) expectAllShown(request.body, views.request(request.body));
+			if (request !== undefined) expectAllVisible(request.body, views.request(request.body));
 			if (response.status !== 200 || response.json === undefined) continue;
-			expectAllShown(response.json as JsonObject, views.response(response.json as JsonObject));
+			expectAllVisible(response.json as JsonObject, views.response(response.json as JsonObject));
 		}
 	});
 });
 
 /** Requires all texts that contain a space, which excludes names, ids and data. */
-function expectAllShown(body: JsonObject, view: TextView): void {
+function expectAllVisible(body: JsonObject, view: TextView): void {
 	const all = view.texts.map(({ text }) => text).join('\n');
 	const visit = (value: unknown, name: string): void => {
 		if (typeof value === 'string') {

@@ -33,7 +33,7 @@ export interface ViewedText {
 	readonly part: TextPart;
 	readonly path: ValuePath;
 	/** Texts with the same value are segments that may be joined, in their order; empty for a text that is never joined. */
-	readonly thread: string;
+	readonly segmentGroup: string;
 	/** Prefix of the data URL at the path, which contains the text in base64. */
 	readonly dataUrlHead?: string | undefined;
 }
@@ -85,9 +85,9 @@ export class ViewBuilder {
 	isEachApart = false;
 
 	/** Adds the value if it is a non-empty string; other values in place of a string are added as JSON. */
-	string(role: string, part: TextPart, path: ValuePath, value: unknown, thread = ''): void {
+	string(role: string, part: TextPart, path: ValuePath, value: unknown, segmentGroup = ''): void {
 		if (typeof value !== 'string') this.json(role, part, path, value);
-		else if (value !== '') this.#add(value, false, false, role, part, path, thread);
+		else if (value !== '') this.#add(value, false, false, role, part, path, segmentGroup);
 	}
 
 	/** Adds copies of texts. The value at the path contains them and can only be removed as a whole. */
@@ -137,11 +137,11 @@ export class ViewBuilder {
 		role: string,
 		part: TextPart,
 		path: ValuePath,
-		thread: string,
+		segmentGroup: string,
 		dataUrlHead?: string,
 	): void {
 		const block = this.isEachApart ? `${this.block}${path.join('.')}` : this.block;
-		const viewed = { text, isJson, isValue, role, part, path, block, thread };
+		const viewed = { text, isJson, isValue, role, part, path, block, segmentGroup };
 		this.texts.push(dataUrlHead === undefined ? viewed : { ...viewed, dataUrlHead });
 	}
 }

@@ -60,7 +60,7 @@ const assessmentsOf = (id: string): Promise<string[]> =>
 		return data.length === 0 ? undefined : data.map(({ category, action }) => `${category} ${action}`).toSorted();
 	});
 
-const enginesOf = async (client: string): Promise<unknown> => {
+const moderationProvidersOf = async (client: string): Promise<unknown> => {
 	const explained = (await admin('/explain', { client_id: client, format: 'chat', body: harmful })) as {
 		guardrails: { moderation_providers: unknown } | null;
 	};
@@ -71,12 +71,12 @@ it('contract 7: a team has the deployment’s moderation rules, or its own, and 
 	const blocked = await ask(agent.id);
 	expect(blocked.status).toBe(400);
 	expect(await assessmentsOf(blocked.id)).toEqual(['first.hate BLOCK']);
-	expect(await enginesOf(agent.id)).toEqual([{ name: 'first', rule: 'block' }]);
+	expect(await moderationProvidersOf(agent.id)).toEqual([{ name: 'first', rule: 'block' }]);
 
 	const noted = await ask(operator.id);
 	expect(noted.status).toBe(200);
 	expect(await assessmentsOf(noted.id)).toEqual(['first.hate NONE']);
-	expect(await enginesOf(operator.id)).toEqual([{ name: 'first', rule: 'log' }]);
+	expect(await moderationProvidersOf(operator.id)).toEqual([{ name: 'first', rule: 'log' }]);
 
 	const config = JSON.parse(readFileSync(product.configPath, 'utf8')) as { guardrails: { teams: object } };
 	config.guardrails.teams = { agent: { moderation: 'none' }, operator: { 'moderation.second': 'block' } };
@@ -84,12 +84,12 @@ it('contract 7: a team has the deployment’s moderation rules, or its own, and 
 	product.process.kill('SIGHUP');
 	await eventually('the new rules', async () => ((await ask(operator.id)).status === 400 ? true : undefined));
 	expect(await assessmentsOf((await ask(operator.id)).id)).toEqual(['first.hate BLOCK', 'second.hate BLOCK']);
-	expect(await enginesOf(operator.id)).toEqual([
+	expect(await moderationProvidersOf(operator.id)).toEqual([
 		{ name: 'first', rule: 'block' },
 		{ name: 'second', rule: 'block' },
 	]);
 	expect((await ask(agent.id)).status).toBe(200);
-	expect(await enginesOf(agent.id)).toEqual([]);
+	expect(await moderationProvidersOf(agent.id)).toEqual([]);
 });
 
 it('contract 7: the cost of moderation providers is reported, at the configured price', async () => {

@@ -8,10 +8,10 @@ const kinds = {
 	'content-safety': { kind: 'azure-content-safety', path: '/azure', api_key: 'azure-key' },
 	judge: { kind: 'chat-judge', path: '/judge/v1', api_key: 'judge-key', model: 'llama-guard-4', form: 'llama-guard' },
 } as const;
-type EngineName = keyof typeof kinds;
-const names = Object.keys(kinds) as EngineName[];
+type ModerationProviderName = keyof typeof kinds;
+const names = Object.keys(kinds) as ModerationProviderName[];
 /** Two of the four providers fail closed, two fail open. */
-const failsClosed = (name: EngineName): boolean => name === 'bedrock-guardrail' || name === 'judge';
+const failsClosed = (name: ModerationProviderName): boolean => name === 'bedrock-guardrail' || name === 'judge';
 
 const shapes = (['chat', 'messages'] as const).flatMap((format) => [false, true].map((stream) => ({ format, stream })));
 type Shape = (typeof shapes)[number];

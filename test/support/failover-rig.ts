@@ -104,7 +104,7 @@ export async function rowsOf(bench: GatewayBench): Promise<readonly LedgerEntry[
 	return (await bench.ledger.list({ limit: 100 })).rows;
 }
 
-export function shown({ id, provider, model, closed }: LedgerEntry): string {
+export function texts({ id, provider, model, closed }: LedgerEntry): string {
 	return `${id.replace(/^req-\d+/, 'req')} ${provider} ${model} ${closed?.outcome} ${closed?.costNanoUsd}`;
 }
 

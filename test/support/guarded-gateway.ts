@@ -5,7 +5,7 @@ import { contentCategories } from '../../src/policy/guardrails/content/content-c
 import type { RuleAction } from '../../src/policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../src/policy/guardrails/guardrails.ts';
 import { type PiiKind, piiKinds } from '../../src/policy/guardrails/pii/pii-kind.ts';
-import type { EngineSettings } from '../../src/roles/gateway/moderation/moderation-settings.ts';
+import type { ModerationProviderSettings } from '../../src/roles/gateway/moderation/moderation-settings.ts';
 
 /** Enforced guardrails: the word `darkfish` is blocked, and all other policies are off. */
 export function guardrailsWith(rules: Partial<GuardrailSettings> = {}): GuardrailSettings {
@@ -34,7 +34,7 @@ export function piiRules(action: RuleAction, others: Partial<Record<PiiKind, Rul
 export const gambling = { name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' } as const;
 
 /** Moderation provider at `https://engine.test`, free of charge. */
-export function engineWith(settings: Partial<EngineSettings> = {}): EngineSettings {
+export function moderationWith(settings: Partial<ModerationProviderSettings> = {}): ModerationProviderSettings {
 	return {
 		name: 'mod',
 		action: 'block',

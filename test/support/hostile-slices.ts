@@ -46,10 +46,10 @@ function longestSlice(all: Guardrails, unit: string): { moreSlices: number; long
 	// Minimum over the rounds: slices are deterministic, but garbage collections and other processes are not.
 	const least: number[] = [];
 	for (let round = 0; round === 0 || (round < mostRounds && Math.max(...least) > shortMs); round++) {
-		const screening = all.screen([{ text, isJson: unit.startsWith('{') }], 'input', 'team');
+		const evaluation = all.evaluate([{ text, isJson: unit.startsWith('{') }], 'input', 'team');
 		for (let index = 0, isDone = false; !isDone; index++) {
 			const sliceMs = workedMs(() => {
-				isDone = screening.run(sliceCharacters);
+				isDone = evaluation.run(sliceCharacters);
 			});
 			least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, sliceMs);
 		}

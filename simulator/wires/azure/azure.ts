@@ -110,19 +110,19 @@ function shapeChunk(chunk: JsonObject): JsonObject {
 		const isText = 'content' in objectOf(delta) && !('role' in objectOf(delta));
 		return {
 			...objectOf(choice),
-			content_filter_results: isText || reason === 'stop' ? resultsText : reason === 'content_filter' ? trippedResults : {},
+			content_filter_results: isText || reason === 'stop' ? resultsText : reason === 'content_filter' ? matchedResults : {},
 		};
 	});
 	return objectOf(sortKeys({ ...rest, choices }));
 }
 
-const trippedResults = { ...resultsText, hate: { filtered: true, severity: 'high' } };
+const matchedResults = { ...resultsText, hate: { filtered: true, severity: 'high' } };
 
 function shapeNonStreaming(chat: JsonObject): JsonObject {
 	const { service_tier: _tier, ...rest } = chat;
 	const choices = listOf(chat['choices']).map((choice) => {
 		const { message, ...others } = objectOf(choice);
-		if (others['finish_reason'] === 'content_filter') return { ...others, logprobs: null, content_filter_results: trippedResults };
+		if (others['finish_reason'] === 'content_filter') return { ...others, logprobs: null, content_filter_results: matchedResults };
 		return { ...others, logprobs: others['logprobs'] ?? null, message, content_filter_results: resultsText };
 	});
 	const sorted = objectOf(sortKeys({ ...rest, choices, prompt_filter_results: promptFilter }));

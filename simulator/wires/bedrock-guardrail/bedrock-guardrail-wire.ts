@@ -1,11 +1,11 @@
 import { isObject, textOf } from '../../json-value.ts';
-import { type EngineWire, isMarked, markedCategories } from '../moderation-wire.ts';
+import { isMarked, type ModerationWire, markedCategories } from '../moderation-wire.ts';
 import { headerText } from '../wire.ts';
 
 const types = { hate: 'HATE', violence: 'VIOLENCE', sexual: 'SEXUAL', misconduct: 'MISCONDUCT', attack: 'PROMPT_ATTACK' } as const;
 
 /** `ApplyGuardrail` with an API key or a signed request, whose access key id serves as the key. */
-export const bedrockGuardrailWire: EngineWire = {
+export const bedrockGuardrailWire: ModerationWire = {
 	name: 'bedrock-guardrail',
 	readKey(headers) {
 		const authorization = headerText(headers, 'authorization');

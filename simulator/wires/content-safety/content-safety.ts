@@ -1,10 +1,10 @@
-import { type EngineWire, isMarked } from '../moderation-wire.ts';
+import { isMarked, type ModerationWire } from '../moderation-wire.ts';
 import { headerText } from '../wire.ts';
 
 const names = { Hate: 'hate', SelfHarm: undefined, Sexual: 'sexual', Violence: 'violence' } as const;
 
 /** `text:analyze` of Azure AI Content Safety. */
-export const contentSafetyWire: EngineWire = {
+export const contentSafetyWire: ModerationWire = {
 	name: 'content-safety',
 	readKey: (headers) => headerText(headers, 'ocp-apim-subscription-key'),
 	readModel: () => '',

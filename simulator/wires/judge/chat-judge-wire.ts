@@ -1,11 +1,11 @@
 import { isObject, textOf } from '../../json-value.ts';
-import { type EngineWire, isMarked, markedCategories } from '../moderation-wire.ts';
+import { isMarked, type ModerationWire, markedCategories } from '../moderation-wire.ts';
 import { bearerKey } from '../wire.ts';
 
 const hazards = { hate: 'S10', violence: 'S1', sexual: 'S12', misconduct: 'S2', attack: 'S14' } as const;
 
 /** Moderation models over chat completions. The model's name selects one: Llama Guard, ShieldGemma, or a safeguard. */
-export const judgeWire: EngineWire = {
+export const judgeWire: ModerationWire = {
 	name: 'judge',
 	readKey: bearerKey,
 	readModel: (body) => textOf(body['model']),

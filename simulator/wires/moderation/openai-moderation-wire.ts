@@ -1,5 +1,5 @@
 import { textOf } from '../../json-value.ts';
-import { type EngineWire, isMarked } from '../moderation-wire.ts';
+import { isMarked, type ModerationWire } from '../moderation-wire.ts';
 import { bearerKey } from '../wire.ts';
 
 /** OpenAI's categories, each with the marker that it matches. */
@@ -19,7 +19,7 @@ const categories = {
 	'illicit/violent': undefined,
 } as const;
 
-export const moderationWire: EngineWire = {
+export const moderationWire: ModerationWire = {
 	name: 'moderation',
 	readKey: bearerKey,
 	readModel: (body) => textOf(body['model']),

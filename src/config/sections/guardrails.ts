@@ -5,7 +5,7 @@ import { longestPattern, whyNotPattern } from '../../policy/guardrails/patterns/
 import { piiKinds } from '../../policy/guardrails/pii/pii-kind.ts';
 import { nearestName } from '../nearest.ts';
 import { nonEmpty, teamId } from '../values.ts';
-import { guardrailEngine, judgeAction } from './moderation-providers.ts';
+import { classifierAction, moderationProvider } from './moderation-providers.ts';
 
 const strength = z.enum(['none', 'low', 'medium', 'high']).default('medium');
 const ruleAction = z.enum(ruleActions);
@@ -17,7 +17,7 @@ const content = z.strictObject({
 	sexual: strength.describe('Strength against sexual content.'),
 	misconduct: strength.describe('Strength against misconduct.'),
 	prompt_attack: strength.describe('Strength against attempts to override instructions.'),
-	action: judgeAction.describe('Action for matches under `enforce_guardrails`.'),
+	action: classifierAction.describe('Action for matches under `enforce_guardrails`.'),
 });
 
 const piiAction = z.enum(['block', 'mask', 'log', 'off']);
@@ -41,7 +41,7 @@ const topic = z.strictObject({
 	description: nonEmpty.max(2000).describe('Description of the topic in one sentence.'),
 	examples: z.array(nonEmpty.max(2000)).max(100).default([]).describe('Example phrases of the topic.'),
 	keywords: z.array(nonEmpty.max(100)).max(1000).default([]).describe('Words and phrases that match on their own.'),
-	action: judgeAction.describe('Action for matches under `enforce_guardrails`.'),
+	action: classifierAction.describe('Action for matches under `enforce_guardrails`.'),
 });
 
 const pattern = z.strictObject({
@@ -80,7 +80,7 @@ const fields = z.strictObject({
 		.describe(
 			'Overrides per team: a rule such as `pii.email` or `moderation.NAME`, or a policy such as `words` or `moderation`, with `none`, `log`, `block` or `mask`.',
 		),
-	moderation_providers: z.array(guardrailEngine).max(20).default([]).describe('External moderation providers.'),
+	moderation_providers: z.array(moderationProvider).max(20).default([]).describe('External moderation providers.'),
 });
 
 export const guardrails = fields.superRefine((settings, context) => {
@@ -96,14 +96,14 @@ export const guardrails = fields.superRefine((settings, context) => {
 });
 
 /** Names of policies and of their rules. */
-function rulesOf({ topics, patterns, moderation_providers: engines }: z.output<typeof fields>): string[] {
+function rulesOf({ topics, patterns, moderation_providers: moderationProviders }: z.output<typeof fields>): string[] {
 	const rules = {
 		content: contentCategories,
 		pii: piiKinds,
 		topics: topics.map(({ name }) => name),
 		words: ['listed'],
 		patterns: patterns.map(({ name }) => name),
-		moderation: engines.map(({ name }) => name),
+		moderation: moderationProviders.map(({ name }) => name),
 	};
 	return Object.entries(rules).flatMap(([policy, names]) => [policy, ...names.map((name) => `${policy}.${name}`)]);
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { guardrailEngineSettings } from '../../composition/guardrail-component.ts';
+import { moderationProviderSettings } from '../../composition/guardrail-component.ts';
 import { parseConfig } from '../load.ts';
 
-const settingsOf = (...engines: object[]) =>
-	guardrailEngineSettings(
-		parseConfig(JSON.stringify({ guardrails: { moderation_providers: engines } }), { file: 'tollgate.yaml', env: {} }).config,
+const settingsOf = (...moderationProviders: object[]) =>
+	moderationProviderSettings(
+		parseConfig(JSON.stringify({ guardrails: { moderation_providers: moderationProviders } }), { file: 'tollgate.yaml', env: {} }).config,
 	);
 
 test('an engine of each kind', () => {
@@ -80,6 +80,6 @@ test.each([
 	[{ kind: 'openai-moderation', timeout_ms: 2001 }, 'timeout_ms'],
 	[{ kind: 'openai-moderation', on_failure: 'allow' }, 'on_failure'],
 	[{ kind: 'openai-moderation', action: 'mask' }, 'action'],
-])('%j is refused: %s', (engine, message) => {
-	expect(() => settingsOf({ name: 'e', ...engine })).toThrow(message);
+])('%j is refused: %s', (moderationProvider, message) => {
+	expect(() => settingsOf({ name: 'e', ...moderationProvider })).toThrow(message);
 });

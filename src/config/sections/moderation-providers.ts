@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { judgeActions } from '../../policy/guardrails/guardrail.ts';
+import { classifierActions } from '../../policy/guardrails/guardrail.ts';
 import { judgeForms } from '../../wire/moderation/chat-judge.ts';
-import { engineCategories } from '../../wire/moderation/moderation.ts';
-import { engineKinds } from '../../wire/moderation/moderation-protocols.ts';
+import { moderationCategories } from '../../wire/moderation/moderation.ts';
+import { moderationKinds } from '../../wire/moderation/moderation-protocols.ts';
 import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
 import { proxySettings } from '../proxy.ts';
 import { isRecord } from '../raw.ts';
@@ -11,14 +11,14 @@ import { integer, nonEmpty, rate, secret, secretText, usd, webAddress } from '..
 const text = nonEmpty.max(200);
 
 /** Action for a judge's finding that has no position in the text. */
-export const judgeAction = z.enum(judgeActions).default('block');
+export const classifierAction = z.enum(classifierActions).default('block');
 
 const fields = z.strictObject({
 	name: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be 1 to 64 characters: lower-case letters, digits, `_`, `-`')
 		.describe('Name of the moderation provider in assessments and metrics.'),
-	kind: z.enum(engineKinds).describe('API of the moderation provider.'),
+	kind: z.enum(moderationKinds).describe('API of the moderation provider.'),
 	base_url: webAddress
 		.overwrite(normaliseBaseUrl)
 		.nullable()
@@ -33,7 +33,7 @@ const fields = z.strictObject({
 	model: text.nullable().default(null).describe('Moderation model; null for `openai-moderation`: `omni-moderation-latest`.'),
 	form: z.enum(judgeForms).nullable().default(null).describe('Chat judges only: prompt and response format that the model was trained on.'),
 	policy: nonEmpty.max(50_000).nullable().default(null).describe('Chat judges of form `shield-gemma` or `safeguard`: the policy text.'),
-	category: z.enum(engineCategories).default('misconduct').describe('Chat judges only: category of verdicts without one.'),
+	category: z.enum(moderationCategories).default('misconduct').describe('Chat judges only: category of verdicts without one.'),
 	guardrail_id: text.nullable().default(null).describe('Bedrock only: id or ARN of the guardrail.'),
 	guardrail_version: text.default('DRAFT').describe('Bedrock only: version of the guardrail.'),
 	region: z
@@ -46,7 +46,7 @@ const fields = z.strictObject({
 	secret_access_key: secretText.nullable().default(null).meta(secret('Bedrock only: secret of the access key.')),
 	secret_access_key_file: nonEmpty.optional().describe('File that holds the secret of the access key.'),
 	session_token: secretText.nullable().default(null).meta(secret('Bedrock only: session token of temporary credentials.')),
-	action: judgeAction.describe(
+	action: classifierAction.describe(
 		'Action for harmful requests under `enforce_guardrails`. `none`: not called, except for teams with their own rule.',
 	),
 	timeout_ms: integer(1, 2000).default(2000).describe('Time limit of one evaluation, queue time included.'),
@@ -68,10 +68,10 @@ const fields = z.strictObject({
 		.describe('Price per thousand text units, records or texts; null: free for `openai-moderation`, otherwise unknown.'),
 });
 
-export const guardrailEngine = fields.superRefine(checkEngine, { when: ({ value }) => isRecord(value) });
+export const moderationProvider = fields.superRefine(checkModerationProvider, { when: ({ value }) => isRecord(value) });
 
 /** Runs even when a field is invalid, so that one run reports all problems. No field can be assumed to be valid. */
-function checkEngine(value: Partial<z.output<typeof fields>>, context: z.RefinementCtx): void {
+function checkModerationProvider(value: Partial<z.output<typeof fields>>, context: z.RefinementCtx): void {
 	const problem = (field: keyof typeof value, message: string): void => context.addIssue({ code: 'custom', path: [field], message });
 	if (typeof value.base_url === 'string' && value.allow_private_network !== true) {
 		const forbidden = privateNetworkProblem(value.base_url);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compactToken } from '../../../test/support/test-issuer.ts';
-import { type ClaimRules, judgeClaims, readUnverifiedCaller } from './claims.ts';
+import { type ClaimRules, checkClaims, readUnverifiedCaller } from './claims.ts';
 import { longestAccessToken, readCompactToken } from './compact-token.ts';
 import { requireScope } from './require-scope.ts';
 import { readAccessToken, readBearer } from './token-headers.ts';
@@ -10,8 +10,8 @@ const now = 1_800_000_000;
 const goodClaims = { iss: rules.issuer, sub: 'subject', client_id: 'agent', scope: 'a b', iat: now, nbf: now, exp: now + 60 };
 
 type Claims = Readonly<Record<string, unknown>>;
-const judge = (changes: Claims, changedRules: Partial<ClaimRules> = {}, nowSeconds = now) =>
-	judgeClaims(Buffer.from(JSON.stringify({ ...goodClaims, ...changes })), { ...rules, ...changedRules }, nowSeconds);
+const check = (changes: Claims, changedRules: Partial<ClaimRules> = {}, nowSeconds = now) =>
+	checkClaims(Buffer.from(JSON.stringify({ ...goodClaims, ...changes })), { ...rules, ...changedRules }, nowSeconds);
 const rejected: unknown = expect.objectContaining({ code: 'token_invalid' });
 
 describe('contract section 3: the client is read from client_id, else azp, else appid, else sub', () => {
@@ -21,11 +21,11 @@ describe('contract section 3: the client is read from client_id, else azp, else 
 		[{ client_id: undefined, appid: 'c', sub: 'd' }, 'c'],
 		[{ client_id: undefined, sub: 'd' }, 'd'],
 	])('%j: %s', (claims, clientId) => {
-		expect(judge(claims).clientId).toBe(clientId);
+		expect(check(claims).clientId).toBe(clientId);
 	});
 
 	test.each([null, '', 7, ['agent'], 'x'.repeat(257), 'a\u0000b', 'é'])('a client_id that is %j is not passed over', (clientId) => {
-		expect(() => judge({ client_id: clientId })).toThrow(rejected);
+		expect(() => check({ client_id: clientId })).toThrow(rejected);
 	});
 });
 
@@ -40,11 +40,11 @@ describe('contract section 3: scopes come from scope, a text or an array, or fro
 		[{ scope: 7 }, []],
 		[{ scope: undefined }, []],
 	])('%j: %j', (claims, scopes) => {
-		expect([...judge(claims).scopes]).toEqual(scopes);
+		expect([...check(claims).scopes]).toEqual(scopes);
 	});
 
 	test('a scope must match exactly', () => {
-		const caller = judge({ scope: 'base/invoke' });
+		const caller = check({ scope: 'base/invoke' });
 		expect(requireScope(caller, 'base/invoke')).toBe(caller);
 		expect(() => requireScope(caller, 'base/Invoke')).toThrow(expect.objectContaining({ code: 'scope_missing' }));
 	});
@@ -52,32 +52,32 @@ describe('contract section 3: scopes come from scope, a text or an array, or fro
 
 describe('times', () => {
 	test('the skew is forgiven up to, not at, its end', () => {
-		expect(judge({}, {}, now + 60 + 4.999).clientId).toBe('agent');
-		expect(() => judge({}, {}, now + 60 + 5)).toThrow(rejected);
-		expect(judge({ nbf: now + 5, iat: now + 5 }).clientId).toBe('agent');
-		expect(() => judge({ nbf: now + 5.001 })).toThrow(rejected);
-		expect(() => judge({ iat: now + 5.001 })).toThrow(rejected);
+		expect(check({}, {}, now + 60 + 4.999).clientId).toBe('agent');
+		expect(() => check({}, {}, now + 60 + 5)).toThrow(rejected);
+		expect(check({ nbf: now + 5, iat: now + 5 }).clientId).toBe('agent');
+		expect(() => check({ nbf: now + 5.001 })).toThrow(rejected);
+		expect(() => check({ iat: now + 5.001 })).toThrow(rejected);
 	});
 
 	test('nbf and iat may be missing, but not be something else', () => {
-		expect(judge({ nbf: undefined, iat: undefined }).clientId).toBe('agent');
+		expect(check({ nbf: undefined, iat: undefined }).clientId).toBe('agent');
 		for (const time of [null, '1', -1, [1]]) {
-			expect(() => judge({ nbf: time })).toThrow(rejected);
-			expect(() => judge({ iat: time })).toThrow(rejected);
+			expect(() => check({ nbf: time })).toThrow(rejected);
+			expect(() => check({ iat: time })).toThrow(rejected);
 		}
 	});
 
 	test('the lifetime counts from iat, which does not lie after exp', () => {
 		const lifetime = { maxLifetimeSeconds: 60 };
-		expect(judge({ iat: now - 1, exp: now + 59 }, lifetime).clientId).toBe('agent');
-		expect(() => judge({ iat: now - 1, exp: now + 60 }, lifetime)).toThrow(rejected);
-		expect(judge({ iat: now, exp: now }).clientId, 'within the skew').toBe('agent');
-		expect(() => judge({ iat: now + 1, exp: now })).toThrow(rejected);
+		expect(check({ iat: now - 1, exp: now + 59 }, lifetime).clientId).toBe('agent');
+		expect(() => check({ iat: now - 1, exp: now + 60 }, lifetime)).toThrow(rejected);
+		expect(check({ iat: now, exp: now }).clientId, 'within the skew').toBe('agent');
+		expect(() => check({ iat: now + 1, exp: now })).toThrow(rejected);
 	});
 
 	test('without iat the lifetime counts from now', () => {
-		expect(judge({ iat: undefined }, { maxLifetimeSeconds: 60 }).clientId).toBe('agent');
-		expect(() => judge({ iat: undefined, exp: now + 61 }, { maxLifetimeSeconds: 60 })).toThrow(rejected);
+		expect(check({ iat: undefined }, { maxLifetimeSeconds: 60 }).clientId).toBe('agent');
+		expect(() => check({ iat: undefined, exp: now + 61 }, { maxLifetimeSeconds: 60 })).toThrow(rejected);
 	});
 });
 
@@ -94,15 +94,15 @@ describe('claims that every access token has', () => {
 		{ token_use: 'id' },
 		{ token_use: null },
 	])('%j is refused', (claims) => {
-		expect(() => judge(claims)).toThrow(rejected);
+		expect(() => check(claims)).toThrow(rejected);
 	});
 
 	test('the longest client id has 256 characters, and the shortest one', () => {
-		for (const clientId of ['x', 'x'.repeat(256), '~ ~']) expect(judge({ client_id: clientId }).clientId).toBe(clientId);
+		for (const clientId of ['x', 'x'.repeat(256), '~ ~']) expect(check({ client_id: clientId }).clientId).toBe(clientId);
 	});
 
 	test('token_use may say that it is one', () => {
-		expect(judge({ token_use: 'access' })).toEqual({
+		expect(check({ token_use: 'access' })).toEqual({
 			clientId: 'agent',
 			issuer: rules.issuer,
 			scopes: new Set(['a', 'b']),
@@ -111,7 +111,7 @@ describe('claims that every access token has', () => {
 	});
 
 	test('anything other than a JSON object has none', () => {
-		expect(() => judgeClaims(Buffer.from('[]'), rules, now)).toThrow(rejected);
+		expect(() => checkClaims(Buffer.from('[]'), rules, now)).toThrow(rejected);
 	});
 });
 
@@ -123,8 +123,8 @@ test.each<[unknown, boolean]>([
 	[undefined, false],
 	[{ api: true }, false],
 ])('audience %j, configured as api: %s', (aud, isAccepted) => {
-	if (isAccepted) expect(judge({ aud }, { audience: 'api' }).clientId).toBe('agent');
-	else expect(() => judge({ aud }, { audience: 'api' })).toThrow(rejected);
+	if (isAccepted) expect(check({ aud }, { audience: 'api' }).clientId).toBe('agent');
+	else expect(() => check({ aud }, { audience: 'api' })).toThrow(rejected);
 });
 
 describe('the bearer of a header', () => {

@@ -20,17 +20,17 @@ export interface ClaimRules {
  * @param nowSeconds unix time.
  * @throws {Rejection} `token_invalid`.
  */
-export function judgeClaims(payload: Buffer, rules: ClaimRules, nowSeconds: number): Caller {
+export function checkClaims(payload: Buffer, rules: ClaimRules, nowSeconds: number): Caller {
 	const claims = readJsonObject(payload);
 	if (claims === undefined) throw invalidToken('claims are not one plain JSON object');
 	const caller = readClaimedCaller(claims);
 	if (caller.issuer !== rules.issuer) throw invalidToken('iss is another issuer');
 	if (rules.audience !== null && !names(claims['aud'], rules.audience)) throw invalidToken('aud is another audience');
-	judgeTimes(claims, caller.expiresAtSeconds, rules, nowSeconds);
+	checkTimes(claims, caller.expiresAtSeconds, rules, nowSeconds);
 	return caller;
 }
 
-function judgeTimes(claims: JsonObject, expiresAtSeconds: number, rules: ClaimRules, nowSeconds: number): void {
+function checkTimes(claims: JsonObject, expiresAtSeconds: number, rules: ClaimRules, nowSeconds: number): void {
 	if (nowSeconds >= expiresAtSeconds + rules.clockSkewSeconds) throw invalidToken('expired');
 	const latestSeconds = nowSeconds + rules.clockSkewSeconds;
 	readPastTime(claims, 'nbf', latestSeconds);

@@ -28,7 +28,7 @@ function start(settings: Partial<FirewallSettings> = {}, lists: readonly Reputat
 		{ trustedProxies: [], rules: {}, ...settings },
 		{ admitSource: (source, nowMs) => rate.admit(source, nowMs), reputationLists: () => lists, clock, log, metrics },
 	);
-	const judge = (request: Partial<HttpRequest> = {}): string => {
+	const check = (request: Partial<HttpRequest> = {}): string => {
 		try {
 			firewall({ ...(ordinary as HttpRequest), ...request });
 			return 'passed';
@@ -36,7 +36,7 @@ function start(settings: Partial<FirewallSettings> = {}, lists: readonly Reputat
 			return (cause as { code?: string }).code ?? String(cause);
 		}
 	};
-	return { firewall, judge, clock, log, counted };
+	return { firewall, check, clock, log, counted };
 }
 
 function list(action: ReputationEntry['action'], ...ranges: string[]): ReputationEntry {
@@ -47,53 +47,53 @@ function list(action: ReputationEntry['action'], ...ranges: string[]): Reputatio
 
 describe('the order', () => {
 	test('reputation, rules, rate; a later check does not count requests that an earlier one rejects', () => {
-		const { judge } = start({}, [list('block', '203.0.113.0/24')], 2);
-		expect(judge({ peerAddress: '203.0.113.9', ...attack })).toBe('ip_reputation_listed');
-		expect([judge(attack), judge(attack), judge(attack)]).toEqual(Array.from({ length: 3 }, () => 'firewall_rule_matched'));
-		expect([judge(), judge(), judge(), judge(attack)]).toEqual(['passed', 'passed', 'ip_rate_exceeded', 'firewall_rule_matched']);
+		const { check } = start({}, [list('block', '203.0.113.0/24')], 2);
+		expect(check({ peerAddress: '203.0.113.9', ...attack })).toBe('ip_reputation_listed');
+		expect([check(attack), check(attack), check(attack)]).toEqual(Array.from({ length: 3 }, () => 'firewall_rule_matched'));
+		expect([check(), check(), check(), check(attack)]).toEqual(['passed', 'passed', 'ip_rate_exceeded', 'firewall_rule_matched']);
 	});
 });
 
 test('the same head is judged, and counted, each time', () => {
-	const { judge } = start();
-	expect([judge(), judge(attack), judge()]).toEqual(['passed', 'firewall_rule_matched', 'passed']);
+	const { check } = start();
+	expect([check(), check(attack), check()]).toEqual(['passed', 'firewall_rule_matched', 'passed']);
 	const counting = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } });
-	for (let round = 0; round < 3; round++) expect(counting.judge(attack)).toBe('passed');
+	for (let round = 0; round < 3; round++) expect(counting.check(attack)).toBe('passed');
 	expect(counting.counted).toHaveLength(3);
 });
 
 describe('reputation', () => {
 	test('a list that only counts lets pass', () => {
-		const { judge, counted } = start({}, [list('count', '203.0.113.9')]);
-		expect(judge({ peerAddress: '203.0.113.9' })).toBe('passed');
+		const { check, counted } = start({}, [list('count', '203.0.113.9')]);
+		expect(check({ peerAddress: '203.0.113.9' })).toBe('passed');
 		expect(counted).toEqual(['tollgate_firewall_listed_total bad count']);
 	});
 
 	test('a trusted proxy is never listed; its clients are', () => {
-		const { judge } = start({ trustedProxies: ['10.0.0.0/8'] }, [list('block', '10.0.0.0/8', '203.0.113.0/24')]);
+		const { check } = start({ trustedProxies: ['10.0.0.0/8'] }, [list('block', '10.0.0.0/8', '203.0.113.0/24')]);
 		const from = (client?: string): Partial<HttpRequest> => ({
 			peerAddress: '10.0.0.1',
 			headers: { ...ordinary.headers, ...(client !== undefined && { 'x-forwarded-for': client }) },
 		});
-		expect(judge(from())).toBe('passed');
-		expect(judge(from('10.9.9.9'))).toBe('passed');
-		expect(judge(from('203.0.113.9'))).toBe('ip_reputation_listed');
-		expect(judge(from('198.51.100.1'))).toBe('passed');
+		expect(check(from())).toBe('passed');
+		expect(check(from('10.9.9.9'))).toBe('passed');
+		expect(check(from('203.0.113.9'))).toBe('ip_reputation_listed');
+		expect(check(from('198.51.100.1'))).toBe('passed');
 	});
 
 	test('an IPv6 source is judged by its whole address', () => {
-		const { judge } = start({}, [list('block', '2001:db8::7/128')]);
-		expect(judge({ peerAddress: '2001:db8::7' })).toBe('ip_reputation_listed');
-		expect(judge({ peerAddress: '2001:db8::8' })).toBe('passed');
+		const { check } = start({}, [list('block', '2001:db8::7/128')]);
+		expect(check({ peerAddress: '2001:db8::7' })).toBe('ip_reputation_listed');
+		expect(check({ peerAddress: '2001:db8::8' })).toBe('passed');
 	});
 });
 
 describe('reports of a match', () => {
 	test('each in the metrics; one line a rule and second in the log, with what was left out, and never the value', () => {
-		const { judge, log, counted, clock } = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } }, [], 100);
-		for (let index = 0; index < 5; index++) expect(judge(attack)).toBe('passed');
+		const { check, log, counted, clock } = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } }, [], 100);
+		for (let index = 0; index < 5; index++) expect(check(attack)).toBe('passed');
 		clock.advance(1000);
-		judge(attack);
+		check(attack);
 		expect(counted).toHaveLength(6);
 		expect(new Set(counted)).toEqual(new Set(['tollgate_firewall_matches_total CrossSiteScripting_QUERYARGUMENTS count']));
 		const fields = { requestId: 'req_0', rule: 'CrossSiteScripting_QUERYARGUMENTS', part: 'QUERYARGUMENTS', action: 'count' };

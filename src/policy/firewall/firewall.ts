@@ -47,36 +47,36 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 	const listed = metrics.counter('tollgate_firewall_listed_total', 'Requests from addresses on a reputation list.', ['list', 'action']);
 	const overRate = metrics.counter('tollgate_firewall_rate_exceeded_total', 'Requests rejected by the per-source rate limit.');
 
-	const judgeAddress = (source: SourceKey, address: string): void => {
+	const checkAddress = (source: SourceKey, address: string): void => {
 		for (const { name, action, ranges } of reputationLists()) {
 			if (!ranges.includes(source, address) || isProxy(address)) continue;
 			listed.add(1, { list: name, action });
 			if (action === 'block') throw new Rejection('ip_reputation_listed');
 		}
 	};
-	const judgeMatches = (matches: readonly RuleMatch[], request: HttpRequest): void => {
+	const applyActions = (matches: readonly RuleMatch[], request: HttpRequest): void => {
 		for (const match of matches) report.tell(request.id, match, clock.monotonicMs());
 		if (matches.some(({ action }) => action === 'block')) throw new Rejection('firewall_rule_matched');
 	};
 	const watched = (request: HttpRequest): HttpRequest => {
 		const body = watchBeginning(request.body, sizeLimits.bodyBytes, (beginning, isLonger) => {
-			for (const match of rules.judgeBody(beginning.toString('latin1'), isLonger)) {
+			for (const match of rules.checkBody(beginning.toString('latin1'), isLonger)) {
 				report.tell(request.id, { ...match, action: 'count' }, clock.monotonicMs());
 			}
 		});
 		return { ...request, body };
 	};
 
-	const judgeHead = (request: HttpRequest): void => {
-		const matches = rules.judgeHead(request);
-		if (matches.length > 0) judgeMatches(matches, request);
+	const checkHead = (request: HttpRequest): void => {
+		const matches = rules.checkHead(request);
+		if (matches.length > 0) applyActions(matches, request);
 	};
 
 	return (request) => {
 		const address = clientAddress(request);
 		const source = sourceKey(address);
-		judgeAddress(source, address);
-		judgeHead(request);
+		checkAddress(source, address);
+		checkHead(request);
 		if (!admitSource(source, clock.monotonicMs())) {
 			overRate.add();
 			throw new Rejection('ip_rate_exceeded');

@@ -10,7 +10,7 @@ export const ruleActions = ['none', 'log', 'block', 'mask'] as const;
 export type RuleAction = (typeof ruleActions)[number];
 
 /** Actions for findings without a span, which cannot be masked. */
-export const judgeActions = ['none', 'log', 'block'] as const satisfies readonly RuleAction[];
+export const classifierActions = ['none', 'log', 'block'] as const satisfies readonly RuleAction[];
 
 /** Assessed action; also `NONE` while guardrails only monitor. */
 export type AssessedAction = 'NONE' | 'MASK' | 'BLOCK';
@@ -43,7 +43,7 @@ export interface SpanDetector {
 }
 
 /** Judgement of a text as a whole, such as its subject or tone, without a span. */
-export interface Judgement {
+export interface Classification {
 	readonly policy: Policy;
 	readonly category: string;
 	/** Tells whether the confidence is high enough to block; otherwise the judgement is only logged. */
@@ -51,12 +51,12 @@ export interface Judgement {
 }
 
 /** Judges a text that can arrive in pieces. */
-export interface TextJudge {
-	begin(): JudgedText;
+export interface TextClassifier {
+	begin(): ClassifiedText;
 }
 
-export interface JudgedText {
+export interface ClassifiedText {
 	add(piece: string): void;
 	/** Judges the added text; `isOver` marks its end. The same judgement can repeat. */
-	judge(isOver: boolean): readonly Judgement[];
+	classify(isOver: boolean): readonly Classification[];
 }

@@ -22,15 +22,15 @@ const blocking = compile();
 const masking = compile(everything('mask'));
 
 /** Returns the delivered text, for any chunking; undefined if it was blocked. */
-function stream(guardrails: Guardrails, pieces: readonly string[], isJson = false): { shown: string; isBlocked: boolean } {
+function stream(guardrails: Guardrails, pieces: readonly string[], isJson = false): { visible: string; isBlocked: boolean } {
 	const held = guardrails.createHeldBackWindow(isJson, 'team');
 	const text = pieces.join('');
-	let shown = '';
+	let visible = '';
 	let released = 0;
 	const release = (): void => {
 		const until = held.releasable;
 		if (held.isBlocked || until <= released) return;
-		shown += held.shown(text.slice(released, until), released);
+		visible += held.visible(text.slice(released, until), released);
 		released = until;
 	};
 	for (const piece of pieces) {
@@ -39,7 +39,7 @@ function stream(guardrails: Guardrails, pieces: readonly string[], isJson = fals
 	}
 	held.end();
 	release();
-	return { shown, isBlocked: held.isBlocked };
+	return { visible, isBlocked: held.isBlocked };
 }
 
 function cutAt(text: string, ...places: readonly number[]): readonly string[] {
@@ -74,20 +74,20 @@ describe('createHeldBackWindow', () => {
 		const text = `${before}${secret}, and 12 more`;
 		for (let first = 0; first <= text.length; first++) {
 			for (let second = first; second <= text.length; second += 3) {
-				const { shown, isBlocked } = stream(blocking, cutAt(text, first, second));
+				const { visible, isBlocked } = stream(blocking, cutAt(text, first, second));
 				expect(isBlocked).toBe(true);
-				expect(before.startsWith(shown)).toBe(true);
+				expect(before.startsWith(visible)).toBe(true);
 			}
 		}
 	});
 
 	it.each(secrets)('puts a label in place of %j however it is cut', (secret) => {
 		const text = `it is: ${secret}, and 12 more`;
-		const whole = stream(masking, [text]).shown;
+		const whole = stream(masking, [text]).visible;
 		expect(whole).toMatch(/^it is: \[[A-Z_]+\], and 12 more$/);
 		for (let first = 0; first <= text.length; first++) {
 			for (let second = first; second <= text.length; second += 2) {
-				expect(stream(masking, cutAt(text, first, second)).shown).toBe(whole);
+				expect(stream(masking, cutAt(text, first, second)).visible).toBe(whole);
 			}
 		}
 	});
@@ -98,15 +98,15 @@ describe('createHeldBackWindow', () => {
 			for (let first = 0; first <= text.length; first++) {
 				for (let second = first; second <= text.length; second++) {
 					const pieces = cutAt(text, first, second);
-					expect('{"to":"'.startsWith(stream(blocking, pieces, true).shown)).toBe(true);
-					expect(JSON.parse(stream(masking, pieces, true).shown)).toEqual({ to: expect.stringMatching(/^\[[A-Z]+\]$/) as unknown, n: 1 });
+					expect('{"to":"'.startsWith(stream(blocking, pieces, true).visible)).toBe(true);
+					expect(JSON.parse(stream(masking, pieces, true).visible)).toEqual({ to: expect.stringMatching(/^\[[A-Z]+\]$/) as unknown, n: 1 });
 				}
 			}
 		}
 	});
 
 	it('keeps JSON whole where a number is masked', () => {
-		expect(stream(masking, ['{"card":41111111', '11111111,"x":2}'], true).shown).toBe('{"card":"[CARD]","x":2}');
+		expect(stream(masking, ['{"card":41111111', '11111111,"x":2}'], true).visible).toBe('{"card":"[CARD]","x":2}');
 	});
 
 	it('delivers clean text unchanged, whatever it is and however it is cut', () => {
@@ -116,8 +116,8 @@ describe('createHeldBackWindow', () => {
 		);
 		fc.assert(
 			fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
-				const { shown, isBlocked } = stream(blocking, pieces);
-				if (!isBlocked) expect(shown).toBe(pieces.join(''));
+				const { visible, isBlocked } = stream(blocking, pieces);
+				if (!isBlocked) expect(visible).toBe(pieces.join(''));
 			}),
 			{ numRuns: 500 },
 		);
@@ -145,7 +145,7 @@ describe('createHeldBackWindow', () => {
 			fc.property(fc.array(part, { maxLength: 12 }), fc.array(fc.nat(200), { maxLength: 6 }), (parts, cuts) => {
 				const text = parts.join('');
 				const pieces = cutAt(text, ...cuts.filter((cut) => cut < text.length));
-				expect(stream(masking, pieces).shown).toBe(stream(masking, [text]).shown);
+				expect(stream(masking, pieces).visible).toBe(stream(masking, [text]).visible);
 			}),
 			{ numRuns: 1000 },
 		);

@@ -1,15 +1,15 @@
 /** Guardrails of one configuration, compiled once and shared by all requests. */
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
-import { beginShownReading, type ContentScorer } from './content/content-scorer.ts';
-import type { Judgement, Policy, RuleAction, SpanDetector, Stage, TextJudge } from './guardrail.ts';
+import { beginVisibleReading, type ContentScorer } from './content/content-scorer.ts';
+import type { Classification, Policy, RuleAction, SpanDetector, Stage, TextClassifier } from './guardrail.ts';
 import { HeldBackWindow } from './held-back-window.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
 import { createPiiDetector } from './pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
 import { BufferedSegment } from './segments/buffered-segment.ts';
-import { type ScreenedText, Screening } from './text-evaluation.ts';
+import { type EvaluatedText, TextEvaluation } from './text-evaluation.ts';
 import { TextScan } from './text-scan.ts';
-import { createTopicJudge, type TopicSettings } from './topics/topic-classifier.ts';
+import { createTopicClassifier, type TopicSettings } from './topics/topic-classifier.ts';
 import { type RuleActions, Verdicts } from './verdicts.ts';
 import { buildWordDetector } from './words/word-list.ts';
 
@@ -38,7 +38,7 @@ export function* compileGuardrails(settings: GuardrailSettings, scorer: ContentS
 		detectors.push({ policies: ['words'], detector: yield* buildWordDetector(settings.words.entries) });
 	}
 	if (settings.patterns.length > 0) detectors.push({ policies: ['patterns'], detector: createPatternDetector(settings.patterns) });
-	return new Guardrails(settings, detectors, judgesOf(settings, scorer));
+	return new Guardrails(settings, detectors, classifiersOf(settings, scorer));
 }
 
 function isWanted(settings: GuardrailSettings, policy: Policy, category: string, action: RuleAction): boolean {
@@ -46,29 +46,29 @@ function isWanted(settings: GuardrailSettings, policy: Policy, category: string,
 	return isOn(action) || Object.values(settings.teams).some((rules) => isOn(rules[`${policy}.${category}`] ?? rules[policy]));
 }
 
-function judgesOf(settings: GuardrailSettings, scorer: ContentScorer | undefined): ReadonlyMap<Policy, TextJudge> {
-	const judges = new Map<Policy, TextJudge>();
-	const judgesContent = contentCategories.some((category) => thresholdsOf(settings.content[category].strength) !== undefined);
-	if (scorer !== undefined && judgesContent) judges.set('content', contentJudge(settings, scorer));
-	if (settings.topics.length > 0) judges.set('topics', createTopicJudge(settings.topics));
-	return judges;
+function classifiersOf(settings: GuardrailSettings, scorer: ContentScorer | undefined): ReadonlyMap<Policy, TextClassifier> {
+	const classifiers = new Map<Policy, TextClassifier>();
+	const classifiesContent = contentCategories.some((category) => thresholdsOf(settings.content[category].strength) !== undefined);
+	if (scorer !== undefined && classifiesContent) classifiers.set('content', contentClassifier(settings, scorer));
+	if (settings.topics.length > 0) classifiers.set('topics', createTopicClassifier(settings.topics));
+	return classifiers;
 }
 
-function contentJudge({ content }: GuardrailSettings, scorer: ContentScorer): TextJudge {
+function contentClassifier({ content }: GuardrailSettings, scorer: ContentScorer): TextClassifier {
 	return {
 		begin() {
-			const reading = beginShownReading(scorer);
+			const reading = beginVisibleReading(scorer);
 			return {
 				add: (piece) => reading.add(piece),
-				judge(isOver) {
+				classify(isOver) {
 					const scores = isOver ? reading.end() : reading.scores();
-					const judgements: Judgement[] = [];
+					const classifications: Classification[] = [];
 					for (const category of contentCategories) {
 						const thresholds = thresholdsOf(content[category].strength);
 						if (thresholds === undefined || scores[category] < thresholds.log) continue;
-						judgements.push({ policy: 'content', category, isSure: scores[category] >= thresholds.block });
+						classifications.push({ policy: 'content', category, isSure: scores[category] >= thresholds.block });
 					}
-					return judgements;
+					return classifications;
 				},
 			};
 		},
@@ -76,41 +76,41 @@ function contentJudge({ content }: GuardrailSettings, scorer: ContentScorer): Te
 }
 
 /** Detectors and judges for texts that are not held back. */
-interface Looking {
+interface OverlapScan {
 	readonly detectors: readonly SpanDetector[];
-	readonly judges: readonly TextJudge[];
+	readonly classifiers: readonly TextClassifier[];
 }
 
 export class Guardrails {
 	readonly settings: GuardrailSettings;
 	readonly #detectors: readonly { readonly policies: readonly Policy[]; readonly detector: SpanDetector }[];
-	readonly #judges: ReadonlyMap<Policy, TextJudge>;
+	readonly #classifiers: ReadonlyMap<Policy, TextClassifier>;
 	readonly #actions: ReadonlyMap<string, RuleAction>;
-	readonly #usual: Looking;
+	readonly #usual: OverlapScan;
 	/** Guardrails of teams with rules of their own. */
-	readonly #special: ReadonlyMap<string, Looking>;
+	readonly #special: ReadonlyMap<string, OverlapScan>;
 
 	/** Use `compileGuardrails`. */
 	constructor(
 		settings: GuardrailSettings,
 		detectors: readonly { readonly policies: readonly Policy[]; readonly detector: SpanDetector }[],
-		judges: ReadonlyMap<Policy, TextJudge>,
+		classifiers: ReadonlyMap<Policy, TextClassifier>,
 	) {
 		this.settings = settings;
 		this.#detectors = detectors;
-		this.#judges = judges;
+		this.#classifiers = classifiers;
 		this.#actions = actionsOf(settings);
-		this.#usual = this.#lookingUnder({});
-		this.#special = new Map(Object.entries(settings.teams).map(([team, rules]) => [team, this.#lookingUnder(rules)]));
+		this.#usual = this.#scanningUnder({});
+		this.#special = new Map(Object.entries(settings.teams).map(([team, rules]) => [team, this.#scanningUnder(rules)]));
 	}
 
 	/** Begins to evaluate complete texts. */
-	screen(texts: readonly ScreenedText[], stage: Stage, team: string): Screening {
+	evaluate(texts: readonly EvaluatedText[], stage: Stage, team: string): TextEvaluation {
 		const verdicts = this.#verdicts(stage, team);
-		const { detectors, judges } = this.#special.get(team) ?? this.#usual;
-		return new Screening(texts, verdicts, {
+		const { detectors, classifiers } = this.#special.get(team) ?? this.#usual;
+		return new TextEvaluation(texts, verdicts, {
 			createScan: (isJson, context) => new TextScan(detectors, isJson, context),
-			beginJudging: () => judges.map((judge) => judge.begin()),
+			beginClassifying: () => classifiers.map((classify) => classify.begin()),
 		});
 	}
 
@@ -124,14 +124,14 @@ export class Guardrails {
 		const verdicts = this.#verdicts('output', team);
 		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.mayStop(policy, category));
 		const isNoting = (policy: Policy): boolean => this.#isOn(verdicts, policy);
-		const judged = this.#judgesOf(isNoting).map((judge) => judge.begin());
+		const classified = this.#classifiersOf(isNoting).map((classify) => classify.begin());
 		const buffering = this.#detectors.filter(({ policies: of }) => of.some(isStopping));
 		const noting = this.#detectors.filter((one) => !buffering.includes(one) && one.policies.some(isNoting));
 		return new HeldBackWindow({
 			scan: new TextScan(detectorsOf(buffering), isJson, context),
 			noted: noting.length === 0 ? undefined : new TextScan(detectorsOf(noting), isJson, context),
-			judged,
-			isSentenceBuffered: [...this.#judges.keys()].some(isStopping),
+			classified,
+			isSentenceBuffered: [...this.#classifiers.keys()].some(isStopping),
 			verdicts,
 			isJson,
 			context,
@@ -143,18 +143,18 @@ export class Guardrails {
 		return this.#verdicts('input', team).actionOf(policy, category);
 	}
 
-	#lookingUnder(rules: RuleActions): Looking {
+	#scanningUnder(rules: RuleActions): OverlapScan {
 		const verdicts = new Verdicts(this.#actions, rules, 'input', this.settings);
 		const isOn = (policy: Policy): boolean => this.#isOn(verdicts, policy);
-		return { detectors: detectorsOf(this.#detectors.filter(({ policies: of }) => of.some(isOn))), judges: this.#judgesOf(isOn) };
+		return { detectors: detectorsOf(this.#detectors.filter(({ policies: of }) => of.some(isOn))), classifiers: this.#classifiersOf(isOn) };
 	}
 
 	#verdicts(stage: Stage, team: string): Verdicts {
 		return new Verdicts(this.#actions, this.settings.teams[team] ?? {}, stage, this.settings);
 	}
 
-	#judgesOf(isWantedPolicy: (policy: Policy) => boolean): readonly TextJudge[] {
-		return [...this.#judges].filter(([policy]) => isWantedPolicy(policy)).map(([, judge]) => judge);
+	#classifiersOf(isWantedPolicy: (policy: Policy) => boolean): readonly TextClassifier[] {
+		return [...this.#classifiers].filter(([policy]) => isWantedPolicy(policy)).map(([, classify]) => classify);
 	}
 
 	#isOn(verdicts: Verdicts, policy: Policy): boolean {

@@ -1,11 +1,11 @@
 /** Guards one text of a stream under enforcement: decides which part can be delivered, and masks it. */
-import type { Finding, JudgedText } from './guardrail.ts';
+import type { ClassifiedText, Finding } from './guardrail.ts';
 import { addMask, applyMasks, type Mask, maskOf } from './masks.ts';
 import type { TextScan } from './text-scan.ts';
 import type { Verdicts } from './verdicts.ts';
 
 /** Maximum delay of a judgement, which waits for the end of a sentence. Text that matches within this window is not delivered. */
-export const judgedWindow = 256;
+export const classificationWindow = 256;
 const sentenceEnd = /[.!?\n]["')\]]?\s|[。！？]/;
 const lastWord = /[\p{L}\p{N}\ud800-\udfff]*$/u;
 
@@ -14,7 +14,7 @@ interface HeldBackWindowDeps {
 	readonly scan: TextScan;
 	/** Searches for spans that are only logged, which delay nothing. */
 	readonly noted: TextScan | undefined;
-	readonly judged: readonly JudgedText[];
+	readonly classified: readonly ClassifiedText[];
 	/** Tells whether a judgement can block, so that sentences are held back for it. */
 	readonly isSentenceBuffered: boolean;
 	readonly verdicts: Verdicts;
@@ -33,23 +33,23 @@ export class HeldBackWindow {
 	#unjudged = '';
 	#length = 0;
 	#isOver = false;
-	#hasTripped = false;
+	#hasViolation = false;
 
 	constructor(parts: HeldBackWindowDeps) {
 		this.#parts = parts;
 		this.#length = parts.context.length;
-		if (this.#length > 0) for (const judged of parts.judged) judged.add(parts.context);
+		if (this.#length > 0) for (const classified of parts.classified) classified.add(parts.context);
 	}
 
 	push(piece: string): void {
-		const { scan, noted, judged } = this.#parts;
+		const { scan, noted, classified } = this.#parts;
 		this.#length += piece.length;
 		this.#take(scan.push(piece));
 		if (noted !== undefined) this.#take(noted.push(piece));
-		if (judged.length === 0) return;
+		if (classified.length === 0) return;
 		this.#unjudged += piece;
 		for (let end = unitEnd(this.#unjudged); end > 0; end = unitEnd(this.#unjudged)) {
-			this.#judge(this.#unjudged.slice(0, end), false);
+			this.#classify(this.#unjudged.slice(0, end), false);
 			this.#unjudged = this.#unjudged.slice(end);
 		}
 	}
@@ -60,14 +60,14 @@ export class HeldBackWindow {
 		const { scan, noted } = this.#parts;
 		this.#take(scan.end());
 		if (noted !== undefined) this.#take(noted.end());
-		this.#judge(this.#unjudged, true);
+		this.#classify(this.#unjudged, true);
 		this.#unjudged = '';
 		this.#isOver = true;
 	}
 
 	/** Tells whether a finding blocks, so that no further text can be delivered. */
 	get isBlocked(): boolean {
-		return this.#hasTripped;
+		return this.#hasViolation;
 	}
 
 	get findings(): readonly Finding[] {
@@ -76,7 +76,7 @@ export class HeldBackWindow {
 
 	/** End of the text that can be delivered. */
 	get releasable(): number {
-		if (this.#hasTripped) return 0;
+		if (this.#hasViolation) return 0;
 		if (this.#isOver) return this.#length;
 		const { scan, isSentenceBuffered } = this.#parts;
 		return isSentenceBuffered ? Math.min(scan.decided, this.#length - this.#unjudged.length) : scan.decided;
@@ -93,7 +93,7 @@ export class HeldBackWindow {
 	}
 
 	/** Masks a part of the text that can be delivered; returns the same text if it has no match. `offset`: the start of the part. */
-	shown(part: string, offset: number): string {
+	visible(part: string, offset: number): string {
 		return applyMasks(part, offset, this.#masks);
 	}
 
@@ -102,21 +102,21 @@ export class HeldBackWindow {
 			const finding = this.#parts.verdicts.ofSpan(span);
 			if (finding === undefined) continue;
 			this.#findings.push(finding);
-			if (finding.action === 'BLOCK') this.#hasTripped = true;
+			if (finding.action === 'BLOCK') this.#hasViolation = true;
 			if (finding.action === 'MASK') addMask(this.#masks, maskOf(finding, this.#parts.isJson && !span.isInString));
 		}
 	}
 
-	#judge(unit: string, isOver: boolean): void {
-		for (const judged of this.#parts.judged) {
-			judged.add(unit);
-			for (const judgement of judged.judge(isOver)) {
-				const finding = this.#parts.verdicts.ofJudgement(judgement, this.#length);
-				const key = `${judgement.policy} ${judgement.category} ${finding?.action}`;
+	#classify(unit: string, isOver: boolean): void {
+		for (const classified of this.#parts.classified) {
+			classified.add(unit);
+			for (const classification of classified.classify(isOver)) {
+				const finding = this.#parts.verdicts.ofClassification(classification, this.#length);
+				const key = `${classification.policy} ${classification.category} ${finding?.action}`;
 				if (finding === undefined || this.#reported.has(key)) continue;
 				this.#reported.add(key);
 				this.#findings.push(finding);
-				if (finding.action === 'BLOCK') this.#hasTripped = true;
+				if (finding.action === 'BLOCK') this.#hasViolation = true;
 			}
 		}
 	}
@@ -124,9 +124,9 @@ export class HeldBackWindow {
 
 /** @returns the end of the first sentence, or of the last complete word within the window; 0 while it continues. */
 function unitEnd(text: string): number {
-	const found = sentenceEnd.exec(text.slice(0, judgedWindow));
+	const found = sentenceEnd.exec(text.slice(0, classificationWindow));
 	if (found !== null) return found.index + found[0].length;
-	if (text.length < judgedWindow) return 0;
-	const window = text.slice(0, judgedWindow);
-	return window.length - (lastWord.exec(window)?.[0].length ?? 0) || judgedWindow;
+	if (text.length < classificationWindow) return 0;
+	const window = text.slice(0, classificationWindow);
+	return window.length - (lastWord.exec(window)?.[0].length ?? 0) || classificationWindow;
 }

@@ -38,15 +38,15 @@ export function orderMasks(masks: readonly Mask[]): readonly Mask[] {
  * @returns the delivered part: the parts together read as the masked whole.
  */
 export function applyMasks(text: string, offset: number, masks: readonly Mask[]): string {
-	let shown = '';
+	let visible = '';
 	let at = 0;
 	for (const mask of masks) {
 		const start = mask.start - offset;
 		const end = mask.end - offset;
 		if (end <= at) continue;
 		if (start >= text.length) break;
-		if (start >= at) shown += text.slice(at, start) + mask.text;
+		if (start >= at) visible += text.slice(at, start) + mask.text;
 		at = Math.min(end, text.length);
 	}
-	return at === 0 && shown === '' ? text : shown + text.slice(at);
+	return at === 0 && visible === '' ? text : visible + text.slice(at);
 }

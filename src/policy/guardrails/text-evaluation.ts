@@ -1,12 +1,12 @@
 import type { Steps } from '../../core/cooperative-task.ts';
-import type { Finding, Judgement } from './guardrail.ts';
+import type { Classification, Finding } from './guardrail.ts';
 import { applyMasks, type Mask, maskOf, orderMasks } from './masks.ts';
-import { type PlacedSpan, type ThreadedText, threadSteps } from './segments/joined-segments.ts';
-import { type JoinedSink, type ReadingParts, readThread } from './segments/segment-reading.ts';
+import { type PlacedSpan, type SegmentedText, segmentSteps } from './segments/joined-segments.ts';
+import { type JoinedSink, type ReadingParts, readSegmentGroup } from './segments/segment-reading.ts';
 import type { FoundSpan } from './text-scan.ts';
 import type { Verdicts } from './verdicts.ts';
 
-export interface ScreenedText extends ThreadedText {
+export interface EvaluatedText extends SegmentedText {
 	/** Marks the text as JSON, whose escapes hide characters. */
 	readonly isJson: boolean;
 }
@@ -27,8 +27,8 @@ const mostFindings = 1000;
  * Evaluates texts in pieces, so that long ones do not block the event loop: each alone, then threads of several as one text. Splitting a
  * text into parts therefore does not change the result.
  */
-export class Screening {
-	readonly #texts: readonly ScreenedText[];
+export class TextEvaluation {
+	readonly #texts: readonly EvaluatedText[];
 	readonly #verdicts: Verdicts;
 	readonly #parts: ReadingParts;
 	readonly #findings: TextFinding[] = [];
@@ -36,9 +36,9 @@ export class Screening {
 	readonly #known = new Set<string>();
 	readonly #steps: Generator<number, void>;
 	#isRead = false;
-	#hasTripped = false;
+	#hasViolation = false;
 
-	constructor(texts: readonly ScreenedText[], verdicts: Verdicts, parts: ReadingParts) {
+	constructor(texts: readonly EvaluatedText[], verdicts: Verdicts, parts: ReadingParts) {
 		this.#texts = texts;
 		this.#verdicts = verdicts;
 		this.#parts = parts;
@@ -59,11 +59,11 @@ export class Screening {
 	}
 
 	get isDone(): boolean {
-		return this.#hasTripped || this.#isRead;
+		return this.#hasViolation || this.#isRead;
 	}
 
 	get isBlocked(): boolean {
-		return this.#hasTripped;
+		return this.#hasViolation;
 	}
 
 	get findings(): readonly TextFinding[] {
@@ -78,10 +78,10 @@ export class Screening {
 
 	/** Yields the number of characters read in each step. */
 	*#read(): Generator<number, void> {
-		const threads = yield* eachAs(pieceLength, threadSteps(this.#texts));
+		const segmentGroups = yield* eachAs(pieceLength, segmentSteps(this.#texts));
 		/** Undecided offsets by index, of texts that others follow. */
 		const openEnds = new Map<number, number>();
-		for (const indexes of threads) for (const index of indexes.slice(0, -1)) openEnds.set(index, 0);
+		for (const indexes of segmentGroups) for (const index of indexes.slice(0, -1)) openEnds.set(index, 0);
 		let unread = 0;
 		for (const [index, text] of this.#texts.entries()) {
 			unread += yield* this.#readAlone(index, text, openEnds);
@@ -91,25 +91,25 @@ export class Screening {
 		}
 		const sink: JoinedSink = {
 			takeSpans: (spans, places) => this.#take(spans, false, (start, end) => places.placesOf(start, end)),
-			takeJudgement: (judgement, index, length) => this.#takeJoined(judgement, index, length),
+			takeClassification: (classification, index, length) => this.#takeJoined(classification, index, length),
 		};
-		for (const indexes of threads) yield* readThread({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
+		for (const indexes of segmentGroups) yield* readSegmentGroup({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
 	}
 
 	/** @returns the number of characters read since the last step. */
-	*#readAlone(index: number, { text, isJson }: ScreenedText, openEnds: Map<number, number>): Generator<number, number> {
+	*#readAlone(index: number, { text, isJson }: EvaluatedText, openEnds: Map<number, number>): Generator<number, number> {
 		const scan = this.#parts.createScan(isJson, '');
-		const judged = this.#parts.beginJudging();
+		const classified = this.#parts.beginClassifying();
 		const placesOf = (start: number, end: number): readonly PlacedSpan[] => [{ index, start, end }];
 		let at = 0;
 		for (; text.length - at > pieceLength; at += pieceLength) {
 			const piece = text.slice(at, at + pieceLength);
-			for (const one of judged) one.add(piece);
+			for (const one of classified) one.add(piece);
 			this.#take(scan.push(piece), isJson, placesOf);
 			yield pieceLength + 1;
 		}
 		let rest = at === 0 ? text : text.slice(at);
-		for (const one of judged) one.add(rest);
+		for (const one of classified) one.add(rest);
 		// The last text is searched once, and a short text is searched completely together with its successor.
 		if (text.length > shortText && openEnds.has(index)) {
 			this.#take(scan.push(rest), isJson, placesOf);
@@ -117,8 +117,8 @@ export class Screening {
 			rest = '';
 		}
 		this.#take(scan.end(rest), isJson, placesOf);
-		for (const one of judged) {
-			for (const judgement of one.judge(true)) this.#takeJudgement(judgement, index, text.length);
+		for (const one of classified) {
+			for (const classification of one.classify(true)) this.#takeClassification(classification, index, text.length);
 		}
 		return text.length - at + 1;
 	}
@@ -150,19 +150,19 @@ export class Screening {
 		this.#add({ ...finding, ...first });
 	}
 
-	#takeJudgement(judgement: Judgement, index: number, length: number): void {
-		const finding = this.#verdicts.ofJudgement(judgement, length);
+	#takeClassification(classification: Classification, index: number, length: number): void {
+		const finding = this.#verdicts.ofClassification(classification, length);
 		if (finding !== undefined) this.#add({ ...finding, index });
 	}
 
 	/** Skips a judgement of the joined text that was already made of a text alone. */
-	#takeJoined(judgement: Judgement, index: number, length: number): void {
-		const finding = this.#verdicts.ofJudgement(judgement, length);
+	#takeJoined(classification: Classification, index: number, length: number): void {
+		const finding = this.#verdicts.ofClassification(classification, length);
 		if (finding !== undefined && !this.#findings.some((known) => isSame(known, finding))) this.#add({ ...finding, index });
 	}
 
 	#add(finding: TextFinding): void {
-		if (finding.action === 'BLOCK') this.#hasTripped = true;
+		if (finding.action === 'BLOCK') this.#hasViolation = true;
 		if (this.#findings.length < mostFindings || finding.action !== 'NONE') this.#findings.push(finding);
 	}
 }

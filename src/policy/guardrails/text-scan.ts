@@ -1,6 +1,6 @@
 /** Searches a text that arrives in pieces. The result is the same for any chunking, and no text is released too early. */
 import { hasQuote, isInsideString, resolveEscapes } from './folding/json-text.ts';
-import { liveIn, type ShownText, shownTexts, writtenAt } from './folding/visible-text.ts';
+import { liveIn, type VisibleText, visibleTexts, writtenAt } from './folding/visible-text.ts';
 import type { Span, SpanDetector } from './guardrail.ts';
 
 /** Length of decided text that is kept as context of the text after it. */
@@ -66,7 +66,7 @@ export class TextScan {
 		const spans: Span[] = [];
 		let live = text.length;
 		for (const detector of this.#detectors) live = Math.min(live, detector.find(text, isOpen, spans));
-		for (const shown of shownTexts(text, isOpen)) live = Math.min(live, this.#findShown(shown, isOpen, spans));
+		for (const visible of visibleTexts(text, isOpen)) live = Math.min(live, this.#findVisible(visible, isOpen, spans));
 		live = Math.max(live, text.length - longestMatch);
 		const decided = isOpen ? (places?.[live] ?? live) : buffer.length;
 		const found = this.#accept(spans, places, decided);
@@ -77,12 +77,12 @@ export class TextScan {
 	}
 
 	/** Adds matches in the shown text, at their written positions. @returns the offset from which more text can create or change matches. */
-	#findShown(shown: ShownText, isOpen: boolean, spans: Span[]): number {
+	#findVisible(visible: VisibleText, isOpen: boolean, spans: Span[]): number {
 		const found: Span[] = [];
-		let live = shown.text.length;
-		for (const detector of this.#detectors) live = Math.min(live, detector.find(shown.text, isOpen, found));
-		for (const span of found) spans.push({ ...span, ...writtenAt(shown, span.start, span.end) });
-		return liveIn(shown, live);
+		let live = visible.text.length;
+		for (const detector of this.#detectors) live = Math.min(live, detector.find(visible.text, isOpen, found));
+		for (const span of found) spans.push({ ...span, ...writtenAt(visible, span.start, span.end) });
+		return liveIn(visible, live);
 	}
 
 	/** Skips the search when there are no detectors. */

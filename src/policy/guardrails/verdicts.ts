@@ -1,12 +1,12 @@
 /** Decides the action of a finding: by the team's rules, the stage, and whether guardrails are enforced. */
-import type { AssessedAction, Finding, Judgement, Policy, RuleAction, Stage } from './guardrail.ts';
+import type { AssessedAction, Classification, Finding, Policy, RuleAction, Stage } from './guardrail.ts';
 import type { FoundSpan } from './text-scan.ts';
 
 /** Actions by rule: `words`, `pii.email`, `topics.<name>`; other rules use the policy's action, or the default of the settings. */
 export type RuleActions = Readonly<Record<string, RuleAction>>;
 
 /** Returns the team's action for an external moderation provider. Its findings have no span, so `mask` acts as `block`. */
-export function ruleOfEngine(
+export function ruleOfModeration(
 	{ name, action }: { readonly name: string; readonly action: RuleAction },
 	rules: RuleActions = {},
 ): RuleAction {
@@ -41,7 +41,7 @@ export class Verdicts {
 	}
 
 	/** @param length of the text. */
-	ofJudgement({ policy, category, isSure }: Judgement, length: number): Finding | undefined {
+	ofClassification({ policy, category, isSure }: Classification, length: number): Finding | undefined {
 		const action = this.#assess(policy, category, isSure);
 		// There is no span to mask.
 		return action === undefined ? undefined : { policy, category, action: action === 'MASK' ? 'BLOCK' : action, start: 0, end: length };

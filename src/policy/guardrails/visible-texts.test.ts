@@ -25,9 +25,9 @@ const guardrails: Guardrails = done(
 );
 
 function isBlocked(text: string): boolean {
-	const screening = guardrails.screen([{ text, isJson: false, thread: '' }], 'input', 'team');
-	while (!screening.run(10_000));
-	return screening.isBlocked;
+	const evaluation = guardrails.evaluate([{ text, isJson: false, segmentGroup: '' }], 'input', 'team');
+	while (!evaluation.run(10_000));
+	return evaluation.isBlocked;
 }
 
 const bidi = (text: string): string => `\u202e${Array.from(text).toReversed().join('')}\u202c`;
@@ -162,9 +162,13 @@ describe('markup', () => {
 
 	it('goes with the word it stands in when that is masked', () => {
 		const masking = done(compileGuardrails(guardrailsWith({ words: { entries: ['darkfish'], action: 'mask' } }), undefined));
-		const screening = masking.screen([{ text: 'a dark<b>fish</b> or d<!-- x -->arkfish!', isJson: false, thread: '' }], 'input', 'team');
-		while (!screening.run(10_000));
-		expect(screening.maskedText(0)).toBe('a [WORD]</b> or [WORD]!');
+		const evaluation = masking.evaluate(
+			[{ text: 'a dark<b>fish</b> or d<!-- x -->arkfish!', isJson: false, segmentGroup: '' }],
+			'input',
+			'team',
+		);
+		while (!evaluation.run(10_000));
+		expect(evaluation.maskedText(0)).toBe('a [WORD]</b> or [WORD]!');
 	});
 
 	it('finds the same in JSON', () => {

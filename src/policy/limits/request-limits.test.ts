@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CounterReading } from '../../core/counters.ts';
-import { judgeReading, type RequestedReservation } from './request-limits.ts';
+import { checkReading, type RequestedReservation } from './request-limits.ts';
 
 const reading: CounterReading = {
 	nowMs: Date.UTC(2026, 10, 21),
@@ -20,7 +20,7 @@ describe('counters that say how much is taken', () => {
 		['both limits at once: the minute is named', { requestsPerMinute: 20, dailyTokens: 1000 }, 'rpm'],
 		['nothing that is limited', unlimited, undefined],
 	] as const)('decline at %s', (_title, limits, binding) => {
-		expect(judgeReading(reading, limits, [])).toEqual(binding && { isAdmitted: false, binding, reading });
+		expect(checkReading(reading, limits, [])).toEqual(binding && { isAdmitted: false, binding, reading });
 	});
 
 	const reservation = { budget: 'team', limitNanoUsd: 100n, amountNanoUsd: 1000n, check: 'before' } as const;
@@ -39,11 +39,11 @@ describe('counters that say how much is taken', () => {
 	])('of a hold %s', (_title, change, isAdmitted) => {
 		const wanted = { ...reservation, ...change };
 		const rejected = { isAdmitted: false, binding: 'budget', budget: wanted.budget, reading };
-		expect(judgeReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : rejected);
+		expect(checkReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : rejected);
 	});
 
 	test('names the first of several reservations that exceeds its budget', () => {
 		const reservations = [reservation, { ...reservation, budget: 'model', limitNanoUsd: 0n }, { ...reservation, limitNanoUsd: 0n }];
-		expect(judgeReading(reading, unlimited, reservations)?.budget).toBe('model');
+		expect(checkReading(reading, unlimited, reservations)?.budget).toBe('model');
 	});
 });

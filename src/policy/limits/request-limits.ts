@@ -31,7 +31,7 @@ export interface RequestedReservation {
  * Decides what counters with this reading would return for a request, without an update. Every store of counters uses it.
  * @param reading with the budgets of the reservations. @returns undefined when the request would be admitted.
  */
-export function judgeReading(
+export function checkReading(
 	reading: CounterReading,
 	{ requestsPerMinute, dailyTokens }: RateLimits,
 	reservations: readonly RequestedReservation[],

@@ -91,8 +91,8 @@ export function createLocalAdmin(access: Access, ports: Omit<AdminPorts, 'verifi
 	return {
 		async request({ method, path, headers, body }) {
 			const response = await app.inject({ method, url: path, headers, ...(body !== undefined && { payload: body }) });
-			const shown = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
-			return { status: response.statusCode, headers: Object.fromEntries(shown), text: response.body };
+			const rendered = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
+			return { status: response.statusCode, headers: Object.fromEntries(rendered), text: response.body };
 		},
 		close: () => app.close(),
 	};

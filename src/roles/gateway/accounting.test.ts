@@ -135,11 +135,11 @@ describe('an admitted request', () => {
 		[500, 'gpt-5', '', 502],
 		[400, 'gemini-3-pro', '[{"error":{"code":400,"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]', 502],
 		[529, 'claude-x', '{"type":"error","error":{"type":"overloaded_error","message":"no"}}', 502],
-	])('a provider’s %i from %s has the status in its entry that the client got', async (status, model, body, shown) => {
+	])('a provider’s %i from %s has the status in its entry that the client got', async (status, model, body, texts) => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonResponse(status, body);
-		expect((await ask(bench, chatPath, chatBody.replace('gpt-5', model))).status).toBe(shown);
-		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.status])).toEqual([['upstream_error', shown]]);
+		expect((await ask(bench, chatPath, chatBody.replace('gpt-5', model))).status).toBe(texts);
+		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.status])).toEqual([['upstream_error', texts]]);
 	});
 
 	it.each([undefined, true, false])(
@@ -281,9 +281,9 @@ describe('a rejected request', () => {
 	});
 
 	it('by the budget of a model, under whatever name the model is requested', async () => {
-		const lookedUp: (readonly [string, string | undefined])[] = [];
+		const lookups: (readonly [string, string | undefined])[] = [];
 		const budgetsFor: TeamDirectory['budgetsFor'] = (_, model, listed) => {
-			lookedUp.push([model, listed]);
+			lookups.push([model, listed]);
 			return [];
 		};
 		const bench = new GatewayBench({}, teams({ budgetsFor }));
@@ -291,7 +291,7 @@ describe('a rejected request', () => {
 		for (const model of ['gpt-4o-mini-2024-07-18', 'provider_c/models/gemini-2.5-flash', 'provider_c/gemini-2.5-flash']) {
 			await ask(bench, chatPath, chatBody.replace('gpt-5', model));
 		}
-		expect(lookedUp).toEqual([
+		expect(lookups).toEqual([
 			['gpt-4o-mini-2024-07-18', 'gpt-4o-mini'],
 			['gemini-2.5-flash', 'gemini-2.5-flash'],
 			['gemini-2.5-flash', 'gemini-2.5-flash'],

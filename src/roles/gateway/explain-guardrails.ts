@@ -1,12 +1,12 @@
 import type { AssessedAction, RuleAction } from '../../policy/guardrails/guardrail.ts';
-import { ruleOfEngine } from '../../policy/guardrails/verdicts.ts';
-import type { Guarding } from './guardrail-runner.ts';
-import type { EngineSettings } from './moderation/moderation-settings.ts';
+import { ruleOfModeration } from '../../policy/guardrails/verdicts.ts';
+import type { GuardrailRunner } from './guardrail-runner.ts';
+import type { ModerationProviderSettings } from './moderation/moderation-settings.ts';
 import { requireSingleMembers, withMasks } from './stages/evaluate-input.ts';
 import type { InferenceRequest } from './stages/read-inference-request.ts';
 
 /** A moderation provider, which explanations list but do not request. */
-export type ExplainedEngine = Pick<EngineSettings, 'name' | 'action'>;
+export type ExplainedModerationProvider = Pick<ModerationProviderSettings, 'name' | 'action'>;
 
 /** Guardrail findings in a request, without its text. */
 export interface ExplainedGuardrails {
@@ -28,24 +28,24 @@ export interface ExplainedGuardrails {
 
 export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: false, findings: [], unreadable: [], moderation_providers: [] };
 
-export interface ScreenedRequest {
+export interface EvaluatedRequest {
 	readonly guardrails: ExplainedGuardrails;
 	/** @returns the request with masked text replaced. @throws `Rejection` `guardrail_blocked`. */
 	pass(): InferenceRequest;
 }
 
-/** Screens like `screenInput`, but reports nothing. @throws `Rejection` `field_invalid` for a repeated member. */
-export async function screenExplained(
+/** Screens like `evaluateInput`, but reports nothing. @throws `Rejection` `field_invalid` for a repeated member. */
+export async function evaluateExplained(
 	inferenceRequest: InferenceRequest,
 	team: string,
-	guarding: Guarding,
-	engines: readonly ExplainedEngine[],
-): Promise<ScreenedRequest> {
-	if (guarding.isEnforced) await requireSingleMembers(inferenceRequest);
+	guardrailRunner: GuardrailRunner,
+	moderationProviders: readonly ExplainedModerationProvider[],
+): Promise<EvaluatedRequest> {
+	if (guardrailRunner.isEnforced) await requireSingleMembers(inferenceRequest);
 	const view = inferenceRequest.format.textViews.request(inferenceRequest.body.members);
-	const { screening } = await guarding.look({ requestId: inferenceRequest.request.id, team }, 'input', view);
-	const guardrails = await guarding.guardrails;
-	const { findings, isBlocked } = screening;
+	const { evaluation } = await guardrailRunner.evaluate({ requestId: inferenceRequest.request.id, team }, 'input', view);
+	const guardrails = await guardrailRunner.guardrails;
+	const { findings, isBlocked } = evaluation;
 	const groups = Map.groupBy(findings, ({ policy, category, action }) => `${policy} ${category} ${action}`);
 	const explained = [...groups.values()].flatMap((some) =>
 		some.slice(0, 1).map(({ policy, category, action }) => {
@@ -58,16 +58,19 @@ export async function screenExplained(
 	return {
 		guardrails: {
 			state: findings.length > 0 ? found : unreadable.length > 0 ? 'not_evaluated' : 'clean',
-			enforced: guarding.isEnforced,
+			enforced: guardrailRunner.isEnforced,
 			findings: explained,
 			unreadable,
-			moderation_providers: engines
-				.map((engine) => ({ name: engine.name, rule: ruleOfEngine(engine, guardrails.settings.teams[team]) }))
+			moderation_providers: moderationProviders
+				.map((moderationProvider) => ({
+					name: moderationProvider.name,
+					rule: ruleOfModeration(moderationProvider, guardrails.settings.teams[team]),
+				}))
 				.filter(({ rule }) => rule !== 'none'),
 		},
 		pass() {
-			guarding.requirePassing('input', findings, view);
-			return guarding.isEnforced ? withMasks(inferenceRequest, view, screening) : inferenceRequest;
+			guardrailRunner.requirePassing('input', findings, view);
+			return guardrailRunner.isEnforced ? withMasks(inferenceRequest, view, evaluation) : inferenceRequest;
 		},
 	};
 }

@@ -14,17 +14,17 @@ import type { AccessTokenVerifier } from '../../policy/access/access-token-verif
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
-import { judgeReading } from '../../policy/limits/request-limits.ts';
+import { checkReading } from '../../policy/limits/request-limits.ts';
 import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
-import { type ExplainedEngine, type ExplainedGuardrails, guardrailsOff, screenExplained } from './explain-guardrails.ts';
+import { type ExplainedGuardrails, type ExplainedModerationProvider, evaluateExplained, guardrailsOff } from './explain-guardrails.ts';
 import { describeFailure } from './failure.ts';
 import { assembleParts, type GatewayParts } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
-import { Guarding } from './guardrail-runner.ts';
+import { GuardrailRunner } from './guardrail-runner.ts';
 import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice, routingInputOf } from './stages/choose-targets.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
@@ -54,7 +54,7 @@ export interface ExplainPorts {
 	/** Loads the content scorer on first use. By default, content is not scored. */
 	readonly contentScorerFor?: (settings: GuardrailSettings) => ContentScorer | undefined;
 	/** Moderation providers, which are listed but not requested. */
-	readonly engines?: readonly ExplainedEngine[];
+	readonly moderationProviders?: readonly ExplainedModerationProvider[];
 	readonly clock: Clock;
 }
 
@@ -140,17 +140,17 @@ export function createExplainer(settings: GatewaySettings, ports: ExplainPorts):
 	// Deferred: word lists are read when the first request is explained.
 	const { guardrails: ruled, ...others } = settings;
 	const parts = assembleParts(others, portsWithoutEffect(ports));
-	let guarding: Guarding | undefined;
-	const getGuarding = (): Guarding | undefined => {
+	let guardrailRunner: GuardrailRunner | undefined;
+	const getGuardrailRunner = (): GuardrailRunner | undefined => {
 		if (ruled === undefined) return undefined;
-		guarding ??= new Guarding(ruled, { ...portsWithoutEffect(ports), contentScorer: ports.contentScorerFor?.(ruled) });
-		return guarding;
+		guardrailRunner ??= new GuardrailRunner(ruled, { ...portsWithoutEffect(ports), contentScorer: ports.contentScorerFor?.(ruled) });
+		return guardrailRunner;
 	};
 	return async (request) => {
 		const explained: Partial<Mutable<Explanation>> = {};
 		let outcome: ExplainedOutcome = { admitted: true, status: null, code: null, message: null, param: null };
 		try {
-			await explain(request, explained, { ...parts, guarding: getGuarding() }, ports);
+			await explain(request, explained, { ...parts, guardrailRunner: getGuardrailRunner() }, ports);
 		} catch (cause) {
 			if (!(cause instanceof Rejection || cause instanceof UpstreamError)) throw cause;
 			const { status, code, message, param = null } = describeFailure(cause, '');
@@ -206,7 +206,7 @@ async function explain(
 		reservations.map(({ budget, period }) => ({ budget, period })),
 	);
 	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
-	const rejected = judgeReading(reading, terms, reservations);
+	const rejected = checkReading(reading, terms, reservations);
 	if (rejected !== undefined) throw rejectionOf(rejected, judged);
 }
 
@@ -214,12 +214,12 @@ async function explainGuardrails(
 	requested: InferenceRequest,
 	team: string,
 	explained: Partial<Mutable<Explanation>>,
-	{ guarding }: GatewayParts,
-	{ engines = [] }: ExplainPorts,
+	{ guardrailRunner }: GatewayParts,
+	{ moderationProviders = [] }: ExplainPorts,
 ): Promise<InferenceRequest> {
 	explained.guardrails = guardrailsOff;
-	if (guarding === undefined) return requested;
-	const { guardrails, pass } = await screenExplained(requested, team, guarding, engines);
+	if (guardrailRunner === undefined) return requested;
+	const { guardrails, pass } = await evaluateExplained(requested, team, guardrailRunner, moderationProviders);
 	explained.guardrails = guardrails;
 	return pass();
 }

@@ -14,7 +14,7 @@ import {
 	readingOf,
 	rowsOf,
 	sentThenLost,
-	shown,
+	texts,
 } from '../../../test/support/failover-rig.ts';
 import {
 	chatBody,
@@ -50,7 +50,7 @@ describe('a rule with several targets', () => {
 		]);
 		expect(JSON.parse(textOf(response))).toMatchObject({ object: 'chat.completion' });
 		expect(response.headers['x-ratelimit-remaining-requests']).toBe('99');
-		expect((await rowsOf(bench)).map(shown)).toEqual([`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`]);
+		expect((await rowsOf(bench)).map(texts)).toEqual([`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`]);
 		expect(await readingOf(bench, 'all')).toEqual([`${costAtClaude} 0`]);
 		expect(bench.log.lines.filter(({ event }) => event === 'failover to the next target')).toHaveLength(1);
 	});
@@ -73,7 +73,7 @@ describe('a rule with several targets', () => {
 			expect((await ask(bench)).status).toBe(200);
 			const rows = await rowsOf(bench);
 			const lost = rows.find(({ id }) => id.endsWith('.1'));
-			expect(rows.map(shown)).toContain(`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`);
+			expect(rows.map(texts)).toContain(`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`);
 			expect(lost).toMatchObject({ provider: 'provider_b', model: 'gpt-5', closed: { outcome: 'broken', isEstimated: true } });
 			const charged = lost?.closed?.costNanoUsd ?? 0n;
 			expect(charged).toBeGreaterThan(0n);
@@ -154,7 +154,7 @@ describe('a rule with several targets', () => {
 		const response = await ask(bench);
 		expect(response.status).toBe(503);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
-		expect((await rowsOf(bench)).map(shown)).toEqual(['req provider_b gpt-5 not_sent 0']);
+		expect((await rowsOf(bench)).map(texts)).toEqual(['req provider_b gpt-5 not_sent 0']);
 		expect(await readingOf(bench, 'all')).toEqual(['0 0']);
 	});
 
@@ -167,7 +167,7 @@ describe('a rule with several targets', () => {
 		const response = await ask(bench);
 		expect([response.status, response.headers['retry-after'], response.headers['x-gateway-provider']]).toEqual([429, '9', 'provider_d']);
 		expect(textOf(response)).toContain('third');
-		expect((await rowsOf(bench)).map(shown)).toEqual(['req provider_d our-gpt upstream_error 0']);
+		expect((await rowsOf(bench)).map(texts)).toEqual(['req provider_d our-gpt upstream_error 0']);
 		expect(await readingOf(bench, 'all')).toEqual(['0 0']);
 	});
 
@@ -215,7 +215,7 @@ describe('admission of the next target uses', () => {
 		const response = await ask(bench);
 		expect([response.status, response.headers['x-gateway-provider']]).toEqual([502, 'provider_b']);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
-		expect((await rowsOf(bench)).map(shown)).toEqual(['req provider_b gpt-5 upstream_error 0']);
+		expect((await rowsOf(bench)).map(texts)).toEqual(['req provider_b gpt-5 upstream_error 0']);
 		expect(await readingOf(bench, 'all', 'model:claude-sonnet-4-5')).toEqual(['0 0', '0 0']);
 	});
 

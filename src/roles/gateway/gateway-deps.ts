@@ -8,7 +8,7 @@ import { Provider } from '../../wire/providers/provider.ts';
 import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { GatewayWork } from './gateway-work.ts';
-import { Guarding } from './guardrail-runner.ts';
+import { GuardrailRunner } from './guardrail-runner.ts';
 import { ModelCapabilityResolver } from './model-capability-resolver.ts';
 import { RequestMetricsByModel } from './model-metrics.ts';
 import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
@@ -35,7 +35,7 @@ export interface GatewayParts {
 	readonly requestMetrics: RequestMetricsByModel;
 	readonly warnOfBudgets: WarnOfBudgets;
 	/** Undefined if no guardrails are configured. */
-	readonly guarding: Guarding | undefined;
+	readonly guardrailRunner: GuardrailRunner | undefined;
 }
 
 /** Traffic state, which outlives configurations, and its current terms. */
@@ -60,7 +60,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		terms: new TermsResolver(settings.tiers, settings.budgets),
 		prices,
 		defaultOutputCaps: new DefaultOutputCaps(settings.budgets.defaultOutputCaps),
-		guarding: settings.guardrails === undefined ? undefined : new Guarding(settings.guardrails, ports),
+		guardrailRunner: settings.guardrails === undefined ? undefined : new GuardrailRunner(settings.guardrails, ports),
 		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
 		requestMetrics: new RequestMetricsByModel(ports.metrics ?? noMetrics, {
 			settings,

@@ -20,7 +20,7 @@ export function addResponseHeaders(
 	const { provider, model, warnings } = recorder.ofTarget;
 	Object.assign(headers, recorder.limitHeaders);
 	if (provider !== undefined) headers['x-gateway-provider'] = provider;
-	if (model !== undefined) headers['x-gateway-model'] = shownName(model);
+	if (model !== undefined) headers['x-gateway-model'] = printableName(model);
 	addWarnings(headers, warnings);
 	const totalMs = clock.monotonicMs() - request.arrivedMs;
 	headers['server-timing'] =
@@ -31,17 +31,17 @@ export function addResponseHeaders(
 
 export function addWarnings(headers: Record<string, string>, warnings: readonly string[]): void {
 	if (warnings.length === 0) return;
-	const all = warnings.map(shownText).join('; ');
+	const all = warnings.map(visibleText).join('; ');
 	const earlier = headers['x-gateway-warnings'];
 	headers['x-gateway-warnings'] = earlier === undefined ? all : `${earlier}; ${all}`;
 }
 
 /** Warnings can contain field names of the client's request. */
-function shownText(text: string): string {
+function visibleText(text: string): string {
 	return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 500);
 }
 
 /** Encodes a model name, because the client can send characters that a header field cannot contain. */
-function shownName(name: string): string {
+function printableName(name: string): string {
 	return /^[\x21-\x7e]+$/.test(name) ? name : encodeURIComponent(name.toWellFormed());
 }

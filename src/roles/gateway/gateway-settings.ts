@@ -20,7 +20,7 @@ import type { Ledger } from '../../stores/contracts/ledger.ts';
 import type { ModelCapabilities } from '../../wire/conversation/model-capabilities.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
 import type { GatewayWork } from './gateway-work.ts';
-import type { EngineSettings } from './moderation/moderation-settings.ts';
+import type { ModerationProviderSettings } from './moderation/moderation-settings.ts';
 import type { ProviderTimeouts } from './provider-timeouts.ts';
 import type { TrafficResolver } from './traffic-resolver.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
@@ -87,7 +87,7 @@ export interface GatewayPorts {
 	/** Content is not scored without it. */
 	readonly contentScorer?: ContentScorer | undefined;
 	/** External moderation providers; none by default. */
-	readonly guardrailEngines?: readonly EngineSettings[];
+	readonly moderationProviders?: readonly ModerationProviderSettings[];
 	readonly clock: Clock;
 	readonly log: Log;
 	/** No metrics by default. */

@@ -1,16 +1,16 @@
 /** Records of guardrails: assessments, verdicts and costs; and the effect of moderation providers on streams. */
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, HandStream, jsonResponse, Reader, sentText, settle, sseResponse } from '../../../test/support/gateway-bench.ts';
-import { chatChunk, engineWith, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
+import { chatChunk, guardrailsWith, moderationWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { counterName } from '../../policy/limits/terms-resolver.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { Assessment } from '../../stores/contracts/assessments.ts';
-import type { EngineSettings } from './moderation/moderation-settings.ts';
+import type { ModerationProviderSettings } from './moderation/moderation-settings.ts';
 
 const guardrails = guardrailsWith({ pii: piiRules('none', { card: 'block', email: 'mask' }) });
-const engine = engineWith();
+const moderationProvider = moderationWith();
 
 const budget = { id: 'all', model: null, limitNanoUsd: 10n ** 12n, warningThresholdPercent: 80, hardLimitPercent: 100 };
 
@@ -21,11 +21,15 @@ class Guarded {
 	judge: (texts: string[]) => HttpLike | Promise<HttpLike> = (texts) => ({ status: 200, body: verdict(texts) });
 	upstream: HandStream | undefined;
 
-	constructor(settings: Partial<GuardrailSettings> = {}, engines: readonly EngineSettings[] = [], response = 'fine') {
+	constructor(
+		settings: Partial<GuardrailSettings> = {},
+		moderationProviders: readonly ModerationProviderSettings[] = [],
+		response = 'fine',
+	) {
 		this.bench = new GatewayBench(
 			{ guardrails: { ...guardrails, ...settings } },
 			{
-				guardrailEngines: engines,
+				moderationProviders,
 				teams: {
 					teamOf: () => ({ id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] }),
 					team: () => undefined,
@@ -159,7 +163,7 @@ describe('records', () => {
 });
 
 it('an internal error of monitoring is reported, and harms no request', async () => {
-	const guarded = new Guarded({ isEnforced: false }, [engine]);
+	const guarded = new Guarded({ isEnforced: false }, [moderationProvider]);
 	const { ledger, log } = guarded.bench;
 	const assess = ledger.assess.bind(ledger);
 	let failures = 0;
@@ -189,7 +193,7 @@ describe('a stream that moderation providers evaluate', () => {
 	const sentence = 'All is well in the quiet valley below the hills, as it was yesterday. ';
 
 	it('is released in pieces, each after its evaluation, and completely in the end, byte for byte', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say(sentence);
 		expect(reader.text).toBe('');
@@ -211,7 +215,7 @@ describe('a stream that moderation providers evaluate', () => {
 	});
 
 	it('ends before the piece that matches, however it is split', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		for (let count = 0; count < 6; count++) await guarded.say(sentence);
 		await guarded.say('Something e');
@@ -227,7 +231,7 @@ describe('a stream that moderation providers evaluate', () => {
 	});
 
 	it('hides nothing where two pieces meet', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		guarded.judge = (texts) => ({ status: 200, body: verdict(texts.map((text) => text.replace('very bad', 'evil'))) });
 		await guarded.say(`${'word '.repeat(210)}and then very `);
@@ -241,7 +245,7 @@ describe('a stream that moderation providers evaluate', () => {
 	});
 
 	it('has its provider stopped when a piece matches in the middle', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say(`${sentence.repeat(6)}An evil deed. `);
 		await guarded.say('And then. ');
@@ -255,7 +259,7 @@ describe('a stream that moderation providers evaluate', () => {
 		['open', 'DONE'],
 		['closed', 'guardrail_blocked'],
 	] as const)('continues or ends as configured by on_failure: %s', async (onFailure, expected) => {
-		const guarded = new Guarded({}, [{ ...engine, onFailure }]);
+		const guarded = new Guarded({}, [{ ...moderationProvider, onFailure }]);
 		const requested = guarded.ask('hello', true);
 		guarded.judge = (texts) => (texts.includes('hello') ? { status: 200, body: verdict(texts) } : { status: 500, body: '{}' });
 		const reader = await guarded.read(await requested);
@@ -267,7 +271,7 @@ describe('a stream that moderation providers evaluate', () => {
 	});
 
 	it('passes comments on during an evaluation, without their text, and nothing else; after a disconnect the evaluation ends', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const response = await guarded.ask('hello', true);
 		guarded.judge = () => new Promise(() => undefined);
 		const reader = new Reader();
@@ -284,7 +288,7 @@ describe('a stream that moderation providers evaluate', () => {
 	});
 
 	it('pauses the provider while the client does not read', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const reader = new Reader();
 		const flow = ((await guarded.ask('hello', true)).body as ByteStream).start(reader);
 		reader.mayWrite = false;
@@ -300,7 +304,7 @@ describe('a stream that moderation providers evaluate', () => {
 
 	describe('is ended by an internal error of a moderation provider, and nothing else is', () => {
 		async function breakOff(when: 'half' | 'whole' | 'left') {
-			const guarded = new Guarded({}, [engine]);
+			const guarded = new Guarded({}, [moderationProvider]);
 			const { log } = guarded.bench;
 			const response = await guarded.ask('hello', true);
 			const reader = new Reader();
@@ -341,7 +345,7 @@ describe('a stream that moderation providers evaluate', () => {
 	});
 
 	it('sends moderation providers masks instead of masked text', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say('Write to ada@example.org today. ');
 		await guarded.finish();
@@ -351,7 +355,7 @@ describe('a stream that moderation providers evaluate', () => {
 	});
 
 	it('pauses the provider when more than a quarter of a megabyte is buffered', async () => {
-		const guarded = new Guarded({}, [engine]);
+		const guarded = new Guarded({}, [moderationProvider]);
 		const response = await guarded.ask('hello', true);
 		guarded.judge = () => new Promise(() => undefined);
 		await guarded.read(response);
@@ -373,7 +377,7 @@ describe('team rules for moderation providers', () => {
 	];
 
 	it.each(rules)('%j: status %d', async (team, status, reported) => {
-		const guarded = new Guarded({ teams: { 'team-1': team } }, [engineWith()], evil);
+		const guarded = new Guarded({ teams: { 'team-1': team } }, [moderationWith()], evil);
 		expect((await guarded.ask(evil)).status).toBe(status);
 		await settle();
 		expect(await guarded.reported()).toEqual(reported);
@@ -381,7 +385,7 @@ describe('team rules for moderation providers', () => {
 	});
 
 	it('a disabled moderation provider is used for the teams that enable it', async () => {
-		const off = engineWith({ action: 'none' });
+		const off = moderationWith({ action: 'none' });
 		const without = new Guarded({ teams: { 'team-2': { moderation: 'block' } } }, [off]);
 		expect((await without.ask(evil)).status).toBe(200);
 		expect(without.judged).toEqual([]);
@@ -391,7 +395,7 @@ describe('team rules for moderation providers', () => {
 
 	it('without enforcement a moderation provider is used unless the rule is none, and blocks nothing', async () => {
 		for (const rule of ['block', 'log', 'none'] as const) {
-			const guarded = new Guarded({ isEnforced: false, teams: { 'team-1': { moderation: rule } } }, [engineWith()], evil);
+			const guarded = new Guarded({ isEnforced: false, teams: { 'team-1': { moderation: rule } } }, [moderationWith()], evil);
 			expect((await guarded.ask(evil)).status).toBe(200);
 			for (let turn = 0; turn < 20; turn++) {
 				guarded.bench.clock.advance(5);
@@ -402,7 +406,7 @@ describe('team rules for moderation providers', () => {
 	});
 
 	it('no request waits for a monitoring moderation provider, and its failure blocks nothing', async () => {
-		const noting = new Guarded({ teams: { 'team-1': { moderation: 'log' } } }, [engineWith({ onFailure: 'closed' })]);
+		const noting = new Guarded({ teams: { 'team-1': { moderation: 'log' } } }, [moderationWith({ onFailure: 'closed' })]);
 		let response = (_: HttpLike): void => undefined;
 		noting.judge = () => new Promise((resolve) => (response = resolve));
 		const reader = await noting.read(await noting.ask('hello', true));
@@ -425,8 +429,8 @@ describe('team rules for moderation providers', () => {
 	});
 
 	it('one that blocks delays a stream alongside one that only monitors', async () => {
-		const engines = [engineWith(), engineWith({ name: 'second', action: 'log' })];
-		const guarded = new Guarded({}, engines);
+		const moderationProviders = [moderationWith(), moderationWith({ name: 'second', action: 'log' })];
+		const guarded = new Guarded({}, moderationProviders);
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say(`${evil} And more. `);
 		await guarded.finish();

@@ -70,14 +70,14 @@ async function ask(
 const assessments = ({ bench }: ModerationContext): readonly unknown[] =>
 	bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields);
 
-const trips = [
+const violations = [
 	['pii', 'card', ['My card is 4111 11', '11 1111 1111, ok?']],
 	['words', 'listed', ['Bring the dark', 'fish over.']],
 	['patterns', 'ticket', ['It is TCK-', '1234 now']],
 	['topics', 'gambling', ['Let us play rou', 'lette tonight. And more.']],
 ] as const;
 const clean = ['Nothing to see', ' here, carry on.'];
-const cells = trips.flatMap(([policy, category, pieces]) =>
+const cells = violations.flatMap(([policy, category, pieces]) =>
 	(['chat', 'messages'] as const).flatMap((format) =>
 		[true, false].map((isStreaming) => ({ policy, category, pieces, format, isStreaming })),
 	),

@@ -6,22 +6,22 @@ import { type Counter, noMetrics } from '../../core/metrics.ts';
 import { Rejection } from '../../core/rejection.ts';
 import type { Stage } from '../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
-import type { Screening } from '../../policy/guardrails/text-evaluation.ts';
+import type { TextEvaluation } from '../../policy/guardrails/text-evaluation.ts';
 import type { Assessment } from '../../stores/contracts/assessments.ts';
 import { isJsonObject, type JsonObject } from '../../wire/json/parse-body.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
 import { textEdits } from '../../wire/text-edits.ts';
 import type { TextView, ViewedText } from '../../wire/text-view.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
-import { createGuardrailEngines } from './moderation/create-moderation-providers.ts';
-import { EnginePanel, isEngineFailure, type Trip } from './moderation/moderation-dispatcher.ts';
+import { createModerationProviders } from './moderation/create-moderation-providers.ts';
+import { isModerationFailure, ModerationDispatcher, type Violation } from './moderation/moderation-dispatcher.ts';
 
 export interface GuardedRequest {
 	readonly requestId: string;
 	readonly team: string;
 }
 
-export type ScreeningOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'moderation_failed';
+export type EvaluationOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'moderation_failed';
 
 /** Maximum time of reading between two yields to the event loop; `sliceCharacters` are read between two clock checks. */
 const readingMs = 2;
@@ -34,9 +34,9 @@ const compilingMs = 5;
 const mostWaitingCharacters = 16 * 1024 * 1024;
 
 /** Evaluation of some texts. */
-export interface Looked {
-	readonly screening: Screening;
-	readonly trips: readonly Trip[];
+export interface Evaluation {
+	readonly evaluation: TextEvaluation;
+	readonly violations: readonly Violation[];
 }
 
 /** Maximum number of reported content types, because clients choose them. */
@@ -53,11 +53,11 @@ interface Observation {
 	readonly characters: number;
 }
 
-export class Guarding {
+export class GuardrailRunner {
 	readonly isEnforced: boolean;
 	readonly #settings: GuardrailSettings;
-	/** Moderation providers. `screen` and `look` send them complete texts, stream guards send pieces. */
-	readonly engines: EnginePanel;
+	/** Moderation providers. `enforce` and `evaluate` send them complete texts, stream guards send pieces. */
+	readonly moderationProviders: ModerationDispatcher;
 	readonly #clock: Clock;
 	readonly #log: Log;
 	readonly #outcomes: Counter;
@@ -70,9 +70,12 @@ export class Guarding {
 	readonly #compiling: Promise<Guardrails>;
 
 	constructor(settings: GuardrailSettings, ports: GatewayPorts) {
-		const { clock, log, metrics = noMetrics, upstream, ledger, guardrailEngines = [] } = ports;
+		const { clock, log, metrics = noMetrics, upstream, ledger, moderationProviders = [] } = ports;
 		this.#ledger = ledger;
-		this.engines = new EnginePanel(createGuardrailEngines(guardrailEngines, { upstream, clock, log, metrics }), settings);
+		this.moderationProviders = new ModerationDispatcher(
+			createModerationProviders(moderationProviders, { upstream, clock, log, metrics }),
+			settings,
+		);
 		this.isEnforced = settings.isEnforced;
 		this.#settings = settings;
 		this.#clock = clock;
@@ -100,40 +103,45 @@ export class Guarding {
 	 * Evaluates the texts of a request before it continues.
 	 * @throws `Rejection` `guardrail_blocked`.
 	 */
-	async screen(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): Promise<Screening> {
-		const { screening, trips } = await this.look(inferenceRequest, stage, view);
-		this.report(inferenceRequest, stage, trips, view);
-		this.requirePassing(stage, trips, view);
-		this.noteByEngines(inferenceRequest, stage, shownOf(view, screening));
-		return screening;
+	async enforce(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): Promise<TextEvaluation> {
+		const { evaluation, violations } = await this.evaluate(inferenceRequest, stage, view);
+		this.report(inferenceRequest, stage, violations, view);
+		this.requirePassing(stage, violations, view);
+		this.recordModeration(inferenceRequest, stage, textsOf(view, evaluation));
+		return evaluation;
 	}
 
 	/** Evaluates texts, also by the moderation providers that may block them; reports nothing. */
-	async look(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): Promise<Looked> {
-		const screening = (await this.guardrails).screen(view.texts, stage, inferenceRequest.team);
-		await this.#read(screening);
+	async evaluate(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): Promise<Evaluation> {
+		const evaluation = (await this.guardrails).evaluate(view.texts, stage, inferenceRequest.team);
+		await this.#read(evaluation);
 		// Blocked texts are not sent to moderation providers.
-		const judged = screening.isBlocked
+		const judged = evaluation.isBlocked
 			? []
-			: await this.engines.evaluate(this.engines.stopping(inferenceRequest.team), shownOf(view, screening), stage, inferenceRequest);
-		return { screening, trips: [...screening.findings, ...judged] };
+			: await this.moderationProviders.evaluate(
+					this.moderationProviders.stopping(inferenceRequest.team),
+					textsOf(view, evaluation),
+					stage,
+					inferenceRequest,
+				);
+		return { evaluation, violations: [...evaluation.findings, ...judged] };
 	}
 
 	/** Sends texts that are already released to monitoring moderation providers, and reports their findings. */
-	noteByEngines(inferenceRequest: GuardedRequest, stage: Stage, shown: readonly string[]): void {
-		const engines = this.engines.noting(inferenceRequest.team);
-		if (engines.length === 0) return;
-		this.engines
-			.evaluate(engines, shown, stage, inferenceRequest)
-			.then((trips) => {
-				if (trips.length > 0) this.#keep(inferenceRequest, stage, this.#tell(inferenceRequest, stage, trips));
+	recordModeration(inferenceRequest: GuardedRequest, stage: Stage, texts: readonly string[]): void {
+		const moderationProviders = this.moderationProviders.noting(inferenceRequest.team);
+		if (moderationProviders.length === 0) return;
+		this.moderationProviders
+			.evaluate(moderationProviders, texts, stage, inferenceRequest)
+			.then((violations) => {
+				if (violations.length > 0) this.#keep(inferenceRequest, stage, this.#tell(inferenceRequest, stage, violations));
 			})
 			.catch((cause: unknown) => this.failed(inferenceRequest, stage, cause));
 	}
 
 	/** @throws `Rejection` `guardrail_blocked`. */
-	requirePassing(stage: Stage, trips: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
-		const blocking = trips.find(({ action }) => action === 'BLOCK');
+	requirePassing(stage: Stage, violations: readonly Violation[], { unreadable }: Pick<TextView, 'unreadable'>): void {
+		const blocking = violations.find(({ action }) => action === 'BLOCK');
 		if (blocking !== undefined) throw blocked(stage, blocking);
 		if (this.isEnforced && unreadable.length > 0) this.requireReadable(stage, unreadable[0]?.type ?? '');
 	}
@@ -167,7 +175,12 @@ export class Guarding {
 	}
 
 	/** Reports findings, never the text. */
-	report(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
+	report(
+		inferenceRequest: GuardedRequest,
+		stage: Stage,
+		findings: readonly Violation[],
+		{ unreadable }: Pick<TextView, 'unreadable'>,
+	): void {
 		this.#outcomes.add(1, { stage, outcome: outcomeOf(findings) });
 		if (unreadable.length > 0) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
@@ -184,10 +197,10 @@ export class Guarding {
 		this.#keep(inferenceRequest, stage, found.length === 0 ? [foundNothing] : found);
 	}
 
-	#tell(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Trip[]): Found[] {
-		if (findings.some(isEngineFailure)) this.#outcomes.add(1, { stage, outcome: 'moderation_failed' });
+	#tell(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Violation[]): Found[] {
+		if (findings.some(isModerationFailure)) this.#outcomes.add(1, { stage, outcome: 'moderation_failed' });
 		const found: Found[] = [];
-		const counts = new Map<string, { finding: Trip; count: number }>();
+		const counts = new Map<string, { finding: Violation; count: number }>();
 		for (const finding of findings) {
 			const key = `${finding.policy} ${finding.category} ${finding.action}`;
 			counts.set(key, { finding, count: (counts.get(key)?.count ?? 0) + 1 });
@@ -199,7 +212,7 @@ export class Guarding {
 				policy,
 				category,
 				action,
-				outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'matched',
+				outcome: isModerationFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'matched',
 				count,
 			});
 			this.#log.info('guardrail assessment', {
@@ -253,19 +266,24 @@ export class Guarding {
 		this.#isWorking = false;
 	}
 
-	async #readLater({ inferenceRequest, stage, view }: Observation): Promise<Screening> {
-		const screening = (await this.guardrails).screen(view.texts, stage, inferenceRequest.team);
+	async #readLater({ inferenceRequest, stage, view }: Observation): Promise<TextEvaluation> {
+		const evaluation = (await this.guardrails).evaluate(view.texts, stage, inferenceRequest.team);
 		await ownTurn();
-		await this.#read(screening);
-		return screening;
+		await this.#read(evaluation);
+		return evaluation;
 	}
 
 	/** Never rejects, because monitoring must not harm the request. */
-	async #conclude({ inferenceRequest, stage, view, characters }: Observation, read: Promise<Screening>): Promise<void> {
+	async #conclude({ inferenceRequest, stage, view, characters }: Observation, read: Promise<TextEvaluation>): Promise<void> {
 		try {
 			const { findings } = await read;
 			const texts = view.texts.map(({ text }) => text);
-			const judged = await this.engines.evaluate(this.engines.noting(inferenceRequest.team), texts, stage, inferenceRequest);
+			const judged = await this.moderationProviders.evaluate(
+				this.moderationProviders.noting(inferenceRequest.team),
+				texts,
+				stage,
+				inferenceRequest,
+			);
 			this.report(inferenceRequest, stage, [...findings, ...judged], view);
 		} catch (cause) {
 			this.failed(inferenceRequest, stage, cause);
@@ -280,8 +298,8 @@ export class Guarding {
 		this.#log.error('guardrails not evaluated', { requestId, team, stage, cause });
 	}
 
-	async #read(screening: Screening): Promise<void> {
-		for (let sinceMs = this.#clock.monotonicMs() - readingMs + beginningMs; !screening.run(sliceCharacters); ) {
+	async #read(evaluation: TextEvaluation): Promise<void> {
+		for (let sinceMs = this.#clock.monotonicMs() - readingMs + beginningMs; !evaluation.run(sliceCharacters); ) {
 			if (this.#clock.monotonicMs() - sinceMs < readingMs) continue;
 			await ownTurn();
 			sinceMs = this.#clock.monotonicMs();
@@ -297,11 +315,11 @@ export function blocked(stage: Stage, { policy, category }: { readonly policy: s
 }
 
 /** Returns the texts to send to others, with masks applied. */
-function shownOf({ texts }: TextView, screening: Screening): string[] {
-	return texts.map(({ text }, index) => screening.maskedText(index) ?? text);
+function textsOf({ texts }: TextView, evaluation: TextEvaluation): string[] {
+	return texts.map(({ text }, index) => evaluation.maskedText(index) ?? text);
 }
 
-function outcomeOf(findings: readonly Trip[]): ScreeningOutcome {
+function outcomeOf(findings: readonly Violation[]): EvaluationOutcome {
 	if (findings.length === 0) return 'clean';
 	return findings.some(({ action }) => action === 'MASK') && findings.every(({ action }) => action !== 'BLOCK') ? 'masked' : 'matched';
 }
@@ -315,9 +333,9 @@ type Change = readonly [ViewedText, string];
 const goneLabel = '[MASKED]';
 
 /** Lists the texts to replace, with their replacement. */
-export function maskedTexts({ texts }: TextView, screening: Screening): readonly Change[] {
+export function maskedTexts({ texts }: TextView, evaluation: TextEvaluation): readonly Change[] {
 	return texts.flatMap((text, index) => {
-		const masked = screening.maskedText(index);
+		const masked = evaluation.maskedText(index);
 		return masked === undefined ? [] : [[text, masked === '' && !text.isJson ? goneLabel : masked] as const];
 	});
 }
@@ -333,6 +351,6 @@ function copiesIn(choices: unknown): readonly Change[] {
 	return choices.flatMap((choice: unknown, index) => {
 		if (!isJsonObject(choice) || !isJsonObject(choice.logprobs)) return [];
 		const path = ['choices', index, 'logprobs'];
-		return [[{ text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', path, thread: '' }, 'null'] as const];
+		return [[{ text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', path, segmentGroup: '' }, 'null'] as const];
 	});
 }

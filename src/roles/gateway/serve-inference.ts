@@ -4,8 +4,8 @@ import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
 import type { GatewayParts } from './gateway-deps.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
-import { screenInput } from './stages/evaluate-input.ts';
-import { screenOutput } from './stages/evaluate-output.ts';
+import { evaluateInput } from './stages/evaluate-input.ts';
+import { evaluateOutput } from './stages/evaluate-output.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 import { readInferenceRequest } from './stages/read-inference-request.ts';
 import { respond } from './stages/respond.ts';
@@ -22,7 +22,7 @@ export async function serveInference(
 	scope: RequestScope,
 	parts: GatewayParts,
 ): Promise<HttpResponse> {
-	const { settings, work, guarding } = parts;
+	const { settings, work, guardrailRunner } = parts;
 	// Avoids promises for values that are available, here and below, because each await costs more than most stages.
 	const identified = identifyCaller(request, parts);
 	const caller = identified instanceof Promise ? await identified : identified;
@@ -33,7 +33,7 @@ export async function serveInference(
 	const requested = reading instanceof Promise ? await reading : reading;
 	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined);
 	work.inFlightRequests.add(scope, request);
-	const inferenceRequest = guarding === undefined ? requested : await screenInput(requested, team.id, guarding);
+	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
 	const targets = chooseTargets(inferenceRequest, team.id, parts);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
@@ -49,7 +49,7 @@ export async function serveInference(
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
 	const answered = respond(taken.prepared, outcome, taken.permit, scope, parts);
-	return guarding === undefined ? answered : screenOutput(inferenceRequest, team.id, answered, scope.recorder, guarding);
+	return guardrailRunner === undefined ? answered : evaluateOutput(inferenceRequest, team.id, answered, scope.recorder, guardrailRunner);
 }
 
 function noteFallback(

@@ -12,7 +12,7 @@ import {
 	neverSent,
 	rowsOf,
 	sentThenLost,
-	shown,
+	texts,
 	untilWaiting,
 } from '../../../test/support/failover-rig.ts';
 import {
@@ -40,7 +40,7 @@ describe('retries', () => {
 		bench.clock.advance(75);
 		expect((await response).status).toBe(200);
 		expect(bench.sent[1]?.timeouts.totalMs).toBe(testSettings.timeouts.totalMs - 75);
-		expect((await rowsOf(bench)).map(shown)).toEqual([`req provider_b gpt-5 complete ${costAtGpt5}`]);
+		expect((await rowsOf(bench)).map(texts)).toEqual([`req provider_b gpt-5 complete ${costAtGpt5}`]);
 		expect(bench.traffic.of('provider_b').retries).toBe(1);
 	});
 
@@ -90,7 +90,7 @@ describe('retries', () => {
 		leave?.();
 		expect((await response).status).toBe(499);
 		expect([bench.sent.length, bench.clock.pending, bench.gateway.inFlightRequests()]).toEqual([1, 0, 0]);
-		expect((await rowsOf(bench)).map(shown)).toEqual(['req-left provider_b gpt-5 not_sent 0']);
+		expect((await rowsOf(bench)).map(texts)).toEqual(['req-left provider_b gpt-5 not_sent 0']);
 	});
 
 	it('stop at a fifth of the requests', async () => {

@@ -54,7 +54,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 	const listeners = new Set<() => void>();
 	let keys: readonly SigningKey[] = [];
 	let readsBegun = 0;
-	let readShown = 0;
+	let readPublished = 0;
 	let isMaintaining = false;
 	let isStopped = false;
 	let timer: Timer | undefined;
@@ -64,8 +64,8 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 		const read = ++readsBegun;
 		const found = await records.signingKeys.list();
 		// A read that began later may have ended earlier.
-		if (read < readShown) return;
-		readShown = read;
+		if (read < readPublished) return;
+		readPublished = read;
 		if (isSameKeys(found, keys)) return;
 		keys = found.map((record) => keys.find((key) => isSameKey(key, record)) ?? loadKey(record));
 		for (const listener of [...listeners]) listener();

@@ -186,7 +186,7 @@ const maxEndedATurn = 2000;
 /** Releases expired reservations. They are grouped by whole seconds, so that a check does not cost more with more reservations. */
 class ReservationSchedule {
 	private readonly bySecond = new Map<number, OpenList<Reservation>>();
-	private lookedAtSecond = -Infinity;
+	private checkedSecond = -Infinity;
 
 	add(reservation: Reservation, endsMs: number): void {
 		reservation.endsAtSecond = Math.ceil(endsMs / 1000);
@@ -204,7 +204,7 @@ class ReservationSchedule {
 
 	endDue(nowMs: number): void {
 		const second = Math.floor(nowMs / 1000);
-		if (second === this.lookedAtSecond) return;
+		if (second === this.checkedSecond) return;
 		let ended = 0;
 		for (const [dueSecond, reservations] of this.bySecond) {
 			if (dueSecond > second) continue;
@@ -214,7 +214,7 @@ class ReservationSchedule {
 			}
 			this.bySecond.delete(dueSecond);
 		}
-		this.lookedAtSecond = second;
+		this.checkedSecond = second;
 	}
 
 	clear(): void {

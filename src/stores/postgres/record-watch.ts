@@ -9,7 +9,7 @@ import type { PostgresConnection } from './postgres-connection.ts';
 import { changesChannel, readVersion } from './records-database.ts';
 import type { RecordTables } from './records-schema.ts';
 
-const lookEveryMs = 500;
+const pollMs = 500;
 const mostReconnectMs = 8_000;
 
 export interface RecordWatchDeps {
@@ -24,10 +24,10 @@ export class RecordWatch {
 	private readonly listeners = new Set<() => void>();
 	private seenVersion: number;
 	private client: Client | undefined;
-	private reconnectMs = lookEveryMs;
+	private reconnectMs = pollMs;
 	private reconnectAtMs = 0;
 	private timer: Timer | undefined;
-	private isLooking = false;
+	private isPolling = false;
 	private isBlind = false;
 	private owesNews = false;
 	private isClosed = false;
@@ -43,8 +43,8 @@ export class RecordWatch {
 	onChange(listener: () => void): () => void {
 		const registered = (): void => listener();
 		this.listeners.add(registered);
-		if (!this.isLooking) {
-			this.isLooking = true;
+		if (!this.isPolling) {
+			this.isPolling = true;
 			void this.look();
 		}
 		return () => void this.listeners.delete(registered);
@@ -88,7 +88,7 @@ export class RecordWatch {
 			this.isBlind = true;
 			this.owesNews = true;
 		}
-		if (!this.isClosed) this.timer = this.clock.after(lookEveryMs, () => void this.look());
+		if (!this.isClosed) this.timer = this.clock.after(pollMs, () => void this.look());
 	}
 
 	private async listen(): Promise<void> {
@@ -99,7 +99,7 @@ export class RecordWatch {
 		try {
 			await client.connect();
 			await client.query(`LISTEN ${changesChannel}`);
-			this.reconnectMs = lookEveryMs;
+			this.reconnectMs = pollMs;
 		} catch (cause) {
 			void client.end();
 			this.reconnectAtMs = this.clock.monotonicMs() + this.reconnectMs;

@@ -68,7 +68,7 @@ export interface ReasoningSetting {
 	/** Budget in tokens. */
 	readonly budget: number | undefined;
 	/** True if the client asks to see the reasoning. */
-	readonly isShown: boolean;
+	readonly isVisible: boolean;
 }
 
 export type OutputFormat =

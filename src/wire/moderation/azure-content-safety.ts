@@ -1,11 +1,11 @@
-import { type EngineCategory, type EngineFinding, type EngineProtocol, groupTexts, isObject, textOf } from './moderation.ts';
+import { groupTexts, isObject, type ModerationCategory, type ModerationFinding, type ModerationProtocol, textOf } from './moderation.ts';
 
 export interface AzureContentSafetySettings {
 	readonly kind: 'azure-content-safety';
 	readonly apiKey: string | null;
 }
 
-const categories: Readonly<Record<string, EngineCategory>> = {
+const categories: Readonly<Record<string, ModerationCategory>> = {
 	Hate: 'hate',
 	SelfHarm: 'violence',
 	Sexual: 'sexual',
@@ -19,7 +19,7 @@ const mostCharacters = 10_000;
 const apiVersion = '2024-09-01';
 
 /** `text:analyze` of Azure AI Content Safety. */
-export function azureContentSafety({ apiKey }: AzureContentSafetySettings): EngineProtocol {
+export function azureContentSafety({ apiKey }: AzureContentSafetySettings): ModerationProtocol {
 	return {
 		headers: apiKey === null ? {} : { 'ocp-apim-subscription-key': apiKey },
 		requestsFor: (texts) =>
@@ -29,7 +29,7 @@ export function azureContentSafety({ apiKey }: AzureContentSafetySettings): Engi
 			})),
 		read(body) {
 			if (!isObject(body) || !Array.isArray(body['categoriesAnalysis'])) return undefined;
-			const findings: EngineFinding[] = [];
+			const findings: ModerationFinding[] = [];
 			for (const entry of body['categoriesAnalysis']) {
 				const severity = isObject(entry) ? entry['severity'] : undefined;
 				const score = typeof severity === 'number' ? scores[severity] : undefined;

@@ -1,10 +1,10 @@
 import {
 	countOf,
-	type EngineCategory,
-	type EngineFinding,
-	type EngineProtocol,
 	groupTexts,
 	isObject,
+	type ModerationCategory,
+	type ModerationFinding,
+	type ModerationProtocol,
 	objectsOf,
 	textOf,
 } from './moderation.ts';
@@ -17,7 +17,7 @@ export interface BedrockGuardrailSettings {
 	readonly apiKey: string | null;
 }
 
-const categories: Readonly<Record<string, EngineCategory>> = {
+const categories: Readonly<Record<string, ModerationCategory>> = {
 	HATE: 'hate',
 	INSULTS: 'hate',
 	SEXUAL: 'sexual',
@@ -34,7 +34,7 @@ const mostCharacters = 25_000;
 const mostTexts = 25;
 
 /** `ApplyGuardrail` of Amazon Bedrock. */
-export function bedrockGuardrail({ guardrailId, guardrailVersion, apiKey }: BedrockGuardrailSettings): EngineProtocol {
+export function bedrockGuardrail({ guardrailId, guardrailVersion, apiKey }: BedrockGuardrailSettings): ModerationProtocol {
 	const target = `/guardrail/${encodeURIComponent(guardrailId)}/version/${encodeURIComponent(guardrailVersion)}/apply`;
 	return {
 		headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
@@ -56,12 +56,12 @@ export function bedrockGuardrail({ guardrailId, guardrailVersion, apiKey }: Bedr
 }
 
 /** `match` contains the matched text and is never read. */
-function readAssessment(assessment: Readonly<Record<string, unknown>>): EngineFinding[] {
+function readAssessment(assessment: Readonly<Record<string, unknown>>): ModerationFinding[] {
 	const list = (policy: string, member: string): readonly Readonly<Record<string, unknown>>[] => {
 		const part = assessment[policy];
 		return isObject(part) ? objectsOf(part[member]) : [];
 	};
-	const all = (category: EngineCategory, label: string, items: readonly Readonly<Record<string, unknown>>[]): EngineFinding[] =>
+	const all = (category: ModerationCategory, label: string, items: readonly Readonly<Record<string, unknown>>[]): ModerationFinding[] =>
 		items.map((item) => ({ category, label: textOf(item[label]) || category, score: scoreOf(item) }));
 	return [
 		...list('contentPolicy', 'filters').map((filter) => {

@@ -1,8 +1,8 @@
 /** Parses the output of judge models, in the forms that they were trained for. */
-import { type EngineCategory, type EngineFinding, engineCategories, isObject, textOf } from './moderation.ts';
+import { isObject, type ModerationCategory, type ModerationFinding, moderationCategories, textOf } from './moderation.ts';
 
 /** Llama Guard's hazards, MLCommons taxonomy. */
-const hazards: Readonly<Record<string, EngineCategory>> = {
+const hazards: Readonly<Record<string, ModerationCategory>> = {
 	S1: 'violence',
 	S2: 'misconduct',
 	S3: 'sexual',
@@ -20,7 +20,7 @@ const hazards: Readonly<Record<string, EngineCategory>> = {
 };
 
 /** `safe`, or `unsafe` and a line of hazards such as `S1,S10`. */
-export function readLlamaGuard(said: string, otherwise: EngineCategory): EngineFinding[] | undefined {
+export function readLlamaGuard(said: string, otherwise: ModerationCategory): ModerationFinding[] | undefined {
 	if (/^\s*safe\s*$/i.test(said)) return [];
 	const verdict = /^\s*unsafe\b([\s\S]*)$/i.exec(said);
 	if (verdict === null) return undefined;
@@ -30,21 +30,21 @@ export function readLlamaGuard(said: string, otherwise: EngineCategory): EngineF
 }
 
 /** `Yes` or `No` for a violation of the one principle, with an optional explanation. */
-export function readShieldGemma(said: string, otherwise: EngineCategory): EngineFinding[] | undefined {
+export function readShieldGemma(said: string, otherwise: ModerationCategory): ModerationFinding[] | undefined {
 	const verdict = /^\W{0,8}(yes|no)\b/i.exec(said)?.[1]?.toLowerCase();
 	if (verdict === undefined) return undefined;
 	return verdict === 'no' ? [] : [{ category: otherwise, label: 'Yes', score: 1 }];
 }
 
 /** `0`, `1`, or an object with `violation` and optional `category` and `confidence`. */
-export function readSafeguard(said: string, otherwise: EngineCategory): EngineFinding[] | undefined {
+export function readSafeguard(said: string, otherwise: ModerationCategory): ModerationFinding[] | undefined {
 	const bare = /^\s*([01])\s*$/.exec(said)?.[1];
 	const verdict = bare === undefined ? parseObject(said) : { violation: Number(bare) };
 	const violation = verdict?.['violation'];
 	if (verdict === undefined || ![0, 1, true, false].includes(violation as number | boolean)) return undefined;
 	if (violation === 0 || violation === false) return [];
 	const label = (textOf(verdict['category']) || textOf(verdict['policy_category'])).slice(0, 64);
-	const category = engineCategories.find((name) => name === label.toLowerCase()) ?? otherwise;
+	const category = moderationCategories.find((name) => name === label.toLowerCase()) ?? otherwise;
 	// A label is written by the model and could quote the text: only names pass.
 	return [{ category, label: /^[\w.-]+$/.test(label) ? label : 'violation', score: confidenceOf(verdict['confidence']) }];
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chatJudge, type JudgeForm } from './chat-judge.ts';
 import { groupTexts, type ModerationResponse } from './moderation.ts';
-import { engineProtocol, type ProtocolSettings } from './moderation-protocols.ts';
+import { moderationProtocol, type ProtocolSettings } from './moderation-protocols.ts';
 
 const settings = {
 	moderation: { kind: 'openai-moderation', apiKey: 'sk-1', model: null },
@@ -17,13 +17,13 @@ function judge(form: JudgeForm): ProtocolSettings & { kind: 'chat-judge' } {
 	return { kind: 'chat-judge', apiKey: null, model: 'm', form, policy: 'No talk of competitors.', category: 'other' };
 }
 
-const read = (name: keyof typeof settings, body: unknown): ModerationResponse | undefined => engineProtocol(settings[name]).read(body);
+const read = (name: keyof typeof settings, body: unknown): ModerationResponse | undefined => moderationProtocol(settings[name]).read(body);
 const said = (content: string) => ({
 	choices: [{ message: { role: 'assistant', content } }],
 	usage: { prompt_tokens: 90, completion_tokens: 4 },
 });
 const requested = (name: keyof typeof settings, texts: readonly string[], stage: 'input' | 'output' = 'input') =>
-	engineProtocol(settings[name])
+	moderationProtocol(settings[name])
 		.requestsFor(texts, stage)
 		.map(({ target, body }) => ({ target, body: JSON.parse(body) as Record<string, unknown> }));
 
@@ -32,7 +32,7 @@ describe('OpenAI moderation', () => {
 		expect(requested('moderation', ['a', 'b'])).toEqual([
 			{ target: '/moderations', body: { model: 'omni-moderation-latest', input: ['a', 'b'] } },
 		]);
-		expect(engineProtocol(settings.moderation).headers).toEqual({ authorization: 'Bearer sk-1' });
+		expect(moderationProtocol(settings.moderation).headers).toEqual({ authorization: 'Bearer sk-1' });
 	});
 
 	it('reads scores by category', () => {
@@ -117,7 +117,7 @@ describe('Azure AI Content Safety', () => {
 		expect(requested('azure', ['a', 'b'])).toEqual([
 			{ target: '/contentsafety/text:analyze?api-version=2024-09-01', body: { text: 'a\nb', outputType: 'FourSeverityLevels' } },
 		]);
-		expect(engineProtocol(settings.azure).headers).toEqual({ 'ocp-apim-subscription-key': 'az-1' });
+		expect(moderationProtocol(settings.azure).headers).toEqual({ 'ocp-apim-subscription-key': 'az-1' });
 	});
 
 	it('reads severities', () => {

@@ -2,19 +2,19 @@
 import { type AzureContentSafetySettings, azureContentSafety } from './azure-content-safety.ts';
 import { type BedrockGuardrailSettings, bedrockGuardrail } from './bedrock-guardrail.ts';
 import { type ChatJudgeSettings, chatJudge } from './chat-judge.ts';
-import type { EngineProtocol } from './moderation.ts';
+import type { ModerationProtocol } from './moderation.ts';
 import { type OpenaiModerationSettings, openaiModeration } from './openai-moderation.ts';
 
 export type ProtocolSettings = OpenaiModerationSettings | BedrockGuardrailSettings | AzureContentSafetySettings | ChatJudgeSettings;
 
-export const engineKinds = [
+export const moderationKinds = [
 	'openai-moderation',
 	'bedrock-guardrail',
 	'azure-content-safety',
 	'chat-judge',
 ] as const satisfies readonly ProtocolSettings['kind'][];
 
-export function engineProtocol(settings: ProtocolSettings): EngineProtocol {
+export function moderationProtocol(settings: ProtocolSettings): ModerationProtocol {
 	switch (settings.kind) {
 		case 'openai-moderation':
 			return openaiModeration(settings);

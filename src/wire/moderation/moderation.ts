@@ -4,14 +4,24 @@
  * Categories to which a provider's own names are mapped. The first five are those of the content policy; `other` is a name without a
  * mapping.
  */
-export const engineCategories = ['hate', 'violence', 'sexual', 'misconduct', 'prompt_attack', 'pii', 'topic', 'words', 'other'] as const;
+export const moderationCategories = [
+	'hate',
+	'violence',
+	'sexual',
+	'misconduct',
+	'prompt_attack',
+	'pii',
+	'topic',
+	'words',
+	'other',
+] as const;
 
-export type EngineCategory = (typeof engineCategories)[number];
+export type ModerationCategory = (typeof moderationCategories)[number];
 
-export type EngineStage = 'input' | 'output';
+export type ModerationStage = 'input' | 'output';
 
-export interface EngineFinding {
-	readonly category: EngineCategory;
+export interface ModerationFinding {
+	readonly category: ModerationCategory;
 	/** The provider's own name of the finding. Never contains any of the text. */
 	readonly label: string;
 	/** From 0 to 1; 1 if the provider reports no score. */
@@ -19,7 +29,7 @@ export interface EngineFinding {
 }
 
 /** Billing units of one evaluation. */
-export interface EngineUsage {
+export interface ModerationUsage {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
 	/** Text units or records, for providers that charge by them. */
@@ -27,20 +37,20 @@ export interface EngineUsage {
 }
 
 export interface ModerationResponse {
-	readonly findings: readonly EngineFinding[];
-	readonly usage: EngineUsage;
+	readonly findings: readonly ModerationFinding[];
+	readonly usage: ModerationUsage;
 }
 
-export interface EngineRequest {
+export interface ModerationRequest {
 	/** Path and query below the provider's base URL. */
 	readonly target: string;
 	readonly body: string;
 }
 
 /** Protocol of one external moderation provider. */
-export interface EngineProtocol {
+export interface ModerationProtocol {
 	/** Returns requests that together cover the texts, each within the provider's limits. */
-	requestsFor(texts: readonly string[], stage: EngineStage): readonly EngineRequest[];
+	requestsFor(texts: readonly string[], stage: ModerationStage): readonly ModerationRequest[];
 	/** Header fields of every request, besides its type and length; empty if requests are signed. */
 	readonly headers: Readonly<Record<string, string>>;
 	/** @param body a parsed response of status 200. @returns undefined if it does not match the provider's format. */

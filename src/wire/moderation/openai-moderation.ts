@@ -1,4 +1,12 @@
-import { countOf, type EngineCategory, type EngineFinding, type EngineProtocol, groupTexts, isObject, objectsOf } from './moderation.ts';
+import {
+	countOf,
+	groupTexts,
+	isObject,
+	type ModerationCategory,
+	type ModerationFinding,
+	type ModerationProtocol,
+	objectsOf,
+} from './moderation.ts';
 
 export interface OpenaiModerationSettings {
 	readonly kind: 'openai-moderation';
@@ -7,7 +15,7 @@ export interface OpenaiModerationSettings {
 }
 
 /** By prefix of OpenAI's name. A threat counts as violence, whatever its target. */
-const categories: readonly (readonly [beginning: string, category: EngineCategory])[] = [
+const categories: readonly (readonly [beginning: string, category: ModerationCategory])[] = [
 	['hate/threatening', 'violence'],
 	['harassment/threatening', 'violence'],
 	['hate', 'hate'],
@@ -22,7 +30,7 @@ const mostCharacters = 100_000;
 const mostTexts = 32;
 
 /** `POST /moderations`; the URL ends with `/v1` if the vendor's does. */
-export function openaiModeration({ apiKey, model }: OpenaiModerationSettings): EngineProtocol {
+export function openaiModeration({ apiKey, model }: OpenaiModerationSettings): ModerationProtocol {
 	return {
 		headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
 		requestsFor: (texts) =>
@@ -34,7 +42,7 @@ export function openaiModeration({ apiKey, model }: OpenaiModerationSettings): E
 			if (!isObject(body)) return undefined;
 			const results = objectsOf(body['results']);
 			if (results.length === 0) return undefined;
-			const findings: EngineFinding[] = [];
+			const findings: ModerationFinding[] = [];
 			for (const { category_scores: scores } of results) {
 				if (!isObject(scores)) return undefined;
 				for (const [label, score] of Object.entries(scores)) {
@@ -47,6 +55,6 @@ export function openaiModeration({ apiKey, model }: OpenaiModerationSettings): E
 	};
 }
 
-function categoryOf(label: string): EngineCategory {
+function categoryOf(label: string): ModerationCategory {
 	return categories.find(([beginning]) => label.startsWith(beginning))?.[1] ?? 'other';
 }

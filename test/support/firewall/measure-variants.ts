@@ -42,7 +42,7 @@ export function measureVariants(rules: RuleSet): VariantMeasurement[] {
 		templateSets.map((set) => {
 			const variants = makeVariants(family, set, variantsEach, variantsSeed);
 			const missed = variants.filter(({ head, body }) => {
-				const matches = body === undefined ? rules.judgeHead(head) : rules.judgeBody(body, false);
+				const matches = body === undefined ? rules.checkHead(head) : rules.checkBody(body, false);
 				// Ignores size limits: a request caught only for its length says nothing about the rules.
 				return matches.every(({ rule }) => rule.startsWith('SizeRestrictions'));
 			});
@@ -62,7 +62,7 @@ export function measureHarmless(rules: RuleSet): HarmlessMeasurement[] {
 	return templateSets.map((set) => {
 		const requests = makeHarmlessRequests(set, harmlessEach, variantsSeed);
 		const blocked = requests.flatMap((request) => {
-			const matches = rules.judgeHead(request.head).filter(({ action }) => action === 'block');
+			const matches = rules.checkHead(request.head).filter(({ action }) => action === 'block');
 			return matches.length === 0 ? [] : [{ request, rules: matches.map(({ rule }) => rule) }];
 		});
 		return { set, kinds: harmlessKinds(set).length, sent: requests.length, blocked };
@@ -85,7 +85,7 @@ export function measureBodiesAsArguments(rules: RuleSet): BodyMeasurement {
 		if (expect === 'pass' && atLevel1 !== 'pass') continue;
 		const query = contentType.includes('urlencoded') ? data.replace(/[^!-~]/g, encodeURIComponent) : `v=${encodeURIComponent(data)}`;
 		const isBlocked = rules
-			.judgeHead({ ...plainGet, query })
+			.checkHead({ ...plainGet, query })
 			.some(({ rule, action }) => action === 'block' && !rule.startsWith('SizeRestrictions'));
 		if (expect === 'block') {
 			attacks++;

@@ -41,7 +41,7 @@ export interface SecondReaderRecall {
 const sets: readonly TemplateSet[] = ['developed', 'heldOut'];
 
 export function measureSecondReader(rules: RuleSet): SecondReaderMeasurement[] {
-	const isBlocked = ({ head }: SecondReaderCase): boolean => rules.judgeHead(head).some(({ action }) => action === 'block');
+	const isBlocked = ({ head }: SecondReaderCase): boolean => rules.checkHead(head).some(({ action }) => action === 'block');
 	const files = { requests: readHarmlessRequests(), arguments: readHarmlessArguments() };
 	return Object.entries(files).flatMap(([name, cases]) =>
 		sets.map((set) => {
@@ -63,7 +63,7 @@ export function measureSecondReader(rules: RuleSet): SecondReaderMeasurement[] {
 export function measureSecondReaderAttacks(rules: RuleSet): SecondReaderRecall[] {
 	const attacks = readAttacks();
 	const isCaught = ({ head }: SecondReaderAttack): boolean =>
-		rules.judgeHead(head).some(({ rule, action }) => action === 'block' && !rule.startsWith('SizeRestrictions'));
+		rules.checkHead(head).some(({ rule, action }) => action === 'block' && !rule.startsWith('SizeRestrictions'));
 	return [...new Set(attacks.map(({ family }) => family))].flatMap((family) =>
 		sets.map((set) => {
 			const own = attacks.filter((attack) => attack.family === family && attack.set === set);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeHead, type RequestHead } from './http-sanity.ts';
+import { checkHead, type RequestHead } from './http-sanity.ts';
 
 function head(overrides: Partial<RequestHead> = {}, ...fields: string[]): RequestHead {
 	return { method: 'POST', target: '/v1/messages', httpVersion: '1.1', rawHeaders: ['Host', 'gateway.test:8787', ...fields], ...overrides };
@@ -78,11 +78,11 @@ const rejected: [string, RequestHead, string?][] = [
 
 describe('a request head', () => {
 	test.each(accepted)('with %s is accepted', (_what, given) => {
-		expect(judgeHead(given)).toBeUndefined();
+		expect(checkHead(given)).toBeUndefined();
 	});
 
 	test.each(rejected)('with %s is rejected', (_what, given, code = 'http_malformed') => {
-		expect(judgeHead(given)?.code).toBe(code);
+		expect(checkHead(given)?.code).toBe(code);
 	});
 
 	test('that is accepted names one host, frames its body in one way and has a plain path', () => {
@@ -97,7 +97,7 @@ describe('a request head', () => {
 				fc.constantFrom('1.0', '1.1', '2.0'),
 				fc.array(anyField, { maxLength: 5 }),
 				(method, target, httpVersion, fields) => {
-					if (judgeHead({ method, target, httpVersion, rawHeaders: fields.flat() }) !== undefined) return;
+					if (checkHead({ method, target, httpVersion, rawHeaders: fields.flat() }) !== undefined) return;
 					const values = (name: string): string[] =>
 						fields.filter(([given]) => given.toLowerCase().replace('_', '-') === name).map(([, value]) => value);
 					expect(values('host').length).toBe(httpVersion === '1.1' ? 1 : values('host').length & 1);

@@ -50,14 +50,14 @@ const guardedNames: ReadonlySet<string> = new Set([
 const guardedPrefixes = ['x-forwarded-', 'x-gateway-', 'proxy-authorization', 'content-length', 'transfer-encoding'];
 
 /** Returns the rejection of a head, if it is invalid. The connection must close with the response. */
-export function judgeHead(head: RequestHead): Rejection | undefined {
+export function checkHead(head: RequestHead): Rejection | undefined {
 	if (head.httpVersion !== '1.1' && head.httpVersion !== '1.0') return new Rejection('http_version_unsupported');
 	if (head.method === 'TRACE' || head.method === 'CONNECT') return malformed(`The method ${head.method} is not supported`);
 	if (!originForm.test(head.target)) return malformed('The request target must be a path of printable ASCII that begins with `/`');
 	if (head.rawHeaders.length > 2 * maxHeaderFields) {
 		return new Rejection('headers_too_large', { message: `The request has more than ${maxHeaderFields} header fields` });
 	}
-	return judgeFields(head);
+	return checkFields(head);
 }
 
 /** Fields of one head that frame the message or name its host. */
@@ -68,7 +68,7 @@ interface FramingFields {
 	authorization: string | undefined;
 }
 
-function judgeFields(head: RequestHead): Rejection | undefined {
+function checkFields(head: RequestHead): Rejection | undefined {
 	const { rawHeaders } = head;
 	const seen: FramingFields = { host: undefined, contentLength: undefined, transferEncoding: undefined, authorization: undefined };
 	for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -85,10 +85,10 @@ function judgeFields(head: RequestHead): Rejection | undefined {
 		if (seen[field] !== undefined) return malformed(`The header ${name} is repeated`);
 		seen[field] = value;
 	}
-	return judgeFraming(head, seen);
+	return checkFraming(head, seen);
 }
 
-function judgeFraming(head: RequestHead, seen: FramingFields): Rejection | undefined {
+function checkFraming(head: RequestHead, seen: FramingFields): Rejection | undefined {
 	if (seen.host === undefined ? head.httpVersion === '1.1' : !hostValue.test(seen.host)) {
 		return malformed('The host header must name one host, with or without a port');
 	}

@@ -14,7 +14,7 @@ import { logRequest, type RequestLogEntry, type RequestObserver, sentOutcome } f
 import { adoptSocketWithSharedBuffer } from '../shared-read-buffer.ts';
 import { FastPathConnection, type FastPathParts } from './fast-path-connection.ts';
 import { ConnectionLines } from './fast-path-response.ts';
-import { judgeHead } from './http-sanity.ts';
+import { checkHead } from './http-sanity.ts';
 import type { ReceivedRequest, ResponseWriter } from './received-request.ts';
 import { rawResponse } from './response-fields.ts';
 import { ServerConnection } from './server-connection.ts';
@@ -286,16 +286,16 @@ class NodeHttpServer implements HttpServer {
 		const exchange = new ServerExchange(this.parts, connection, message, response, this.options.newRequestId(), awaitsContinue);
 		const isLast = message.isLast === true || connection.requestCount === this.options.limits.maxRequestsPerConnection;
 		if (isLast) exchange.closeAfterResponse();
-		const rejection = this.judge(message) ?? expectation;
+		const rejection = this.check(message) ?? expectation;
 		if (rejection === undefined) exchange.serve();
 		else exchange.reject(rejection);
 	}
 
-	private judge(message: ReceivedRequest): Rejection | undefined {
+	private check(message: ReceivedRequest): Rejection | undefined {
 		// Already validated: a connection closes after an invalid head.
 		if (message.isRepeated === true) return undefined;
 		const { method = '', url: target = '', httpVersion, rawHeaders } = message;
-		return judgeHead({ method, target, httpVersion, rawHeaders });
+		return checkHead({ method, target, httpVersion, rawHeaders });
 	}
 
 	private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawClient } from '../../../../test/support/raw-client.ts';
 import { type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { readAll } from '../../../core/byte-stream.ts';
-import { judgeHead } from './http-sanity.ts';
+import { checkHead } from './http-sanity.ts';
 import { readSimpleRequestHead } from './simple-request-head.ts';
 
 const limit = 16_384;
@@ -145,7 +145,7 @@ describe('whatever is read here', () => {
 				await client.untilClosed();
 				client.destroy();
 				// The server rejects the same parsed heads, whichever parser read them.
-				const rejection = judgeHead({ method: ours.method, target: ours.url, httpVersion: '1.1', rawHeaders: ours.rawHeaders });
+				const rejection = checkHead({ method: ours.method, target: ours.url, httpVersion: '1.1', rawHeaders: ours.rawHeaders });
 				expect(client.statuses[0]).toBe(rejection?.status ?? 200);
 				if (rejection === undefined) {
 					const [path, ...query] = ours.url.split('?');

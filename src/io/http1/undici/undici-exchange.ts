@@ -15,7 +15,7 @@ export interface Holdable {
 
 export interface ExchangeListener {
 	/** @throws Error for a status that the server did not send. */
-	judgeStatus(status: number): void;
+	checkStatus(status: number): void;
 	/** Called once when undici has finished with the request, whatever its result. */
 	onEnd(): void;
 }
@@ -60,7 +60,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
 		// An interim response: the final one follows.
 		if (this.#isOver || status < 200) return;
-		this.#listener.judgeStatus(status);
+		this.#listener.checkStatus(status);
 		this.#exchange.onHead(responseHeadOf(status, rawFieldsOf(controller), this.#exchange.request.method));
 	}
 

@@ -86,7 +86,7 @@ export class UndiciPool implements Pool {
 		const proxy = this.#forwardingProxy;
 		this.#connectMs = request.timeouts.connectMs;
 		const exchange = new UndiciExchange(undiciExchange, {
-			judgeStatus: (status) => {
+			checkStatus: (status) => {
 				if (proxy !== undefined && status === 407) throw new ProxyRejected(proxy, this.#origin, status);
 			},
 			onEnd: () => {

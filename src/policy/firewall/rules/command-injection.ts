@@ -149,7 +149,7 @@ function isCommand(text: string, from: number, opening: Opening, shell: Shell, d
 	if (opening === 'value' && whole.includes('-') && remoteTool.test(whole) && (rest === '' || /\.ya?ml\b/.test(rest))) return true;
 	if (opening === 'separator' && rest === '' && isAlone(text, from, end)) return true;
 	if (opening === 'value' && isOdd && rest === '' && name.length > 4 && ';|&'.includes(next || ' ')) return true;
-	return judge(opening, isOdd, path, rest, name, next, shell);
+	return check(opening, isOdd, path, rest, name, next, shell);
 }
 
 /** Rejects words that begin no command without running a pattern; most texts continue with one. */
@@ -174,7 +174,7 @@ function isAlone(text: string, from: number, end: number): boolean {
 	return /(?:^|\n)[;|&` ]{1,2}$/.test(before) && (from <= 2 || before.includes('\n'));
 }
 
-function judge(opening: Opening, isOdd: boolean, path: string, rest: string, name: string, next: string, shell: Shell): boolean {
+function check(opening: Opening, isOdd: boolean, path: string, rest: string, name: string, next: string, shell: Shell): boolean {
 	switch (opening) {
 		case 'value':
 			return shell.isArgumentAtStart(rest, name) && (isOdd || !/^-\d/.test(rest));

@@ -6,7 +6,7 @@ import { RuleSet } from './rule-set.ts';
 const ruleSet = new RuleSet({});
 const isQueryBlocked = (query: string): boolean =>
 	ruleSet
-		.judgeHead({ method: 'GET', path: '/search', query, headers: { 'user-agent': 'curl/8.14.1' } })
+		.checkHead({ method: 'GET', path: '/search', query, headers: { 'user-agent': 'curl/8.14.1' } })
 		.some(({ action }) => action === 'block');
 const isBlocked = (name: string, value: string): boolean => isQueryBlocked(`${name}=${encodeURIComponent(value)}`);
 

@@ -10,8 +10,8 @@ type Head = Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>;
 const ordinary: Head = { method: 'POST', path: '/v1/messages', query: '', headers: { 'user-agent': 'curl/8.14.1', accept: '*/*' } };
 const withFields = (headers: HttpRequest['headers']): Partial<Head> => ({ headers: { ...ordinary.headers, ...headers } });
 
-function judge(head: Partial<Head>, actions: Record<string, RuleAction> = {}): string[] {
-	return new RuleSet(actions).judgeHead({ ...ordinary, ...head }).map(({ rule, action }) => `${rule} ${action}`);
+function check(head: Partial<Head>, actions: Record<string, RuleAction> = {}): string[] {
+	return new RuleSet(actions).checkHead({ ...ordinary, ...head }).map(({ rule, action }) => `${rule} ${action}`);
 }
 
 describe('what matches', () => {
@@ -54,18 +54,18 @@ describe('what matches', () => {
 		['SizeRestrictions_URIPATH', { path: `/${'x'.repeat(sizeLimits.pathLength)}` }],
 		['SizeRestrictions_Cookie_HEADER', withFields({ cookie: `a=${'x'.repeat(sizeLimits.cookieLength)}` })],
 	])('%s', (rule, head) => {
-		expect(judge(head)).toContain(`${rule} block`);
-		expect(judge(head, { [rule]: 'count' })).toContain(`${rule} count`);
-		expect(judge(head, { [rule]: 'off' }).filter((match) => match.startsWith(`${rule} `))).toEqual([]);
+		expect(check(head)).toContain(`${rule} block`);
+		expect(check(head, { [rule]: 'count' })).toContain(`${rule} count`);
+		expect(check(head, { [rule]: 'off' }).filter((match) => match.startsWith(`${rule} `))).toEqual([]);
 	});
 
 	test('sizes up to the limit, and a second look gives the same', () => {
-		expect(judge({ query: 'x'.repeat(sizeLimits.queryLength), path: `/${'x'.repeat(sizeLimits.pathLength - 1)}` })).toEqual([]);
+		expect(check({ query: 'x'.repeat(sizeLimits.queryLength), path: `/${'x'.repeat(sizeLimits.pathLength - 1)}` })).toEqual([]);
 		const ruleSet = new RuleSet({});
 		const attack = { ...ordinary, query: 'q=<script>' };
-		expect(ruleSet.judgeHead(attack)).toEqual(ruleSet.judgeHead(attack));
-		expect(ruleSet.judgeHead(attack)).not.toEqual([]);
-		expect(ruleSet.judgeHead(ordinary)).toEqual([]);
+		expect(ruleSet.checkHead(attack)).toEqual(ruleSet.checkHead(attack));
+		expect(ruleSet.checkHead(attack)).not.toEqual([]);
+		expect(ruleSet.checkHead(ordinary)).toEqual([]);
 	});
 });
 
@@ -73,14 +73,14 @@ describe('what does not', () => {
 	test.each(sdkRequests.map((request) => [`${String(request.headers['user-agent'])} ${request.path}`, request] as const))(
 		'%s',
 		(_name, request) => {
-			expect(judge(request)).toEqual([]);
+			expect(check(request)).toEqual([]);
 		},
 	);
 
 	test.each(['authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])(
 		'a secret in %s is not looked at',
 		(name) => {
-			expect(judge(withFields({ [name]: "Bearer <script>alert(1)</script>' or 1=1--" }))).toEqual([]);
+			expect(check(withFields({ [name]: "Bearer <script>alert(1)</script>' or 1=1--" }))).toEqual([]);
 		},
 	);
 
@@ -90,29 +90,29 @@ describe('what does not', () => {
 		const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 		const cursor = (): string => Array.from({ length: 400 }, () => letters[Math.floor(random() * 64)]).join('');
 		const queries = Array.from({ length: 10_000 }, () => `cursor=${cursor()}`);
-		expect(queries.filter((query) => ruleSet.judgeHead({ ...ordinary, query }).length > 0)).toEqual([]);
+		expect(queries.filter((query) => ruleSet.checkHead({ ...ordinary, query }).length > 0)).toEqual([]);
 	});
 });
 
 test('a session in an argument is one only if no page of the same host sent it, and a name that APIs use only if another page did', () => {
 	const sameSite = withFields({ host: 'api.own.example:8080', referer: 'https://app.own.example/login' });
-	expect(judge({ query: 'PHPSESSID=abc', ...sameSite })).toEqual([]);
-	expect(judge({ query: 'session_id=abc', ...sameSite })).toEqual([]);
-	expect(judge({ query: 'session_id=abc' })).toEqual([]);
+	expect(check({ query: 'PHPSESSID=abc', ...sameSite })).toEqual([]);
+	expect(check({ query: 'session_id=abc', ...sameSite })).toEqual([]);
+	expect(check({ query: 'session_id=abc' })).toEqual([]);
 });
 
 describe('a request that does not say who sends it', () => {
 	const { 'user-agent': _agent, ...headers } = ordinary.headers;
 
 	test.each([{}, { 'user-agent': '' }])('is counted, and blocked where that is asked for', (field) => {
-		expect(judge({ headers: { ...headers, ...field } })).toEqual(['NoUserAgent_HEADER count']);
-		expect(judge({ headers: { ...headers, ...field } }, { NoUserAgent_HEADER: 'block' })).toEqual(['NoUserAgent_HEADER block']);
+		expect(check({ headers: { ...headers, ...field } })).toEqual(['NoUserAgent_HEADER count']);
+		expect(check({ headers: { ...headers, ...field } }, { NoUserAgent_HEADER: 'block' })).toEqual(['NoUserAgent_HEADER block']);
 	});
 
 	test('unless it asks for the health of the process', () => {
-		expect(judge({ method: 'GET', path: '/', headers })).toEqual([]);
-		expect(judge({ method: 'HEAD', path: '/', headers })).toEqual([]);
-		expect(judge({ method: 'POST', path: '/', headers })).toHaveLength(1);
+		expect(check({ method: 'GET', path: '/', headers })).toEqual([]);
+		expect(check({ method: 'HEAD', path: '/', headers })).toEqual([]);
+		expect(check({ method: 'POST', path: '/', headers })).toHaveLength(1);
 	});
 });
 
@@ -122,8 +122,8 @@ describe('bodies', () => {
 		expect(new RuleSet({ SizeRestrictions_BODY: 'count' }).watchesBodies).toBe(true);
 		const watching = new RuleSet({ SQLi_BODY: 'count', SizeRestrictions_BODY: 'count' });
 		expect(watching.watchesBodies).toBe(true);
-		expect(watching.judgeBody('{"q":"1\' union select 1"}', true).map(({ rule }) => rule)).toEqual(['SQLi_BODY', 'SizeRestrictions_BODY']);
-		expect(watching.judgeBody('{"q":"hello"}', false)).toEqual([]);
+		expect(watching.checkBody('{"q":"1\' union select 1"}', true).map(({ rule }) => rule)).toEqual(['SQLi_BODY', 'SizeRestrictions_BODY']);
+		expect(watching.checkBody('{"q":"hello"}', false)).toEqual([]);
 	});
 });
 

@@ -81,13 +81,13 @@ export class RuleSet {
 	}
 
 	/** Returns the matches of the request's head, in no particular order; usually none. */
-	judgeHead({ method, path, query, headers }: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>): Matches {
-		let found = this.#judgePath(path);
+	checkHead({ method, path, query, headers }: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>): Matches {
+		let found = this.#checkPath(path);
 		if (query !== '') {
-			found = joined(found, this.#judgeQuery(query));
+			found = joined(found, this.#checkQuery(query));
 			if (setsSession(query, headers)) found = this.#with(found, 'SessionFixation_QUERYARGUMENTS');
 		}
-		found = joined(found, this.#judgeFields(headers));
+		found = joined(found, this.#checkFields(headers));
 		// Health checks of balancers have arbitrary headers.
 		const isHealthCheck = path === '/' && (method === 'GET' || method === 'HEAD');
 		return isNothing(headers['user-agent']) && !isHealthCheck ? this.#with(found, 'NoUserAgent_HEADER') : found;
@@ -99,55 +99,55 @@ export class RuleSet {
 	}
 
 	/** @param beginning of the body, as text. */
-	judgeBody(beginning: string, isLarge: boolean): Matches {
+	checkBody(beginning: string, isLarge: boolean): Matches {
 		const found = this.#scan('BODY', readBodyText(beginning));
 		return isLarge ? this.#with(found, 'SizeRestrictions_BODY') : found;
 	}
 
-	readonly #judgeFields = memoizeByHeaders((headers: HeaderFields) => {
+	readonly #checkFields = memoizeByHeaders((headers: HeaderFields) => {
 		let found = noMatches;
 		for (const name of Object.keys(headers)) {
 			if (unscanned.has(name)) continue;
 			const field = headers[name];
-			if (typeof field === 'string') found = joined(found, this.#judgeField(name, field));
-			else for (const value of field ?? []) found = joined(found, this.#judgeField(name, value));
+			if (typeof field === 'string') found = joined(found, this.#checkField(name, field));
+			else for (const value of field ?? []) found = joined(found, this.#checkField(name, value));
 		}
 		const cookie = headers['cookie'];
-		return cookie === undefined ? found : joined(found, this.#judgeCookie(String(cookie)));
+		return cookie === undefined ? found : joined(found, this.#checkCookie(String(cookie)));
 	});
 
-	#judgeField(name: string, value: string): Matches {
+	#checkField(name: string, value: string): Matches {
 		if (name === 'user-agent') {
 			return remembered(this.#agents, value, () => {
 				const found = this.#scan('HEADER', readHeaderValue(value));
 				return badBots.test(value) ? this.#with(found, 'UserAgent_BadBots_HEADER') : found;
 			});
 		}
-		if (fileNameField.test(name)) return joined(this.#judgeFileName(value), this.#scan('HEADER', readHeaderValue(value)));
+		if (fileNameField.test(name)) return joined(this.#checkFileName(value), this.#scan('HEADER', readHeaderValue(value)));
 		if (plainIdentifier.test(value)) return noMatches;
 		return remembered(this.#fields, value, () => this.#scan('HEADER', readHeaderValue(value)));
 	}
 
-	#judgeFileName(value: string): Matches {
+	#checkFileName(value: string): Matches {
 		const isRunnable = readHeaderValue(value).some((reading) => hasAny(runnableFileNames, reading));
 		return isRunnable ? this.#with(noMatches, 'PHPHighRiskMethodsVariables_HEADER') : noMatches;
 	}
 
-	#judgeCookie(cookie: string): Matches {
+	#checkCookie(cookie: string): Matches {
 		return remembered(this.#cookies, cookie, () => {
 			const found = this.#scan('COOKIE', readCookies(cookie));
 			return cookie.length > sizeLimits.cookieLength ? this.#with(found, 'SizeRestrictions_Cookie_HEADER') : found;
 		});
 	}
 
-	#judgePath(path: string): Matches {
+	#checkPath(path: string): Matches {
 		return remembered(this.#paths, path, () => {
 			const found = this.#scan('URIPATH', readPath(path));
 			return path.length > sizeLimits.pathLength ? this.#with(found, 'SizeRestrictions_URIPATH') : found;
 		});
 	}
 
-	#judgeQuery(query: string): Matches {
+	#checkQuery(query: string): Matches {
 		return remembered(this.#queries, query, () => {
 			const found = this.#scan('QUERYARGUMENTS', readQuery(query));
 			return query.length > sizeLimits.queryLength ? this.#with(found, 'SizeRestrictions_QUERYSTRING') : found;
@@ -187,10 +187,10 @@ function hasAny(signatures: readonly Signature[], reading: Reading): boolean {
 	return false;
 }
 
-function remembered(cache: VerdictCache<Matches>, text: string, judge: () => Matches): Matches {
+function remembered(cache: VerdictCache<Matches>, text: string, check: () => Matches): Matches {
 	const known = cache.get(text);
 	if (known !== undefined) return known;
-	const found = judge();
+	const found = check();
 	if (text.length <= longestRemembered) cache.set(text, found);
 	return found;
 }

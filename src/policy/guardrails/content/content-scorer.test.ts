@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readContentWeights } from '../../../../content-filter/read-weights.ts';
 import { type ContentCategory, type ContentScores, contentHeads } from './content-category.ts';
-import { beginShownReading, createContentScorer } from './content-scorer.ts';
+import { beginVisibleReading, createContentScorer } from './content-scorer.ts';
 import { type ContentWeights, packWeights, parseWeights } from './content-weights.ts';
 import { WordReader } from './word-reader.ts';
 
@@ -41,10 +41,10 @@ const harmless = [
 ];
 
 /** Counts the sentences above with the expected result. */
-function hits(judge: (text: string) => ContentScores): number {
+function hits(classify: (text: string) => ContentScores): number {
 	return (
-		harmful.filter(([text, category]) => judge(text)[category] >= 0.8).length +
-		harmless.filter((text) => Math.max(...Object.values(judge(text))) < 0.5).length
+		harmful.filter(([text, category]) => classify(text)[category] >= 0.8).length +
+		harmless.filter((text) => Math.max(...Object.values(classify(text))) < 0.5).length
 	);
 }
 
@@ -184,7 +184,7 @@ const disguises: readonly (readonly [name: string, disguise: (text: string) => s
 it.each(disguises)('%s hide nothing from the content filter, whole or in pieces', (_name, disguise) => {
 	const text = disguise(threat);
 	for (const size of [text.length, 7, 1]) {
-		const reading = beginShownReading(scorer);
+		const reading = beginVisibleReading(scorer);
 		for (let at = 0; at < text.length; at += size) reading.add(text.slice(at, at + size));
 		expect(reading.end().violence).toBeGreaterThanOrEqual(0.8);
 	}
@@ -192,7 +192,7 @@ it.each(disguises)('%s hide nothing from the content filter, whole or in pieces'
 
 it('changes nothing of what is shown as it is written', () => {
 	for (const text of [threat, 'How do I kill a Python process?', '5 < 6 && 7 > 3']) {
-		const reading = beginShownReading(scorer);
+		const reading = beginVisibleReading(scorer);
 		reading.add(text);
 		expect(reading.end()).toEqual(scorer.score(text));
 	}

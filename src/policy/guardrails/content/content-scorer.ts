@@ -3,7 +3,7 @@
  * what it cannot.
  */
 
-import { shownTexts } from '../folding/visible-text.ts';
+import { visibleTexts } from '../folding/visible-text.ts';
 import { type ContentCategory, type ContentHead, type ContentScores, contentCategories, contentHeads } from './content-category.ts';
 import { bucketCount, type ContentWeights, headStride, pairBucket, parseWeights, wordBucket } from './content-weights.ts';
 import { WordReader } from './word-reader.ts';
@@ -258,14 +258,14 @@ const contextLength = 1024;
 /** Text without a match is shown exactly as it is written. */
 const mayDiffer = /<[a-z!?/]|[\u202d\u202e]|&(?:amp;|lt|#)|%|data:|\\[ux]/i;
 
-type ShownReading = Pick<ContentReading, 'add' | 'scores' | 'end'>;
+type VisibleReading = Pick<ContentReading, 'add' | 'scores' | 'end'>;
 
 /** Scores a text as written and, if it differs, as shown: a tag inside a word does not hide the word from readers. */
-export function beginShownReading(scorer: ContentScorer): ShownReading {
+export function beginVisibleReading(scorer: ContentScorer): VisibleReading {
 	const reading = scorer.begin();
 	const highest: Record<ContentCategory, number> = { hate: 0, violence: 0, sexual: 0, misconduct: 0, prompt_attack: 0 };
 	let recent = '';
-	const withShown = (written: ContentScores): ContentScores => {
+	const withVisible = (written: ContentScores): ContentScores => {
 		const scores = { ...written };
 		for (const category of contentCategories) scores[category] = Math.max(written[category], highest[category]);
 		return scores;
@@ -276,12 +276,12 @@ export function beginShownReading(scorer: ContentScorer): ShownReading {
 			const text = recent + piece;
 			recent = text.slice(-contextLength);
 			if (!mayDiffer.test(text)) return;
-			for (const shown of shownTexts(text, false)) {
-				const scores = scorer.score(shown.text);
+			for (const visible of visibleTexts(text, false)) {
+				const scores = scorer.score(visible.text);
 				for (const category of contentCategories) highest[category] = Math.max(highest[category], scores[category]);
 			}
 		},
-		scores: () => withShown(reading.scores()),
-		end: () => withShown(reading.end()),
+		scores: () => withVisible(reading.scores()),
+		end: () => withVisible(reading.end()),
 	};
 }

@@ -6,7 +6,7 @@ import { percentDecoded } from '../../../core/percent-decoding.ts';
 import { type Range, readMarkup } from './markup.ts';
 import { escapeAt, settledEnd } from './read-unit.ts';
 
-export interface ShownText {
+export interface VisibleText {
 	readonly text: string;
 	/** Written position of each character, and of the end of the reading. */
 	readonly places: Int32Array;
@@ -29,8 +29,8 @@ const longestIndent = 64;
 const longestImage = 12_288;
 
 /** @returns the readings of a text that differ from the written one; usually none. @param isOpen more text can follow. */
-export function shownTexts(text: string, isOpen: boolean): readonly ShownText[] {
-	const readings: ShownText[] = [];
+export function visibleTexts(text: string, isOpen: boolean): readonly VisibleText[] {
+	const readings: VisibleText[] = [];
 	const unescaped = unescapeAll(text, isOpen);
 	const plain = unescaped?.text ?? text;
 	const decoded = decodeImages(plain, isOpen);
@@ -43,20 +43,20 @@ export function shownTexts(text: string, isOpen: boolean): readonly ShownText[] 
 }
 
 /** @returns the written range of a span of the reading. */
-export function writtenAt({ places }: ShownText, start: number, end: number): Range {
+export function writtenAt({ places }: VisibleText, start: number, end: number): Range {
 	const written = places.subarray(start, end);
 	return { start: Math.min(...written), end: Math.max(...written) + 1 };
 }
 
 /** @returns the position from which more text can create or change matches, given that of the reading. */
-export function liveIn({ places, openFrom }: ShownText, live: number): number {
+export function liveIn({ places, openFrom }: VisibleText, live: number): number {
 	return places.subarray(live).reduce((least, place) => Math.min(least, place), openFrom);
 }
 
 class Rewriting {
 	readonly #text: string;
 	readonly #places: number[] = [];
-	#shown = '';
+	#visible = '';
 
 	constructor(text: string) {
 		this.#text = text;
@@ -64,23 +64,23 @@ class Rewriting {
 
 	copy(start: number, end: number): void {
 		for (let at = start; at < end; at++) this.#places.push(at);
-		this.#shown += this.#text.slice(start, end);
+		this.#visible += this.#text.slice(start, end);
 	}
 
 	add(text: string, placeOf: (index: number) => number): void {
 		for (let index = 0; index < text.length; index++) this.#places.push(placeOf(index));
-		this.#shown += text;
+		this.#visible += text;
 	}
 
-	finish(end: number, openFrom: number): ShownText {
+	finish(end: number, openFrom: number): VisibleText {
 		this.#places.push(end);
-		return { text: this.#shown, places: Int32Array.from(this.#places), openFrom };
+		return { text: this.#visible, places: Int32Array.from(this.#places), openFrom };
 	}
 }
 
 const turningTag = /^<bdo\b[^>]*\brtl\b/i;
 
-function withoutMarkup(text: string, isOpen: boolean): ShownText | undefined {
+function withoutMarkup(text: string, isOpen: boolean): VisibleText | undefined {
 	if (!text.includes('<')) return undefined;
 	const { ranges, openFrom } = readMarkup(text);
 	const end = isOpen ? openFrom : text.length;
@@ -103,7 +103,7 @@ function withoutMarkup(text: string, isOpen: boolean): ShownText | undefined {
 const escapedSign =
 	/&(?:amp;){0,3}(?:lt\b|colon\b|#0*(?:60|58|823[78])\b|#x0*(?:3c|3a|202[de])\b)|%(?:25){0,8}(?:3c|3a|E2%(?:25){0,8}80%(?:25){0,8}A[DE])|svg%(?:25){0,8}2b|\\u(?:003c|202[de])|\\x3c/i;
 
-function unescapeAll(text: string, isOpen: boolean): ShownText | undefined {
+function unescapeAll(text: string, isOpen: boolean): VisibleText | undefined {
 	if (!escapedSign.test(text)) return undefined;
 	const end = isOpen ? settledEnd(text) : text.length;
 	const rewriting = new Rewriting(text);
@@ -125,7 +125,7 @@ function unescapeAll(text: string, isOpen: boolean): ShownText | undefined {
 	return rewriting.finish(end, end);
 }
 
-function turnOverrides(text: string, isOpen: boolean): ShownText | undefined {
+function turnOverrides(text: string, isOpen: boolean): VisibleText | undefined {
 	if (!overrides.test(text)) return undefined;
 	const rewriting = new Rewriting(text);
 	let from = 0;
@@ -147,7 +147,7 @@ function turnOverrides(text: string, isOpen: boolean): ShownText | undefined {
 	return rewriting.finish(text.length, openFrom);
 }
 
-function decodeImages(text: string, isOpen: boolean): ShownText | undefined {
+function decodeImages(text: string, isOpen: boolean): VisibleText | undefined {
 	if (!anySvg.test(text)) return undefined;
 	const rewriting = new Rewriting(text);
 	let from = 0;
@@ -181,7 +181,7 @@ function decodeSvg(written: string, isBase64: boolean): string {
 }
 
 /** Composes a reading of a reading. */
-function compose(outer: ShownText, inner: ShownText): ShownText {
+function compose(outer: VisibleText, inner: VisibleText): VisibleText {
 	const placeOf = (at: number): number => outer.places[at] ?? outer.places.at(-1) ?? 0;
 	return {
 		text: inner.text,

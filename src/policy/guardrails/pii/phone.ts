@@ -83,11 +83,11 @@ function isValid(written: string, countries: readonly CountryCode[] | undefined)
 	);
 }
 
-function remember(key: string, judge: () => boolean): boolean {
+function remember(key: string, classify: () => boolean): boolean {
 	const known = remembered.get(key);
 	if (known !== undefined) return known;
-	const judged = judge();
+	const classified = classify();
 	if (remembered.size >= mostRemembered) remembered.clear();
-	remembered.set(key, judged);
-	return judged;
+	remembered.set(key, classified);
+	return classified;
 }

@@ -8,8 +8,8 @@ const retainedCharacters = 512;
 /** Separator with which clients join blocks. */
 const separator = '\n';
 
-export interface ThreadPiece {
-	readonly thread: BufferedSegment;
+export interface SegmentPiece {
+	readonly segmentGroup: BufferedSegment;
 	readonly text: string;
 	/** Offset in the thread. */
 	readonly start: number;
@@ -44,7 +44,7 @@ export class BufferedSegment {
 	#length = 0;
 	#cuts = 0;
 	/** Match in a finished block. */
-	#hasTripped = false;
+	#hasViolation = false;
 	readonly #findings = new Map<string, Finding>();
 
 	constructor(begin: (context: string) => HeldBackWindow) {
@@ -53,7 +53,7 @@ export class BufferedSegment {
 	}
 
 	/** @param block id of the block; pieces of the same block are certainly one text. */
-	push(block: string, text: string): ThreadPiece {
+	push(block: string, text: string): SegmentPiece {
 		if (block !== this.#block && this.#length > 0) this.#cut();
 		this.#block = block;
 		const alone = this.#alone;
@@ -63,7 +63,7 @@ export class BufferedSegment {
 		this.#readings?.joined.push(text);
 		this.#readings?.spaced.push(text);
 		if (this.#readings === undefined) this.#keepRecent(text);
-		return { thread: this, text, start, cuts: this.#cuts, alone, startAlone: start - this.#aloneStart };
+		return { segmentGroup: this, text, start, cuts: this.#cuts, alone, startAlone: start - this.#aloneStart };
 	}
 
 	end(): void {
@@ -74,7 +74,7 @@ export class BufferedSegment {
 
 	get isBlocked(): boolean {
 		const { joined, spaced } = this.#readings ?? {};
-		return this.#hasTripped || this.#alone.isBlocked || joined?.isBlocked === true || spaced?.isBlocked === true;
+		return this.#hasViolation || this.#alone.isBlocked || joined?.isBlocked === true || spaced?.isBlocked === true;
 	}
 
 	/** Findings by offsets in the thread. */
@@ -88,7 +88,7 @@ export class BufferedSegment {
 		return [...this.#findings.values()];
 	}
 
-	mayLeave({ text, start, cuts, alone, startAlone }: ThreadPiece): boolean {
+	mayLeave({ text, start, cuts, alone, startAlone }: SegmentPiece): boolean {
 		if (startAlone + text.length > alone.releasable) return false;
 		if (this.#readings === undefined) return true;
 		const { joined, spaced, base } = this.#readings;
@@ -97,8 +97,8 @@ export class BufferedSegment {
 	}
 
 	/** Masks a piece that can be delivered; returns the same text if it has no match. */
-	shown({ text, start, cuts, alone, startAlone }: ThreadPiece): string {
-		if (this.#readings === undefined) return alone.shown(text, startAlone);
+	visible({ text, start, cuts, alone, startAlone }: SegmentPiece): string {
+		if (this.#readings === undefined) return alone.visible(text, startAlone);
 		const { joined, spaced, base } = this.#readings;
 		const masks: Mask[] = [];
 		addMasks(masks, alone, startAlone, text.length);
@@ -113,7 +113,7 @@ export class BufferedSegment {
 		separatorsAt.push(this.#length - base + this.#cuts);
 		spaced.push(separator);
 		this.#alone.end();
-		this.#hasTripped ||= this.#alone.isBlocked;
+		this.#hasViolation ||= this.#alone.isBlocked;
 		this.#collect(this.#alone, (offset) => offset + this.#aloneStart);
 		this.#alone = this.#begin('');
 		this.#aloneStart = this.#length;
@@ -140,13 +140,13 @@ export class BufferedSegment {
 	}
 
 	/** Collects findings once, although several readings can have the same one. */
-	#collect({ findings }: HeldBackWindow, inThread: (offset: number) => number): void {
+	#collect({ findings }: HeldBackWindow, inSegmentGroup: (offset: number) => number): void {
 		for (const finding of findings) {
 			const { policy, category, action } = finding;
-			const isJudgement = policy === 'content' || policy === 'topics';
-			const start = isJudgement ? 0 : inThread(finding.start);
+			const isClassification = policy === 'content' || policy === 'topics';
+			const start = isClassification ? 0 : inSegmentGroup(finding.start);
 			const key = `${policy} ${category} ${action} ${start}`;
-			if (!this.#findings.has(key)) this.#findings.set(key, { ...finding, start, end: inThread(finding.end) });
+			if (!this.#findings.has(key)) this.#findings.set(key, { ...finding, start, end: inSegmentGroup(finding.end) });
 		}
 	}
 }

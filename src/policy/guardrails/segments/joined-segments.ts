@@ -3,10 +3,10 @@ import type { Steps } from '../../../core/cooperative-task.ts';
 import { unitsOf } from '../folding/code-units.ts';
 import { longestMatch } from '../text-scan.ts';
 
-export interface ThreadedText {
+export interface SegmentedText {
 	readonly text: string;
 	/** Name of the thread, whose texts can be read as one; a text without a name is separate. */
-	readonly thread?: string;
+	readonly segmentGroup?: string;
 }
 
 /** Separators with which clients and Tollgate's own translators join parts. */
@@ -19,16 +19,16 @@ const unitsAtOnce = 256;
 const textsAtOnce = 4096;
 
 /** @returns indexes of the texts of each thread with several texts. */
-export function* threadSteps(texts: readonly ThreadedText[]): Steps<readonly (readonly number[])[]> {
-	const threads = new Map<string, number[]>();
-	for (const [index, { thread = '' }] of texts.entries()) {
+export function* segmentSteps(texts: readonly SegmentedText[]): Steps<readonly (readonly number[])[]> {
+	const segmentGroups = new Map<string, number[]>();
+	for (const [index, { segmentGroup = '' }] of texts.entries()) {
 		if (index % textsAtOnce === textsAtOnce - 1) yield;
-		if (thread === '') continue;
-		const indexes = threads.get(thread);
-		if (indexes === undefined) threads.set(thread, [index]);
+		if (segmentGroup === '') continue;
+		const indexes = segmentGroups.get(segmentGroup);
+		if (indexes === undefined) segmentGroups.set(segmentGroup, [index]);
 		else indexes.push(index);
 	}
-	return [...threads.values()].filter((indexes) => indexes.length > 1);
+	return [...segmentGroups.values()].filter((indexes) => indexes.length > 1);
 }
 
 /** Returns the beginning of a text's last words. */
@@ -84,7 +84,7 @@ function lengthOfWords(text: string, isFromEnd: boolean): number {
 }
 
 /** Tells whether a word continues from one text in the next when they are joined without a separator. */
-export function joinsWords(texts: readonly ThreadedText[], indexes: readonly number[]): boolean {
+export function joinsWords(texts: readonly SegmentedText[], indexes: readonly number[]): boolean {
 	let isInWord = false;
 	return indexes.some((index) => {
 		const { text = '' } = texts[index] ?? {};

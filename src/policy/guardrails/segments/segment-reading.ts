@@ -1,23 +1,23 @@
 /** Evaluates the texts of a thread as one, only around their ends, because each text was already evaluated alone. */
 
-import type { JudgedText, Judgement } from '../guardrail.ts';
+import type { Classification, ClassifiedText } from '../guardrail.ts';
 import { contextLength, type FoundSpan, type TextScan } from '../text-scan.ts';
-import { firstWordsEnd, JoinedPlaces, joinsWords, lastWordsStart, separators, type ThreadedText } from './joined-segments.ts';
+import { firstWordsEnd, JoinedPlaces, joinsWords, lastWordsStart, type SegmentedText, separators } from './joined-segments.ts';
 
 export interface ReadingParts {
 	/** @param context beginning of the text, which was searched before. */
 	createScan(isJson: boolean, context: string): TextScan;
-	beginJudging(): readonly JudgedText[];
+	beginClassifying(): readonly ClassifiedText[];
 }
 
 export interface JoinedSink {
 	takeSpans(spans: readonly FoundSpan[], places: JoinedPlaces): void;
 	/** @param index of the first of the texts. */
-	takeJudgement(judgement: Judgement, index: number, length: number): void;
+	takeClassification(classification: Classification, index: number, length: number): void;
 }
 
-export interface Thread {
-	readonly texts: readonly ThreadedText[];
+export interface SegmentGroup {
+	readonly texts: readonly SegmentedText[];
 	/** Indexes of the thread's texts. */
 	readonly indexes: readonly number[];
 	/** Offsets by index, of all texts except the last, from which the following text can create or change matches. */
@@ -33,19 +33,19 @@ const pieceLength = 512;
 const headLength = 128;
 
 /** @returns steps, each with the number of characters read. */
-export function* readThread(thread: Thread, parts: ReadingParts, sink: JoinedSink): Generator<number, void> {
-	const { texts, indexes, openEnds } = thread;
+export function* readSegmentGroup(segmentGroup: SegmentGroup, parts: ReadingParts, sink: JoinedSink): Generator<number, void> {
+	const { texts, indexes, openEnds } = segmentGroup;
 	const openEnd = (_: string, index: number): number => openEnds.get(index) ?? 0;
 	for (const separator of separators) {
-		yield* walk(thread, openEnd, (index, text, at) => new SearchReader(parts, sink, separator, index, text, at));
+		yield* walk(segmentGroup, openEnd, (index, text, at) => new SearchReader(parts, sink, separator, index, text, at));
 	}
-	if (parts.beginJudging().length === 0) return;
+	if (parts.beginClassifying().length === 0) return;
 	// If no words meet, judges read the same words with both separators.
 	const ways = joinsWords(texts, indexes) ? separators : separators.slice(0, 1);
 	const wordsStart = onceForEach(lastWordsStart);
 	const wordsEnd = onceForEach(firstWordsEnd);
 	for (const separator of ways) {
-		yield* walk(thread, wordsStart, (index) => new JudgeReader(parts, sink, separator, index, wordsEnd));
+		yield* walk(segmentGroup, wordsStart, (index) => new ClassifierReader(parts, sink, separator, index, wordsEnd));
 	}
 }
 
@@ -77,7 +77,7 @@ interface Reader {
  * @param tailStart returns the offset from which a text is read together with the next one.
  */
 function* walk(
-	{ texts, indexes }: Thread,
+	{ texts, indexes }: SegmentGroup,
 	tailStart: (text: string, index: number) => number,
 	begin: (index: number, text: string, at: number) => Reader,
 ): Generator<number, void> {
@@ -165,10 +165,10 @@ class SearchReader implements Reader {
 	}
 }
 
-class JudgeReader implements Reader {
+class ClassifierReader implements Reader {
 	readonly #sink: JoinedSink;
 	readonly #separator: string;
-	readonly #judged: readonly JudgedText[];
+	readonly #classified: readonly ClassifiedText[];
 	readonly #firstIndex: number;
 	/** Text that is not judged yet, collected because each small piece would be judged together with the end of the previous text. */
 	#pending = '';
@@ -186,7 +186,7 @@ class JudgeReader implements Reader {
 		this.#wordsEndOf = wordsEndOf;
 		this.#sink = sink;
 		this.#separator = separator;
-		this.#judged = parts.beginJudging();
+		this.#classified = parts.beginClassifying();
 		this.#firstIndex = index;
 	}
 
@@ -205,9 +205,9 @@ class JudgeReader implements Reader {
 	}
 
 	end(): void {
-		for (const judged of this.#judged) {
-			judged.add(this.#pending);
-			for (const judgement of judged.judge(true)) this.#sink.takeJudgement(judgement, this.#firstIndex, this.#length);
+		for (const classified of this.#classified) {
+			classified.add(this.#pending);
+			for (const classification of classified.classify(true)) this.#sink.takeClassification(classification, this.#firstIndex, this.#length);
 		}
 	}
 
@@ -215,7 +215,7 @@ class JudgeReader implements Reader {
 		this.#length += piece.length;
 		this.#pending += piece;
 		if (this.#pending.length < headLength) return;
-		for (const judged of this.#judged) judged.add(this.#pending);
+		for (const classified of this.#classified) classified.add(this.#pending);
 		this.#pending = '';
 	}
 }

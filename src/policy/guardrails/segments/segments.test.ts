@@ -5,8 +5,8 @@ import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gatew
 import type { RuleAction, SpanDetector } from '../guardrail.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../guardrails.ts';
 import { TextScan } from '../text-scan.ts';
-import type { BufferedSegment, ThreadPiece } from './buffered-segment.ts';
-import { readThread } from './segment-reading.ts';
+import type { BufferedSegment, SegmentPiece } from './buffered-segment.ts';
+import { readSegmentGroup } from './segment-reading.ts';
 
 function guardrails(action: RuleAction, changes: Partial<GuardrailSettings> = {}): Guardrails {
 	const words = { entries: ['projekt falke', 'darkfish'], action };
@@ -38,11 +38,11 @@ function cutAt(text: string, ...places: readonly number[]): readonly string[] {
 }
 
 /** @returns the delivered parts of a thread; undefined if they are blocked. */
-function screened(by: Guardrails, parts: readonly string[], thread = 'a'): readonly string[] | undefined {
-	const texts = parts.map((text) => ({ text, isJson: false, thread }));
-	const screening = by.screen(texts, 'input', 'team');
-	screening.run(1e9);
-	return screening.isBlocked ? undefined : parts.map((text, index) => screening.maskedText(index) ?? text);
+function evaluated(by: Guardrails, parts: readonly string[], segmentGroup = 'a'): readonly string[] | undefined {
+	const texts = parts.map((text) => ({ text, isJson: false, segmentGroup }));
+	const evaluation = by.evaluate(texts, 'input', 'team');
+	evaluation.run(1e9);
+	return evaluation.isBlocked ? undefined : parts.map((text, index) => evaluation.maskedText(index) ?? text);
 }
 
 describe('screening', () => {
@@ -50,8 +50,8 @@ describe('screening', () => {
 		const text = `it is: ${secret}, and 12 more`;
 		for (let first = 1; first < text.length; first++) {
 			for (const parts of [cutAt(text, first), cutAt(text, first, Math.min(text.length, first + 3))]) {
-				expect([parts, screened(blocking, parts)]).toEqual([parts, undefined]);
-				expect(screened(masking, parts)?.join('')).toMatch(/^it is: \[[A-Z_]+\], and 12 more$/);
+				expect([parts, evaluated(blocking, parts)]).toEqual([parts, undefined]);
+				expect(evaluated(masking, parts)?.join('')).toMatch(/^it is: \[[A-Z_]+\], and 12 more$/);
 			}
 		}
 	});
@@ -64,35 +64,35 @@ describe('screening', () => {
 				['x', secret],
 				['7', `${secret} it is`],
 			]) {
-				expect([parts, screened(blocking, parts)]).toEqual([parts, undefined]);
+				expect([parts, evaluated(blocking, parts)]).toEqual([parts, undefined]);
 			}
 		}
 	});
 
 	it('finds what only a break between the parts makes a word of its own', () => {
-		expect(screened(blocking, ['d a r k f i s', 'h and more'])).toBeUndefined();
-		expect(screened(blocking, ['a dark', 'fish', 'and more'])).toEqual(['a dark', 'fish', 'and more']);
+		expect(evaluated(blocking, ['d a r k f i s', 'h and more'])).toBeUndefined();
+		expect(evaluated(blocking, ['a dark', 'fish', 'and more'])).toEqual(['a dark', 'fish', 'and more']);
 	});
 
 	it('looks at neither other threads nor texts of none', () => {
-		expect(screened(blocking, ['dark', 'fish'], '')).toEqual(['dark', 'fish']);
-		const texts = ['dark', 'fish'].map((text) => ({ text, isJson: false, thread: text }));
-		const screening = blocking.screen(texts, 'input', 'team');
-		screening.run(1e9);
-		expect(screening.findings).toEqual([]);
+		expect(evaluated(blocking, ['dark', 'fish'], '')).toEqual(['dark', 'fish']);
+		const texts = ['dark', 'fish'].map((text) => ({ text, isJson: false, segmentGroup: text }));
+		const evaluation = blocking.evaluate(texts, 'input', 'team');
+		evaluation.run(1e9);
+		expect(evaluation.findings).toEqual([]);
 	});
 
 	it('finds what long parts end and begin with, and no more is read of them twice', () => {
 		const long = 'It was a long day. '.repeat(3000);
-		expect(screened(blocking, [`${long}dark`, `fish ${long}`])).toBeUndefined();
-		expect(screened(masking, [`${long}see dark`, `fish ${long}`, 'end'])).toEqual([`${long}see [WORD]`, ` ${long}`, 'end']);
-		const screening = blocking.screen(
-			[long, long, long].map((text) => ({ text, isJson: false, thread: 'a' })),
+		expect(evaluated(blocking, [`${long}dark`, `fish ${long}`])).toBeUndefined();
+		expect(evaluated(masking, [`${long}see dark`, `fish ${long}`, 'end'])).toEqual([`${long}see [WORD]`, ` ${long}`, 'end']);
+		const evaluation = blocking.evaluate(
+			[long, long, long].map((text) => ({ text, isJson: false, segmentGroup: 'a' })),
 			'input',
 			'team',
 		);
 		let read = 0;
-		while (!screening.run(1)) read++;
+		while (!evaluation.run(1)) read++;
 		// Texts in pieces of 1,024, once alone, and their ends in some more.
 		expect(read).toBeLessThan((3 * long.length) / 1024 + 60);
 	});
@@ -121,8 +121,8 @@ describe('screening', () => {
 		});
 		fc.assert(
 			fc.property(part, (parts) => {
-				const isBlocked = [...parts, parts.join(''), parts.join('\n')].some((text) => screened(blocking, [text]) === undefined);
-				expect(screened(blocking, parts) === undefined).toBe(isBlocked);
+				const isBlocked = [...parts, parts.join(''), parts.join('\n')].some((text) => evaluated(blocking, [text]) === undefined);
+				expect(evaluated(blocking, parts) === undefined).toBe(isBlocked);
 			}),
 			{ numRuns: 1000 },
 		);
@@ -131,7 +131,7 @@ describe('screening', () => {
 	it('takes nothing for a match that goes on behind what is read twice', () => {
 		for (let length = 90; length < 140; length++) {
 			const parts = ['see', `${'y '.repeat(70).slice(0, length)} 411111111111111122223333`];
-			expect(screened(blocking, parts)).toEqual(parts);
+			expect(evaluated(blocking, parts)).toEqual(parts);
 		}
 	});
 
@@ -150,9 +150,9 @@ describe('screening', () => {
 			[`${long} free `, 'roulette ', `wheel ${long}`],
 			[long, 'free', 'roulette', 'wheel', long],
 		]) {
-			expect([parts, screened(judging, parts)]).toEqual([parts, undefined]);
+			expect([parts, evaluated(judging, parts)]).toEqual([parts, undefined]);
 		}
-		expect(screened(judging, [`free ${long}`, `${long} roulette wheel tricks`.slice(0, -20), long])).toBeDefined();
+		expect(evaluated(judging, [`free ${long}`, `${long} roulette wheel tricks`.slice(0, -20), long])).toBeDefined();
 	});
 
 	it.each(['\ufe0f', '，', '。', '\u3000', '\u200b ', "'", '漢', '\ue000', '😀'])(
@@ -167,7 +167,7 @@ describe('screening', () => {
 				[`free roulette ${between}`, 'wheel tricks'],
 				['free roulette', `${between} wheel tricks`],
 			]) {
-				expect([parts, screened(judging, parts)]).toEqual([parts, undefined]);
+				expect([parts, evaluated(judging, parts)]).toEqual([parts, undefined]);
 			}
 		},
 	);
@@ -187,9 +187,9 @@ describe('screening', () => {
 			const openEnds = new Map(indexes.map((index) => [index, length > 512 ? length - 256 : 0]));
 			const parts = {
 				createScan: (isJson: boolean, context: string) => new TextScan([detector], isJson, context),
-				beginJudging: () => [],
+				beginClassifying: () => [],
 			};
-			for (const _ of readThread({ texts, indexes, openEnds }, parts, { takeSpans() {}, takeJudgement() {} }));
+			for (const _ of readSegmentGroup({ texts, indexes, openEnds }, parts, { takeSpans() {}, takeClassification() {} }));
 			// Joined texts without and with separators, which are read too.
 			expect(read).toBeLessThan(2 * 2.5 * texts.length * (length + 1));
 		},
@@ -197,13 +197,13 @@ describe('screening', () => {
 
 	it('reports each finding once, also without enforcement', () => {
 		const of = (parts: readonly string[]): readonly string[] => {
-			const screening = noting.screen(
-				parts.map((text) => ({ text, isJson: false, thread: 'a' })),
+			const evaluation = noting.evaluate(
+				parts.map((text) => ({ text, isJson: false, segmentGroup: 'a' })),
 				'input',
 				'team',
 			);
-			screening.run(1e9);
-			return screening.findings.map(({ category, action, index }) => `${category} ${action} ${index}`);
+			evaluation.run(1e9);
+			return evaluation.findings.map(({ category, action, index }) => `${category} ${action} ${index}`);
 		};
 		expect(of(['the darkfish, ', 'jane@example.com ', 'and so on'])).toEqual(['listed NONE 0', 'email NONE 1']);
 		expect(of(['x', 'the dark', 'fish and 4111 1111', ' 1111 1111'])).toEqual(['listed NONE 1', 'card NONE 2']);
@@ -214,14 +214,14 @@ describe('screening', () => {
 function streamed(
 	by: Guardrails,
 	blocks: readonly (readonly string[])[],
-): { shown: readonly string[]; isBlocked: boolean; held: BufferedSegment } {
+): { visible: readonly string[]; isBlocked: boolean; held: BufferedSegment } {
 	const held = by.bufferSegment(false, 'team');
-	const waiting: { piece: ThreadPiece; block: number }[] = [];
-	const shown = blocks.map(() => '');
+	const waiting: { piece: SegmentPiece; block: number }[] = [];
+	const visible = blocks.map(() => '');
 	const release = (): void => {
 		while (waiting[0] !== undefined && !held.isBlocked && held.mayLeave(waiting[0].piece)) {
 			const { piece, block } = waiting[0];
-			shown[block] += held.shown(piece);
+			visible[block] += held.visible(piece);
 			waiting.shift();
 		}
 	};
@@ -233,7 +233,7 @@ function streamed(
 	}
 	held.end();
 	release();
-	return { shown, isBlocked: held.isBlocked, held };
+	return { visible, isBlocked: held.isBlocked, held };
 }
 
 describe('a held thread', () => {
@@ -245,9 +245,9 @@ describe('a held thread', () => {
 				const blocks = cutAt(text, first, Math.min(text.length, first + 5)).map(
 					(block) => block.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [],
 				);
-				const { shown, isBlocked } = streamed(blocking, blocks);
-				expect([blocks, isBlocked, before.startsWith(shown.join(''))]).toEqual([blocks, true, true]);
-				expect(streamed(masking, blocks).shown.join('')).toMatch(/^Größe 漢字 it is: \[[A-Z_]+\], and 12 more$/);
+				const { visible, isBlocked } = streamed(blocking, blocks);
+				expect([blocks, isBlocked, before.startsWith(visible.join(''))]).toEqual([blocks, true, true]);
+				expect(streamed(masking, blocks).visible.join('')).toMatch(/^Größe 漢字 it is: \[[A-Z_]+\], and 12 more$/);
 			}
 		}
 	});
@@ -272,13 +272,13 @@ describe('a held thread', () => {
 		const block = fc.array(part, { minLength: 1, maxLength: 6 });
 		fc.assert(
 			fc.property(fc.array(block, { minLength: 1, maxLength: 5 }), (blocks) => {
-				const whole = screened(
+				const whole = evaluated(
 					masking,
 					blocks.map((pieces) => pieces.join('')),
 				);
-				expect(streamed(masking, blocks).shown).toEqual(whole);
+				expect(streamed(masking, blocks).visible).toEqual(whole);
 				expect(streamed(blocking, blocks).isBlocked).toBe(
-					screened(
+					evaluated(
 						blocking,
 						blocks.map((pieces) => pieces.join('')),
 					) === undefined,
@@ -304,8 +304,8 @@ describe('a held thread', () => {
 
 	it('holds back what is found only with a break between two blocks', () => {
 		const breaking = guardrails('none', { patterns: [{ name: 'two lines', pattern: 'dark\\nfish', action: 'block' }] });
-		const { shown, isBlocked } = streamed(breaking, [['see dark'], ['fi', 'sh']]);
-		expect([isBlocked, shown]).toEqual([true, ['', '']]);
+		const { visible, isBlocked } = streamed(breaking, [['see dark'], ['fi', 'sh']]);
+		expect([isBlocked, visible]).toEqual([true, ['', '']]);
 	});
 
 	it('reports each finding once', () => {
@@ -320,9 +320,12 @@ describe('a held thread', () => {
 			[['All is well. We play rou'], ['lette tonight.']],
 			[['All is well. We play roulette'], ['tonight.']],
 		]) {
-			const { shown, isBlocked } = streamed(judging, blocks);
-			expect([isBlocked, shown.join('')]).toEqual([true, '']);
+			const { visible, isBlocked } = streamed(judging, blocks);
+			expect([isBlocked, visible.join('')]).toEqual([true, '']);
 		}
-		expect(streamed(judging, [['All is well'], [' and so on']])).toMatchObject({ isBlocked: false, shown: ['All is well', ' and so on'] });
+		expect(streamed(judging, [['All is well'], [' and so on']])).toMatchObject({
+			isBlocked: false,
+			visible: ['All is well', ' and so on'],
+		});
 	});
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JudgedText } from '../guardrail.ts';
-import { createTopicJudge, wordsOf } from './topic-classifier.ts';
+import type { ClassifiedText } from '../guardrail.ts';
+import { createTopicClassifier, wordsOf } from './topic-classifier.ts';
 
-const judge = createTopicJudge([
+const classify = createTopicClassifier([
 	{ name: 'gambling', description: '', examples: ['free roulette wheel tricks'], keywords: ['sure bet'] },
 	{ name: 'numbers', description: '', examples: [], keywords: ['42', 'x'] },
 	{ name: 'others', description: '', examples: ['ставка верная'], keywords: ['ядро', 'élection', 'łódź', 'σοφός', 'σοφος'] },
@@ -12,10 +12,10 @@ const judge = createTopicJudge([
 const ordinary = 'It was a long day, and nobody had slept. ';
 
 function topicsIn(...pieces: readonly string[]): readonly string[] {
-	const reading: JudgedText = judge.begin();
+	const reading: ClassifiedText = classify.begin();
 	for (const piece of pieces) reading.add(piece);
 	return reading
-		.judge(true)
+		.classify(true)
 		.map(({ category }) => category)
 		.toSorted();
 }

@@ -3,7 +3,7 @@
  * is not analysed: other wordings are missed, and a text against the topic matches.
  */
 import { mostUnits, unitsOf } from '../folding/code-units.ts';
-import type { JudgedText, Judgement, TextJudge } from '../guardrail.ts';
+import type { Classification, ClassifiedText, TextClassifier } from '../guardrail.ts';
 
 export interface TopicSettings {
 	readonly name: string;
@@ -90,7 +90,7 @@ interface WordSet {
 	readonly needed: number;
 }
 
-export function createTopicJudge(topics: readonly TopicSettings[]): TextJudge {
+export function createTopicClassifier(topics: readonly TopicSettings[]): TextClassifier {
 	const sets: WordSet[] = [];
 	const setsOf = new Map<string, number[]>();
 	const addSet = (topic: string, words: ReadonlySet<string>, needed: number): void => {
@@ -123,13 +123,13 @@ function tellingWords(text: string, keepsAll = false): ReadonlySet<string> {
 	return new Set(telling.length === 0 && keepsAll ? all : telling);
 }
 
-class TopicReading implements JudgedText {
+class TopicReading implements ClassifiedText {
 	readonly #sets: readonly WordSet[];
 	readonly #setsOf: ReadonlyMap<string, readonly number[]>;
 	readonly #beginnings: Uint8Array;
 	/** Recent words of each set, with their positions. */
 	readonly #seen: (Map<string, number> | undefined)[] = [];
-	readonly #tripped = new Set<string>();
+	readonly #violated = new Set<string>();
 	#count = 0;
 	/** Incomplete word. */
 	#rest = '';
@@ -147,12 +147,12 @@ class TopicReading implements JudgedText {
 		this.#read(text, end);
 	}
 
-	judge(isOver: boolean): readonly Judgement[] {
+	classify(isOver: boolean): readonly Classification[] {
 		if (isOver && this.#rest !== '') {
 			this.#read(this.#rest, this.#rest.length);
 			this.#rest = '';
 		}
-		return [...this.#tripped].map((category) => ({ policy: 'topics', category, isSure: true }));
+		return [...this.#violated].map((category) => ({ policy: 'topics', category, isSure: true }));
 	}
 
 	/** Reads complete words only. */
@@ -206,7 +206,7 @@ class TopicReading implements JudgedText {
 			if (seen.size < set.needed) continue;
 			let near = 0;
 			for (const at of seen.values()) if (this.#count - at < nearWords) near++;
-			if (near >= set.needed) this.#tripped.add(set.topic);
+			if (near >= set.needed) this.#violated.add(set.topic);
 		}
 	}
 }

@@ -103,8 +103,8 @@ describe('word list', () => {
 	});
 
 	it('keeps entries apart that are written with letters of one look, and takes each once', () => {
-		const looks = build(['bail', 'ball', 'BALL', 'b-a-l-l', 'bail']);
-		expect([find(looks, 'a bail'), find(looks, 'a ball')]).toEqual([['bail'], ['ball']]);
+		const polls = build(['bail', 'ball', 'BALL', 'b-a-l-l', 'bail']);
+		expect([find(polls, 'a bail'), find(polls, 'a ball')]).toEqual([['bail'], ['ball']]);
 	});
 
 	it.each([

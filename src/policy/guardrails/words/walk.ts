@@ -125,7 +125,7 @@ export class Walk {
 				if (node === 0) length = 0;
 				else if ((isEdge || symbol === last) && automaton.outputOf(node) !== 0) {
 					this.#length = length;
-					this.#judge(automaton.outputOf(node));
+					this.#classify(automaton.outputOf(node));
 				}
 			}
 			if (length === 0 && !isEdge) break;
@@ -166,7 +166,7 @@ export class Walk {
 			this.#length = 0;
 		} else if (mayEnd) {
 			const output = automaton.outputOf(node);
-			if (output !== 0) this.#judge(output);
+			if (output !== 0) this.#classify(output);
 		}
 	}
 
@@ -180,7 +180,7 @@ export class Walk {
 	}
 
 	/** Compares the entries whose symbols end with the last of the window. */
-	#judge(output: number): void {
+	#classify(output: number): void {
 		const { text, end, isOpen, reading, matches } = this.#subject;
 		const automaton = this.#automaton;
 		for (let node = output; node !== 0; node = automaton.outputOf(automaton.failOf(node))) {

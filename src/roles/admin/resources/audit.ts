@@ -58,8 +58,8 @@ export function auditOperations({ records, clock }: AdminParts): Operation[] {
 
 function entryBody(entry: AuditEntry, nowMs: number): z.output<typeof auditEntry> {
 	const { atMs, actor, requestId, action, kind, key, before, after } = entry;
-	const shown = (text: string | null) => (text === null ? null : recordBody(kind, text, nowMs));
-	return { time: timeOf(atMs), actor, request_id: requestId, action, kind, key, before: shown(before), after: shown(after) };
+	const rendered = (text: string | null) => (text === null ? null : recordBody(kind, text, nowMs));
+	return { time: timeOf(atMs), actor, request_id: requestId, action, kind, key, before: rendered(before), after: rendered(after) };
 }
 
 /** Parses the record. One from an earlier version can lack members and is then returned as it was stored. */
@@ -76,13 +76,13 @@ type Written = Readonly<Record<string, unknown>>;
 
 const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: number) => Record<string, unknown>>> = {
 	team(written) {
-		const { origin: _, ...shown } = teamBody(written as unknown as Team, false);
-		return shown;
+		const { origin: _, ...rendered } = teamBody(written as unknown as Team, false);
+		return rendered;
 	},
 	client(written, nowMs) {
 		const withoutSecrets = { ...(written as unknown as ClientRecord), secrets: [] };
-		const { origin: _origin, secrets: _secrets, team: _team, ...shown } = clientBody(withoutSecrets, undefined, nowMs);
-		return shown;
+		const { origin: _origin, secrets: _secrets, team: _team, ...rendered } = clientBody(withoutSecrets, undefined, nowMs);
+		return rendered;
 	},
 	budget: (written) => budgetRecordBody({ ...written, limitNanoUsd: amountOf(written, 'limitNanoUsd') } as unknown as Budget),
 	routing_rule: (written) => routingRuleBody(written as unknown as RoutingRule),
@@ -91,7 +91,7 @@ const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: n
 			long_input: _longInput,
 			priced_as: _pricedAs,
 			source: _source,
-			...shown
+			...rendered
 		} = overrideBody({
 			...written,
 			inputPicoUsd: amountOf(written, 'inputPicoUsd'),
@@ -99,7 +99,7 @@ const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: n
 			cacheReadPicoUsd: amountOf(written, 'cacheReadPicoUsd'),
 			cacheWritePicoUsd: amountOf(written, 'cacheWritePicoUsd'),
 		} as unknown as PriceOverride);
-		return shown;
+		return rendered;
 	},
 };
 

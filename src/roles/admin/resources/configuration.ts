@@ -28,7 +28,7 @@ const providerList = named('ProviderList', z.strictObject({ data: z.array(provid
 
 const effectiveConfig = named('EffectiveConfig', z.record(z.string(), z.unknown()));
 
-export function configurationOperations({ configured, providerReports, effectiveConfig: shown }: AdminParts): Operation[] {
+export function configurationOperations({ configured, providerReports, effectiveConfig: rendered }: AdminParts): Operation[] {
 	return [
 		defineOperation({
 			method: 'GET',
@@ -47,7 +47,7 @@ export function configurationOperations({ configured, providerReports, effective
 			tag: 'configuration',
 			summary: 'Get the active configuration without secrets',
 			success: { status: 200, schema: effectiveConfig },
-			run: () => ({ body: shown() }),
+			run: () => ({ body: rendered() }),
 		}),
 	];
 }

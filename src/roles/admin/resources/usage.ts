@@ -106,11 +106,11 @@ export function usageOperations(parts: AdminParts): Operation[] {
 					);
 					return csvOf(['month', 'team', ...keyColumns[by ?? 'model']], groups);
 				}
-				const shown = months.map(([month, ofMonth]) => ({
+				const rendered = months.map(([month, ofMonth]) => ({
 					...periodBody(within(spanOfMonth(month), span), ofMonth),
 					...groupsOf(ofMonth, by),
 				}));
-				return { body: { team: id, months: shown, ...(by && { group_by: by }) } };
+				return { body: { team: id, months: rendered, ...(by && { group_by: by }) } };
 			},
 		}),
 	];

@@ -8,11 +8,11 @@ import { noMetrics } from '../../../core/metrics.ts';
 import { systemClock } from '../../../io/system-clock.ts';
 import { chatJudge } from '../../../wire/moderation/chat-judge.ts';
 import type { ProtocolSettings } from '../../../wire/moderation/moderation-protocols.ts';
-import { createGuardrailEngines, type GuardrailEngine } from './create-moderation-providers.ts';
-import type { EngineSettings } from './moderation-settings.ts';
+import { createModerationProviders, type ModerationProvider } from './create-moderation-providers.ts';
+import type { ModerationProviderSettings } from './moderation-settings.ts';
 
 /** Addresses and settings of the simulated moderation providers, by the simulator's name. */
-const engines = {
+const moderationProviders = {
 	moderation: { path: '/openai/v1', protocol: { kind: 'openai-moderation', apiKey: 'sk-moderation', model: null } },
 	'bedrock-guardrail': {
 		path: '/bedrock',
@@ -25,8 +25,8 @@ const engines = {
 	},
 } as const satisfies Record<string, { path: string; protocol: ProtocolSettings }>;
 
-type EngineName = keyof typeof engines;
-const names = Object.keys(engines) as EngineName[];
+type ModerationProviderName = keyof typeof moderationProviders;
+const names = Object.keys(moderationProviders) as ModerationProviderName[];
 
 const simulator = await startSimulator();
 afterAll(() => simulator.close());
@@ -45,11 +45,11 @@ function rememberedMetrics(): { metrics: Metrics; added: [name: string, by: numb
 	return { metrics, added };
 }
 
-function startEngine(name: EngineName, overrides: Partial<EngineSettings> = {}) {
+function startEngine(name: ModerationProviderName, overrides: Partial<ModerationProviderSettings> = {}) {
 	const { metrics, added } = rememberedMetrics();
 	const log = createRememberedLog();
-	const { path, protocol } = engines[name];
-	const settings: EngineSettings = {
+	const { path, protocol } = moderationProviders[name];
+	const settings: ModerationProviderSettings = {
 		name,
 		action: 'block',
 		protocol,
@@ -63,37 +63,37 @@ function startEngine(name: EngineName, overrides: Partial<EngineSettings> = {}) 
 		price: { inputPicoUsd: 200_000n, outputPicoUsd: 200_000n, thousandUnitsNanoUsd: 750_000_000n },
 		...overrides,
 	};
-	const [engine] = createGuardrailEngines([settings], { upstream: startClient().send, clock: systemClock, log, metrics });
-	if (engine === undefined) throw new Error('no engine');
-	return { engine, added, log };
+	const [moderationProvider] = createModerationProviders([settings], { upstream: startClient().send, clock: systemClock, log, metrics });
+	if (moderationProvider === undefined) throw new Error('no engine');
+	return { moderationProvider, added, log };
 }
 
-async function breakEngine(name: EngineName, fault: string): Promise<void> {
+async function breakModeration(name: ModerationProviderName, fault: string): Promise<void> {
 	await simulator.control('POST', '/faults', { dialect: name, fault });
 	onTestFinished(async () => void (await simulator.control('DELETE', '/faults')));
 }
 
 const requested = { requestId: 'req-1', team: 'team-1' };
-const judge = (engine: GuardrailEngine, text: string) => engine.judge([text], 'input', requested);
+const judge = (moderationProvider: ModerationProvider, text: string) => moderationProvider.judge([text], 'input', requested);
 
 describe.each(names)('%s', (name) => {
 	it('reports the findings, and meters the cost', async () => {
-		const { engine, added } = startEngine(name);
-		const clean = await judge(engine, 'What is the capital of France?');
+		const { moderationProvider, added } = startEngine(name);
+		const clean = await judge(moderationProvider, 'What is the capital of France?');
 		expect(clean).toMatchObject({ outcome: 'judged' });
 		expect(clean.findings).toEqual([]);
-		const tripped = await engine.judge(['hello', 'a text that says simulate-hate and simulate-violence'], 'output', requested);
+		const violated = await moderationProvider.judge(['hello', 'a text that says simulate-hate and simulate-violence'], 'output', requested);
 		expect(
-			tripped.findings
+			violated.findings
 				.filter(({ score }) => score >= 0.8)
 				.map(({ category }) => category)
 				.toSorted(),
 		).toEqual(['hate', 'violence']);
-		expect(tripped.costNanoUsd).toBeGreaterThan(0n);
-		const units = name === 'judge' ? tripped.usage.inputTokens + tripped.usage.outputTokens : tripped.usage.units;
+		expect(violated.costNanoUsd).toBeGreaterThan(0n);
+		const units = name === 'judge' ? violated.usage.inputTokens + violated.usage.outputTokens : violated.usage.units;
 		expect(units).toBeGreaterThan(0);
 		expect(added).toContainEqual(['tollgate_moderation_evaluations_total', 1, { moderation_provider: name, outcome: 'evaluated' }]);
-		expect(added).toContainEqual(['tollgate_moderation_cost_usd_total', Number(tripped.costNanoUsd) / 1e9, { moderation_provider: name }]);
+		expect(added).toContainEqual(['tollgate_moderation_cost_usd_total', Number(violated.costNanoUsd) / 1e9, { moderation_provider: name }]);
 	});
 
 	it.each([
@@ -108,13 +108,13 @@ describe.each(names)('%s', (name) => {
 		['html-200', 'malformed'],
 		['empty', 'malformed'],
 	])('under %s fails as configured, in time, counted', async (fault, failure) => {
-		await breakEngine(name, fault);
+		await breakModeration(name, fault);
 		// The simulator's clock stands still, so a slow response never arrives, however short the timeout.
 		const timeoutMs = failure === 'timeout' ? 80 : 2000;
 		for (const onFailure of ['open', 'closed'] as const) {
-			const { engine, added, log } = startEngine(name, { onFailure, timeoutMs });
+			const { moderationProvider, added, log } = startEngine(name, { onFailure, timeoutMs });
 			const startedMs = performance.now();
-			expect(await judge(engine, 'the text')).toMatchObject({
+			expect(await judge(moderationProvider, 'the text')).toMatchObject({
 				outcome: 'failed',
 				failure,
 				isBlocking: onFailure === 'closed',
@@ -128,37 +128,39 @@ describe.each(names)('%s', (name) => {
 	});
 
 	it('is not reachable in the private network by default', async () => {
-		const { engine } = startEngine(name, { mayReachPrivateNetwork: false });
-		expect(await judge(engine, 'x')).toMatchObject({ outcome: 'failed', failure: 'unreachable' });
+		const { moderationProvider } = startEngine(name, { mayReachPrivateNetwork: false });
+		expect(await judge(moderationProvider, 'x')).toMatchObject({ outcome: 'failed', failure: 'unreachable' });
 	});
 });
 
 describe('any moderation provider', () => {
 	it('has a concurrency limit; a text that waits too long, or finds the queue full, is not evaluated', async () => {
-		await breakEngine('judge', 'hang');
-		const { engine } = startEngine('judge', { mostConcurrent: 2, timeoutMs: 100 });
-		const judgements = await Promise.all(Array.from({ length: 30 }, () => judge(engine, 'x')));
+		await breakModeration('judge', 'hang');
+		const { moderationProvider } = startEngine('judge', { mostConcurrent: 2, timeoutMs: 100 });
+		const judgements = await Promise.all(Array.from({ length: 30 }, () => judge(moderationProvider, 'x')));
 		const failures = judgements.map((judgement) => (judgement.outcome === 'failed' ? judgement.failure : 'judged'));
 		expect(failures.filter((failure) => failure === 'timeout')).toHaveLength(2);
 		expect(failures.filter((failure) => failure === 'busy')).toHaveLength(28);
 		await simulator.control('DELETE', '/faults');
-		const later = await Promise.all(Array.from({ length: 10 }, () => judge(startEngine('judge', { mostConcurrent: 2 }).engine, 'x')));
+		const later = await Promise.all(
+			Array.from({ length: 10 }, () => judge(startEngine('judge', { mostConcurrent: 2 }).moderationProvider, 'x')),
+		);
 		expect(later.every(({ outcome }) => outcome === 'judged')).toBe(true);
 	});
 
 	it('releases its slots', async () => {
-		const { engine } = startEngine('judge', { mostConcurrent: 1 });
+		const { moderationProvider } = startEngine('judge', { mostConcurrent: 1 });
 		for (let round = 0; round < 3; round++) {
-			const judgements = await Promise.all(Array.from({ length: 8 }, () => judge(engine, 'x')));
+			const judgements = await Promise.all(Array.from({ length: 8 }, () => judge(moderationProvider, 'x')));
 			expect(judgements.every(({ outcome }) => outcome === 'judged')).toBe(true);
 		}
 	});
 
 	it('stops when the client disconnects, and does not count that as its failure', async () => {
-		await breakEngine('moderation', 'hang');
-		const { engine, log, added } = startEngine('moderation');
+		await breakModeration('moderation', 'hang');
+		const { moderationProvider, log, added } = startEngine('moderation');
 		const leave: (() => void)[] = [];
-		const judgement = engine.judge(['x'], 'input', { ...requested, onClientGone: (listener) => void leave.push(listener) });
+		const judgement = moderationProvider.judge(['x'], 'input', { ...requested, onClientGone: (listener) => void leave.push(listener) });
 		await until(() => leave.length > 0);
 		for (const listener of leave) listener();
 		expect(await judgement).toMatchObject({ outcome: 'failed', failure: 'abandoned' });
@@ -167,24 +169,28 @@ describe('any moderation provider', () => {
 	});
 
 	it('evaluates long texts in pieces, and rejects texts that would need too many', async () => {
-		const { engine } = startEngine('content-safety');
-		const long = await judge(engine, `${'a'.repeat(35_000)} simulate-sexual`);
+		const { moderationProvider } = startEngine('content-safety');
+		const long = await judge(moderationProvider, `${'a'.repeat(35_000)} simulate-sexual`);
 		expect(long).toMatchObject({ outcome: 'judged', usage: { units: 4 } });
 		expect(long.findings).toContainEqual({ category: 'sexual', label: 'Sexual', score: 1, isSure: true });
-		expect(await judge(engine, 'a'.repeat(1_000_000))).toMatchObject({ outcome: 'failed', failure: 'too_large' });
+		expect(await judge(moderationProvider, 'a'.repeat(1_000_000))).toMatchObject({ outcome: 'failed', failure: 'too_large' });
 	});
 
 	it('keeps findings if another request of the same evaluation fails', async () => {
 		await simulator.control('POST', '/faults', { dialect: 'content-safety', fault: '500', count: 1 });
 		onTestFinished(async () => void (await simulator.control('DELETE', '/faults')));
-		const { engine } = startEngine('content-safety');
+		const { moderationProvider } = startEngine('content-safety');
 		const text = 'simulate-hate '.repeat(1400);
-		expect(await judge(engine, text)).toMatchObject({ outcome: 'failed', failure: 'status', findings: [{ category: 'hate', score: 1 }] });
+		expect(await judge(moderationProvider, text)).toMatchObject({
+			outcome: 'failed',
+			failure: 'status',
+			findings: [{ category: 'hate', score: 1 }],
+		});
 	});
 
 	it('reports and blocks from the thresholds on', async () => {
 		const find = async (log: number, block: number) =>
-			(await judge(startEngine('moderation', { thresholds: { log, block } }).engine, 'simulate-hate')).findings;
+			(await judge(startEngine('moderation', { thresholds: { log, block } }).moderationProvider, 'simulate-hate')).findings;
 		expect(await find(0.98, 0.98)).toEqual([]);
 		expect(await find(0.97, 0.98)).toMatchObject([{ category: 'hate', score: 0.97, isSure: false }]);
 		expect(await find(0.5, 0.97)).toMatchObject([{ category: 'hate', isSure: true }]);
@@ -192,34 +198,37 @@ describe('any moderation provider', () => {
 
 	it('logs the request and the cost, or that the price is unknown', async () => {
 		const priced = startEngine('judge');
-		const { costNanoUsd, usage } = await judge(priced.engine, 'x');
+		const { costNanoUsd, usage } = await judge(priced.moderationProvider, 'x');
 		expect(costNanoUsd).toBe(BigInt(usage.inputTokens + usage.outputTokens) * 200n);
 		expect(priced.log.lines).toMatchObject([
 			{ event: 'moderation provider evaluated', fields: { ...requested, cost_nano_usd: String(costNanoUsd) } },
 		]);
 		const unpriced = startEngine('judge', { price: undefined });
-		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBeUndefined();
+		expect((await judge(unpriced.moderationProvider, 'x')).costNanoUsd).toBeUndefined();
 		expect(unpriced.log.lines).toMatchObject([{ fields: { cost_nano_usd: null } }]);
 		expect(unpriced.added).toContainEqual(['tollgate_moderation_unpriced_total', 1, { moderation_provider: 'judge' }]);
 		expect(unpriced.added.map(([name]) => name)).not.toContain('tollgate_moderation_cost_usd_total');
 		// Usage that was not charged costs nothing at any price.
-		await breakEngine('judge', '500');
-		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBe(0n);
+		await breakModeration('judge', '500');
+		expect((await judge(unpriced.moderationProvider, 'x')).costNanoUsd).toBe(0n);
 	});
 
 	it('sends nothing if there is no text', async () => {
-		const { engine, added } = startEngine('moderation');
-		await breakEngine('moderation', '500');
-		expect(await engine.judge(['', ''], 'input', requested)).toMatchObject({ outcome: 'judged', findings: [] });
+		const { moderationProvider, added } = startEngine('moderation');
+		await breakModeration('moderation', '500');
+		expect(await moderationProvider.judge(['', ''], 'input', requested)).toMatchObject({ outcome: 'judged', findings: [] });
 		expect(added).toHaveLength(1);
 	});
 
 	it('signs requests to Bedrock if it has no API key', async () => {
-		const { engine } = startEngine('bedrock-guardrail', {
-			protocol: { ...engines['bedrock-guardrail'].protocol, apiKey: null },
+		const { moderationProvider } = startEngine('bedrock-guardrail', {
+			protocol: { ...moderationProviders['bedrock-guardrail'].protocol, apiKey: null },
 			awsCredentials: { region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'session' },
 		});
-		expect(await judge(engine, 'simulate-misconduct')).toMatchObject({ outcome: 'judged', findings: [{ category: 'misconduct' }] });
+		expect(await judge(moderationProvider, 'simulate-misconduct')).toMatchObject({
+			outcome: 'judged',
+			findings: [{ category: 'misconduct' }],
+		});
 		const [seen] = await simulator.requests('?dialect=bedrock-guardrail&limit=1');
 		// The simulator reads the access key's id as the key.
 		expect(seen?.key).toMatch(/MPLE$/);
@@ -233,8 +242,8 @@ describe('any moderation provider', () => {
 	] as const)('uses the dialect %s', async (form, model) => {
 		const protocol = { kind: 'chat-judge', apiKey: null, model, form, policy: 'No hate.', category: 'hate' } as const;
 		expect(chatJudge(protocol).headers).toEqual({});
-		const { engine } = startEngine('judge', { protocol: { ...protocol, apiKey: 'k' } });
-		expect((await judge(engine, 'nice')).findings).toEqual([]);
-		expect((await judge(engine, 'simulate-hate')).findings).toMatchObject([{ category: 'hate' }]);
+		const { moderationProvider } = startEngine('judge', { protocol: { ...protocol, apiKey: 'k' } });
+		expect((await judge(moderationProvider, 'nice')).findings).toEqual([]);
+		expect((await judge(moderationProvider, 'simulate-hate')).findings).toMatchObject([{ category: 'hate' }]);
 	});
 });

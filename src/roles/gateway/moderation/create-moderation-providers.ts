@@ -3,40 +3,45 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Counter, Histogram, Metrics } from '../../../core/metrics.ts';
 import type { Upstream } from '../../../core/upstream.ts';
-import type { EngineFinding, EngineStage, EngineUsage, ModerationResponse } from '../../../wire/moderation/moderation.ts';
-import { engineProtocol } from '../../../wire/moderation/moderation-protocols.ts';
-import type { EnginePrice, EngineSettings } from './moderation-settings.ts';
-import { type EngineFailure, type EnginePlace, type ModerationProblem, sendToEngine } from './send-to-moderation-provider.ts';
+import type { ModerationFinding, ModerationResponse, ModerationStage, ModerationUsage } from '../../../wire/moderation/moderation.ts';
+import { moderationProtocol } from '../../../wire/moderation/moderation-protocols.ts';
+import type { ModerationPrice, ModerationProviderSettings } from './moderation-settings.ts';
+import {
+	type ModerationEndpoint,
+	type ModerationFailure,
+	type ModerationProblem,
+	sendToModerationProvider,
+} from './send-to-moderation-provider.ts';
 
-type EngineJudgement = EngineVerdict | EngineFailed;
+type ModerationResult = ModerationVerdict | ModerationFailed;
 
-interface EngineReport {
+interface ModerationReport {
 	/** Highest score of each category above the log threshold. After a failure, findings of the requests that succeeded. */
-	readonly findings: readonly JudgedFinding[];
-	readonly usage: EngineUsage;
+	readonly findings: readonly ScoredFinding[];
+	readonly usage: ModerationUsage;
 	/** Undefined if the price is unknown. */
 	readonly costNanoUsd: bigint | undefined;
 }
 
-interface JudgedFinding extends EngineFinding {
+interface ScoredFinding extends ModerationFinding {
 	/** True if the score reaches the block threshold; otherwise it is only reported. */
 	readonly isSure: boolean;
 }
 
-interface EngineVerdict extends EngineReport {
+interface ModerationVerdict extends ModerationReport {
 	readonly outcome: 'judged';
 }
 
-interface EngineFailed extends EngineReport {
+interface ModerationFailed extends ModerationReport {
 	readonly outcome: 'failed';
-	readonly failure: EngineFailure;
+	readonly failure: ModerationFailure;
 	/** True to fail closed: under enforcement, the request is blocked. */
 	readonly isBlocking: boolean;
 }
 
-export interface GuardrailEngine extends Pick<EngineSettings, 'name' | 'action'> {
+export interface ModerationProvider extends Pick<ModerationProviderSettings, 'name' | 'action'> {
 	/** Evaluates the texts of one request together, within the timeout. Rejects only for internal errors. */
-	judge(texts: readonly string[], stage: EngineStage, requested: ModerationContext): Promise<EngineJudgement>;
+	judge(texts: readonly string[], stage: ModerationStage, requested: ModerationContext): Promise<ModerationResult>;
 }
 
 /** Request that needs the evaluation. */
@@ -47,7 +52,7 @@ export interface ModerationContext {
 	readonly onClientGone?: (listener: () => void) => void;
 }
 
-export interface EnginePorts {
+export interface ModerationPorts {
 	readonly upstream: Upstream;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -59,24 +64,31 @@ const mostRequests = 16;
 /** Maximum queue length per slot. */
 const mostWaitingPerPlace = 8;
 
-const nothingUsed: EngineUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
+const nothingUsed: ModerationUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
 
-export function createGuardrailEngines(settings: readonly EngineSettings[], ports: EnginePorts): readonly GuardrailEngine[] {
-	const counts = new EngineCounts(ports.metrics);
-	return settings.map((one) => createEngine(one, ports, counts));
+export function createModerationProviders(
+	settings: readonly ModerationProviderSettings[],
+	ports: ModerationPorts,
+): readonly ModerationProvider[] {
+	const counts = new ModerationMetrics(ports.metrics);
+	return settings.map((one) => createModerationProvider(one, ports, counts));
 }
 
-function createEngine(settings: EngineSettings, { upstream, clock, log }: EnginePorts, counts: EngineCounts): GuardrailEngine {
+function createModerationProvider(
+	settings: ModerationProviderSettings,
+	{ upstream, clock, log }: ModerationPorts,
+	counts: ModerationMetrics,
+): ModerationProvider {
 	const { name, action, timeoutMs, mostConcurrent, onFailure } = settings;
-	const place: EnginePlace = { settings, protocol: engineProtocol(settings.protocol), upstream, clock };
+	const place: ModerationEndpoint = { settings, protocol: moderationProtocol(settings.protocol), upstream, clock };
 	const places = new Places(clock, mostConcurrent, mostConcurrent * mostWaitingPerPlace);
 
 	const conclude = (
-		judgement: EngineJudgement,
+		judgement: ModerationResult,
 		{ requestId, team }: ModerationContext,
 		startedMs: number,
 		status?: number,
-	): EngineJudgement => {
+	): ModerationResult => {
 		const durationMs = clock.monotonicMs() - startedMs;
 		counts.add(name, judgement, durationMs);
 		const { usage, costNanoUsd } = judgement;
@@ -109,7 +121,7 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 					try {
 						const remainingMs = dueMs - clock.monotonicMs();
 						if (remainingMs < 1) return { failure: 'busy' } as const;
-						return await sendToEngine(place, request, remainingMs, onClientGone);
+						return await sendToModerationProvider(place, request, remainingMs, onClientGone);
 					} finally {
 						places.leave();
 					}
@@ -122,8 +134,8 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 
 function reportOf(
 	responses: readonly (ModerationResponse | ModerationProblem)[],
-	{ onFailure, price, thresholds }: EngineSettings,
-): EngineJudgement {
+	{ onFailure, price, thresholds }: ModerationProviderSettings,
+): ModerationResult {
 	const good = responses.filter((response): response is ModerationResponse => !isProblem(response));
 	const usage = sumUsage(good.map((response) => response.usage));
 	const report = {
@@ -143,8 +155,8 @@ function isProblem(response: ModerationResponse | ModerationProblem): response i
 	return 'failure' in response;
 }
 
-function noted(findings: readonly EngineFinding[], { log, block }: EngineSettings['thresholds']): JudgedFinding[] {
-	const byCategory = new Map<string, JudgedFinding>();
+function noted(findings: readonly ModerationFinding[], { log, block }: ModerationProviderSettings['thresholds']): ScoredFinding[] {
+	const byCategory = new Map<string, ScoredFinding>();
 	for (const finding of findings) {
 		const known = byCategory.get(finding.category);
 		if (finding.score < log || finding.score <= (known?.score ?? 0)) continue;
@@ -153,7 +165,7 @@ function noted(findings: readonly EngineFinding[], { log, block }: EngineSetting
 	return [...byCategory.values()];
 }
 
-function sumUsage(usages: readonly EngineUsage[]): EngineUsage {
+function sumUsage(usages: readonly ModerationUsage[]): ModerationUsage {
 	return usages.reduce(
 		(sum, usage) => ({
 			inputTokens: sum.inputTokens + usage.inputTokens,
@@ -165,7 +177,7 @@ function sumUsage(usages: readonly EngineUsage[]): EngineUsage {
 }
 
 /** Computes the cost, rounded up. @returns undefined if usage was charged at an unknown price. */
-function costOf(usage: EngineUsage, price: EnginePrice | undefined): bigint | undefined {
+function costOf(usage: ModerationUsage, price: ModerationPrice | undefined): bigint | undefined {
 	if (usage.inputTokens + usage.outputTokens + usage.units === 0) return 0n;
 	if (price === undefined) return undefined;
 	const { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd } = price;
@@ -177,7 +189,7 @@ function costOf(usage: EngineUsage, price: EnginePrice | undefined): bigint | un
 const nanoUsdPerUsd = 1e9;
 
 /** Metrics of evaluations and their cost, by moderation provider. */
-class EngineCounts {
+class ModerationMetrics {
 	readonly #judgements: Counter;
 	readonly #seconds: Histogram;
 	readonly #usage: Counter;
@@ -210,15 +222,18 @@ class EngineCounts {
 		]);
 	}
 
-	add(engine: string, judgement: EngineJudgement, durationMs: number): void {
-		this.#judgements.add(1, { moderation_provider: engine, outcome: judgement.outcome === 'judged' ? 'evaluated' : judgement.failure });
-		this.#seconds.observe(durationMs / 1000, { moderation_provider: engine });
+	add(moderationProvider: string, judgement: ModerationResult, durationMs: number): void {
+		this.#judgements.add(1, {
+			moderation_provider: moderationProvider,
+			outcome: judgement.outcome === 'judged' ? 'evaluated' : judgement.failure,
+		});
+		this.#seconds.observe(durationMs / 1000, { moderation_provider: moderationProvider });
 		const { usage, costNanoUsd } = judgement;
-		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { moderation_provider: engine, unit: 'input_tokens' });
-		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { moderation_provider: engine, unit: 'output_tokens' });
-		if (usage.units > 0) this.#usage.add(usage.units, { moderation_provider: engine, unit: 'units' });
-		if (costNanoUsd === undefined) this.#unpriced.add(1, { moderation_provider: engine });
-		else if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { moderation_provider: engine });
+		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { moderation_provider: moderationProvider, unit: 'input_tokens' });
+		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { moderation_provider: moderationProvider, unit: 'output_tokens' });
+		if (usage.units > 0) this.#usage.add(usage.units, { moderation_provider: moderationProvider, unit: 'units' });
+		if (costNanoUsd === undefined) this.#unpriced.add(1, { moderation_provider: moderationProvider });
+		else if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { moderation_provider: moderationProvider });
 	}
 }
 

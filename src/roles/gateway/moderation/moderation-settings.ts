@@ -3,7 +3,7 @@ import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { ProtocolSettings } from '../../../wire/moderation/moderation-protocols.ts';
 import type { AwsCredentials } from './sign-aws-request.ts';
 
-export interface EngineSettings {
+export interface ModerationProviderSettings {
 	/** Name in assessments, log lines and metrics. */
 	readonly name: string;
 	/** Action for scores above the block threshold, for teams without a rule of their own. */
@@ -25,10 +25,10 @@ export interface EngineSettings {
 	/** Minimum scores to report a category, and to block it. */
 	readonly thresholds: { readonly log: number; readonly block: number };
 	/** Undefined if no price is configured or known. */
-	readonly price: EnginePrice | undefined;
+	readonly price: ModerationPrice | undefined;
 }
 
-export interface EnginePrice {
+export interface ModerationPrice {
 	readonly inputPicoUsd: bigint;
 	readonly outputPicoUsd: bigint;
 	readonly thousandUnitsNanoUsd: bigint;

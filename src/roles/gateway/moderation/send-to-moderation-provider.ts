@@ -5,22 +5,22 @@ import type { ByteStream } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Upstream, UpstreamResponse } from '../../../core/upstream.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import type { EngineProtocol, EngineRequest, ModerationResponse } from '../../../wire/moderation/moderation.ts';
-import { type EngineSettings, timeoutsWithin } from './moderation-settings.ts';
+import type { ModerationProtocol, ModerationRequest, ModerationResponse } from '../../../wire/moderation/moderation.ts';
+import { type ModerationProviderSettings, timeoutsWithin } from './moderation-settings.ts';
 import { signAwsRequest } from './sign-aws-request.ts';
 
 /** `abandoned`: the client disconnected. `busy`: no slot was free in time. `too_large`: the texts need too many requests. */
-export type EngineFailure = 'timeout' | 'unreachable' | 'status' | 'malformed' | 'busy' | 'too_large' | 'abandoned';
+export type ModerationFailure = 'timeout' | 'unreachable' | 'status' | 'malformed' | 'busy' | 'too_large' | 'abandoned';
 
 export interface ModerationProblem {
-	readonly failure: EngineFailure;
+	readonly failure: ModerationFailure;
 	/** HTTP status of the response, if it is the cause. */
 	readonly status?: number;
 }
 
-export interface EnginePlace {
-	readonly settings: EngineSettings;
-	readonly protocol: EngineProtocol;
+export interface ModerationEndpoint {
+	readonly settings: ModerationProviderSettings;
+	readonly protocol: ModerationProtocol;
 	readonly upstream: Upstream;
 	readonly clock: Clock;
 }
@@ -29,9 +29,9 @@ export interface EnginePlace {
 const maxResponseBytes = 1024 * 1024;
 
 /** @param remainingMs of the evaluation's time. Never rejects. */
-export async function sendToEngine(
-	place: EnginePlace,
-	request: EngineRequest,
+export async function sendToModerationProvider(
+	place: ModerationEndpoint,
+	request: ModerationRequest,
 	remainingMs: number,
 	onClientGone: (listener: () => void) => void,
 ): Promise<ModerationResponse | ModerationProblem> {
@@ -60,7 +60,7 @@ export async function sendToEngine(
 	}
 }
 
-function headersFor({ settings, protocol, clock }: EnginePlace, host: string, target: string, body: string): Record<string, string> {
+function headersFor({ settings, protocol, clock }: ModerationEndpoint, host: string, target: string, body: string): Record<string, string> {
 	const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity', 'user-agent': 'tollgate', ...protocol.headers };
 	const { awsCredentials } = settings;
 	if (awsCredentials === null) return headers;
@@ -86,7 +86,7 @@ async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () 
 }
 
 /** @throws causes other than upstream failures and malformed bodies. */
-function failureOf(cause: unknown): EngineFailure {
+function failureOf(cause: unknown): ModerationFailure {
 	if (cause instanceof UpstreamError) return cause.code.endsWith('_timeout') ? 'timeout' : 'unreachable';
 	if (cause instanceof Rejection) return cause.code === 'client_closed' ? 'abandoned' : 'malformed';
 	if (cause instanceof SyntaxError) return 'malformed';

@@ -1,11 +1,11 @@
 import { Rejection } from '../../../core/rejection.ts';
-import type { Screening } from '../../../policy/guardrails/text-evaluation.ts';
+import type { TextEvaluation } from '../../../policy/guardrails/text-evaluation.ts';
 import { parseBody } from '../../../wire/json/parse-body.ts';
 import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
 import type { TextView } from '../../../wire/text-view.ts';
-import { type Guarding, maskedTexts } from '../guardrail-runner.ts';
+import { type GuardrailRunner, maskedTexts } from '../guardrail-runner.ts';
 import { type InferenceRequest, inTurns, placedMembers } from './read-inference-request.ts';
 
 /** Limits names in errors, because a name from the client can be as long as the body. */
@@ -16,15 +16,19 @@ const longestParam = 200;
  * @returns the request with masked text replaced.
  * @throws `Rejection` `guardrail_blocked`; `field_invalid` for a repeated member.
  */
-export async function screenInput(inferenceRequest: InferenceRequest, team: string, guarding: Guarding): Promise<InferenceRequest> {
+export async function evaluateInput(
+	inferenceRequest: InferenceRequest,
+	team: string,
+	guardrailRunner: GuardrailRunner,
+): Promise<InferenceRequest> {
 	const guarded = { requestId: inferenceRequest.request.id, team };
 	const view = inferenceRequest.format.textViews.request(inferenceRequest.body.members);
-	if (!guarding.isEnforced) {
-		guarding.observe(guarded, 'input', view);
+	if (!guardrailRunner.isEnforced) {
+		guardrailRunner.observe(guarded, 'input', view);
 		return inferenceRequest;
 	}
 	await requireSingleMembers(inferenceRequest);
-	return withMasks(inferenceRequest, view, await guarding.screen(guarded, 'input', view));
+	return withMasks(inferenceRequest, view, await guardrailRunner.enforce(guarded, 'input', view));
 }
 
 /**
@@ -38,8 +42,8 @@ export async function requireSingleMembers({ body: { bytes } }: InferenceRequest
 }
 
 /** Returns the request with masked text replaced; the same object if there is none. */
-export function withMasks(inferenceRequest: InferenceRequest, view: TextView, screening: Screening): InferenceRequest {
-	const changes = maskedTexts(view, screening);
+export function withMasks(inferenceRequest: InferenceRequest, view: TextView, evaluation: TextEvaluation): InferenceRequest {
+	const changes = maskedTexts(view, evaluation);
 	if (changes.length === 0) return inferenceRequest;
 	const bytes = spliceBody(inferenceRequest.body.bytes, textEdits(inferenceRequest.body.bytes, changes));
 	return { ...inferenceRequest, body: parseBody(bytes, placedMembers) };

@@ -3,7 +3,7 @@ import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import { blocked, type GuardedRequest, type Guarding, maskEdits, maskedTexts } from '../guardrail-runner.ts';
+import { blocked, type GuardedRequest, type GuardrailRunner, maskEdits, maskedTexts } from '../guardrail-runner.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { BlockingGuard } from '../streams/blocking-guard.ts';
 import { EventBody, type EventSource } from '../streams/event-source.ts';
@@ -17,29 +17,32 @@ import type { InferenceRequest } from './read-inference-request.ts';
  * Runs guardrails on the model's output, in the client's format. Monitoring changes neither bytes nor timing.
  * @throws `Rejection` `guardrail_blocked`, for a non-streaming response.
  */
-export async function screenOutput(
+export async function evaluateOutput(
 	inferenceRequest: InferenceRequest,
 	team: string,
 	response: HttpResponse,
 	recorder: RequestRecorder,
-	guarding: Guarding,
+	guardrailRunner: GuardrailRunner,
 ): Promise<HttpResponse> {
 	if (response.status >= 400 || inferenceRequest.endpoint.response === 'computed') return response;
 	const guarded = { requestId: inferenceRequest.request.id, team };
 	const { body } = response;
 	if (body instanceof EventBody && body.source instanceof StreamRelay) {
-		return { ...response, body: new EventBody(await guardStream(body.source, inferenceRequest.format, guarded, recorder, guarding)) };
+		return {
+			...response,
+			body: new EventBody(await guardStream(body.source, inferenceRequest.format, guarded, recorder, guardrailRunner)),
+		};
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const reported = readObject(body);
 	if (reported === undefined) {
-		guarding.report(guarded, 'output', [], { unreadable: [{ role: 'assistant', type: 'body', path: [] }] });
-		if (guarding.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
+		guardrailRunner.report(guarded, 'output', [], { unreadable: [{ role: 'assistant', type: 'body', path: [] }] });
+		if (guardrailRunner.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
 		return response;
 	}
 	// The text was evaluated as UTF-8, and would differ for a client that trusts another `charset`.
-	const headers = guarding.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
-	return evaluateNonStreaming(inferenceRequest, guarded.team, { ...response, headers }, Buffer.from(body), reported, guarding);
+	const headers = guardrailRunner.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
+	return evaluateNonStreaming(inferenceRequest, guarded.team, { ...response, headers }, Buffer.from(body), reported, guardrailRunner);
 }
 
 async function guardStream(
@@ -47,22 +50,22 @@ async function guardStream(
 	format: ClientDialect,
 	inferenceRequest: GuardedRequest,
 	recorder: RequestRecorder,
-	guarding: Guarding,
+	guardrailRunner: GuardrailRunner,
 ): Promise<EventSource> {
-	if (!guarding.isEnforced) return new MonitoringGuard(relay, format, inferenceRequest, guarding);
-	const guardrails = await guarding.guardrails;
-	const Guard = guarding.engines.stopping(inferenceRequest.team).length > 0 ? ModeratedGuard : BlockingGuard;
-	const guard = new Guard(relay, format, inferenceRequest, guarding, guardrails, recorder);
-	if (guarding.engines.noting(inferenceRequest.team).length === 0) return guard;
-	const notedByEngines: ObservesTexts = {
+	if (!guardrailRunner.isEnforced) return new MonitoringGuard(relay, format, inferenceRequest, guardrailRunner);
+	const guardrails = await guardrailRunner.guardrails;
+	const Guard = guardrailRunner.moderationProviders.stopping(inferenceRequest.team).length > 0 ? ModeratedGuard : BlockingGuard;
+	const guard = new Guard(relay, format, inferenceRequest, guardrailRunner, guardrails, recorder);
+	if (guardrailRunner.moderationProviders.noting(inferenceRequest.team).length === 0) return guard;
+	const recordedByModeration: ObservesTexts = {
 		observe: (noted, stage, { texts }) =>
-			guarding.noteByEngines(
+			guardrailRunner.recordModeration(
 				noted,
 				stage,
 				texts.map(({ text }) => text),
 			),
 	};
-	return new MonitoringGuard(guard, format, inferenceRequest, notedByEngines);
+	return new MonitoringGuard(guard, format, inferenceRequest, recordedByModeration);
 }
 
 async function evaluateNonStreaming(
@@ -71,19 +74,19 @@ async function evaluateNonStreaming(
 	response: HttpResponse,
 	body: Buffer,
 	reported: JsonObject,
-	guarding: Guarding,
+	guardrailRunner: GuardrailRunner,
 ): Promise<HttpResponse> {
 	const guarded = { requestId: request.id, team };
 	const isAmbiguous = repeatsMember(body.toString(), reported);
 	const responseView = format.textViews.response(reported);
 	const view = isAmbiguous ? { ...responseView, unreadable: [ambiguous, ...responseView.unreadable] } : responseView;
-	if (!guarding.isEnforced) {
-		guarding.observe(guarded, 'output', view);
+	if (!guardrailRunner.isEnforced) {
+		guardrailRunner.observe(guarded, 'output', view);
 		return response;
 	}
-	const screening = await guarding.screen(guarded, 'output', view);
+	const evaluation = await guardrailRunner.enforce(guarded, 'output', view);
 	if (isAmbiguous) throw blocked('output', { policy: 'unreadable', category: ambiguous.type });
-	const changes = maskedTexts(view, screening);
+	const changes = maskedTexts(view, evaluation);
 	if (changes.length === 0) return response;
 	return { ...response, body: spliceBody(body, maskEdits(body, reported, changes)) };
 }

@@ -242,11 +242,11 @@ const details = { error_code: 'thread_unsupported_request', unsupported: ['model
 export function rejectThread(
 	{ format, body }: InferenceRequest,
 	provider: Provider,
-	{ settings: { budgets }, guarding }: GatewayParts,
+	{ settings: { budgets }, guardrailRunner }: GatewayParts,
 ): void {
 	const field = format.storedTurnsField(body.members);
 	if (field === undefined) return;
 	const isBounded = budgets.isEnabled && budgets.reservation === 'worst_case';
-	if (isSameDialect(format.name, provider.protocol.wire) && guarding === undefined && !isBounded) return;
+	if (isSameDialect(format.name, provider.protocol.wire) && guardrailRunner === undefined && !isBounded) return;
 	throw new Rejection('thread_unsupported_request', { param: field, details });
 }

@@ -126,8 +126,8 @@ describe('the provider’s response', () => {
 
 	it('shows a model’s name in a form that a header field can contain', async () => {
 		const bench = new GatewayBench();
-		const shown = async (name: string) => (await bench.ask(chatPath, chatBody.replace('gpt-5', name))).headers['x-gateway-model'];
-		expect(await shown('a\\r\\nset-cookie: x')).toBe('a%0D%0Aset-cookie%3A%20x');
-		expect(await shown('模\\ud800')).toBe('%E6%A8%A1%EF%BF%BD');
+		const texts = async (name: string) => (await bench.ask(chatPath, chatBody.replace('gpt-5', name))).headers['x-gateway-model'];
+		expect(await texts('a\\r\\nset-cookie: x')).toBe('a%0D%0Aset-cookie%3A%20x');
+		expect(await texts('模\\ud800')).toBe('%E6%A8%A1%EF%BF%BD');
 	});
 });

@@ -51,13 +51,13 @@ export function respond(
 	}
 	if (response.status >= 400) {
 		const code = upstreamErrorOf(providerResponse.status);
-		const shown = renderError(inferenceRequest, providerResponse, code, body, headers, scope);
-		scope.end(upstreamError(shown.status, code));
-		return shown;
+		const texts = renderError(inferenceRequest, providerResponse, code, body, headers, scope);
+		scope.end(upstreamError(texts.status, code));
+		return texts;
 	}
 	permit.meterResponse(body, providerResponse.reported);
-	const shown = isError(body) ? scrubSecrets(body, inferenceRequest.provider.secrets) : body;
-	return { status: response.status, headers, body: responseBody(inferenceRequest, permit, shown, headers), record: scope.recorder.record };
+	const texts = isError(body) ? scrubSecrets(body, inferenceRequest.provider.secrets) : body;
+	return { status: response.status, headers, body: responseBody(inferenceRequest, permit, texts, headers), record: scope.recorder.record };
 }
 
 /** Begins with a letter that is rare in JSON. Quotes are common, and the native search stops at each. */

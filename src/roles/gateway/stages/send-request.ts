@@ -42,7 +42,7 @@ export function sendRequest(
 	scope: RequestScope,
 	timeouts: UpstreamTimeouts,
 	sentMs: number,
-	{ ports, guarding }: GatewayParts,
+	{ ports, guardrailRunner }: GatewayParts,
 ): Promise<ProviderResponse | UpstreamError> {
 	const { request, provider, target, translated, endpoint } = inferenceRequest;
 	let sending: Resource | undefined;
@@ -84,7 +84,7 @@ export function sendRequest(
 				inferenceRequest,
 				response,
 				scope,
-				guarding?.isEnforced === true && endpoint.response === 'generated',
+				guardrailRunner?.isEnforced === true && endpoint.response === 'generated',
 			);
 			return body instanceof Promise
 				? body.then((whole) => providerResponseOf(response, whole)).catch(unanswered)
@@ -136,17 +136,17 @@ export function estimatedResponse({ format, body, knownAs }: PreparedRequest, es
 
 /**
  * Reads the body. A success must have the requested type; an error can have any.
- * @param isScreened true if guardrails read the response, which must then be uncompressed.
+ * @param isEvaluated true if guardrails read the response, which must then be uncompressed.
  */
 function readProviderResponse(
 	inferenceRequest: PreparedRequest,
 	response: UpstreamResponse,
 	scope: RequestScope,
-	isScreened: boolean,
+	isEvaluated: boolean,
 ): Buffer | Promise<Buffer> | ByteStream {
 	if (response.status >= 400) return readCompleteResponse(response, scope, maxErrorBytes);
 	requireSuccess(response, inferenceRequest.isStreaming ? 'text/event-stream' : 'application/json');
-	if ((inferenceRequest.translated !== undefined || isScreened) && isEncoded(response.headers)) {
+	if ((inferenceRequest.translated !== undefined || isEvaluated) && isEncoded(response.headers)) {
 		discardStream(response.body);
 		throw new UpstreamError('provider_response_invalid', {
 			message: 'The provider returned a compressed response, which was not requested',

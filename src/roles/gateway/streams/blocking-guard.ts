@@ -2,25 +2,25 @@ import { OwnPages } from '../../../core/byte-pieces.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
-import type { BufferedSegment, ThreadPiece } from '../../../policy/guardrails/segments/buffered-segment.ts';
+import type { BufferedSegment, SegmentPiece } from '../../../policy/guardrails/segments/buffered-segment.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { EventView, StreamingText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
-import { blocked, type GuardedRequest, type Guarding, maskEdits } from '../guardrail-runner.ts';
+import { blocked, type GuardedRequest, type GuardrailRunner, maskEdits } from '../guardrail-runner.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { type EventSink, type EventSource, errorEvent } from './event-source.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { ambiguous, unparsed, viewEvent, viewOtherFields } from './view-event.ts';
 
-export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
+export type StreamGuardrailRunner = Pick<GuardrailRunner, 'report' | 'requireReadable'>;
 
 /** A piece of text in a buffered event, with its position in the joined text. */
 interface BufferedPiece {
 	readonly viewed: StreamingText;
-	readonly piece: ThreadPiece;
+	readonly piece: SegmentPiece;
 }
 
 interface BufferedEvent {
@@ -40,11 +40,11 @@ export class BlockingGuard implements EventSource, EventSink {
 	readonly #relay: StreamRelay;
 	readonly #format: ClientDialect;
 	readonly #inferenceRequest: GuardedRequest;
-	readonly #guarding: GuardingOfStream;
+	readonly #guardrailRunner: StreamGuardrailRunner;
 	readonly #guardrails: Guardrails;
 	readonly #recorder: Pick<RequestRecorder, 'report'>;
 	/** Joined texts by thread name, or by block for a text without one. */
-	readonly #threads = new Map<string, BufferedSegment>();
+	readonly #segmentGroups = new Map<string, BufferedSegment>();
 	/** Findings of ended texts. */
 	readonly #findings: Finding[] = [];
 	readonly #unreadable: Unreadable[] = [];
@@ -58,14 +58,14 @@ export class BlockingGuard implements EventSource, EventSink {
 		relay: StreamRelay,
 		format: ClientDialect,
 		inferenceRequest: GuardedRequest,
-		guarding: GuardingOfStream,
+		guardrailRunner: StreamGuardrailRunner,
 		guardrails: Guardrails,
 		recorder: Pick<RequestRecorder, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
 		this.#inferenceRequest = inferenceRequest;
-		this.#guarding = guarding;
+		this.#guardrailRunner = guardrailRunner;
 		this.#guardrails = guardrails;
 		this.#recorder = recorder;
 	}
@@ -96,8 +96,8 @@ export class BlockingGuard implements EventSource, EventSink {
 
 	end(): void {
 		if (this.#isOver) return;
-		for (const thread of this.#threads.values()) thread.end();
-		this.#blockIfTripped();
+		for (const segmentGroup of this.#segmentGroups.values()) segmentGroup.end();
+		this.#blockIfViolated();
 		if (this.#isOver) return;
 		this.#release();
 		this.#finish();
@@ -115,11 +115,11 @@ export class BlockingGuard implements EventSource, EventSink {
 		event.keepIn(this.#pages);
 		const view = viewEvent(event, this.#format);
 		const pieces = view?.texts.map((viewed) => ({ viewed, piece: this.#push(viewed) })) ?? noPieces;
-		if (view !== undefined) this.#endThreads(view);
+		if (view !== undefined) this.#endSegmentGroups(view);
 		this.#readOtherFields(event);
 		this.#buffered.push({ event, pieces });
 		this.#bufferedBytes += event.bytes.length;
-		this.#blockIfTripped();
+		this.#blockIfViolated();
 	}
 
 	/** Reads fields next to the data. They cannot be masked, so that a match blocks. */
@@ -127,30 +127,30 @@ export class BlockingGuard implements EventSource, EventSink {
 		const { texts, hasUnknown } = viewOtherFields(event);
 		if (hasUnknown) this.#reject([unparsed]);
 		for (const text of texts) {
-			const thread = this.#guardrails.bufferSegment(false, this.#inferenceRequest.team);
-			thread.push('', text);
-			thread.end();
-			const { findings } = thread;
+			const segmentGroup = this.#guardrails.bufferSegment(false, this.#inferenceRequest.team);
+			segmentGroup.push('', text);
+			segmentGroup.end();
+			const { findings } = segmentGroup;
 			const match = findings.find(({ action }) => action !== 'NONE');
 			this.#findings.push(...findings.map((finding) => (finding.action === 'NONE' ? finding : { ...finding, action: 'BLOCK' as const })));
 			if (match !== undefined) this.#block(match);
 		}
 	}
 
-	#push({ thread: name, block, isJson, text }: StreamingText): ThreadPiece {
+	#push({ segmentGroup: name, block, isJson, text }: StreamingText): SegmentPiece {
 		const key = `${name === '' ? block : name} ${isJson}`;
-		let thread = this.#threads.get(key);
-		if (thread === undefined) {
-			thread = this.#guardrails.bufferSegment(isJson, this.#inferenceRequest.team);
-			this.#threads.set(key, thread);
+		let segmentGroup = this.#segmentGroups.get(key);
+		if (segmentGroup === undefined) {
+			segmentGroup = this.#guardrails.bufferSegment(isJson, this.#inferenceRequest.team);
+			this.#segmentGroups.set(key, segmentGroup);
 		}
-		return thread.push(block, text);
+		return segmentGroup.push(block, text);
 	}
 
-	#endThreads({ ended, unreadable }: EventView): void {
+	#endSegmentGroups({ ended, unreadable }: EventView): void {
 		for (const begin of ended) {
-			for (const [key, thread] of this.#threads) {
-				if (key.startsWith(begin)) this.#endThread(key, thread);
+			for (const [key, segmentGroup] of this.#segmentGroups) {
+				if (key.startsWith(begin)) this.#endSegmentGroup(key, segmentGroup);
 			}
 		}
 		if (unreadable.length > 0) this.#reject(unreadable);
@@ -162,26 +162,26 @@ export class BlockingGuard implements EventSource, EventSink {
 		this.#unreadable.push(...unreadable);
 		const { type } = unreadable[0] ?? unparsed;
 		try {
-			if (type !== ambiguous.type && type !== unparsed.type) this.#guarding.requireReadable('output', type);
+			if (type !== ambiguous.type && type !== unparsed.type) this.#guardrailRunner.requireReadable('output', type);
 			else this.#block({ policy: 'unreadable', category: type });
 		} catch {
 			this.#block({ policy: 'unreadable', category: type });
 		}
 	}
 
-	#endThread(key: string, thread: BufferedSegment): void {
-		thread.end();
-		if (thread.isBlocked) return;
-		this.#threads.delete(key);
-		this.#findings.push(...thread.findings);
+	#endSegmentGroup(key: string, segmentGroup: BufferedSegment): void {
+		segmentGroup.end();
+		if (segmentGroup.isBlocked) return;
+		this.#segmentGroups.delete(key);
+		this.#findings.push(...segmentGroup.findings);
 	}
 
 	/** @returns true if more can be written. */
 	#release(): boolean {
 		const leaving: StreamEvent[] = [];
 		for (const { event, pieces } of this.#buffered) {
-			if (!pieces.every(({ piece }) => piece.thread.mayLeave(piece))) break;
-			leaving.push(pieces.length === 0 ? event : shown(event, pieces));
+			if (!pieces.every(({ piece }) => piece.segmentGroup.mayLeave(piece))) break;
+			leaving.push(pieces.length === 0 ? event : shownTexts(event, pieces));
 			this.#bufferedBytes -= event.bytes.length;
 		}
 		if (leaving.length === 0) return true;
@@ -189,10 +189,10 @@ export class BlockingGuard implements EventSource, EventSink {
 		return this.#sink?.write(EventBatch.ofEvents(leaving)) ?? true;
 	}
 
-	#blockIfTripped(): void {
-		for (const thread of this.#threads.values()) {
-			if (!thread.isBlocked) continue;
-			const finding = thread.findings.find(({ action }) => action === 'BLOCK');
+	#blockIfViolated(): void {
+		for (const segmentGroup of this.#segmentGroups.values()) {
+			if (!segmentGroup.isBlocked) continue;
+			const finding = segmentGroup.findings.find(({ action }) => action === 'BLOCK');
 			if (finding !== undefined) this.#block(finding);
 			return;
 		}
@@ -219,16 +219,16 @@ export class BlockingGuard implements EventSource, EventSink {
 	#finish(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
-		const findings = [...this.#findings, ...[...this.#threads.values()].flatMap((thread) => thread.findings)];
-		this.#guarding.report(this.#inferenceRequest, 'output', findings, { unreadable: this.#unreadable });
+		const findings = [...this.#findings, ...[...this.#segmentGroups.values()].flatMap((segmentGroup) => segmentGroup.findings)];
+		this.#guardrailRunner.report(this.#inferenceRequest, 'output', findings, { unreadable: this.#unreadable });
 	}
 }
 
 /** Returns the event with masked text replaced; the same object if there is none. */
-function shown(event: StreamEvent, pieces: readonly BufferedPiece[]): StreamEvent {
+function shownTexts(event: StreamEvent, pieces: readonly BufferedPiece[]): StreamEvent {
 	const changes: (readonly [ViewedText, string])[] = [];
 	for (const { viewed, piece } of pieces) {
-		const text = piece.thread.shown(piece);
+		const text = piece.segmentGroup.visible(piece);
 		if (text !== piece.text) changes.push([viewed, text]);
 	}
 	if (changes.length === 0) return event;

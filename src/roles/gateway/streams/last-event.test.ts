@@ -10,7 +10,7 @@ import {
 	settle,
 	sseResponse,
 } from '../../../../test/support/gateway-bench.ts';
-import { contentAt, engineWith, guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
+import { contentAt, guardrailsWith, moderationWith } from '../../../../test/support/guarded-gateway.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { streamOf } from '../../../core/byte-stream.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
@@ -35,12 +35,12 @@ interface ModerationContext {
 	readonly kind: keyof typeof models;
 	readonly settings: Partial<GatewaySettings>;
 	readonly isUsageRequested: boolean;
-	readonly hasEngine: boolean;
+	readonly hasModeration: boolean;
 }
 
 /** Returns the client's text and the ledger entry for a stream that arrives in these pieces. */
-async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsageRequested, hasEngine }: ModerationContext) {
-	const bench = new GatewayBench(settings, hasEngine ? { guardrailEngines: [engineWith()] } : {});
+async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsageRequested, hasModeration }: ModerationContext) {
+	const bench = new GatewayBench(settings, hasModeration ? { moderationProviders: [moderationWith()] } : {});
 	bench.respond = ({ origin }) =>
 		origin === 'https://engine.test'
 			? {
@@ -62,11 +62,11 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 	return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
-const consumers: readonly (readonly [string, Pick<ModerationContext, 'settings' | 'hasEngine'>])[] = [
-	['plain', { settings: {}, hasEngine: false }],
-	['watched', { settings: { guardrails: guardrailsWith({ isEnforced: false }) }, hasEngine: false }],
-	['screened', { settings: { guardrails: guardrailsWith() }, hasEngine: false }],
-	['judged', { settings: { guardrails: guardrailsWith({ content: contentAt('none') }) }, hasEngine: true }],
+const consumers: readonly (readonly [string, Pick<ModerationContext, 'settings' | 'hasModeration'>])[] = [
+	['plain', { settings: {}, hasModeration: false }],
+	['watched', { settings: { guardrails: guardrailsWith({ isEnforced: false }) }, hasModeration: false }],
+	['screened', { settings: { guardrails: guardrailsWith() }, hasModeration: false }],
+	['judged', { settings: { guardrails: guardrailsWith({ content: contentAt('none') }) }, hasModeration: true }],
 ];
 
 const streams = kinds.flatMap((kind) =>
@@ -143,7 +143,7 @@ describe.each([
 });
 
 test('half an event is not relayed, and its content is ignored', async () => {
-	const requested: ModerationContext = { caller: 'chat', kind: 'openai', settings: {}, isUsageRequested: true, hasEngine: false };
+	const requested: ModerationContext = { caller: 'chat', kind: 'openai', settings: {}, isUsageRequested: true, hasModeration: false };
 	const event = 'data: {"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
 	const half = 'data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usa';
 	const { text, settled } = await passed([Buffer.from(event + half)], requested);

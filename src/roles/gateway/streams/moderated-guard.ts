@@ -5,8 +5,8 @@ import { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { TextView } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
-import { blocked, type GuardedRequest, type Guarding } from '../guardrail-runner.ts';
-import type { Trip } from '../moderation/moderation-dispatcher.ts';
+import { blocked, type GuardedRequest, type GuardrailRunner } from '../guardrail-runner.ts';
+import type { Violation } from '../moderation/moderation-dispatcher.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { BlockingGuard } from './blocking-guard.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
@@ -38,22 +38,22 @@ interface Block {
  */
 export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #relay: StreamRelay;
-	readonly #screened: BlockingGuard;
+	readonly #evaluated: BlockingGuard;
 	readonly #format: ClientDialect;
 	readonly #inferenceRequest: GuardedRequest;
-	readonly #guarding: Guarding;
+	readonly #guardrailRunner: GuardrailRunner;
 	readonly #recorder: Pick<RequestRecorder, 'report'>;
 	readonly #blocks = new Map<string, Block>();
-	readonly #trips: Trip[] = [];
+	readonly #violations: Violation[] = [];
 	readonly #goneListeners: (() => void)[] = [];
 	/** Findings of the built-in guardrails. */
-	#screening: { readonly trips: readonly Trip[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
+	#evaluation: { readonly violations: readonly Violation[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
 	#buffered: StreamEvent[] = [];
 	#bufferedBytes = 0;
 	readonly #pages = new OwnPages();
 	#unjudgedCharacters = 0;
 	#endsSentence = false;
-	#isJudging = false;
+	#isClassifying = false;
 	/** Latest result of a write to the sink. */
 	#mayWrite = true;
 	/** Set when the source has ended, with its error if any. */
@@ -66,24 +66,24 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		relay: StreamRelay,
 		format: ClientDialect,
 		inferenceRequest: GuardedRequest,
-		guarding: Guarding,
+		guardrailRunner: GuardrailRunner,
 		guardrails: ConstructorParameters<typeof BlockingGuard>[4],
 		recorder: Pick<RequestRecorder, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
 		this.#inferenceRequest = inferenceRequest;
-		this.#guarding = guarding;
+		this.#guardrailRunner = guardrailRunner;
 		this.#recorder = recorder;
-		this.#screened = new BlockingGuard(
+		this.#evaluated = new BlockingGuard(
 			relay,
 			format,
 			inferenceRequest,
 			{
-				requireReadable: (stage, type) => guarding.requireReadable(stage, type),
+				requireReadable: (stage, type) => guardrailRunner.requireReadable(stage, type),
 				// Reported together with the findings of moderation providers.
-				report: (_call, _stage, trips, view) => {
-					this.#screening = { trips, view };
+				report: (_call, _stage, violations, view) => {
+					this.#evaluation = { violations, view };
 				},
 			},
 			guardrails,
@@ -93,7 +93,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	start(sink: EventSink): ByteFlow {
 		this.#sink = sink;
-		this.#flow = this.#screened.start(this);
+		this.#flow = this.#evaluated.start(this);
 		return this;
 	}
 
@@ -114,7 +114,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 			if (isComment(event)) this.#mayWrite = this.#sink?.write(heartbeatEvent) ?? true;
 			else this.#buffer(event);
 		}
-		this.#judgeWhenDue();
+		this.#classifyWhenDue();
 		return this.#mayWrite && this.#bufferedBytes < maxBufferedBytes;
 	}
 
@@ -126,13 +126,13 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	end(): void {
 		if (this.#isOver) return;
 		this.#ending = {};
-		this.#judgeWhenDue();
+		this.#classifyWhenDue();
 	}
 
 	fail(cause: unknown): void {
 		if (this.#isOver) return;
 		this.#ending = { cause };
-		this.#judgeWhenDue();
+		this.#classifyWhenDue();
 	}
 
 	#buffer(event: StreamEvent): void {
@@ -141,7 +141,9 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		this.#bufferedBytes += event.bytes.length;
 		const members = event.json();
 		const texts = members === undefined ? [] : this.#format.textViews.event(members).texts;
-		for (const { thread, block: name, isJson, text } of texts) this.#await(`${thread === '' ? name : thread} ${isJson}`, text);
+		for (const { segmentGroup, block: name, isJson, text } of texts) {
+			this.#await(`${segmentGroup === '' ? name : segmentGroup} ${isJson}`, text);
+		}
 		for (const text of viewOtherFields(event).texts) this.#await(otherFields, `${text}\n`);
 	}
 
@@ -160,8 +162,8 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		return block;
 	}
 
-	#judgeWhenDue(): void {
-		if (this.#isJudging || this.#isOver) return;
+	#classifyWhenDue(): void {
+		if (this.#isClassifying || this.#isOver) return;
 		if (this.#unjudgedCharacters === 0) {
 			this.#pass(this.#buffered);
 			return;
@@ -173,7 +175,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	/** Evaluates the current piece. Text that arrives meanwhile forms the next pieces. */
 	async #judge(): Promise<void> {
-		this.#isJudging = true;
+		this.#isClassifying = true;
 		const texts: string[] = [];
 		for (const block of this.#blocks.values()) {
 			if (block.unjudged === '') continue;
@@ -185,20 +187,20 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		const events = this.#buffered;
 		this.#buffered = [];
 		this.#unjudgedCharacters = 0;
-		const { engines } = this.#guarding;
-		const trips = await engines.evaluate(engines.stopping(this.#inferenceRequest.team), texts, 'output', {
+		const { moderationProviders } = this.#guardrailRunner;
+		const violations = await moderationProviders.evaluate(moderationProviders.stopping(this.#inferenceRequest.team), texts, 'output', {
 			...this.#inferenceRequest,
 			onClientGone: (listener) => this.#goneListeners.push(listener),
 		});
 		this.#goneListeners.length = 0;
-		this.#isJudging = false;
+		this.#isClassifying = false;
 		if (this.#isOver) return;
-		for (const trip of trips) if (!this.#trips.some((known) => isSame(known, trip))) this.#trips.push(trip);
-		const blocking = trips.find(({ action }) => action === 'BLOCK');
+		for (const violation of violations) if (!this.#violations.some((known) => isSame(known, violation))) this.#violations.push(violation);
+		const blocking = violations.find(({ action }) => action === 'BLOCK');
 		if (blocking !== undefined) this.#block(blocking);
 		else {
 			this.#pass(events);
-			this.#judgeWhenDue();
+			this.#classifyWhenDue();
 		}
 	}
 
@@ -217,7 +219,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		else this.#sink?.end();
 	}
 
-	#block(finding: Trip): void {
+	#block(finding: Violation): void {
 		this.#endWith(blocked('output', finding));
 		this.#report();
 	}
@@ -226,7 +228,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	 * Handles an internal error: unevaluated text does not pass, and findings of a part are not reported as those of the complete response.
 	 */
 	readonly #failed = (cause: unknown): void => {
-		this.#guarding.failed(this.#inferenceRequest, 'output', cause);
+		this.#guardrailRunner.failed(this.#inferenceRequest, 'output', cause);
 		if (!this.#isOver) this.#endWith(cause);
 	};
 
@@ -247,8 +249,8 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	}
 
 	#report(): void {
-		const { trips = [], view = { unreadable: [] } } = this.#screening ?? {};
-		this.#guarding.report(this.#inferenceRequest, 'output', [...trips, ...this.#trips], view);
+		const { violations = [], view = { unreadable: [] } } = this.#evaluation ?? {};
+		this.#guardrailRunner.report(this.#inferenceRequest, 'output', [...violations, ...this.#violations], view);
 	}
 }
 
@@ -259,6 +261,6 @@ function isComment({ data, otherLines }: StreamEvent): boolean {
 	return data === undefined && otherLines.length > 0 && otherLines.every((line) => line.startsWith(':'));
 }
 
-function isSame(one: Trip, other: Trip): boolean {
+function isSame(one: Violation, other: Violation): boolean {
 	return one.policy === other.policy && one.category === other.category && one.action === other.action;
 }

@@ -2,14 +2,14 @@ import type { ByteFlow } from '../../../core/handler.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import type { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamingText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
-import type { GuardedRequest, Guarding } from '../guardrail-runner.ts';
+import type { GuardedRequest, GuardrailRunner } from '../guardrail-runner.ts';
 import type { EventSink, EventSource } from './event-source.ts';
 import { viewEvent, viewOtherFields } from './view-event.ts';
 
 /** Maximum size to evaluate. A longer stream is evaluated in part, which is reported. */
 const maxBytes = 4 * 1024 * 1024;
 
-export type ObservesTexts = Pick<Guarding, 'observe'>;
+export type ObservesTexts = Pick<GuardrailRunner, 'observe'>;
 
 /** Passes a stream through unchanged, and has its texts evaluated at the end. */
 export class MonitoringGuard implements EventSource {
@@ -93,5 +93,5 @@ export class MonitoringGuard implements EventSource {
 }
 
 function asViewed(text: string): ViewedText {
-	return { text, isJson: false, isValue: false, role: 'assistant', part: 'other', path: [], thread: '' };
+	return { text, isJson: false, isValue: false, role: 'assistant', part: 'other', path: [], segmentGroup: '' };
 }

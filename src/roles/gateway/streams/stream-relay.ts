@@ -285,10 +285,10 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
 			return;
 		}
-		const shown = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
-		if (!shown.isEmpty) {
-			this.#capEnding?.push(shown);
-			this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(shown) : shown);
+		const texts = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
+		if (!texts.isEmpty) {
+			this.#capEnding?.push(texts);
+			this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(texts) : texts);
 		}
 		// Called last, because it may end the stream, and the received output is charged.
 		if (!this.#isDone) this.#permit.delivered(this.#meter);

@@ -98,17 +98,17 @@ export async function listEntries(db: Database, { team, limit, cursor, ...filter
 		FROM tollgate.ledger_calls
 		WHERE ${team === undefined ? sql`true` : sql`team = ${team}`} AND ${cursor === undefined ? sql`true` : sql`sequence < ${cursor}`}
 		ORDER BY sequence DESC`;
-	const looked = sql`${newest} LIMIT ${maxEntriesScanned}`;
+	const scanned = sql`${newest} LIMIT ${maxEntriesScanned}`;
 	const { rows: found } = await (wanted.length === 0
 		? sql<EntryColumns>`SELECT * ${newest} LIMIT ${most + 1}`
 		: sql<EntryColumns>`
-			SELECT * FROM (SELECT * ${looked}) AS looked WHERE ${sql.join(wanted, sql` AND `)} ORDER BY sequence DESC LIMIT ${most + 1}`
+			SELECT * FROM (SELECT * ${scanned}) AS looked WHERE ${sql.join(wanted, sql` AND `)} ORDER BY sequence DESC LIMIT ${most + 1}`
 	).execute(db);
 	const rows = found.slice(0, most).map(ledgerEntryOf);
 	if (found.length > most) return { rows, nextCursor: found[most - 1]?.sequence.toString() ?? null };
 	if (wanted.length === 0) return { rows, nextCursor: null };
 	const { rows: ends } = await sql<{ count: Whole; last: Whole }>`
-		SELECT count(*) AS count, min(sequence) AS last FROM (SELECT sequence ${looked}) AS looked`.execute(db);
+		SELECT count(*) AS count, min(sequence) AS last FROM (SELECT sequence ${scanned}) AS looked`.execute(db);
 	const [end] = ends;
 	return { rows, nextCursor: end !== undefined && Number(end.count) === maxEntriesScanned ? end.last.toString() : null };
 }

@@ -21,7 +21,7 @@ export function createEntryPages(database: DatabaseSync): (query: EntryQuery) =>
 		const most = Math.max(1, Math.min(limit, maxRows));
 		const found = hasFilters ? pages.filtered({ ...bounds, ...filters, limit: most + 1 }) : pages.plain({ ...bounds, limit: most + 1 });
 		if (found.length > most) return { rows: found.slice(0, most), nextCursor: String(found[most - 1]?.[0]) };
-		return { rows: found, nextCursor: hasFilters ? pages.endOfLook(bounds) : null };
+		return { rows: found, nextCursor: hasFilters ? pages.scanEnd(bounds) : null };
 	};
 }
 
@@ -31,27 +31,27 @@ interface EntryPages {
 	plain(values: Values): CompactEntry[];
 	filtered(values: Values): CompactEntry[];
 	/** Position after the scanned rows; null when there are no more. */
-	endOfLook(values: Values): string | null;
+	scanEnd(values: Values): string | null;
 }
 
 function createPages(database: DatabaseSync, condition: string): EntryPages {
 	const newest = `FROM calls WHERE ${condition} sequence < :before ORDER BY sequence DESC`;
-	const looked = `${newest} LIMIT ${maxEntriesScanned}`;
+	const scanned = `${newest} LIMIT ${maxEntriesScanned}`;
 	const plain = prepareEntries(database, `${newest} LIMIT :limit`);
 	const filtered = prepareEntries(
 		database,
-		`FROM (SELECT * ${looked}) AS calls
+		`FROM (SELECT * ${scanned}) AS calls
 		WHERE (:client IS NULL OR client = (SELECT id FROM names WHERE name = :client))
 			AND (:provider IS NULL OR provider = (SELECT id FROM names WHERE name = :provider))
 			AND (:model IS NULL OR model = (SELECT id FROM names WHERE name = :model))
 			AND (:outcome IS NULL OR outcome = :outcome)
 		ORDER BY sequence DESC LIMIT :limit`,
 	);
-	const end = database.prepare(`SELECT count(*) AS count, min(sequence) AS last FROM (SELECT sequence ${looked})`);
+	const end = database.prepare(`SELECT count(*) AS count, min(sequence) AS last FROM (SELECT sequence ${scanned})`);
 	return {
 		plain: (values) => rowsOf(plain.all(values)),
 		filtered: (values) => rowsOf(filtered.all(values)),
-		endOfLook(values) {
+		scanEnd(values) {
 			const { count, last } = end.get(values) ?? {};
 			return count === maxEntriesScanned ? String(last) : null;
 		},

@@ -254,7 +254,7 @@ export class LedgerQueue implements TurnListener {
 		// The batch's outcome decides about the next attempt; two attempts at once could be mistaken for each other.
 		this.probe?.cancel();
 		this.underWay = { ...entries, sentMs: clock.monotonicMs() };
-		this.watch ??= clock.after(stalledAfterMs, () => this.lookForStall());
+		this.watch ??= clock.after(stalledAfterMs, () => this.checkForStall());
 		write({ opens: entries.opens, closes: entries.closes.map(({ row }) => row) }).then(
 			(exceptions) => this.succeeded(exceptions),
 			(cause: unknown) => this.failed(cause),
@@ -342,13 +342,13 @@ export class LedgerQueue implements TurnListener {
 		this.failingSinceMs = undefined;
 	}
 
-	private lookForStall(): void {
+	private checkForStall(): void {
 		const { clock } = this.deps;
 		this.watch = undefined;
 		if (this.underWay === undefined) return;
 		const isStalled = clock.monotonicMs() - this.underWay.sentMs >= stalledAfterMs;
 		if (isStalled) this.fail(new Error('the disk did not respond for three seconds'));
-		this.watch = clock.after(stalledAfterMs, () => this.lookForStall());
+		this.watch = clock.after(stalledAfterMs, () => this.checkForStall());
 	}
 
 	private abandon(ended: () => void): void {

@@ -17,7 +17,7 @@ import { readToolChoice, readTools } from './request-tools.ts';
 import { readTurns } from './request-turns.ts';
 
 export const readChatRequest: RequestReader = (body, takes, warnings) => {
-	judgeOtherFields(body, takes, warnings);
+	checkOtherFields(body, takes, warnings);
 	return new ChatRequest(body, takes, warnings);
 };
 
@@ -94,7 +94,7 @@ class ChatRequest implements Conversation {
 		const wanted = this.#body.textOf(field);
 		const effort = efforts.find((one) => one === wanted);
 		if (effort === undefined) return rejectField(field, `must be one of ${efforts.join(', ')}`);
-		return { field, effort, effortField: field, budget: undefined, isShown: true };
+		return { field, effort, effortField: field, budget: undefined, isVisible: true };
 	}
 
 	outputFormat(): OutputFormat | undefined {
@@ -187,7 +187,7 @@ const rejected: ReadonlyMap<string, string> = new Map([
  * Judges the fields without an equivalent. Hints and unknown fields are ignored with a warning, because new ones appear every month.
  * @throws `Rejection` `field_invalid`.
  */
-function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
+function checkOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
 	for (const name of request.names()) {
 		const capability = capabilities.get(name);
 		if (handledElsewhere.has(name) || (capability !== undefined && takes.has(capability))) continue;

@@ -37,16 +37,16 @@ const unreadableParts: ReadonlySet<unknown> = new Set(['image_url', 'input_audio
 export const chatTextViews: TextViews = {
 	request(body) {
 		const view = new ViewBuilder();
-		let thread = '';
+		let segmentGroup = '';
 		let last = '';
 		for (const [index, message] of objectsOf(body.messages)) {
 			const role = typeof message.role === 'string' ? message.role : 'user';
 			const path = ['messages', index];
 			// Translation merges adjacent messages of one role into one turn, and all instructions; results of tools stay separate.
 			const speaker = role === 'developer' ? 'system' : role;
-			if (speaker !== last || isResult(role)) thread = path.join('.');
+			if (speaker !== last || isResult(role)) segmentGroup = path.join('.');
 			last = speaker;
-			viewMessage(view, role, message, path, speaker === 'system' ? speaker : thread);
+			viewMessage(view, role, message, path, speaker === 'system' ? speaker : segmentGroup);
 		}
 		for (const name of ['tools', 'functions']) {
 			for (const [index, tool] of objectsOf(body[name])) view.json('system', 'tool_definition', [name, index], tool);
@@ -130,8 +130,8 @@ function pieceOf({ token }: JsonObject): string {
 	return typeof token === 'string' ? token : '';
 }
 
-function viewMessage(view: ViewBuilder, role: string, message: JsonObject, path: ValuePath, thread: string): void {
-	viewContent(view, role, isResult(role) ? 'tool_result' : 'text', message.content, [...path, 'content'], thread);
+function viewMessage(view: ViewBuilder, role: string, message: JsonObject, path: ValuePath, segmentGroup: string): void {
+	viewContent(view, role, isResult(role) ? 'tool_result' : 'text', message.content, [...path, 'content'], segmentGroup);
 	viewRest(view, role, message, path);
 	view.string(role, 'name', [...path, 'name'], message.name);
 	for (const [index, call] of objectsOf(message.tool_calls)) viewCall(view, role, call, [...path, 'tool_calls', index]);
@@ -140,22 +140,22 @@ function viewMessage(view: ViewBuilder, role: string, message: JsonObject, path:
 	view.others(message, knownMessageMembers, role, path);
 }
 
-function viewContent(view: ViewBuilder, role: string, part: TextPart, content: unknown, path: ValuePath, thread: string): void {
-	if (!Array.isArray(content)) view.string(role, part, path, content, thread);
+function viewContent(view: ViewBuilder, role: string, part: TextPart, content: unknown, path: ValuePath, segmentGroup: string): void {
+	if (!Array.isArray(content)) view.string(role, part, path, content, segmentGroup);
 	for (const [index, item] of itemsOf(content).entries()) {
 		const itemPath = [...path, index];
 		const type = isJsonObject(item) ? item.type : undefined;
 		if (!isJsonObject(item)) view.unknown(role, item, itemPath);
-		else if (viewPart(view, role, part, item, itemPath, thread)) view.others(item, knownPartMembers, role, itemPath);
+		else if (viewPart(view, role, part, item, itemPath, segmentGroup)) view.others(item, knownPartMembers, role, itemPath);
 		else if (unreadableParts.has(type)) viewMedia(view, role, item, itemPath);
 		else view.unknown(role, item, itemPath);
 	}
 }
 
 /** @returns true if the part's type is readable. */
-function viewPart(view: ViewBuilder, role: string, part: TextPart, item: JsonObject, path: ValuePath, thread: string): boolean {
-	if (item.type === 'text') view.string(role, part, [...path, 'text'], item.text, thread);
-	else if (item.type === 'refusal') view.string(role, 'refusal', [...path, 'refusal'], item.refusal, thread);
+function viewPart(view: ViewBuilder, role: string, part: TextPart, item: JsonObject, path: ValuePath, segmentGroup: string): boolean {
+	if (item.type === 'text') view.string(role, part, [...path, 'text'], item.text, segmentGroup);
+	else if (item.type === 'refusal') view.string(role, 'refusal', [...path, 'refusal'], item.refusal, segmentGroup);
 	else if (item.type === 'file') viewFile(view, role, item.file, [...path, 'file']);
 	else return false;
 	return true;

@@ -159,13 +159,13 @@ const ladder: readonly string[] = efforts;
 /** @returns undefined for the model's default. */
 function thinkingConfig(requested: ReasoningSetting, model: GeminiModel, warnings: RequestWarnings): JsonObject | undefined {
 	const wanted = { ...requested, effort: knownEffort(requested, warnings) };
-	const { field, effort, budget, isShown } = wanted;
-	if (effort === undefined && budget === undefined && !isShown) return undefined;
+	const { field, effort, budget, isVisible } = wanted;
+	if (effort === undefined && budget === undefined && !isVisible) return undefined;
 	if (model.thinking === 'none') {
 		if (effort !== 'none') warnings.add(field, 'ignored because the model does not reason');
 		return undefined;
 	}
-	const shown = isShown && effort !== 'none' ? { includeThoughts: true } : {};
+	const shown = isVisible && effort !== 'none' ? { includeThoughts: true } : {};
 	return { ...(model.thinking === 'budget' ? byBudget(wanted, model, warnings) : byLevel(wanted, model, warnings)), ...shown };
 }
 

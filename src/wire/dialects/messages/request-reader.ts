@@ -17,7 +17,7 @@ import { readToolChoice, readTools } from './request-tools.ts';
 import { readTurns } from './request-turns.ts';
 
 export const readMessagesRequest: RequestReader = (body, takes, warnings) => {
-	judgeOtherFields(body, takes, warnings);
+	checkOtherFields(body, takes, warnings);
 	return new MessagesRequest(body, takes, warnings);
 };
 
@@ -94,13 +94,13 @@ class MessagesRequest implements Conversation {
 		if (thinking.kind !== 'object' && !requested.isGiven) return undefined;
 		const type = thinking.textOf('type');
 		const fields = { field: thinking.kind === 'object' ? 'thinking' : requested.path, effortField: requested.path };
-		if (type === 'disabled') return { ...fields, effort: 'none', budget: undefined, isShown: false };
-		const isShown = (type === 'enabled' || type === 'adaptive') && thinking.textOf('display') !== 'omitted';
+		if (type === 'disabled') return { ...fields, effort: 'none', budget: undefined, isVisible: false };
+		const isVisible = (type === 'enabled' || type === 'adaptive') && thinking.textOf('display') !== 'omitted';
 		return {
 			...fields,
 			effort: requested.isGiven ? (efforts.find((one) => one === requested.value()) ?? 'unknown') : undefined,
 			budget: type === 'enabled' ? numberIn(thinking.member('budget_tokens')) : undefined,
-			isShown,
+			isVisible,
 		};
 	}
 
@@ -157,7 +157,7 @@ const handledElsewhere: ReadonlySet<string> = new Set([
  * Judges the fields without an equivalent: all but one are hints.
  * @throws `Rejection` `field_invalid`.
  */
-function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
+function checkOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
 	for (const name of request.names()) {
 		if (handledElsewhere.has(name) || !request.has(name) || (name === 'top_k' && takes.has('topK'))) continue;
 		if (name !== 'mcp_servers') {

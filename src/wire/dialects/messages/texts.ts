@@ -39,24 +39,24 @@ const knownEndMembers: ReadonlySet<string> = new Set(['stop_reason', 'stop_seque
 const silentEvents: ReadonlySet<unknown> = new Set(['ping', 'message_stop', 'error']);
 
 /** In a stream, texts are joined across blocks until the response ends, thoughts until other content follows. */
-const textThread = 'text';
-const thoughtThread = 'thought';
-const allThreads: readonly string[] = [textThread, thoughtThread];
+const textSegments = 'text';
+const reasoningSegments = 'thought';
+const allSegments: readonly string[] = [textSegments, reasoningSegments];
 
 /** Texts of messages for guardrails. */
 export const messagesTextViews: TextViews = {
 	request(body) {
 		const view = new ViewBuilder();
 		viewContent(view, 'system', 'text', body.system, ['system']);
-		let thread = '';
+		let segmentGroup = '';
 		let last: unknown;
 		for (const [index, message] of objectsOf(body.messages)) {
 			const role = typeof message.role === 'string' ? message.role : 'user';
 			const path = ['messages', index];
 			// Providers and translation merge adjacent messages of one role into one turn.
-			if (role !== last) thread = path.join('.');
+			if (role !== last) segmentGroup = path.join('.');
 			last = role;
-			viewContent(view, role, 'text', message.content, [...path, 'content'], thread);
+			viewContent(view, role, 'text', message.content, [...path, 'content'], segmentGroup);
 			view.others(message, knownMessageMembers, role, path);
 		}
 		for (const [index, tool] of objectsOf(body.tools)) view.json('system', 'tool_definition', ['tools', index], tool);
@@ -106,10 +106,10 @@ function viewKnownEvent(view: ViewBuilder, event: JsonObject, block: string): bo
 }
 
 function endedBy(event: JsonObject, block: string): readonly string[] {
-	if (event.type === 'message_stop' || event.type === 'error') return allThreads;
+	if (event.type === 'message_stop' || event.type === 'error') return allSegments;
 	if (event.type === 'content_block_stop') return [block];
 	const isThought = event.type !== 'content_block_start' || !isJsonObject(event.content_block) || event.content_block.type === 'thinking';
-	return isThought ? [] : [thoughtThread];
+	return isThought ? [] : [reasoningSegments];
 }
 
 function viewResponse(view: ViewBuilder, response: JsonObject, path: ValuePath): void {
@@ -123,37 +123,44 @@ function viewEnd(view: ViewBuilder, { stop_details }: JsonObject, path: ValuePat
 	if (isJsonObject(stop_details)) view.string('assistant', 'refusal', [...path, 'stop_details', 'explanation'], stop_details.explanation);
 }
 
-/** @param thread for its texts; by default a separate one. */
+/** @param segmentGroup for its texts; by default a separate one. */
 function viewContent(
 	view: ViewBuilder,
 	role: string,
 	part: TextPart,
 	content: unknown,
 	path: ValuePath,
-	thread = `${view.block}${path.join('.')}`,
+	segmentGroup = `${view.block}${path.join('.')}`,
 ): void {
-	if (!Array.isArray(content)) view.string(role, part, path, content, thread);
+	if (!Array.isArray(content)) view.string(role, part, path, content, segmentGroup);
 	for (const [index, block] of itemsOf(content).entries()) {
 		const blockPath = [...path, index];
-		if (isJsonObject(block)) viewBlock(view, role, part, block, blockPath, thread);
+		if (isJsonObject(block)) viewBlock(view, role, part, block, blockPath, segmentGroup);
 		else view.unknown(role, block, blockPath);
 	}
 }
 
 /** @param part kind of a plain text in this place. */
-function viewBlock(view: ViewBuilder, role: string, part: TextPart, block: JsonObject, path: ValuePath, thread: string): void {
-	if (viewKnownBlock(view, role, part, block, path, thread)) view.others(block, knownBlockMembers, role, path);
+function viewBlock(view: ViewBuilder, role: string, part: TextPart, block: JsonObject, path: ValuePath, segmentGroup: string): void {
+	if (viewKnownBlock(view, role, part, block, path, segmentGroup)) view.others(block, knownBlockMembers, role, path);
 }
 
 /** @returns true for a block type whose members are known. */
-function viewKnownBlock(view: ViewBuilder, role: string, part: TextPart, block: JsonObject, path: ValuePath, thread: string): boolean {
+function viewKnownBlock(
+	view: ViewBuilder,
+	role: string,
+	part: TextPart,
+	block: JsonObject,
+	path: ValuePath,
+	segmentGroup: string,
+): boolean {
 	switch (block.type) {
 		case 'text':
-			view.string(role, part, [...path, 'text'], block.text, thread);
+			view.string(role, part, [...path, 'text'], block.text, segmentGroup);
 			view.json(role, 'citation', [...path, 'citations'], block.citations);
 			break;
 		case 'thinking':
-			view.string(role, 'reasoning', [...path, 'thinking'], block.thinking, `${thread}/${thoughtThread}`);
+			view.string(role, 'reasoning', [...path, 'thinking'], block.thinking, `${segmentGroup}/${reasoningSegments}`);
 			break;
 		// Only its vendor can read and write it.
 		case 'redacted_thinking':
@@ -217,14 +224,14 @@ function viewStart(view: ViewBuilder, block: JsonObject, key: string): void {
 	// Deltas continue the text that the block begins with; its other members are separate texts.
 	view.block = `${key}text`;
 	view.isEachApart = false;
-	if (isText) view.string('assistant', 'text', [...path, 'text'], block.text, textThread);
-	else if (block.type === 'thinking') view.string('assistant', 'reasoning', [...path, 'thinking'], block.thinking, thoughtThread);
+	if (isText) view.string('assistant', 'text', [...path, 'text'], block.text, textSegments);
+	else if (block.type === 'thinking') view.string('assistant', 'reasoning', [...path, 'thinking'], block.thinking, reasoningSegments);
 }
 
 function viewDelta(view: ViewBuilder, delta: JsonObject, key: string): void {
 	view.block = `${key}text`;
-	view.string('assistant', 'text', ['delta', 'text'], delta.text, textThread);
-	view.string('assistant', 'reasoning', ['delta', 'thinking'], delta.thinking, thoughtThread);
+	view.string('assistant', 'text', ['delta', 'text'], delta.text, textSegments);
+	view.string('assistant', 'reasoning', ['delta', 'thinking'], delta.thinking, reasoningSegments);
 	view.json('assistant', 'tool_arguments', ['delta', 'partial_json'], delta.partial_json);
 	view.block = `${key}citation`;
 	if (delta.citation !== undefined) view.json('assistant', 'citation', ['delta', 'citation'], delta.citation);

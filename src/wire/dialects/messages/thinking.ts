@@ -23,7 +23,7 @@ const budgets: Readonly<Record<string, number>> = { low: 2048, medium: 4096, hig
 const leastBudget = 1024;
 
 /** Some models show no thinking by default, and `reasoning_content` would stay empty. */
-const shownThinking: JsonObject = { type: 'adaptive', display: 'summarized' };
+const visibleThinking: JsonObject = { type: 'adaptive', display: 'summarized' };
 
 /** Writes the thinking settings that the model supports. */
 export function writeThinking(
@@ -48,7 +48,7 @@ export function writeThinking(
 			warnings.add(field, 'ignored');
 			return unchanged;
 		case 'adaptive':
-			return { maxTokens: cap.value, thinking: shownThinking, effort: steppedDown(field, effort, model, warnings) };
+			return { maxTokens: cap.value, thinking: visibleThinking, effort: steppedDown(field, effort, model, warnings) };
 		case 'manual': {
 			const obstacle = obstacleOf(circumstances);
 			if (obstacle === undefined) return withBudget(field, budgets[effort] ?? leastBudget, target, cap, warnings);
