@@ -72,7 +72,7 @@ try {
 		cpuUs.idle.push(await run(gateways.idle));
 		cpuUs.real.push(await run(gateways.real));
 	}
-	const ofBoth = (thread: keyof Cost): number => least(cpuUs.real, thread) - least(cpuUs.idle, thread);
+	const ofBoth = (thread: keyof Cost): number => min(cpuUs.real, thread) - min(cpuUs.idle, thread);
 	const stores = ofBoth('serving');
 	const usage = readingUs();
 	console.log(`admission and ledger: ${stores.toFixed(1)} us of the main thread a call, ${callers} calls at once`);
@@ -112,7 +112,7 @@ function open(stores: Stores): Gateway {
 }
 
 /** Minimum over the rounds, because other processes of the machine only add cost. */
-function least(costs: readonly Cost[], thread: keyof Cost): number {
+function min(costs: readonly Cost[], thread: keyof Cost): number {
 	return Math.min(...costs.map((cost) => cost[thread]));
 }
 

@@ -36,7 +36,7 @@ export async function measureLatency(
 	seconds: number,
 	directory: string,
 ): Promise<Latency> {
-	const longestPauseMs = Math.round((2 * connections * 1000) / requestsPerSecond);
+	const maxPauseMs = Math.round((2 * connections * 1000) / requestsPerSecond);
 	const output = await runWrk(target, body, {
 		seconds,
 		connections,
@@ -47,7 +47,7 @@ export async function measureLatency(
 			'local count = 0',
 			'function setup(thread) count = count + 1 thread:set("seed", count) end',
 			'function init(args) math.randomseed(seed) end',
-			`function delay() return math.random(0, ${longestPauseMs}) end`,
+			`function delay() return math.random(0, ${maxPauseMs}) end`,
 			`function done(summary, latency, requests) io.write(string.format("p50_us=%f p99_us=%f\\n", latency:percentile(50), latency:percentile(99))) end`,
 		],
 	});
@@ -78,7 +78,7 @@ export async function compareLatencies(
 		}
 	}
 	return measured.map((all) => {
-		const ofTarget = leastDisturbedHalf(all);
+		const ofTarget = minDisturbedHalf(all);
 		return { direct: medianOf(ofTarget.map(({ direct }) => direct)), through: medianOf(ofTarget.map(({ through }) => through)) };
 	});
 }
@@ -88,12 +88,12 @@ interface Round extends LatencyPair {
 }
 
 /** Selects by the time stolen by other machines, not by the measured values. */
-function leastDisturbedHalf(rounds: readonly Round[]): readonly Round[] {
-	const most = quantile(
+function minDisturbedHalf(rounds: readonly Round[]): readonly Round[] {
+	const max = quantile(
 		rounds.map((round) => round.stolenSeconds),
 		0.5,
 	);
-	return rounds.filter((round) => round.stolenSeconds <= most);
+	return rounds.filter((round) => round.stolenSeconds <= max);
 }
 
 function medianOf(rounds: readonly Latency[]): Latency {

@@ -17,7 +17,7 @@ import { closeEntry } from '../test/support/close-entry.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
 /** Maximum of concurrent closes. */
-const mostClosing = 10_000;
+const maxClosing = 10_000;
 const { values } = parseArgs({
 	options: {
 		rows: { type: 'string', default: '1000000' },
@@ -144,7 +144,7 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 		const closed = closeEntry(ledger, closedEntry(row.id, Date.now())).finally(() => closing.delete(closed));
 		closing.add(closed);
 		// Limit on pending closes: an open waits for no database, so callers without other work would outrun it.
-		if (closing.size > mostClosing) await closed;
+		if (closing.size > maxClosing) await closed;
 	});
 	await Promise.all(closing);
 	const { user, system } = process.threadCpuUsage(cpu);
@@ -154,17 +154,17 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 
 /** Work of the thread between two ticks of a timer. Waiting for other threads does not add to it. */
 function watchWork(): { stop(): number } {
-	let mostUs = 0;
+	let maxUs = 0;
 	let before = process.threadCpuUsage();
 	const timer = setInterval(() => {
 		const { user, system } = process.threadCpuUsage(before);
-		mostUs = Math.max(mostUs, user + system);
+		maxUs = Math.max(maxUs, user + system);
 		before = process.threadCpuUsage();
 	}, 1);
 	return {
 		stop() {
 			clearInterval(timer);
-			return mostUs / 1000;
+			return maxUs / 1000;
 		},
 	};
 }
@@ -241,8 +241,8 @@ async function shipUnderLoad(url: string): Promise<void> {
 		const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
 		const ledger = await openPostgresLedger({ url, dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });
 		await pace(ledger, 100, 0.5);
-		let mostSpooled = 0;
-		const looking = setInterval(() => (mostSpooled = Math.max(mostSpooled, ledger.health().spooledEntries)), 20);
+		let maxSpooled = 0;
+		const looking = setInterval(() => (maxSpooled = Math.max(maxSpooled, ledger.health().spooledEntries)), 20);
 		const { pairs, ...measured } = await pace(ledger, rate, seconds, restMs);
 		const startMs = performance.now();
 		await untilShipped(ledger);
@@ -250,7 +250,7 @@ async function shipUnderLoad(url: string): Promise<void> {
 		const idle = await pace(nothing, rate, 1, restMs);
 		print(`postgres, ${rate} calls/s of ${restMs} ms`, pairs / seconds, measured.cpuUs / pairs - idle.cpuUs / idle.pairs, measured);
 		console.log(
-			`${' '.repeat(31)}at most ${mostSpooled} spooled, all there ${(performance.now() - startMs).toFixed(0)} ms after the last call`,
+			`${' '.repeat(31)}at most ${maxSpooled} spooled, all there ${(performance.now() - startMs).toFixed(0)} ms after the last call`,
 		);
 		await time('month, all teams', () => ledger.summarize({ fromMs: Date.now() - monthMs, toMs: Date.now() + 1, period: 'month' }));
 		await time('100 newest rows of a team', async () => (await ledger.list({ team: 'team-3', limit: 100 })).rows);

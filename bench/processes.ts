@@ -8,7 +8,7 @@ const clockTicksPerSecond = 100;
 const pageBytes = 4096;
 
 /** Cores by number; undefined on a system without `taskset` or with one core. */
-export const cores: { target: string; load: string } | undefined = mayPin() ? { target: '1', load: '0' } : undefined;
+export const cores: { target: string; load: string } | undefined = canPin() ? { target: '1', load: '0' } : undefined;
 
 export interface Running {
 	readonly pid: number;
@@ -101,7 +101,7 @@ function residentBytes(pid: number): number {
 	return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes;
 }
 
-function mayPin(): boolean {
+function canPin(): boolean {
 	try {
 		execFileSync('taskset', ['-c', '1', 'true'], { stdio: 'ignore' });
 		return true;

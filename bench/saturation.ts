@@ -26,7 +26,7 @@ export async function saturateInTurn(targets: readonly Target[], body: string, s
 			measured[index]?.push(await saturateOnce(target, body, { ...load, seconds }));
 		}
 	}
-	return measured.map((ofTarget) => ofTarget.reduce((least, one) => (one.cpuMicrosPerRequest < least.cpuMicrosPerRequest ? one : least)));
+	return measured.map((ofTarget) => ofTarget.reduce((min, one) => (one.cpuMicrosPerRequest < min.cpuMicrosPerRequest ? one : min)));
 }
 
 async function saturateOnce(target: Target, body: string, load: Load): Promise<Saturation> {

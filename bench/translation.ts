@@ -25,10 +25,10 @@ console.log('pair                         call of 1 KB     event   1 MB: in all,
 for (const translation of translations) {
 	const call = timeRequests(translation);
 	const event = timeEvents(translation);
-	const [allMs, longestMs] = timeLarge(translation);
+	const [allMs, maxMs] = timeLarge(translation);
 	console.log(
 		`${`${translation.caller} to ${translation.provider}`.padEnd(28)} ${call.toFixed(1).padStart(9)} us ${event.toFixed(2).padStart(6)} us ` +
-			`${allMs.toFixed(1).padStart(8)} ms ${longestMs.toFixed(1).padStart(6)} ms`,
+			`${allMs.toFixed(1).padStart(8)} ms ${maxMs.toFixed(1).padStart(6)} ms`,
 	);
 }
 
@@ -87,9 +87,9 @@ function timeEvents(translation: Translation): number {
 }
 
 /** Milliseconds: the total, and the longest step, each of the slowest shape and as the mean of its best round. */
-function timeLarge(translation: Translation): readonly [allMs: number, longestMs: number] {
+function timeLarge(translation: Translation): readonly [allMs: number, maxMs: number] {
 	let slowestMs = 0;
-	let longestMs = 0;
+	let maxMs = 0;
 	for (const members of largeConversations(translation.caller)) {
 		const bytes = Buffer.from(JSON.stringify(members));
 		atOnce(largeSteps(translation, bytes));
@@ -105,9 +105,9 @@ function timeLarge(translation: Translation): readonly [allMs: number, longestMs
 			slowestMs,
 			best.reduce((sum, ms) => sum + ms, 0),
 		);
-		longestMs = Math.max(longestMs, ...best);
+		maxMs = Math.max(maxMs, ...best);
 	}
-	return [slowestMs, longestMs];
+	return [slowestMs, maxMs];
 }
 
 /** Steps of the gateway's own stages, in `read-inference-request.ts` and `prepare-request.ts`. */

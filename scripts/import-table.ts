@@ -5,7 +5,7 @@ import { cruise, type IRegularForbiddenRuleType, type IReporterOutput } from 'de
  * Folders of `src/`, and the other folders of `src/` that each may import. Not listed: `main.ts`, `compose.ts` and `composition`, which may
  * import all.
  */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
+const canImport: Readonly<Record<string, readonly string[]>> = {
 	core: [],
 	wire: ['core'],
 	policy: ['core'],
@@ -22,9 +22,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
  * vendors, so it shares no code with the formats and policies that are tested against it. The training of the content filter uses the
  * scorer.
  */
-const beside: Readonly<Record<string, { mayImport: readonly string[]; importedBy: string }>> = {
-	simulator: { mayImport: ['core'], importedBy: '^src/(compose\\.ts$|composition/)' },
-	'content-filter': { mayImport: ['policy'], importedBy: '^src/composition/' },
+const beside: Readonly<Record<string, { canImport: readonly string[]; importedBy: string }>> = {
+	simulator: { canImport: ['core'], importedBy: '^src/(compose\\.ts$|composition/)' },
+	'content-filter': { canImport: ['policy'], importedBy: '^src/composition/' },
 };
 
 /** Paths of all code that runs in production. */
@@ -57,7 +57,7 @@ const rules: Rule[] = [
 	{ name: 'no-unresolved', from: {}, to: { couldNotResolve: true } },
 	{ name: 'no-test-in-product', from: { path: product, pathNot: tests }, to: { path: ['^test/', tests] } },
 	{ name: 'no-dev-dependency', from: { path: product, pathNot: tests }, to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'] } },
-	...Object.entries(mayImport).map(([folder, others]) => ({
+	...Object.entries(canImport).map(([folder, others]) => ({
 		name: `${folder}-imports`,
 		from: { path: `^src/${folder}/`, pathNot: tests },
 		to: { path: '^src/', pathNot: [folder, ...others].map((name) => `^src/${name}/`) },
@@ -67,7 +67,7 @@ const rules: Rule[] = [
 		from: { path: product, pathNot: [tests, '^content-filter/training/'] },
 		to: { path: '^content-filter/training/' },
 	},
-	...Object.entries(beside).flatMap(([folder, { mayImport: others, importedBy }]) => [
+	...Object.entries(beside).flatMap(([folder, { canImport: others, importedBy }]) => [
 		{
 			name: `${folder}-imports`,
 			from: { path: `^${folder}/`, pathNot: tests },

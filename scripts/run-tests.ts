@@ -42,7 +42,7 @@ export async function runTests({ filters = [], projects, mode, root }: TestSelec
 	const modules = vitest.state.getTestModules();
 	const counts: TestCounts = { ...countResults(vitest, modules), unsteady: [], lacking: testsThatLackPrograms(modules) };
 	const failed = modules.filter((module) => !module.ok());
-	for (const module of failed.length <= maxSecondTries ? failed.filter(mayBeChance) : []) {
+	for (const module of failed.length <= maxSecondTries ? failed.filter(canBeChance) : []) {
 		await vitest.close();
 		vitest = await run([module.moduleId]);
 		if (vitest.state.getTestModules().every((second) => second.ok())) counts.unsteady.push(...namesOfFailed(module));
@@ -52,7 +52,7 @@ export async function runTests({ filters = [], projects, mode, root }: TestSelec
 }
 
 /** Returns false if a property has a counterexample or the file cannot be read, because a second run would fail too. */
-function mayBeChance(module: TestModule): boolean {
+function canBeChance(module: TestModule): boolean {
 	const tests = [...module.children.allTests()];
 	const errors = tests.flatMap((test) => test.result().errors ?? []);
 	return tests.length > 0 && !errors.some(({ message }) => message.startsWith('Property failed after'));

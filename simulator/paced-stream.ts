@@ -20,7 +20,7 @@ export interface StreamWitness {
 }
 
 /** Time after which a stalled stream closes its connection. */
-export const longestStallMs = 600_000;
+export const maxStallMs = 600_000;
 
 export interface PacedStream extends ByteStream {
 	/** Stops the stream because the client disconnected; the same as the sink's cancel. */
@@ -69,7 +69,7 @@ export function pacedStream(
 		isHalted = true;
 		switch (manner) {
 			case 'stall':
-				schedule(longestStallMs, destroy);
+				schedule(maxStallMs, destroy);
 				return;
 			case 'cut':
 				schedule(pace.intervalMs, destroy);

@@ -3,7 +3,7 @@ export interface SeededRandom {
 	/** Returns a number from 0 to below 1. */
 	next(): number;
 	/** Returns an integer, both bounds included. */
-	integer(least: number, most: number): number;
+	integer(min: number, max: number): number;
 	pick<T>(values: readonly T[], otherwise: T): T;
 	/** Returns `length` characters of `0-9A-Za-z`. */
 	letters(length: number): string;
@@ -22,7 +22,7 @@ export function createSeededRandom(seed: number): SeededRandom {
 	};
 	return {
 		next,
-		integer: (least, most) => least + Math.floor(next() * (most - least + 1)),
+		integer: (min, max) => min + Math.floor(next() * (max - min + 1)),
 		pick: (values, otherwise) => values[Math.floor(next() * values.length)] ?? otherwise,
 		letters(length) {
 			let text = '';

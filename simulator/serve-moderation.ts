@@ -7,7 +7,7 @@ import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import { isObject, type JsonObject } from './json-value.ts';
 import { type OpenRequest, openRequest } from './open-request.ts';
-import { longestStallMs, pacedStream } from './paced-stream.ts';
+import { maxStallMs, pacedStream } from './paced-stream.ts';
 import type { RequestServer } from './serve-request.ts';
 import { bedrockGuardrailWire } from './wires/bedrock-guardrail/bedrock-guardrail-wire.ts';
 import { contentSafetyWire } from './wires/content-safety/content-safety.ts';
@@ -76,7 +76,7 @@ function parseBody(bytes: Buffer): JsonObject | undefined {
 /** @throws ConnectionReset when the fault is silence, or when the client disconnects meanwhile. */
 async function suffer(request: HttpRequest, { silence, firstByteMs = 0 }: FaultPlan, clock: Clock): Promise<void> {
 	if (silence === 'reset') throw new ConnectionReset();
-	const waitMs = silence === 'hang' ? longestStallMs : firstByteMs;
+	const waitMs = silence === 'hang' ? maxStallMs : firstByteMs;
 	if (waitMs <= 0) return;
 	await new Promise<void>((resolve, reject) => {
 		const timer = clock.after(waitMs, resolve);

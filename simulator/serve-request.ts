@@ -9,7 +9,7 @@ import type { FaultRules } from './faults/fault-rules.ts';
 import { textOf } from './json-value.ts';
 import type { BodyReader } from './large-bodies.ts';
 import { type OpenRequest, openRequest, type RequestWitness } from './open-request.ts';
-import { longestStallMs, pacedStream } from './paced-stream.ts';
+import { maxStallMs, pacedStream } from './paced-stream.ts';
 import { planResponse, type ResponseScript } from './plan/plan-response.ts';
 import type { PromptCache } from './plan/prompt-cache.ts';
 import type { PromptDigest } from './plan/prompt-digest.ts';
@@ -139,7 +139,7 @@ function seedOf(purpose: string, number: number): number {
 /** @throws ConnectionReset when the fault is silence, or when the client disconnects meanwhile. */
 async function waitForHead({ request, server, faults }: Serving, delayMs: number): Promise<void> {
 	if (faults.silence === 'reset') throw new ConnectionReset();
-	const waitMs = faults.silence === 'hang' ? longestStallMs : delayMs;
+	const waitMs = faults.silence === 'hang' ? maxStallMs : delayMs;
 	if (waitMs <= 0) return;
 	await new Promise<void>((resolve, reject) => {
 		const timer = server.clock.after(waitMs, resolve);

@@ -75,7 +75,7 @@ async function composeProduct(
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const hasAdmin = has('admin') && config.enable_admin_api;
 	const records =
-		has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }, { mayComeLate: true }) : undefined;
+		has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }, { canComeLate: true }) : undefined;
 	opened.defer(() => records?.close());
 	const identity = has('identity') && records !== undefined ? await composeIdentity(world, records) : undefined;
 	// Ordered by dependency: parts that others need start first.

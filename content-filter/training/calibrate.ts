@@ -34,7 +34,7 @@ const targets: Readonly<Record<ContentHead, Target>> = {
 };
 
 /** Minimum distance between the logits of the scores 0.5 and 0.8. */
-const leastGap = 0.7;
+const minGap = 0.7;
 const logitOfBlock = Math.log(0.8 / 0.2);
 
 export function calibrate(rows: readonly ScoredRow[]): Calibration[] {
@@ -52,7 +52,7 @@ export function calibrate(rows: readonly ScoredRow[]): Calibration[] {
 			recallWeight,
 		);
 		const log = recallWeight > 0 ? Math.max(allowed, balanced) : allowed;
-		const block = Math.max(log + leastGap, exceededBy(logitsOf(isHarmlessLookAlike), lookAlikes));
+		const block = Math.max(log + minGap, exceededBy(logitsOf(isHarmlessLookAlike), lookAlikes));
 		const slope = logitOfBlock / (block - log);
 		return { slope, shift: -slope * log };
 	});

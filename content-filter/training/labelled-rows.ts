@@ -39,19 +39,19 @@ const runWords = 4;
 /** Returns the minimum hash of all runs of words. Two texts have the same one as often as they share runs. */
 export function placeOf(text: string): number {
 	const recent: number[] = [];
-	let least = 0xffffffff;
+	let min = 0xffffffff;
 	const reader = new WordReader(
 		eachWord((hash) => {
 			recent.push(hash);
 			if (recent.length > runWords) recent.shift();
-			if (recent.length === runWords) least = Math.min(least, hashOf(recent));
+			if (recent.length === runWords) min = Math.min(min, hashOf(recent));
 		}),
 	);
 	reader.read(text);
 	reader.end();
-	if (least === 0xffffffff) least = hashOf(recent);
+	if (min === 0xffffffff) min = hashOf(recent);
 	// A minimum hash is small, so it is hashed again to spread evenly. Another salt gives another split.
-	return (finishHash(finishHash(Math.imul(least, 0x2545f491) ^ 0x5bd1e995) ^ splitSalt) >>> 0) / 2 ** 32;
+	return (finishHash(finishHash(Math.imul(min, 0x2545f491) ^ 0x5bd1e995) ^ splitSalt) >>> 0) / 2 ** 32;
 }
 
 export function eachWord(take: (hash: number) => void): WordSink {

@@ -27,9 +27,7 @@ export const settingsBody = z.strictObject({
 	retry_after_every: z.int().min(0).optional(),
 });
 
-const cutBytes = z
-	.tuple([z.int().min(1), z.int().min(1)])
-	.refine(([least, most]) => least <= most, 'the first size must not exceed the second');
+const cutBytes = z.tuple([z.int().min(1), z.int().min(1)]).refine(([min, max]) => min <= max, 'the first size must not exceed the second');
 
 export const replayBody = z
 	.strictObject({

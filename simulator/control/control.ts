@@ -20,7 +20,7 @@ export interface ControlPorts {
 type ControlResponse = { readonly status: number; readonly body: object | null };
 type Action = (request: HttpRequest) => ControlResponse | Promise<ControlResponse>;
 
-const mostControlBytes = 33_554_432;
+const maxControlBytes = 33_554_432;
 
 export function createControl(server: RequestServer, ports: ControlPorts): Handler {
 	const actions = { ...readingActions(server), ...changingActions(server, ports) };
@@ -56,7 +56,7 @@ function respond({ status, body }: ControlResponse): HttpResponse {
 const done: ControlResponse = { status: 204, body: null };
 
 async function readBody<T>(request: HttpRequest, schema: z.ZodType<T>): Promise<T> {
-	const parsed: unknown = JSON.parse((await readAll(request.body, mostControlBytes)).toString('utf8'));
+	const parsed: unknown = JSON.parse((await readAll(request.body, maxControlBytes)).toString('utf8'));
 	return schema.parse(parsed);
 }
 

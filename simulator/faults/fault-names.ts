@@ -13,8 +13,8 @@ interface FaultName {
 }
 
 /** Limits the number that clients choose, because the whole text is generated at once. */
-const mostTokens = 1_000_000;
-const mostKib = 1024;
+const maxTokens = 1_000_000;
+const maxKib = 1024;
 
 export const faultNames: readonly FaultName[] = [
 	{
@@ -34,19 +34,19 @@ export const faultNames: readonly FaultName[] = [
 		words: 'tokens',
 		number: { meaning: 'tokens', otherwise: 100 },
 		effect: 'Text of exactly N tokens',
-		plan: (tokens) => ({ outputTokens: Math.min(tokens, mostTokens) }),
+		plan: (tokens) => ({ outputTokens: Math.min(tokens, maxTokens) }),
 	},
 	{
 		words: 'think',
 		number: { meaning: 'tokens', otherwise: 100 },
 		effect: 'Reasoning of exactly N tokens',
-		plan: (tokens) => ({ thinkingTokens: Math.min(tokens, mostTokens) }),
+		plan: (tokens) => ({ thinkingTokens: Math.min(tokens, maxTokens) }),
 	},
 	{
 		words: 'large-events',
 		number: { meaning: 'KiB', otherwise: 64 },
 		effect: 'Three events of N KiB each',
-		plan: (kib) => ({ tokensPerEvent: Math.min(kib, mostKib) * 256, outputTokens: Math.min(kib, mostKib) * 256 * 3 }),
+		plan: (kib) => ({ tokensPerEvent: Math.min(kib, maxKib) * 256, outputTokens: Math.min(kib, maxKib) * 256 * 3 }),
 	},
 	{
 		words: 'stall',
@@ -100,7 +100,7 @@ export const faultNames: readonly FaultName[] = [
 	},
 ];
 
-const longestNameWords = 3;
+const maxNameWords = 3;
 const nameByWords = new Map(faultNames.map((name) => [name.words, name]));
 
 /** Parses a composed name such as `tokens-500-interval-10-cut-after-3`. A number from 400 to 599 alone is a status. */
@@ -112,7 +112,7 @@ export function readFaultNames(composed: string): FaultPlan {
 	const plan: FaultPlan = {};
 	let at = 0;
 	while (at < words.length) {
-		const name = longestNameAt(words, at);
+		const name = maxNameAtLength(words, at);
 		if (name === undefined) {
 			Object.assign(plan, readStatus(words[at] ?? ''));
 			at += 1;
@@ -132,8 +132,8 @@ export function splitModelName(model: string): { base: string; faults: string | 
 	return { base: match[1] ?? '', faults: match[2] ?? '' };
 }
 
-function longestNameAt(words: readonly string[], at: number): FaultName | undefined {
-	for (let length = longestNameWords; length > 0; length--) {
+function maxNameAtLength(words: readonly string[], at: number): FaultName | undefined {
+	for (let length = maxNameWords; length > 0; length--) {
 		const name = nameByWords.get(words.slice(at, at + length).join('-'));
 		if (name !== undefined) return name;
 	}

@@ -7,20 +7,20 @@ export function fillNumber(node: JsonObject, isInteger: boolean, random: SeededR
 	const requested = numberOf(node['multipleOf']);
 	const step = stepOf(requested !== undefined && requested > 0 ? requested : undefined, isInteger);
 	// Older schema drafts use `true` to mark the bound itself as excluded.
-	const least = Math.max(numberOf(minimum) ?? -Infinity, numberOf(exclusiveMinimum) ?? -Infinity);
-	const most = Math.min(numberOf(maximum) ?? Infinity, numberOf(exclusiveMaximum) ?? Infinity);
-	const isLeastExcluded = exclusiveMinimum === true || numberOf(exclusiveMinimum) === least;
-	const isMostExcluded = exclusiveMaximum === true || numberOf(exclusiveMaximum) === most;
+	const min = Math.max(numberOf(minimum) ?? -Infinity, numberOf(exclusiveMinimum) ?? -Infinity);
+	const max = Math.min(numberOf(maximum) ?? Infinity, numberOf(exclusiveMaximum) ?? Infinity);
+	const isLeastExcluded = exclusiveMinimum === true || numberOf(exclusiveMinimum) === min;
+	const isMostExcluded = exclusiveMaximum === true || numberOf(exclusiveMaximum) === max;
 
-	let first = Number.isFinite(least) ? Math.ceil(least / step) : Number.isFinite(most) ? Math.floor(most / step) - 100 : 1;
-	if (isLeastExcluded && times(first, step) <= least) first++;
-	let last = Number.isFinite(most) ? Math.floor(most / step) : first + 100;
-	if (isMostExcluded && times(last, step) >= most) last--;
+	let first = Number.isFinite(min) ? Math.ceil(min / step) : Number.isFinite(max) ? Math.floor(max / step) - 100 : 1;
+	if (isLeastExcluded && times(first, step) <= min) first++;
+	let last = Number.isFinite(max) ? Math.floor(max / step) : first + 100;
+	if (isMostExcluded && times(last, step) >= max) last--;
 	if (last >= first) return times(random.integer(first, Math.min(last, first + 100)), step);
 	// No multiple of the default step is between the bounds.
 	if (requested !== undefined || isInteger) return times(first, step);
-	if (!isLeastExcluded) return least;
-	return isMostExcluded ? least + (most - least) / 2 : most;
+	if (!isLeastExcluded) return min;
+	return isMostExcluded ? min + (max - min) / 2 : max;
 }
 
 function stepOf(multiple: number | undefined, isInteger: boolean): number {

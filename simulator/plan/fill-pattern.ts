@@ -12,8 +12,8 @@ type Choice = Extract<Piece, { readonly kind: 'choice' }>;
 
 interface Repeated {
 	readonly piece: Piece;
-	readonly least: number;
-	readonly most: number;
+	readonly min: number;
+	readonly max: number;
 }
 
 const digits = '0123456789';
@@ -29,18 +29,18 @@ const maxLength = 10_000;
  * @param minLength, maxLength are respected if repetitions allow it.
  * @returns undefined for an expression with unsupported constructs: look-arounds, back references, properties of characters.
  */
-export function fillPattern(pattern: string, minLength: number, mostLength: number): string | undefined {
+export function fillPattern(pattern: string, minLength: number, maxPatternLength: number): string | undefined {
 	const parsed = parse(pattern);
 	if (parsed === undefined) return undefined;
-	const least = Math.min(minLength, maxLength);
+	const min = Math.min(minLength, maxLength);
 	const build = (extra: number): string => {
 		let left = extra;
 		const write = (sequence: readonly Repeated[]): string =>
 			sequence
-				.map(({ piece, least: fewest, most }) => {
-					const added = Math.min(left, most - fewest);
+				.map(({ piece, min: minCount, max }) => {
+					const added = Math.min(left, max - minCount);
 					left -= added;
-					return Array.from({ length: fewest + added }, () => writePiece(piece)).join('');
+					return Array.from({ length: minCount + added }, () => writePiece(piece)).join('');
 				})
 				.join('');
 		const writePiece = (piece: Piece): string => {
@@ -50,13 +50,13 @@ export function fillPattern(pattern: string, minLength: number, mostLength: numb
 		return write(parsed.sequence);
 	};
 	let text = build(0);
-	for (let extra = 1; text.length < least && extra <= least; extra = Math.max(extra + 1, extra + least - text.length)) {
+	for (let extra = 1; text.length < min && extra <= min; extra = Math.max(extra + 1, extra + min - text.length)) {
 		const longer = build(extra);
-		if (longer.length > mostLength) break;
+		if (longer.length > maxPatternLength) break;
 		text = longer;
 	}
-	if (text.length >= least) return text;
-	const padding = 'x'.repeat(least - text.length);
+	if (text.length >= min) return text;
+	const padding = 'x'.repeat(min - text.length);
 	if (!parsed.endsAtAnchor) return text + padding;
 	return parsed.startsAtAnchor ? text : padding + text;
 }
@@ -198,17 +198,17 @@ class PatternReader {
 		return '\b';
 	}
 
-	#readCount(): { least: number; most: number } {
+	#readCount(): { min: number; max: number } {
 		const counted = /^(?:[*+?]|\{(\d{1,5})(,(\d{0,5}))?\})\??/.exec(this.#pattern.slice(this.#at, this.#at + 20));
-		if (counted === null) return { least: 1, most: 1 };
+		if (counted === null) return { min: 1, max: 1 };
 		this.#at += counted[0].length;
 		const sign = counted[0].charAt(0);
-		if (sign === '*') return { least: 0, most: maxLength };
-		if (sign === '+') return { least: 1, most: maxLength };
-		if (sign === '?') return { least: 0, most: 1 };
-		const least = Number(counted[1]);
-		if (counted[2] === undefined) return { least, most: least };
-		return { least, most: counted[3] === '' ? maxLength : Number(counted[3]) };
+		if (sign === '*') return { min: 0, max: maxLength };
+		if (sign === '+') return { min: 1, max: maxLength };
+		if (sign === '?') return { min: 0, max: 1 };
+		const min = Number(counted[1]);
+		if (counted[2] === undefined) return { min, max: min };
+		return { min, max: counted[3] === '' ? maxLength : Number(counted[3]) };
 	}
 }
 

@@ -27,7 +27,7 @@ const bounds = fc.tuple(fc.integer({ min: -50, max: 50 }), fc.integer({ min: 0, 
 
 const strings = fc.oneof(
 	fc.record({ type: fc.constant('string'), minLength: fc.nat(40) }, { requiredKeys: ['type'] }),
-	fc.nat(12).chain((least) => fc.nat(8).map((more) => ({ type: 'string', minLength: least, maxLength: least + more }))),
+	fc.nat(12).chain((min) => fc.nat(8).map((more) => ({ type: 'string', minLength: min, maxLength: min + more }))),
 	fc
 		.constantFrom('date', 'date-time', 'time', 'duration', 'email', 'uri', 'uuid', 'hostname', 'ipv4', 'ipv6')
 		.map((format) => ({ type: 'string', format })),
@@ -46,10 +46,10 @@ const strings = fc.oneof(
 
 const numbers = fc.oneof(
 	bounds.map(([minimum, spread]) => ({ type: 'integer', minimum, maximum: minimum + spread })),
-	bounds.map(([least, spread]) => ({ type: 'integer', exclusiveMinimum: least, exclusiveMaximum: least + spread + 2 })),
+	bounds.map(([min, spread]) => ({ type: 'integer', exclusiveMinimum: min, exclusiveMaximum: min + spread + 2 })),
 	bounds.map(([minimum]) => ({ type: 'number', minimum })),
 	bounds.map(([maximum]) => ({ type: 'number', maximum })),
-	bounds.map(([least, spread]) => ({ type: 'number', exclusiveMinimum: least / 7, exclusiveMaximum: (least + spread + 1) / 7 })),
+	bounds.map(([min, spread]) => ({ type: 'number', exclusiveMinimum: min / 7, exclusiveMaximum: (min + spread + 1) / 7 })),
 	fc.constantFrom(0.01, 0.1, 0.25, 3, 7).chain((multipleOf) => bounds.map(([minimum]) => ({ type: 'number', multipleOf, minimum }))),
 	fc.constantFrom(0.5, 2, 5).map((multipleOf) => ({ type: 'integer', multipleOf })),
 );
@@ -208,11 +208,11 @@ test.each([
 	['^b', 30, 30],
 	['b$', 30, 30],
 	['^(?<year>\\d{4})(?:-\\d\\d)?$', 5, 7],
-])('of %s a text of %i to %i characters', (pattern, least, most) => {
-	const text = fillPattern(pattern, least, most) ?? '';
+])('of %s a text of %i to %i characters', (pattern, min, max) => {
+	const text = fillPattern(pattern, min, max) ?? '';
 	expect(text).toMatch(new RegExp(pattern, 'u'));
-	expect(text.length).toBeGreaterThanOrEqual(least);
-	expect(text.length).toBeLessThanOrEqual(most);
+	expect(text.length).toBeGreaterThanOrEqual(min);
+	expect(text.length).toBeLessThanOrEqual(max);
 });
 
 test.each(['(?=a)b', '(a)\\1', '\\bword', '\\p{L}+', '(', '[', 'a{', '*', '(?i)x'])('%j is left to a plain text, or matched', (pattern) => {

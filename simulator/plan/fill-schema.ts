@@ -131,17 +131,17 @@ class SchemaFiller {
 	#fillObject(node: JsonObject, depth: number, isMinimal: boolean): JsonObject {
 		const properties = isObject(node['properties']) ? node['properties'] : {};
 		const required = listOf(node['required']).filter((name) => typeof name === 'string');
-		const most = numberOf(node['maxProperties']) ?? Number.POSITIVE_INFINITY;
+		const max = numberOf(node['maxProperties']) ?? Number.POSITIVE_INFINITY;
 		const names = new Set<string>(required);
 		const orderOf = (name: string): number => Object.keys(properties).indexOf(name);
 		for (const [name, property] of isMinimal ? [] : Object.entries(properties)) {
 			const isPossible = property !== false && this.#heightOf(property) < Number.POSITIVE_INFINITY;
-			if (isPossible && names.size < most) names.add(name);
+			if (isPossible && names.size < max) names.add(name);
 		}
-		const least = numberOf(node['minProperties']) ?? 0;
-		for (const name of Object.keys(properties)) if (names.size < least && properties[name] !== false) names.add(name);
+		const min = numberOf(node['minProperties']) ?? 0;
+		for (const name of Object.keys(properties)) if (names.size < min && properties[name] !== false) names.add(name);
 		const isRecord = isObject(node['additionalProperties']) && Object.keys(properties).length === 0 && !isMinimal;
-		const wanted = Math.min(most, Math.max(least, isRecord ? 1 : 0));
+		const wanted = Math.min(max, Math.max(min, isRecord ? 1 : 0));
 		const freeName = this.#freeNames(node);
 		while (names.size < wanted && node['additionalProperties'] !== false) names.add(freeName());
 		const filled = [...names]
@@ -167,13 +167,13 @@ class SchemaFiller {
 	}
 
 	#fillArray(node: JsonObject, depth: number, isMinimal: boolean): unknown[] {
-		const least = numberOf(node['minItems']) ?? 0;
-		const most = numberOf(node['maxItems']) ?? Number.POSITIVE_INFINITY;
+		const min = numberOf(node['minItems']) ?? 0;
+		const max = numberOf(node['maxItems']) ?? Number.POSITIVE_INFINITY;
 		const first = listOf(Array.isArray(node['items']) ? node['items'] : node['prefixItems']);
 		const rest = Array.isArray(node['items']) ? node['additionalItems'] : node['items'];
 		const contained = 'contains' in node ? (numberOf(node['minContains']) ?? 1) : 0;
 		const usual = isMinimal || rest === false || this.#heightOf(rest) === Number.POSITIVE_INFINITY ? 0 : 2;
-		const length = Math.min(most, Math.max(least, first.length, contained, first.length > 0 ? 0 : usual), least + maxValues);
+		const length = Math.min(max, Math.max(min, first.length, contained, first.length > 0 ? 0 : usual), min + maxValues);
 		const items: unknown[] = [];
 		const seen = new Set<string>();
 		for (let index = 0; index < length; index++) {
@@ -192,17 +192,17 @@ class SchemaFiller {
 	}
 
 	#fillString(node: JsonObject): string {
-		const least = numberOf(node['minLength']) ?? 0;
-		const most = numberOf(node['maxLength']) ?? Number.POSITIVE_INFINITY;
+		const min = numberOf(node['minLength']) ?? 0;
+		const max = numberOf(node['maxLength']) ?? Number.POSITIVE_INFINITY;
 		const formatted = formats[textOf(node['format'])];
 		if (formatted !== undefined) return formatted(this.#random);
-		const matched = typeof node['pattern'] === 'string' ? fillPattern(node['pattern'], least, most) : undefined;
+		const matched = typeof node['pattern'] === 'string' ? fillPattern(node['pattern'], min, max) : undefined;
 		if (matched !== undefined) return matched;
 		if (node['contentEncoding'] === 'base64') return 'YW1iZXI=';
 		const text =
 			this.#strings[this.#usedStrings++] ?? `${this.#random.pick(['amber', 'birch', 'cedar', 'delta'], 'amber')}${this.#suffix()}`;
-		const padded = text.padEnd(Math.min(least, 1_000_000), 'x');
-		return Array.from(padded).slice(0, Math.max(0, most)).join('');
+		const padded = text.padEnd(Math.min(min, 1_000_000), 'x');
+		return Array.from(padded).slice(0, Math.max(0, max)).join('');
 	}
 
 	/** Keeps the first texts plain words; later ones differ, so that list items can be unique. */
@@ -263,7 +263,7 @@ function guessType(node: JsonObject): string {
 	return keywordTypes.find(([, keywords]) => keywords.some((keyword) => keyword in node))?.[0] ?? 'string';
 }
 
-const two = (random: SeededRandom, least: number, most: number): string => String(random.integer(least, most)).padStart(2, '0');
+const two = (random: SeededRandom, min: number, max: number): string => String(random.integer(min, max)).padStart(2, '0');
 const dateOf = (random: SeededRandom): string => `2026-${two(random, 1, 12)}-${two(random, 1, 28)}`;
 const timeOf = (random: SeededRandom): string => `${two(random, 0, 23)}:${two(random, 0, 59)}:00Z`;
 const hexOf = (random: SeededRandom, length: number): string => Array.from({ length }, () => random.integer(0, 15).toString(16)).join('');

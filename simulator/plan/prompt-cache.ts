@@ -13,7 +13,7 @@ export interface PromptCache {
 	clear(): void;
 }
 
-const mostEntries = 20_000;
+const maxEntries = 20_000;
 const implicitSeconds = 3600;
 
 /** @param minimumTokens - shorter prefixes are not cached. */
@@ -24,7 +24,7 @@ export function createPromptCache(minimumTokens: number): PromptCache {
 	const remember = (prefix: string, endMs: number): void => {
 		endMsByPrefix.delete(prefix);
 		endMsByPrefix.set(prefix, endMs);
-		if (endMsByPrefix.size <= mostEntries) return;
+		if (endMsByPrefix.size <= maxEntries) return;
 		for (const oldest of endMsByPrefix.keys()) {
 			endMsByPrefix.delete(oldest);
 			break;

@@ -25,8 +25,8 @@ export interface ReplayQueue {
 	clear(): void;
 }
 
-const mostQueued = 10_000;
-const mostQueuedBytes = 134_217_728;
+const maxQueued = 10_000;
+const maxQueuedBytes = 134_217_728;
 
 export function createReplayQueue(): ReplayQueue {
 	let queue: { readonly match: RequestMatch; readonly response: QueuedResponse; remaining: number }[] = [];
@@ -34,7 +34,7 @@ export function createReplayQueue(): ReplayQueue {
 	return {
 		add(match, response, count) {
 			const queuedBytes = queue.reduce((sum, entry) => sum + bytesOf(entry.response), 0);
-			if (queue.length >= mostQueued || queuedBytes + bytesOf(response) > mostQueuedBytes) return false;
+			if (queue.length >= maxQueued || queuedBytes + bytesOf(response) > maxQueuedBytes) return false;
 			queue.push({ match, response, remaining: count });
 			return true;
 		},

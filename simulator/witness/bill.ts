@@ -53,7 +53,7 @@ interface BillLine {
 	reasoning_tokens: number;
 }
 
-const mostLines = 10_000;
+const maxLines = 10_000;
 
 export function createBill(): Bill {
 	const lines = new Map<string, BillLine>();
@@ -65,7 +65,7 @@ export function createBill(): Bill {
 		const known = lines.get(name);
 		if (known !== undefined) return known;
 		// Names come from clients: beyond the limit they share one entry, so that the total stays exact.
-		const line = lines.size < mostLines ? emptyLine(entry.key, entry.wire, entry.model) : (lines.get('') ?? emptyLine('*', '*', '*'));
+		const line = lines.size < maxLines ? emptyLine(entry.key, entry.wire, entry.model) : (lines.get('') ?? emptyLine('*', '*', '*'));
 		lines.set(line.key === '*' ? '' : name, line);
 		return line;
 	};

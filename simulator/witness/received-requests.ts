@@ -55,8 +55,8 @@ export interface RequestLog {
 }
 
 const maxRows = 100_000;
-const mostReceived = 1000;
-const mostBodyBytes = 67_108_864;
+const maxReceived = 1000;
+const maxBodyBytes = 67_108_864;
 
 export function createRequestLog(): RequestLog {
 	let rows: RequestEntry[] = [];
@@ -94,7 +94,7 @@ export function createRequestLog(): RequestLog {
 			const retained: Received = { headers: withoutSecrets(withLength(request)), bodySha256: sha256, body };
 			bodyBytes += retained.body?.length ?? 0;
 			received.set(row, retained);
-			while (received.size > mostReceived || (bodyBytes > mostBodyBytes && received.size > 1)) dropOldestReceived();
+			while (received.size > maxReceived || (bodyBytes > maxBodyBytes && received.size > 1)) dropOldestReceived();
 		},
 		list({ limit, key, model, dialect, id }) {
 			const found: object[] = [];

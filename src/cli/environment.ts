@@ -51,7 +51,7 @@ export interface AdminOptions extends ConfigOptions {
 	/** Address of a running admin API. */
 	readonly url?: string;
 	/** True if the data directory need not exist yet. */
-	readonly mayCreate?: boolean;
+	readonly canCreate?: boolean;
 }
 
 export interface AdminRequest {

@@ -17,6 +17,6 @@ export function formatTable(heading: readonly string[], rows: readonly (readonly
 }
 
 /** Allows styles on a terminal, unless the user disables them (https://no-color.org). */
-export function mayStyle({ stdout, env }: CliEnvironment): boolean {
+export function canStyle({ stdout, env }: CliEnvironment): boolean {
 	return stdout.isTty && !env['NO_COLOR'];
 }

@@ -128,7 +128,7 @@ describe('client', () => {
 		const { code, out, calls } = await run('client create --id search --name Search --scopes invoke,admin --team t1 --config a.yaml');
 		expect({ code, out }).toEqual({ code: 0, out: 'client id:     search\nclient secret: the-secret\n' });
 		expect(calls).toEqual([
-			['openClients', { configPath: 'a.yaml', mayCreate: true }],
+			['openClients', { configPath: 'a.yaml', canCreate: true }],
 			['create', { id: 'search', name: 'Search', scopes: ['invoke', 'admin'], team: 't1' }],
 			['close'],
 		]);

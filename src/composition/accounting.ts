@@ -155,7 +155,7 @@ const msPerDay = 86_400_000;
 
 /** Page size of the search for requests that may have ended recently. */
 const entriesAtOnce = 1000;
-const mostPages = 100;
+const maxPages = 100;
 
 export interface SumUpTerms {
 	readonly clock: Clock;
@@ -179,11 +179,11 @@ export function sumUpFrom(
 		const spans = byPeriod.map(([period]) => ({ ...monthOf(period), period: 'month' as const }));
 		// Requests that ended before this process started are not settled any more.
 		const isLate = endedSinceMs < nowMs;
-		const longestMs = Math.max(rememberEndedMs, reservationMs(true), reservationMs(false));
+		const maxMs = Math.max(rememberEndedMs, reservationMs(true), reservationMs(false));
 		const { sums, openRequests, endedIds } = await ledger.readTeam({
 			team,
 			spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
-			...(isLate && { requests: { endedSinceMs, startedSinceMs: endedSinceMs - longestMs } }),
+			...(isLate && { requests: { endedSinceMs, startedSinceMs: endedSinceMs - maxMs } }),
 		});
 		const [today = [], ...months] = sums;
 		return {
@@ -231,7 +231,7 @@ export function spentBy(sumUp: SumUpTeam, clock: Clock): AdminPorts['sumUpSpent'
 /** Lists entries newest first, and stops at entries that started so long before `sinceMs` that they also ended before it. */
 async function* entriesSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number): AsyncGenerator<LedgerEntry> {
 	let cursor: string | null = null;
-	for (let page = 0; page < mostPages; page++) {
+	for (let page = 0; page < maxPages; page++) {
 		const { rows, nextCursor }: EntryPage = await ledger.list({ limit: entriesAtOnce, ...(cursor !== null && { cursor }) });
 		yield* rows;
 		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - rememberEndedMs) return;

@@ -20,7 +20,7 @@ const minAvailable = 32;
 const documentShare = 1 / 16;
 const minDocuments = 8;
 /** Exceeds the own limit of each of these servers. */
-const mostDocuments = 1000;
+const maxDocuments = 1000;
 /** Upper bound, because each connection carries one request at a time. */
 const maxPerOrigin = 4096;
 
@@ -37,7 +37,7 @@ export function connectionLimits(config: Config, descriptorLimit: number | undef
 	const configured = config.edge.limits.max_connections;
 	if (descriptorLimit === undefined) return { clients: configured, perOrigin: maxPerOrigin, documents: undefined };
 	const available = Math.max(minAvailable, descriptorLimit - reserved);
-	const documents = Math.min(mostDocuments, Math.max(minDocuments, Math.floor(available * documentShare)));
+	const documents = Math.min(maxDocuments, Math.max(minDocuments, Math.floor(available * documentShare)));
 	const { roles, enable_admin_api: hasAdmin, metrics } = config;
 	const servers = [roles.includes('identity'), roles.includes('admin') && hasAdmin, metrics.listen !== null].filter(Boolean);
 	// A client's request also needs a connection to its provider.

@@ -34,11 +34,11 @@ import { configuredTeams, gatewaySettings } from './settings.ts';
  * transaction on versioned records, and the product picks it up within a second.
  * @throws CommandFailure 1 if there is neither an address nor a store; ConfigError; StoreUnusable.
  */
-export async function openAdmin({ url, configPath, mayCreate = false }: AdminOptions, env: Environment): Promise<AdminApi> {
+export async function openAdmin({ url, configPath, canCreate = false }: AdminOptions, env: Environment): Promise<AdminApi> {
 	const address = url ?? (env['TOLLGATE_ADMIN_URL'] || undefined);
 	if (address !== undefined) return openRemoteAdmin(address, env);
 	const { config, file } = loadRunningConfig({ configPath, env });
-	if (!mayCreate && file === null && config.stores.records === 'sqlite' && !existsSync(config.data_dir)) {
+	if (!canCreate && file === null && config.stores.records === 'sqlite' && !existsSync(config.data_dir)) {
 		throw new CommandFailure(
 			1,
 			`no data directory ${config.data_dir} here: set --url or TOLLGATE_ADMIN_URL for a running admin API, or --config`,

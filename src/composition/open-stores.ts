@@ -14,13 +14,13 @@ export interface StoreDeps {
 }
 
 /**
- * @param options `mayComeLate` for servers, which can wait: the store opens even while its server is unavailable.
+ * @param options `canComeLate` for servers, which can wait: the store opens even while its server is unavailable.
  * @throws StoreUnusable.
  */
 export async function openRecords(
 	{ data_dir: dataDir, stores: { records: url } }: Config,
 	deps: StoreDeps,
-	options: { readonly mayComeLate?: boolean } = {},
+	options: { readonly canComeLate?: boolean } = {},
 ): Promise<RecordStore> {
 	if (url === 'sqlite') return openSqliteRecords({ dataDir }, deps);
 	const { openPostgresRecords } = await import('../stores/postgres/postgres-records.ts');

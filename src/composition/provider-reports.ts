@@ -11,7 +11,7 @@ const tellEveryMs = 10_000;
 /** Lifetime of a report: a process without a newer one is considered gone. */
 const lifeMs = 30_000;
 /** Limits the wait at shutdown for a store that does not respond. */
-const mostWaitedMs = 1_000;
+const maxWaitedMs = 1_000;
 
 export interface ProviderReporterPorts {
 	readonly report: () => ProviderReport;
@@ -47,7 +47,7 @@ export class ProviderReporter {
 		this.#timer.cancel();
 		const forgotten = Promise.resolve(this.#telling).then(() => store.forget(this.#process));
 		const { promise: patience, resolve } = Promise.withResolvers<void>();
-		const timer = clock.after(mostWaitedMs, resolve);
+		const timer = clock.after(maxWaitedMs, resolve);
 		// The report expires anyway, only later.
 		await Promise.race([forgotten.catch(() => undefined), patience]);
 		timer.cancel();

@@ -24,11 +24,11 @@ function setUp(unregistered = 'sandbox') {
 	const teams = unregistered === 'reject' ? 'reject' : `{ tier: ${unregistered} }`;
 	const { config } = parseConfig(`teams: { unregistered_clients: ${teams} }`, { file: null, env: {} });
 	const records = { team: (id: string) => (id === 'red' ? red : undefined), budgetsOf: () => [] };
-	const settling = { atOnce: 0, mostAtOnce: 0 };
+	const settling = { atOnce: 0, maxConcurrency: 0 };
 	const recordingAdmission: RecoveredSettlementPorts['admission'] = {
 		read: async (team, budgets) => admission.read(team, budgets),
 		async settle(settlement) {
-			settling.mostAtOnce = Math.max(settling.mostAtOnce, ++settling.atOnce);
+			settling.maxConcurrency = Math.max(settling.maxConcurrency, ++settling.atOnce);
 			await Promise.resolve();
 			settling.atOnce--;
 			return admission.settle(settlement);
@@ -91,7 +91,7 @@ test('requests that ended recently are settled again in groups, and no others', 
 	await recovered.settleAgain(rows(), nowMs - 60_000);
 	const { budgets, tokensToday } = await admission.read('red', [{ budget: 'all', period }]);
 	const tokens = totalTokens(closedEntry('any').usage);
-	expect([budgets[0]?.settledNanoUsd, tokensToday, settling.mostAtOnce]).toEqual([360n, 120 * tokens, 50]);
+	expect([budgets[0]?.settledNanoUsd, tokensToday, settling.maxConcurrency]).toEqual([360n, 120 * tokens, 50]);
 });
 
 test('an unknown team has no budget', async () => {

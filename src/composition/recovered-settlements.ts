@@ -21,7 +21,7 @@ export interface RecoveredSettlementPorts {
 	readonly log: Log;
 }
 
-const mostSettledAtOnce = 50;
+const maxSettledAtOnce = 50;
 
 export class RecoveredSettlements {
 	readonly #ports: RecoveredSettlementPorts;
@@ -53,7 +53,7 @@ export class RecoveredSettlements {
 			const { closed } = row;
 			if (closed === undefined || closed.endedMs < sinceMs || closed.outcome === 'not_sent') continue;
 			waiting.push({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
-			if (waiting.length === mostSettledAtOnce) await settleWaiting();
+			if (waiting.length === maxSettledAtOnce) await settleWaiting();
 		}
 		await settleWaiting();
 	}

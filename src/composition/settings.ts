@@ -86,7 +86,7 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		kind: provider.kind,
 		baseUrl: provider.base_url,
 		apiKey: provider.api_key,
-		mayReachPrivateNetwork: provider.allow_private_network,
+		canReachPrivateNetwork: provider.allow_private_network,
 		proxy: proxyOf(provider.proxy),
 		apiVersion: provider.api_version,
 		headers: provider.headers,

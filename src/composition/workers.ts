@@ -60,7 +60,7 @@ export async function asWorker<Result>(work: () => Promise<Result>): Promise<Res
 }
 
 const firstDelayMs = 500;
-const longestDelayMs = 30_000;
+const maxDelayMs = 30_000;
 /** Minimum uptime that resets the restart delay to the first one. */
 const soundMs = 60_000;
 
@@ -144,7 +144,7 @@ export class Workers {
 		this.#forget(worker);
 		if (this.#isStopping) return;
 		const isSound = this.#clock.monotonicMs() - startedMs >= soundMs;
-		this.#delayMs = isSound ? firstDelayMs : Math.min(this.#delayMs * 2, longestDelayMs);
+		this.#delayMs = isSound ? firstDelayMs : Math.min(this.#delayMs * 2, maxDelayMs);
 		this.#log.error('a worker crashed and is restarted', { number, pid: worker.process.pid, code, signal, restart_in_ms: this.#delayMs });
 		this.#clock.after(this.#delayMs, () => {
 			if (this.#isStopping) return;

@@ -3,7 +3,7 @@ import type { Environment } from './defaults.ts';
 
 const head = /\$\{([A-Za-z_][A-Za-z0-9_]*)(:-|:\?)?/y;
 
-const mostNested = 16;
+const maxNested = 16;
 
 const malformed = '`${` starts a variable: write ${NAME}, ${NAME:-default} or ${NAME:?message}, or `$${` for the text itself';
 
@@ -38,7 +38,7 @@ export function interpolate(source: string, env: Environment): Interpolated {
 		// Skips malformed text, so that it is not read twice.
 		at += whole.length || 2;
 		const problemsBefore = problems.length;
-		const operand = operator === undefined || depth === mostNested ? '' : expand(depth + 1);
+		const operand = operator === undefined || depth === maxNested ? '' : expand(depth + 1);
 		if (name === undefined || source[at] !== '}') {
 			problems.push(malformed);
 			return '';

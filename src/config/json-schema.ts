@@ -9,11 +9,11 @@ export function jsonSchema(): SchemaNode {
 }
 
 /** Settings that an editor must not require: the gateway fills them in. Empty sections are optional for the same reason. */
-const mayBeAbsent = new Set(['kind', 'rpm', 'daily_tokens', 'monthly_budget_usd']);
+const canBeAbsent = new Set(['kind', 'rpm', 'daily_tokens', 'monthly_budget_usd']);
 
 function published(node: SchemaNode): SchemaNode {
 	const { properties, additionalProperties, items, anyOf, required, ...own } = node;
-	const demanded = required?.filter((key) => !mayBeAbsent.has(key)) ?? [];
+	const demanded = required?.filter((key) => !canBeAbsent.has(key)) ?? [];
 	const walked: SchemaNode = {
 		...own,
 		...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, published(child)])) }),

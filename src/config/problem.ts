@@ -45,7 +45,7 @@ export interface Position {
 export type Positions = ReadonlyMap<string, { readonly key: Position; readonly value: Position }>;
 
 /** Limits the report: a file of garbage has a problem in every line. */
-const mostProblems = 1000;
+const maxProblems = 1000;
 
 /** Collects problems of one file. A setting without a position of its own gets that of the section around it. */
 export class ProblemList {
@@ -60,7 +60,7 @@ export class ProblemList {
 	}
 
 	add(path: Path, message: string, at: 'key' | 'value' = 'value'): void {
-		if (this.#problems.size === mostProblems) return;
+		if (this.#problems.size === maxProblems) return;
 		const place = this.#place(path, at);
 		const problem = { file: this.#file, line: place?.line ?? null, column: place?.column ?? null, path: formatPath(path), message };
 		this.#problems.set(`${problem.path}\0${message}`, problem);

@@ -12,14 +12,14 @@ export function secret(description: string): { description: string; 'x-secret': 
 	return { description, 'x-secret': true };
 }
 
-const longestTimerMs = 2_147_483_647;
+const maxTimerMs = 2_147_483_647;
 const tenYearsSeconds = 315_360_000;
 
 export function integer(minimum: number, maximum: number) {
 	return z.int().min(minimum).max(maximum);
 }
 
-export const milliseconds = integer(1, longestTimerMs);
+export const milliseconds = integer(1, maxTimerMs);
 export const seconds = integer(1, tenYearsSeconds);
 export const count = integer(1, 1_000_000_000);
 

@@ -18,8 +18,8 @@ function warnOfBaseUrl([name, { kind, base_url: baseUrl }]: [string, Config['pro
 	if (end !== undefined) {
 		return [`${setting}: ends in ${end}, but Tollgate adds the API version: remove it`];
 	}
-	const mayLackPath = (kind === 'openai' || kind === 'openai-compatible') && path === '/';
-	return mayLackPath ? [`${setting}: has no path; requests go to /chat/completions, but most servers expect /v1/chat/completions`] : [];
+	const canLackPath = (kind === 'openai' || kind === 'openai-compatible') && path === '/';
+	return canLackPath ? [`${setting}: has no path; requests go to /chat/completions, but most servers expect /v1/chat/completions`] : [];
 }
 
 function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] {

@@ -1,5 +1,5 @@
 /** Number of pieces that are stored as they arrived before they are joined. */
-const mostLoose = 1024;
+const maxLoose = 1024;
 
 /** Bytes from which a body of known length gets its memory at once. Below it, both ways are cheap. */
 const worthPlacing = 262_144;
@@ -67,7 +67,7 @@ export class BytePieces {
 		this.#only = undefined;
 		this.#whole = undefined;
 		loose.push(pages.keep(piece));
-		if (loose.length < mostLoose) return;
+		if (loose.length < maxLoose) return;
 		(this.#joined ??= []).push(Buffer.concat(loose));
 		this.#loose = undefined;
 	}
@@ -79,7 +79,7 @@ export class BytePieces {
 
 const pageBytes = 4096;
 /** Pieces above this size are not copied: the rest of their read buffer is small by comparison. */
-const mostCopiedBytes = 2048;
+const maxCopiedBytes = 2048;
 
 /**
  * Stores pieces of bytes beyond the tick in which they arrived. A small piece shares its memory with pieces of other connections
@@ -91,7 +91,7 @@ export class OwnPages {
 
 	/** @returns the same bytes, in memory that only pieces of this owner retain. */
 	keep(piece: Buffer): Buffer {
-		if (piece.length > mostCopiedBytes) return piece;
+		if (piece.length > maxCopiedBytes) return piece;
 		if (this.#page === undefined || this.#usedBytes + piece.length > pageBytes) {
 			this.#page = Buffer.allocUnsafeSlow(pageBytes);
 			this.#usedBytes = 0;

@@ -41,12 +41,12 @@ function parseDecimal(text: string, decimals: number): bigint | undefined {
 	return fraction.length > decimals ? undefined : BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-const fewestDecimals = 2;
+const minDecimals = 2;
 
 function formatDecimal(amount: bigint, decimals: number): string {
 	const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
 	const point = digits.length - decimals;
 	let end = digits.length;
-	while (end > point + fewestDecimals && digits[end - 1] === '0') end--;
+	while (end > point + minDecimals && digits[end - 1] === '0') end--;
 	return `${amount < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point, end)}`;
 }

@@ -24,7 +24,7 @@ export interface UpstreamRequest {
 	readonly body: Buffer | readonly Buffer[] | ByteStream | null;
 	readonly timeouts: UpstreamTimeouts;
 	/** False: a connection to a private, loopback or link-local address is rejected. */
-	readonly mayReachPrivateNetwork: boolean;
+	readonly canReachPrivateNetwork: boolean;
 	/** Proxy for the request; direct to the origin by default. */
 	readonly proxy?: UpstreamProxy | undefined;
 	/** Called when sending begins: from then on the server may have processed the request. If it throws, nothing is sent. */

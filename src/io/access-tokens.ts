@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
 import { type ClaimRules, checkClaims } from '../policy/access/claims.ts';
-import { type CompactToken, longestAccessToken, readCompactToken } from '../policy/access/compact-token.ts';
+import { type CompactToken, maxAccessTokenLength, readCompactToken } from '../policy/access/compact-token.ts';
 import { invalidToken } from '../policy/access/invalid-token.ts';
 import type { KeySet } from './key-set.ts';
 import { isSignedBy, type VerificationKey } from './verification-keys.ts';
@@ -23,7 +23,7 @@ export interface AccessTokenParts {
 }
 
 /** Maximum number of requests that wait for one fetch of the key set. Beyond it, a token with an unknown key is rejected at once. */
-const mostWaiting = 1000;
+const maxWaiting = 1000;
 
 export function createAccessTokenVerifier(settings: AccessTokenSettings, parts: AccessTokenParts): Required<AccessTokenVerifier> {
 	return new KeySetVerifier(settings, parts);
@@ -50,7 +50,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 	}
 
 	verify(accessToken: string, digest?: string): Caller | Promise<Caller> {
-		if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
+		if (accessToken.length > maxAccessTokenLength) throw invalidToken(`longer than ${maxAccessTokenLength} characters`);
 		if (this.#generation !== this.#keySet.generation) {
 			this.#recent.clear();
 			this.#generation = this.#keySet.generation;
@@ -63,7 +63,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 		const token = readCompactToken(accessToken);
 		const key = this.#keySet.find(token.keyId);
 		if (key !== undefined) return this.#check(token, key, digest);
-		const refetched = this.#waiting < mostWaiting ? this.#keySet.refetch() : undefined;
+		const refetched = this.#waiting < maxWaiting ? this.#keySet.refetch() : undefined;
 		if (refetched === undefined) throw this.#unknownKey();
 		return this.#checkAfter(refetched, token, digest);
 	}

@@ -48,7 +48,7 @@ async function discover(issuer: string, timeoutMs: number, getJson: GetJson): Pr
 	return address;
 }
 
-const mostBytes = 153_600;
+const maxBytes = 153_600;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -79,7 +79,7 @@ async function fetchBytes(url: string, signal: AbortSignal): Promise<Buffer> {
 	let length = 0;
 	for await (const piece of response as AsyncIterable<Buffer>) {
 		length += piece.length;
-		if (length > mostBytes) throw new Error(`${url} returned more than ${mostBytes} bytes`);
+		if (length > maxBytes) throw new Error(`${url} returned more than ${maxBytes} bytes`);
 		pieces.push(piece);
 	}
 	return Buffer.concat(pieces);

@@ -25,7 +25,7 @@ export interface KeySetState {
 	readonly lastError: string | null;
 }
 
-const shortestRetryMs = 1000;
+const minRetryMs = 1000;
 
 export class KeySet {
 	/** Grows whenever the keys change, which invalidates results based on earlier keys. */
@@ -44,7 +44,7 @@ export class KeySet {
 	#timer: Timer | undefined;
 	#unsubscribe: (() => void) | undefined;
 	/** Without any keys every request fails, so the first retries follow more quickly. */
-	#retryMs = shortestRetryMs;
+	#retryMs = minRetryMs;
 	#fetches = 0;
 	#failures = 0;
 	#lastError: string | null = null;
@@ -140,7 +140,7 @@ export class KeySet {
 		if (this.#lastError !== null) this.#log.info('key set fetched again', { keyIds: [...keys.keys()] });
 		this.#lastError = null;
 		this.#lastFetchedMs = this.#clock.nowMs();
-		this.#retryMs = shortestRetryMs;
+		this.#retryMs = minRetryMs;
 		this.#usableUntilMs = startedMs + maxAgeMs + graceMs;
 		// Measured from the start of the fetch, so that a key withdrawn right after the read expires within one age and one fetch.
 		this.#schedule(startedMs + maxAgeMs - this.#clock.monotonicMs());

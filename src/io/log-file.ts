@@ -8,7 +8,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 
 const batchBytes = 65_536;
 /** Maximum UTF-8 bytes for one UTF-16 code unit of a string. */
-const mostBytesPerCharacter = 3;
+const maxBytesPerCharacter = 3;
 const batchMs = 200;
 
 /** Bytes that may wait for a slow reader; further lines are dropped and counted. */
@@ -16,7 +16,7 @@ const maxWaitingBytes = 16 * 1024 * 1024;
 
 /** Delay before the next write to a reader that took nothing, and number of such attempts at exit. */
 const retryMs = 20;
-const mostFlushRetries = 50;
+const maxFlushRetries = 50;
 
 const lineFeed = 0x0a;
 
@@ -58,9 +58,9 @@ export class LogFile {
 	}
 
 	write(line: string): void {
-		const mostBytes = line.length * mostBytesPerCharacter;
-		if (this.#batched + mostBytes > batchBytes) this.#handOver();
-		if (mostBytes > batchBytes) {
+		const maxBytes = line.length * maxBytesPerCharacter;
+		if (this.#batched + maxBytes > batchBytes) this.#handOver();
+		if (maxBytes > batchBytes) {
 			this.#enqueue(Buffer.from(line));
 			this.#handOver();
 			return;
@@ -152,7 +152,7 @@ export class LogFile {
 			try {
 				this.#advance(writeSync(this.#descriptor, bytes));
 			} catch (error) {
-				if (isBusy(error) && retries < mostFlushRetries) {
+				if (isBusy(error) && retries < maxFlushRetries) {
 					retries++;
 					Atomics.wait(nap, 0, 0, retryMs);
 				} else {

@@ -34,14 +34,14 @@ export interface Logger extends Log {
 export function createLogger(options: LoggerOptions): Logger {
 	const { clock, destination = 1, worker } = options;
 	const render = logLineRenderer(options.format ?? 'json');
-	let least = severities[options.level];
+	let min = severities[options.level];
 	const onDropped = (count: number): void => logAt('warn')('log lines dropped', { count });
 	const sink = typeof destination === 'object' ? destination : new LogFile(destination, clock, onDropped);
 	const logAt = (lineLevel: LogLevel): ((event: string, fields?: LogFields) => void) => {
 		const severity = severities[lineLevel];
 		const clean = lineLevel === 'info' || lineLevel === 'debug' ? redactFlat : redact;
 		return (event, fields = {}) => {
-			if (severity < least) return;
+			if (severity < min) return;
 			sink.write(render({ level: lineLevel, timeMs: clock.nowMs(), event, fields: clean(fields), worker }));
 		};
 	};
@@ -51,7 +51,7 @@ export function createLogger(options: LoggerOptions): Logger {
 		warn: logAt('warn'),
 		error: logAt('error'),
 		setLevel(level) {
-			least = severities[level];
+			min = severities[level];
 		},
 		flush: () => sink.flush?.(),
 	};

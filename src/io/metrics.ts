@@ -22,8 +22,8 @@ export interface DeclaredMetric {
 }
 
 /** Maximum number of series of a counter or gauge, and of a histogram, whose series have many lines each. */
-const mostSeries = 1000;
-const mostHistogramSeries = 200;
+const maxSeries = 1000;
+const maxHistogramSeries = 200;
 
 interface Line {
 	readonly metricName?: string;
@@ -84,12 +84,12 @@ interface About extends DeclaredMetric {
 class Series<Cell> {
 	readonly cells = new Map<string, { readonly labels: Record<string, string>; readonly cell: Cell }>();
 	private readonly names: readonly string[];
-	private readonly most: number;
+	private readonly max: number;
 	private readonly newCell: () => Cell;
 
-	constructor(names: readonly string[], most: number, newCell: () => Cell) {
+	constructor(names: readonly string[], max: number, newCell: () => Cell) {
 		this.names = names;
-		this.most = most;
+		this.max = max;
 		this.newCell = newCell;
 	}
 
@@ -98,7 +98,7 @@ class Series<Cell> {
 		for (const name of this.names) key += `${labels[name] ?? ''}\0`;
 		const known = this.cells.get(key);
 		if (known !== undefined) return known.cell;
-		if (this.cells.size >= this.most) return this.rest();
+		if (this.cells.size >= this.max) return this.rest();
 		return this.add(key, (name) => labels[name] ?? '');
 	}
 
@@ -141,7 +141,7 @@ class CountedSeries extends AbstractSeries implements Declared, Counter {
 
 	constructor(about: About) {
 		super(about);
-		this.series = new Series(about.labels, mostSeries, () => new CountedCell());
+		this.series = new Series(about.labels, maxSeries, () => new CountedCell());
 		// A rate needs a counter that was scraped before its first increment.
 		if (about.labels.length === 0) this.series.at({});
 	}
@@ -188,7 +188,7 @@ class HistogramSeries extends AbstractSeries implements Declared, Histogram {
 		super(about);
 		const bounds = (about.buckets ?? []).toSorted((one, other) => one - other);
 		this.bounds = bounds;
-		this.series = new Series(about.labels, mostHistogramSeries, () => new HistogramCell(bounds));
+		this.series = new Series(about.labels, maxHistogramSeries, () => new HistogramCell(bounds));
 	}
 
 	observe(value: number, labels: Labels = {}): void {
@@ -221,7 +221,7 @@ class ReadSeries extends AbstractSeries implements Declared {
 	lines(): Line[] {
 		const read = this.readSafely();
 		if (typeof read === 'number') return [{ labels: {}, value: read }];
-		const series = new Series(this.labels, mostSeries, () => ({ value: 0 }));
+		const series = new Series(this.labels, maxSeries, () => ({ value: 0 }));
 		for (const { labels, value } of read) series.at(labels).value = value;
 		return [...series.cells.values()].map(({ labels, cell }) => ({ labels, value: cell.value }));
 	}

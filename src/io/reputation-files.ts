@@ -34,7 +34,7 @@ export class ReputationFileError extends Error {
 	}
 }
 
-const largestBytes = 67_108_864;
+const maxBytes = 67_108_864;
 
 /** Lines parsed in one tick, so that a long list does not block the event loop. */
 const linesAtOnce = 500;
@@ -154,7 +154,7 @@ async function readInTurns(file: string): Promise<ReputationList> {
 function checkSize(file: string): void {
 	const found = statSync(file);
 	if (!found.isFile()) throw new ReputationListError(0, 'is not a regular file');
-	if (found.size > largestBytes) throw new ReputationListError(0, `is larger than ${largestBytes} bytes`);
+	if (found.size > maxBytes) throw new ReputationListError(0, `is larger than ${maxBytes} bytes`);
 }
 
 function linesOf(bytes: Buffer): string[] {

@@ -26,7 +26,7 @@ interface Counted {
 }
 
 /** Labels come from the configuration and from catalogues; the bound is a safeguard in case one does not. */
-const mostRemembered = 2000;
+const maxCached = 2000;
 
 export function createRequestObserver(metrics: Metrics, { role, formats }: RequestMetricsSettings): RequestObserver {
 	const requests = metrics.counter(
@@ -75,7 +75,7 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 		return counted;
 	};
 	const remember = (counted: Counted, format: string, provider: string): void => {
-		if (knownCount >= mostRemembered) {
+		if (knownCount >= maxCached) {
 			known.clear();
 			knownCount = 0;
 		}

@@ -15,7 +15,7 @@ export interface ServingRoleOptions {
 /** Time for error events to reach their clients before connections are closed. */
 const farewellMs = 2000;
 
-const mostWaitedMs = 1000;
+const maxWaitedMs = 1000;
 
 /** A role with one handler behind one HTTP server. */
 export class ServingRole implements Role {
@@ -31,7 +31,7 @@ export class ServingRole implements Role {
 
 	async start(): Promise<void> {
 		const { beforeStart } = this.#options;
-		if (beforeStart !== undefined) await this.#isOverWithin(mostWaitedMs, beforeStart());
+		if (beforeStart !== undefined) await this.#isOverWithin(maxWaitedMs, beforeStart());
 		await this.#server.start();
 	}
 

@@ -16,9 +16,9 @@ export interface ParsedKeySet {
 	readonly skipped: readonly { readonly keyId: string; readonly reason: string }[];
 }
 
-const mostKeys = 10;
-const fewestRsaBits = 2048;
-const longestKeyId = 256;
+const maxKeys = 10;
+const minRsaBits = 2048;
+const maxKeyIdLength = 256;
 
 type Jwk = Readonly<Record<string, unknown>>;
 
@@ -29,7 +29,7 @@ type Jwk = Readonly<Record<string, unknown>>;
 export function parseKeySet(document: unknown): ParsedKeySet {
 	const listed = isRecord(document) ? document['keys'] : undefined;
 	if (!Array.isArray(listed)) throw new Error('the key set has no array `keys`');
-	if (listed.length > mostKeys) throw new Error(`the key set has ${listed.length} keys, more than ${mostKeys}`);
+	if (listed.length > maxKeys) throw new Error(`the key set has ${listed.length} keys, more than ${maxKeys}`);
 	const keys = new Map<string, VerificationKey>();
 	const skipped: { keyId: string; reason: string }[] = [];
 	const seen = new Set<string>();
@@ -60,7 +60,7 @@ export function isSignedBy(token: CompactToken, { algorithm, key }: Verification
 
 /** @returns the reason if the key is unusable. */
 function readKey(jwk: Jwk, keyId: string): VerificationKey | string {
-	if (keyId === '' || keyId.length > longestKeyId) return 'no usable kid';
+	if (keyId === '' || keyId.length > maxKeyIdLength) return 'no usable kid';
 	if (jwk['use'] !== undefined && jwk['use'] !== 'sig') return 'use is not sig';
 	const operations = jwk['key_ops'];
 	if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return 'key_ops does not name verify';
@@ -84,7 +84,7 @@ function algorithmOf({ kty, crv }: Jwk): SignatureAlgorithm | undefined {
 
 function rsaWeakness(key: KeyObject, { n }: Jwk): string | undefined {
 	const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-	if (modulusLength < fewestRsaBits) return `an RSA key of fewer than ${fewestRsaBits} bits`;
+	if (modulusLength < minRsaBits) return `an RSA key of fewer than ${minRsaBits} bits`;
 	if (publicExponent < 3n || publicExponent % 2n === 0n) return 'an RSA key with an unusable exponent';
 	return isRocaModulus(BigInt(`0x${Buffer.from(String(n), 'base64url').toString('hex')}`)) ? 'a weak RSA key (CVE-2017-15361)' : undefined;
 }

@@ -34,12 +34,12 @@ test('several keys, one a line, are all read, in their order', () => {
 	expect(readEncryptionKeyFile(dataDir, true)).toEqual([Buffer.from('ab'.repeat(32), 'hex'), first]);
 });
 
-test.each([true, false])('the key of an earlier release is kept under the new name, may make one %s', (mayMake) => {
+test.each([true, false])('the key of an earlier release is kept under the new name, may make one %s', (canMake) => {
 	const dataDir = temporaryDirectory();
 	writeFileSync(join(dataDir, earlierKeyFileName), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
-	expect(readEncryptionKeyFile(dataDir, mayMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
+	expect(readEncryptionKeyFile(dataDir, canMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
 	expect(readdirSync(dataDir)).toEqual([encryptionKeyFileName]);
-	expect(readEncryptionKeyFile(dataDir, mayMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
+	expect(readEncryptionKeyFile(dataDir, canMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
 });
 
 test.each(['', 'no key\n', 'ab'.repeat(31)])('a file that holds %j is refused, and left as it is', (text) => {

@@ -13,16 +13,16 @@ export const encryptionKeyFileName = 'encryption.key';
 export const earlierKeyFileName = 'sealing.key';
 
 /**
- * @param mayMake generates a key, readable only by its owner, if there is none. Processes that do so at once end up with the same key.
+ * @param canMake generates a key, readable only by its owner, if there is none. Processes that do so at once end up with the same key.
  * @returns the keys of the file, of which the first encrypts; none when there is no file.
  * @throws StoreUnusable when the file cannot be read, created or parsed.
  */
-export function readEncryptionKeyFile(dataDir: string, mayMake: boolean): Buffer[] {
+export function readEncryptionKeyFile(dataDir: string, canMake: boolean): Buffer[] {
 	const path = join(dataDir, encryptionKeyFileName);
 	let text: string;
 	try {
 		if (!existsSync(path) && !adoptEarlierFile(dataDir, path)) {
-			if (!mayMake) return [];
+			if (!canMake) return [];
 			makeKeyFile(dataDir, path);
 		}
 		text = readFileSync(path, 'utf8');

@@ -368,8 +368,8 @@ class FailingOpen implements FailingOpenAdmission {
 		const away = this.away.get(team);
 		if (away?.budgets !== undefined) await this.patientStore.read(team, away.budgets);
 		const untilMs = clock.monotonicMs() + catchUpMs;
-		const deliver = (mayGoOn: () => boolean): Promise<void> =>
-			this.undelivered.deliver(team, this.patientStore, () => clock.nowMs(), mayGoOn);
+		const deliver = (canContinue: () => boolean): Promise<void> =>
+			this.undelivered.deliver(team, this.patientStore, () => clock.nowMs(), canContinue);
 		await deliver(() => clock.monotonicMs() < untilMs);
 		this.trustTeam(team);
 		await deliver(() => !this.isClosed);

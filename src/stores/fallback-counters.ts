@@ -11,7 +11,7 @@ import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
 const patience = { tickMs: 7, ticks: 1 };
 
 /** Readings of the store expire after this time. */
-const longestAwayMs = 24 * 3_600_000;
+const maxOutageMs = 24 * 3_600_000;
 
 interface StandInPorts {
 	readonly clock: Clock;
@@ -86,7 +86,7 @@ function createStandIn({ clock, sumUp, lastKnown, requests }: StandInPorts): Adm
 				{
 					id: `others:${budgetKey(known)}`,
 					admittedMs: nowMs,
-					reservationMs: longestAwayMs,
+					reservationMs: maxOutageMs,
 					reservations: [{ budget, period, amountNanoUsd }],
 				},
 			];

@@ -41,7 +41,7 @@ export interface SnapshotDeps {
 }
 
 /** Maximum time that the start waits for the store. */
-const mostWaitedMs = 1_000;
+const maxWaitedMs = 1_000;
 /** Time between attempts while reading fails. */
 const retryMs = 1_000;
 
@@ -84,7 +84,7 @@ export async function openRecordsSnapshot(
 		latest = follow();
 	});
 	const patience = Promise.withResolvers<void>();
-	const patienceTimer = clock.after(mostWaitedMs, patience.resolve);
+	const patienceTimer = clock.after(maxWaitedMs, patience.resolve);
 	await Promise.race([follow(), patience.promise]);
 	patienceTimer.cancel();
 	const knownNow = (): Known => {

@@ -61,11 +61,11 @@ export class Undelivered {
 		this.tell(id, { team });
 	}
 
-	/** Replays until the team has no updates left, or `mayGoOn` returns false. Throws the store's errors; what was not delivered stays. */
-	async deliver(team: string, store: Receiver, nowMs: () => number, mayGoOn: () => boolean): Promise<void> {
+	/** Replays until the team has no updates left, or `canContinue` returns false. Throws the store's errors; what was not delivered stays. */
+	async deliver(team: string, store: Receiver, nowMs: () => number, canContinue: () => boolean): Promise<void> {
 		for (;;) {
 			const backlog = this.backlogs.get(team);
-			if (backlog === undefined || !mayGoOn()) return;
+			if (backlog === undefined || !canContinue()) return;
 			const { withoutReservation, ends } = backlog;
 			const ids = firstOf(withoutReservation);
 			for (const [of, requests] of this.requests.reserved(ids, nowMs())) await store.restoreReservations(of, requests);
@@ -126,7 +126,7 @@ function firstOf<T>(all: Iterable<T>): T[] {
 const rememberedMs = 60_000;
 
 /** Number of latest ends that are kept. */
-const mostRemembered = 20_000;
+const maxCached = 20_000;
 
 interface Remembered {
 	readonly id: string;
@@ -142,7 +142,7 @@ export class RecentEnds {
 
 	note(id: string, end: End, nowMs: number): void {
 		this.ends[this.next] = { id, end, atMs: nowMs };
-		this.next = (this.next + 1) % mostRemembered;
+		this.next = (this.next + 1) % maxCached;
 	}
 
 	/** Oldest first; a request that ended several times appears several times. @param team undefined: all teams */

@@ -12,7 +12,7 @@ import type { ValuePath } from './text-view.ts';
 /** Locations of other vendors' fields in a dialect. */
 export interface VendorFields {
 	/** Quick check that passes most conversations: if it is false, `find` finds nothing. */
-	mayBeIn(members: JsonObject): boolean;
+	canBeIn(members: JsonObject): boolean;
 	/** @param knownAs the vendor's name of the target model. */
 	find(members: JsonObject, knownAs: string): readonly ValuePath[];
 }
@@ -23,7 +23,7 @@ export function vendorFieldsInMessages(
 	find: (message: JsonObject, knownAs: string) => readonly ValuePath[],
 ): VendorFields {
 	return {
-		mayBeIn: ({ messages }) => Array.isArray(messages) && messages.some((message) => isJsonObject(message) && canContain(message)),
+		canBeIn: ({ messages }) => Array.isArray(messages) && messages.some((message) => isJsonObject(message) && canContain(message)),
 		find: ({ messages }, knownAs) =>
 			(messages as readonly unknown[]).flatMap((message, index) =>
 				isJsonObject(message) ? find(message, knownAs).map((path) => ['messages', index, ...path]) : [],
@@ -41,7 +41,7 @@ export function* removeVendorFieldsSteps(
 	knownAs: string,
 	wanted: ReadonlySet<string>,
 ): Steps<JsonBody> {
-	const paths = fields.mayBeIn(body.members) ? fields.find(body.members, knownAs) : [];
+	const paths = fields.canBeIn(body.members) ? fields.find(body.members, knownAs) : [];
 	if (paths.length === 0) return body;
 	yield;
 	const bytes = spliceBody(body.bytes, cutValues(body.bytes, paths));

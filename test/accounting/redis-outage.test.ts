@@ -11,9 +11,9 @@ import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { openSlowLink, type SlowLink } from '../support/slow-link.ts';
 
 /** Limit of added latency: 50 ms for the first requests by the counters' specification, doubled for a busy machine. */
-const mostAddedMs = 100;
+const maxAddedMs = 100;
 /** Limit of the median, because most requests do not wait at all. */
-const mostAddedUsuallyMs = 20;
+const maxAddedTypicalMs = 20;
 const enforcedAgainMs = 3000;
 const pauseMs = 25;
 
@@ -70,8 +70,8 @@ test('while the store is emptied, slow, stopped, killed: every request succeeds,
 			`${name}: ${describe(times)}; usually ${describe(usual)}; ${noiseMs.toFixed(0)} ms without any store; enforced again after ${backMs.toFixed(0)} ms`,
 		);
 		// Doubled, because the gateway and the process that measures it may both wait for a core.
-		expect(times.slowestMs).toBeLessThanOrEqual(2 * Math.max(usual.slowestMs, noiseMs) + mostAddedMs);
-		expect(times.medianMs).toBeLessThanOrEqual(usual.medianMs + mostAddedUsuallyMs);
+		expect(times.slowestMs).toBeLessThanOrEqual(2 * Math.max(usual.slowestMs, noiseMs) + maxAddedMs);
+		expect(times.medianMs).toBeLessThanOrEqual(usual.medianMs + maxAddedTypicalMs);
 		expect(backMs).toBeLessThanOrEqual(enforcedAgainMs);
 		await expectTotals();
 	}

@@ -30,13 +30,13 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 	const product = await startPlan(plan, withLimit);
 	const lowered = await product.logged('fewer connections than configured: raise the descriptor limit');
 	expect(lowered).toMatchObject({ level: 'warn', configured: 10_000, descriptor_limit: limit });
-	const most = lowered['max_connections'] as number;
-	expect(most).toBeGreaterThan(20);
+	const max = lowered['max_connections'] as number;
+	expect(max).toBeGreaterThan(20);
 	const accessToken = await product.accessToken();
 
 	// Half of the maximum, because each request needs another connection to its provider.
 	const busy = await Promise.all(
-		Array.from({ length: Math.floor(most / 2) }, () =>
+		Array.from({ length: Math.floor(max / 2) }, () =>
 			requestStatus(plan.gatewayUrl, accessToken, { model: 'gpt-sim-slow-first-byte-300' }),
 		),
 	);
@@ -46,7 +46,7 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 	const flood = [plan.gatewayUrl, plan.identityUrl, plan.simulatorUrl, metricsUrl].flatMap((url) => openIdle(url, 400));
 	await eventually('all are connected or closed', () => flood.every((socket) => isOpen(socket) || socket.destroyed) || undefined);
 	expect(openDescriptors(product)).toBeLessThan(limit);
-	expect(flood.filter(isOpen).length).toBeGreaterThan(most / 2);
+	expect(flood.filter(isOpen).length).toBeGreaterThan(max / 2);
 	// In-flight responses complete.
 	expect(await stream.text()).toContain('[DONE]');
 	for (const socket of flood) socket.destroy();

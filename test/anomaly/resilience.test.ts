@@ -29,7 +29,7 @@ interface BillLine {
 const faults = ['500', '529', '429-retry-after-9', '401', 'reset', 'slow-first-byte-60000'] as const;
 const good = { chat: 'gpt-4o-mini', messages: 'claude-haiku-4-5' };
 /** Faults after which the provider may have processed, and billed, the request. */
-const mayCost = new Set<string>(['reset', 'slow-first-byte-60000']);
+const canCost = new Set<string>(['reset', 'slow-first-byte-60000']);
 
 let product: Product;
 let accessToken: string;
@@ -181,7 +181,7 @@ describe.each(['chat', 'messages'] as const)('%s', (format) => {
 			expect(rows.filter(({ request_id: id }) => ids.includes(id)).map(({ model }) => model)).toEqual(
 				responses.map(() => good[responseFormat]),
 			);
-			expect(rows).toHaveLength(mayCost.has(fault) ? 2 * responses.length : responses.length);
+			expect(rows).toHaveLength(canCost.has(fault) ? 2 * responses.length : responses.length);
 		});
 	});
 });

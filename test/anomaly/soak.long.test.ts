@@ -20,7 +20,7 @@ const streams = numberOf('SOAK_STREAMS', 200);
 /** Warm-up, whose growth is not a leak: caches, pools, compiled code. */
 const warmUpMinutes = Math.min(5, minutes / 3);
 const sampleMs = 2000;
-const mostAddedMs = 20;
+const maxAddedMs = 20;
 const windows = 10;
 
 interface Sample {
@@ -95,8 +95,8 @@ test(
 		const slope = slopeOf(floorsOf(steady));
 		const [first, last] = [steady.slice(0, steady.length / 4), steady.slice(-steady.length / 4)];
 		const handles = {
-			mostAtFirst: Math.max(...first.map((one) => one.handles)),
-			fewestAtLast: Math.min(...last.map((one) => one.handles)),
+			maxAtFirst: Math.max(...first.map((one) => one.handles)),
+			minAtLast: Math.min(...last.map((one) => one.handles)),
 		};
 		const addedP99 = (report?.gatewayP99 ?? Number.NaN) - (report?.directP99 ?? Number.NaN);
 		print(JSON.stringify({ minutes, perSecond, streams, slope, handles, addedP99, first: first[0], last: last.at(-1), report }));
@@ -105,11 +105,11 @@ test(
 		expect(report?.skipped, 'this machine carries the rate').toBe(0);
 		expect(report?.answered).toBeGreaterThan(minutes * 60 * perSecond * 0.95);
 		expect(report?.streamed).toBeGreaterThan(streams);
-		expect(addedP99, 'milliseconds').toBeLessThan(mostAddedMs);
+		expect(addedP99, 'milliseconds').toBeLessThan(maxAddedMs);
 		// Limit of growth. Within a few minutes the heap's fluctuation exceeds a leak, so the limit is the total that half an hour may
 		// accumulate.
 		expect(slope, 'megabytes a minute').toBeLessThan(Math.max(1, 25 / (minutes - warmUpMinutes)));
-		expect(handles.fewestAtLast, 'handles').toBeLessThanOrEqual(handles.mostAtFirst);
+		expect(handles.minAtLast, 'handles').toBeLessThanOrEqual(handles.maxAtFirst);
 	},
 	(minutes + 3) * 60_000,
 );
@@ -123,7 +123,7 @@ function floorsOf(samples: readonly Sample[]): Sample[] {
 	const length = Math.ceil(samples.length / windows);
 	return Array.from({ length: windows }, (_, index) => samples.slice(index * length, (index + 1) * length))
 		.filter((window) => window.length > 0)
-		.map((window) => window.reduce((least, one) => (one.megabytes < least.megabytes ? one : least)));
+		.map((window) => window.reduce((min, one) => (one.megabytes < min.megabytes ? one : min)));
 }
 
 /** Slope by least squares, in megabytes per minute. */

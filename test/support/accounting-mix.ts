@@ -150,10 +150,10 @@ async function callAll(fleet: Fleet, { calls, minCalls, untilMs, midway }: Stret
 	const third = Math.floor(minCalls / 3);
 	let made = 0;
 	let changing: Promise<void> | undefined;
-	const mayGoOn = (): boolean => made < calls && (made < minCalls || performance.now() < untilMs);
+	const canContinue = (): boolean => made < calls && (made < minCalls || performance.now() < untilMs);
 	const work = async (worker: number): Promise<void> => {
 		const url = fleet.gateways[worker % fleet.gateways.length]?.url ?? '';
-		while (mayGoOn()) {
+		while (canContinue()) {
 			made++;
 			if (made > third) changing ??= midway();
 			if (made > 2 * third) await changing;
@@ -259,9 +259,9 @@ function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerEntry[], 
 			// Output in transit when a stream broke was billed, but no client received it.
 			const delivered = Math.ceil(deliveredText(plan.format, text).length / unitsPerToken);
 			const counts = billedCounts(billed, cachesForAnHour);
-			const least = row.isStreaming ? { ...counts, output: Math.min(counts.output, delivered) } : counts;
-			const leastNanoUsd = reckonNanoUsd(billed.model, least, ratesOf(row));
-			if (costNanoUsd < leastNanoUsd) throw new Error(`${requestId}: ${kind} ${row.model}, ${costNanoUsd} instead of ${leastNanoUsd}`);
+			const min = row.isStreaming ? { ...counts, output: Math.min(counts.output, delivered) } : counts;
+			const minNanoUsd = reckonNanoUsd(billed.model, min, ratesOf(row));
+			if (costNanoUsd < minNanoUsd) throw new Error(`${requestId}: ${kind} ${row.model}, ${costNanoUsd} instead of ${minNanoUsd}`);
 		}
 	}
 	return exact;

@@ -64,8 +64,8 @@ export async function expectBoundedOvershoot(): Promise<void> {
 	const { ledgerView, spentNanoUsd, billedNanoUsd } = round;
 	expect(spentNanoUsd).toBe(ledgerView.spentNanoUsd);
 	expect(spentNanoUsd).toBeGreaterThanOrEqual(budgetNanoUsd);
-	expect(billedNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(ledgerView)) * usualNanoUsd);
-	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(ledgerView)) * usualNanoUsd);
+	expect(billedNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(maxConcurrency(ledgerView)) * usualNanoUsd);
+	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(maxConcurrency(ledgerView)) * usualNanoUsd);
 }
 
 async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promise<Fleet> {
@@ -167,18 +167,18 @@ function planCall(random: SeededRandom): RequestPlan {
 }
 
 /** Maximum number of concurrent requests, by the ledger. */
-function mostAtOnce({ rows }: LedgerView): number {
+function maxConcurrency({ rows }: LedgerView): number {
 	const changes = rows.flatMap(({ startedMs, closed }) => [
 		{ atMs: startedMs, by: 1 },
 		{ atMs: closed?.endedMs ?? Number.POSITIVE_INFINITY, by: -1 },
 	]);
 	let open = 0;
-	let most = 0;
+	let max = 0;
 	for (const { by } of changes.toSorted((one, other) => one.atMs - other.atMs || other.by - one.by)) {
 		open += by;
-		most = Math.max(most, open);
+		max = Math.max(max, open);
 	}
-	return most;
+	return max;
 }
 
 function describe({ bill, billedNanoUsd, spentNanoUsd, ledgerView, seen }: Round): string {
@@ -186,5 +186,5 @@ function describe({ bill, billedNanoUsd, spentNanoUsd, ledgerView, seen }: Round
 	const upstream = [...outcomes].map(([outcome, rows]) => `${rows.length} ${outcome}`).join(', ');
 	const left = seen.filter(({ hasDisconnected }) => hasDisconnected).length;
 	const denied = seen.filter(({ status }) => status === 503).length;
-	return `budget ${usdOf(budgetNanoUsd)}, charged ${usdOf(spentNanoUsd)}, billed ${usdOf(billedNanoUsd)}; ${upstream}; ${left} clients left; ${denied} without counters; at most ${mostAtOnce(ledgerView)} at once`;
+	return `budget ${usdOf(budgetNanoUsd)}, charged ${usdOf(spentNanoUsd)}, billed ${usdOf(billedNanoUsd)}; ${upstream}; ${left} clients left; ${denied} without counters; at most ${maxConcurrency(ledgerView)} at once`;
 }

@@ -86,9 +86,9 @@ class Model {
 				const possible = operation.reservations.map((hold) => {
 					const own = call.held.get(budgetKey(hold)) ?? 0n;
 					const missing = hold.amountNanoUsd - own;
-					return missing <= 0n ? hold.amountNanoUsd : own + fittingNanoUsd(this.left(hold), missing, hold.leastNanoUsd ?? 0n);
+					return missing <= 0n ? hold.amountNanoUsd : own + fittingNanoUsd(this.left(hold), missing, hold.minNanoUsd ?? 0n);
 				});
-				const grown = possible.reduce((least, one) => (one < least ? one : least), possible[0] ?? 0n);
+				const grown = possible.reduce((min, one) => (one < min ? one : min), possible[0] ?? 0n);
 				for (const hold of operation.reservations) {
 					const key = budgetKey(hold);
 					const own = call.held.get(key) ?? 0n;
@@ -142,8 +142,8 @@ class Model {
 		const binding = holds.find((hold) => !this.allows(hold, 0n));
 		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
 		this.admittedMs.push(this.nowMs);
-		const fits = holds.map((hold) => fittingNanoUsd(this.left(hold), hold.amountNanoUsd, hold.leastNanoUsd ?? 0n));
-		const fitting = fits.reduce((least, one) => (one < least ? one : least), fits[0] ?? 0n);
+		const fits = holds.map((hold) => fittingNanoUsd(this.left(hold), hold.amountNanoUsd, hold.minNanoUsd ?? 0n));
+		const fitting = fits.reduce((min, one) => (one < min ? one : min), fits[0] ?? 0n);
 		this.start(isFitted ? { ...request, reservations: holds.map((hold) => ({ ...hold, amountNanoUsd: fitting })) } : request, this.nowMs);
 		return { isAdmitted: true, reading: this.read(holds), ...(isFitted && { reservedNanoUsd: fitting }) };
 	}
@@ -176,7 +176,7 @@ class Model {
 			(sum, { settledNanoUsd, reservedNanoUsd }) => sum + settledNanoUsd + reservedNanoUsd,
 			-own,
 		);
-		if (hold.check === 'fit') return taken < hold.limitNanoUsd && taken + (hold.leastNanoUsd ?? 0n) <= hold.limitNanoUsd;
+		if (hold.check === 'fit') return taken < hold.limitNanoUsd && taken + (hold.minNanoUsd ?? 0n) <= hold.limitNanoUsd;
 		return taken < hold.limitNanoUsd && (hold.check === 'before' || taken + hold.amountNanoUsd <= hold.limitNanoUsd);
 	}
 }
@@ -199,7 +199,7 @@ const holds = fc
 /** All reservations of a request use the same check. */
 const fitted = fc
 	.tuple(holds, fc.bigInt(0n, 20n))
-	.map(([some, leastNanoUsd]) => some.map((hold) => ({ ...hold, check: 'fit' as const, leastNanoUsd })));
+	.map(([some, minNanoUsd]) => some.map((hold) => ({ ...hold, check: 'fit' as const, minNanoUsd })));
 const id = fc.nat(11).map((number) => `c${number}`);
 const age = fc.integer({ min: 0, max: 600_000 });
 const reservationMs = fc.integer({ min: 1, max: 30_000 });
@@ -247,10 +247,10 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 /** Maximum of operations: they span at most fourteen minutes, less than the retention of an ended request. */
-const longest = 60;
+const maxLength = 60;
 
 export const agreesWithModel = {
-	operations: fc.array(anyOperation, { maxLength: longest, size: 'max' }),
+	operations: fc.array(anyOperation, { maxLength, size: 'max' }),
 	/** Distance between runs, with a UTC midnight in each. */
 	apartMs: 86_400_000,
 	/** Compares every result, and every counter after it. */

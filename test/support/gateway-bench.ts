@@ -47,12 +47,12 @@ export class HandStream implements ByteStream, ByteFlow {
 export class Reader implements ByteSink {
 	text = '';
 	ending: 'open' | 'ended' | 'failed' = 'open';
-	mayWrite = true;
+	canWrite = true;
 
 	write(chunk: Buffer): boolean {
 		if (this.ending !== 'open') throw new Error('bytes after the end');
 		this.text += chunk.toString('latin1');
-		return this.mayWrite;
+		return this.canWrite;
 	}
 
 	end(): void {
@@ -89,7 +89,7 @@ export const testSettings: GatewaySettings = {
 			kind: 'anthropic',
 			baseUrl: 'https://a.test',
 			apiKey: 'sk-ant-secret-key-0001',
-			mayReachPrivateNetwork: false,
+			canReachPrivateNetwork: false,
 			traffic: testTraffic,
 		},
 		{
@@ -97,7 +97,7 @@ export const testSettings: GatewaySettings = {
 			kind: 'openai',
 			baseUrl: 'https://b.test/v1',
 			apiKey: 'sk-proj-secret-key-abcd',
-			mayReachPrivateNetwork: false,
+			canReachPrivateNetwork: false,
 			traffic: testTraffic,
 		},
 		{
@@ -105,7 +105,7 @@ export const testSettings: GatewaySettings = {
 			kind: 'gemini',
 			baseUrl: 'https://c.test',
 			apiKey: 'gemini-secret-key',
-			mayReachPrivateNetwork: false,
+			canReachPrivateNetwork: false,
 			traffic: testTraffic,
 		},
 		{
@@ -114,7 +114,7 @@ export const testSettings: GatewaySettings = {
 			baseUrl: 'https://d.test',
 			apiVersion: '2024-10-21',
 			apiKey: 'azure-secret-key',
-			mayReachPrivateNetwork: false,
+			canReachPrivateNetwork: false,
 			models: ['our-gpt'],
 			traffic: testTraffic,
 		},

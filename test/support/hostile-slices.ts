@@ -14,7 +14,7 @@ const textLength = 100_000;
 const sliceCharacters = 1024;
 /** Duration below which a slice needs no further round. */
 const shortMs = 5;
-const mostRounds = 8;
+const maxRounds = 8;
 
 function compileAll(): Guardrails {
 	const scorer = createContentScorer(readContentWeights());
@@ -41,21 +41,21 @@ function compileAll(): Guardrails {
 }
 
 /** Result for one text. `moreSlices` is the number of slices beyond those that its length requires. */
-function longestSlice(all: Guardrails, unit: string): { moreSlices: number; longestMs: number } {
+function maxSliceLength(all: Guardrails, unit: string): { moreSlices: number; maxMs: number } {
 	const text = unit.repeat(textLength / unit.length);
 	// Minimum over the rounds: slices are deterministic, but garbage collections and other processes are not.
-	const least: number[] = [];
-	for (let round = 0; round === 0 || (round < mostRounds && Math.max(...least) > shortMs); round++) {
+	const min: number[] = [];
+	for (let round = 0; round === 0 || (round < maxRounds && Math.max(...min) > shortMs); round++) {
 		const evaluation = all.evaluate([{ text, isJson: unit.startsWith('{') }], 'input', 'team');
 		for (let index = 0, isDone = false; !isDone; index++) {
 			const sliceMs = workedMs(() => {
 				isDone = evaluation.run(sliceCharacters);
 			});
-			least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, sliceMs);
+			min[index] = Math.min(min[index] ?? Number.POSITIVE_INFINITY, sliceMs);
 		}
 	}
-	return { moreSlices: least.length - Math.floor(text.length / sliceCharacters), longestMs: Math.max(...least) };
+	return { moreSlices: min.length - Math.floor(text.length / sliceCharacters), maxMs: Math.max(...min) };
 }
 
 const all = compileAll();
-process.stdout.write(JSON.stringify(units.map((unit) => longestSlice(all, unit))));
+process.stdout.write(JSON.stringify(units.map((unit) => maxSliceLength(all, unit))));

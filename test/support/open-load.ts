@@ -17,7 +17,7 @@ export interface OpenLoad {
 }
 
 /** Maximum of concurrent connections. A request without a free one is dropped, and counted with status 0. */
-const mostConnections = 4000;
+const maxConnections = 4000;
 
 const stepMs = 5;
 
@@ -30,15 +30,15 @@ export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad
 	let due = 0;
 	const send = (): void => {
 		const sentMs = performance.now() - startMs;
-		const one = idle.pop() ?? (all.size < mostConnections ? new Connection(port) : undefined);
+		const one = idle.pop() ?? (all.size < maxConnections ? new Connection(port) : undefined);
 		if (one === undefined) {
 			responses.push({ sentMs, status: 0, durationMs: 0 });
 			return;
 		}
 		all.add(one);
-		one.exchange(bytes, (status, mayGoOn) => {
+		one.exchange(bytes, (status, canContinue) => {
 			responses.push({ sentMs, status, durationMs: performance.now() - startMs - sentMs });
-			if (mayGoOn) idle.push(one);
+			if (canContinue) idle.push(one);
 			else all.delete(one);
 		});
 	};
@@ -58,7 +58,7 @@ export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad
 class Connection {
 	readonly socket: Socket;
 	private received = '';
-	private tell: ((status: number, mayGoOn: boolean) => void) | undefined;
+	private tell: ((status: number, canContinue: boolean) => void) | undefined;
 
 	constructor(port: number) {
 		this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -67,7 +67,7 @@ class Connection {
 		this.socket.on('close', () => this.finish(0, false));
 	}
 
-	exchange(bytes: string, tell: (status: number, mayGoOn: boolean) => void): void {
+	exchange(bytes: string, tell: (status: number, canContinue: boolean) => void): void {
 		this.received = '';
 		this.tell = tell;
 		this.socket.write(bytes);
@@ -85,10 +85,10 @@ class Connection {
 		this.finish(Number(head.slice(9, 12)), !isLast);
 	}
 
-	private finish(status: number, mayGoOn: boolean): void {
+	private finish(status: number, canContinue: boolean): void {
 		const { tell } = this;
 		this.tell = undefined;
-		tell?.(status, mayGoOn);
+		tell?.(status, canContinue);
 	}
 }
 

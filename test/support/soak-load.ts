@@ -29,7 +29,7 @@ export interface SoakReport {
 	readonly directP99: number;
 }
 
-const mostInFlight = 1000;
+const maxInFlight = 1000;
 const reportEveryMs = 5000;
 /** Interval of new access tokens, which expire after an hour. */
 const tokenEveryMs = 1_500_000;
@@ -139,7 +139,7 @@ async function send(): Promise<void> {
 	const startMs = performance.now();
 	for (let sent = 0; !isOver; ) {
 		for (const due = ((performance.now() - startMs) / 1000) * plan.perSecond; sent < due; sent++) {
-			if (inFlight >= mostInFlight) skipped++;
+			if (inFlight >= maxInFlight) skipped++;
 			else void ask(sent);
 		}
 		await sleep(5);

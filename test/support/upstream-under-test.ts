@@ -42,7 +42,7 @@ export function request(server: { origin: string }, overrides: Partial<UpstreamR
 		headers: { 'content-type': 'application/json' },
 		body: Buffer.from('{"a":1}'),
 		timeouts: { connectMs: 2000, firstByteMs: 2000, idleMs: 2000, totalMs: 5000 },
-		mayReachPrivateNetwork: true,
+		canReachPrivateNetwork: true,
 		onClientGone: () => undefined,
 		...overrides,
 	};

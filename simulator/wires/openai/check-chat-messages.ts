@@ -47,11 +47,11 @@ function checkMessage(message: JsonObject, index: number): void {
 		});
 	}
 	checkCallShapes(message, index);
-	const mayBeEmpty =
+	const canBeEmpty =
 		role === 'assistant' &&
 		(isGiven(message['tool_calls']) || isGiven(message['function_call']) || isGiven(message['refusal']) || isGiven(message['audio']));
 	if (!isGiven(content)) {
-		if (!mayBeEmpty) reject(`Invalid value for 'content': expected a string, got null.`, { param: `messages.[${index}].content` });
+		if (!canBeEmpty) reject(`Invalid value for 'content': expected a string, got null.`, { param: `messages.[${index}].content` });
 		return;
 	}
 	if (typeof content === 'string') return;

@@ -40,24 +40,24 @@ export function checkChat(body: JsonObject, model: OpenAiModel): void {
 
 interface NumberRule {
 	readonly field: string;
-	readonly least: number;
-	readonly most: number;
+	readonly min: number;
+	readonly max: number;
 	readonly kind: 'integer' | 'decimal';
 }
 
 const numberRules: readonly NumberRule[] = [
-	{ field: 'temperature', least: 0, most: 2, kind: 'decimal' },
-	{ field: 'top_p', least: 0, most: 1, kind: 'decimal' },
-	{ field: 'frequency_penalty', least: -2, most: 2, kind: 'decimal' },
-	{ field: 'presence_penalty', least: -2, most: 2, kind: 'decimal' },
-	{ field: 'n', least: 1, most: 128, kind: 'integer' },
-	{ field: 'max_tokens', least: 1, most: Number.MAX_SAFE_INTEGER, kind: 'integer' },
-	{ field: 'max_completion_tokens', least: 1, most: Number.MAX_SAFE_INTEGER, kind: 'integer' },
-	{ field: 'top_logprobs', least: 0, most: 20, kind: 'integer' },
+	{ field: 'temperature', min: 0, max: 2, kind: 'decimal' },
+	{ field: 'top_p', min: 0, max: 1, kind: 'decimal' },
+	{ field: 'frequency_penalty', min: -2, max: 2, kind: 'decimal' },
+	{ field: 'presence_penalty', min: -2, max: 2, kind: 'decimal' },
+	{ field: 'n', min: 1, max: 128, kind: 'integer' },
+	{ field: 'max_tokens', min: 1, max: Number.MAX_SAFE_INTEGER, kind: 'integer' },
+	{ field: 'max_completion_tokens', min: 1, max: Number.MAX_SAFE_INTEGER, kind: 'integer' },
+	{ field: 'top_logprobs', min: 0, max: 20, kind: 'integer' },
 ];
 
 function checkNumbers(body: JsonObject): void {
-	for (const { field, least, most, kind } of numberRules) {
+	for (const { field, min, max, kind } of numberRules) {
 		const value = body[field];
 		if (!isGiven(value)) continue;
 		if (typeof value !== 'number' || (kind === 'integer' && !Number.isInteger(value))) {
@@ -66,13 +66,13 @@ function checkNumbers(body: JsonObject): void {
 				param: field,
 				code: 'invalid_type',
 			});
-		} else if (value < least) {
-			reject(`Invalid '${field}': ${kind} below minimum value. Expected a value >= ${least}, but got ${value} instead.`, {
+		} else if (value < min) {
+			reject(`Invalid '${field}': ${kind} below minimum value. Expected a value >= ${min}, but got ${value} instead.`, {
 				param: field,
 				code: `${kind}_below_min_value`,
 			});
-		} else if (value > most) {
-			reject(`Invalid '${field}': ${kind} above maximum value. Expected a value <= ${most}, but got ${value} instead.`, {
+		} else if (value > max) {
+			reject(`Invalid '${field}': ${kind} above maximum value. Expected a value <= ${max}, but got ${value} instead.`, {
 				param: field,
 				code: `${kind}_above_max_value`,
 			});

@@ -34,17 +34,17 @@ export async function requestAdmin(api: AdminApi, request: AdminRequest): Promis
 
 const rowsOfPage = 1000;
 
-/** Reads page by page. @param most maximum number of rows. */
-export async function readRows(api: AdminApi, path: string, filters: Row, most: number): Promise<{ rows: Row[]; hasMore: boolean }> {
+/** Reads page by page. @param max maximum number of rows. */
+export async function readRows(api: AdminApi, path: string, filters: Row, max: number): Promise<{ rows: Row[]; hasMore: boolean }> {
 	const rows: Row[] = [];
 	let cursor: unknown;
 	for (;;) {
-		const limit = Math.min(rowsOfPage, most - rows.length);
+		const limit = Math.min(rowsOfPage, max - rows.length);
 		const query = queryText({ ...filters, limit, ...(typeof cursor === 'string' && { cursor }) });
 		const { body } = await requestAdmin(api, { method: 'GET', path: `${path}${query}` });
 		rows.push(...(body['data'] as Row[]));
 		cursor = body['next_cursor'];
-		if (typeof cursor !== 'string' || rows.length >= most) return { rows, hasMore: typeof cursor === 'string' };
+		if (typeof cursor !== 'string' || rows.length >= max) return { rows, hasMore: typeof cursor === 'string' };
 	}
 }
 

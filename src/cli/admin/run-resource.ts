@@ -1,7 +1,7 @@
 import { CommandFailure } from '../command-failure.ts';
 import { type AdminFlags, readAdminFlags } from '../commands/command-options.ts';
 import type { AdminApi, CliEnvironment } from '../environment.ts';
-import { mayStyle } from '../format-table.ts';
+import { canStyle } from '../format-table.ts';
 import { queryText, readRows, requestAdmin } from './admin-request.ts';
 import { membersOf } from './fields.ts';
 import { renderRecord, renderRows } from './render-record.ts';
@@ -11,10 +11,10 @@ export type RecordFlags = AdminFlags & { readonly json?: true; readonly limit?: 
 
 export async function listRecords({ path, list }: Resource, flags: RecordFlags, environment: CliEnvironment): Promise<number> {
 	if (list === undefined) throw new Error(`${path} cannot be listed`);
-	const most = flags.limit ?? list.defaultRows ?? Number.POSITIVE_INFINITY;
+	const max = flags.limit ?? list.defaultRows ?? Number.POSITIVE_INFINITY;
 	const filters = membersOf(list.filters, flags);
-	const { rows, hasMore } = await withAdmin(flags, environment, (api) => readRows(api, path, filters, most));
-	await environment.stdout.write(flags.json ? jsonText(rows) : renderRows(list.columns, rows, mayStyle(environment)));
+	const { rows, hasMore } = await withAdmin(flags, environment, (api) => readRows(api, path, filters, max));
+	await environment.stdout.write(flags.json ? jsonText(rows) : renderRows(list.columns, rows, canStyle(environment)));
 	if (hasMore) await environment.stderr.write(`more than ${rows.length} entries: use --limit\n`);
 	return 0;
 }
@@ -83,7 +83,7 @@ function pathOf({ name, path, isPath = false }: Resource, id: string): string {
 }
 
 async function writeRecord(record: Row, flags: RecordFlags, environment: CliEnvironment): Promise<number> {
-	await environment.stdout.write(flags.json ? jsonText(record) : renderRecord(record, mayStyle(environment)));
+	await environment.stdout.write(flags.json ? jsonText(record) : renderRecord(record, canStyle(environment)));
 	return 0;
 }
 

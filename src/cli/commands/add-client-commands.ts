@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandFailure } from '../command-failure.ts';
 import type { CliEnvironment, ClientOperations, ListedClient, NewClient, RunTask } from '../environment.ts';
-import { formatTable, mayStyle } from '../format-table.ts';
+import { canStyle, formatTable } from '../format-table.ts';
 import { type AdminFlags, addressFlag, configFlag, integerWithin, jsonFlag, listOf, readAdminFlags } from './command-options.ts';
 
 type ClientFlags = AdminFlags & { readonly json?: true };
@@ -74,7 +74,7 @@ async function createClient({ id, name, scopes, team, ...flags }: CreateFlags, e
 
 async function listClients(flags: ClientFlags, environment: CliEnvironment): Promise<number> {
 	const clients = await withClients(flags, environment, (operations) => operations.list());
-	await environment.stdout.write(flags.json ? formatClientsAsJson(clients) : formatClients(clients, mayStyle(environment)));
+	await environment.stdout.write(flags.json ? formatClientsAsJson(clients) : formatClients(clients, canStyle(environment)));
 	return 0;
 }
 
@@ -95,9 +95,9 @@ async function withClients<Result>(
 	flags: AdminFlags,
 	environment: CliEnvironment,
 	task: (clients: ClientOperations) => Promise<Result>,
-	mayCreate = false,
+	canCreate = false,
 ): Promise<Result> {
-	const clients = await environment.operations.openClients({ ...readAdminFlags(flags), ...(mayCreate && { mayCreate }) });
+	const clients = await environment.operations.openClients({ ...readAdminFlags(flags), ...(canCreate && { canCreate }) });
 	try {
 		return await task(clients);
 	} finally {

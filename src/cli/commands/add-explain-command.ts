@@ -8,7 +8,7 @@ import { renderRecord } from '../admin/render-record.ts';
 import { withAdmin } from '../admin/run-resource.ts';
 import { CommandFailure } from '../command-failure.ts';
 import type { CliEnvironment, RunTask } from '../environment.ts';
-import { mayStyle } from '../format-table.ts';
+import { canStyle } from '../format-table.ts';
 import { type AdminFlags, addressFlag, configFlag, jsonFlag } from './command-options.ts';
 
 interface ExplainFlags extends AdminFlags {
@@ -54,7 +54,7 @@ async function explainRequest(flags: ExplainFlags, environment: CliEnvironment):
 		...(headers !== undefined && { headers }),
 	};
 	const { body: explained } = await withAdmin(flags, environment, (api) => requestAdmin(api, { method: 'POST', path: '/explain', body }));
-	await environment.stdout.write(flags.json ? `${JSON.stringify(explained, null, 2)}\n` : renderRecord(explained, mayStyle(environment)));
+	await environment.stdout.write(flags.json ? `${JSON.stringify(explained, null, 2)}\n` : renderRecord(explained, canStyle(environment)));
 	return 0;
 }
 

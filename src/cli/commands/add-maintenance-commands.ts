@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
 import { type DoctorCheck, type DoctorOptions, doctorParts, type RunTask } from '../environment.ts';
-import { formatTable, mayStyle } from '../format-table.ts';
+import { canStyle, formatTable } from '../format-table.ts';
 import { type ConfigFlag, configFlag, jsonFlag, readConfigFlag } from './command-options.ts';
 
 export function addMigrateCommand(program: Command, run: RunTask): void {
@@ -35,7 +35,7 @@ export function addDoctorCommand(program: Command, run: RunTask): void {
 		.action((part: DoctorOptions['part'], flags: ConfigFlag & { readonly json?: true }) =>
 			run(async (environment) => {
 				const checks = await environment.operations.doctor({ ...readConfigFlag(flags), ...(part !== undefined && { part }) });
-				await environment.stdout.write(flags.json ? formatJson(checks) : formatChecks(checks, mayStyle(environment)));
+				await environment.stdout.write(flags.json ? formatJson(checks) : formatChecks(checks, canStyle(environment)));
 				return checks.every(({ isOk }) => isOk) ? 0 : 2;
 			}),
 		);

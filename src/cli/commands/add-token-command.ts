@@ -39,7 +39,7 @@ export function addTokenCommand(program: Command, run: RunTask): void {
 			run(async (environment) => {
 				const { runToken } = await import('../token/run-token.ts');
 				const shouldPrompt = flags.refresh === true;
-				const options = { mayCache: flags.cache === true || shouldPrompt, shouldPrompt, timeoutSeconds: flags.timeoutSeconds };
+				const options = { canCache: flags.cache === true || shouldPrompt, shouldPrompt, timeoutSeconds: flags.timeoutSeconds };
 				if (flags.demo !== true) return runToken(options, environment);
 				const env = { ...environment.env, ...(await environment.operations.demoCredentials()) };
 				return runToken(options, { ...environment, env });

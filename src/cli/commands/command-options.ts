@@ -43,11 +43,11 @@ export function listOf<Item extends string>(known: readonly Item[]): (text: stri
 	};
 }
 
-/** Returns a parser for whole numbers from `least` to `most`. */
-export function integerWithin(least: number, most: number): (text: string) => number {
+/** Returns a parser for whole numbers from `min` to `max`. */
+export function integerWithin(min: number, max: number): (text: string) => number {
 	return (text) => {
 		const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-		if (value < least || value > most) throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+		if (value < min || value > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
 		return value;
 	};
 }

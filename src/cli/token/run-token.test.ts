@@ -92,7 +92,7 @@ function outcomeOf(child: ChildProcess): Promise<Outcome> {
 const command = (args: readonly string[] = [], env = variables()): Promise<Outcome> => outcomeOf(start(['token', ...args], env));
 
 async function runHere(
-	options: { mayCache?: boolean; shouldPrompt?: boolean; timeoutSeconds?: number; nowMs?: number; env?: Record<string, string> } = {},
+	options: { canCache?: boolean; shouldPrompt?: boolean; timeoutSeconds?: number; nowMs?: number; env?: Record<string, string> } = {},
 ): Promise<Outcome> {
 	const outcome: Outcome = { code: null, out: '', err: '' };
 	const write = (key: 'out' | 'err') => ({
@@ -102,9 +102,9 @@ async function runHere(
 			return Promise.resolve();
 		},
 	});
-	const { mayCache = false, shouldPrompt = false, timeoutSeconds = 5, env = variables() } = options;
+	const { canCache = false, shouldPrompt = false, timeoutSeconds = 5, env = variables() } = options;
 	outcome.code = await runToken(
-		{ mayCache, shouldPrompt, timeoutSeconds },
+		{ canCache, shouldPrompt, timeoutSeconds },
 		{ stdout: write('out'), stderr: write('err'), env },
 		() => options.nowMs ?? nowMs,
 	);
@@ -335,7 +335,7 @@ it('warns of plain http to what is not this machine by its name', async () => {
 describe('--cache', () => {
 	const token = tokenExpiringAt(nowMs + 3_600_000);
 	const later = tokenExpiringAt(nowMs + 7_200_000, 'later');
-	const cached = (atMs: number, env = variables()): Promise<Outcome> => runHere({ mayCache: true, nowMs: atMs, env });
+	const cached = (atMs: number, env = variables()): Promise<Outcome> => runHere({ canCache: true, nowMs: atMs, env });
 	const file = (): string => join(home, 'tollgate', cacheFileName(readTokenSettings(variables())));
 	const after = (seconds: number): number => nowMs + seconds * 1000;
 
@@ -364,14 +364,14 @@ describe('--cache', () => {
 	});
 
 	it('requests a new token at once if one was rejected, and caches it', async () => {
-		expect(await runHere({ mayCache: true, shouldPrompt: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
+		expect(await runHere({ canCache: true, shouldPrompt: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
 		expect((await cached(nowMs)).out).toBe(`${later}\n`);
 		expect(requests).toHaveLength(1);
 	});
 
 	it('does not print a rejected token while the endpoint is down', async () => {
 		httpResponse = json({}, 503);
-		const outcome = await runHere({ mayCache: true, shouldPrompt: true, nowMs });
+		const outcome = await runHere({ canCache: true, shouldPrompt: true, nowMs });
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);
 		expect((await cached(nowMs)).out).toBe(`${token}\n`);

@@ -4,7 +4,7 @@ import type { CachedToken } from './token-cache.ts';
 import { isSecretExposed, readTokenSettings, type TokenSettings } from './token-settings.ts';
 
 export interface TokenOptions {
-	readonly mayCache: boolean;
+	readonly canCache: boolean;
 	/** True if the cached token was rejected: the helper requests a new one and replaces it. */
 	readonly shouldPrompt: boolean;
 	readonly timeoutSeconds: number;
@@ -14,7 +14,7 @@ type TokenEnvironment = Pick<CliEnvironment, 'stdout' | 'stderr' | 'env'>;
 
 /** Spec: Token caching guidance. */
 const refreshAfterMs = 3_000_000;
-const leastLifeMs = 60_000;
+const minLifeMs = 60_000;
 
 /**
  * The token helper (Spec: Client-side token helper): standard output contains the access token and a newline, or nothing. Never throws.
@@ -27,7 +27,7 @@ export async function runToken(options: TokenOptions, environment: TokenEnvironm
 		if (isSecretExposed(settings.endpoint)) {
 			await warn('warning: GATEWAY_TOKEN_ENDPOINT is plain http: the client secret is sent unencrypted');
 		}
-		const accessToken = options.mayCache
+		const accessToken = options.canCache
 			? await findToken(settings, options, environment, nowMs, warn)
 			: (await fetchToken(settings, options, nowMs)).accessToken;
 		await environment.stdout.write(`${accessToken}\n`);
@@ -87,7 +87,7 @@ async function fetchToken(settings: TokenSettings, options: TokenOptions, nowMs:
 /** A fetch time in the future means that the clock was set back, so that the age is unknown. */
 function isFresh({ fetchedAtMs, expiresAtMs }: CachedToken, nowMs: number): boolean {
 	const ageMs = nowMs - fetchedAtMs;
-	return ageMs >= 0 && ageMs < refreshAfterMs && (expiresAtMs === null || expiresAtMs - nowMs > leastLifeMs);
+	return ageMs >= 0 && ageMs < refreshAfterMs && (expiresAtMs === null || expiresAtMs - nowMs > minLifeMs);
 }
 
 function isAlive({ fetchedAtMs, expiresAtMs }: CachedToken, nowMs: number): boolean {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
 import { ruleActions } from '../../policy/guardrails/guardrail.ts';
-import { longestPattern, whyNotPattern } from '../../policy/guardrails/patterns/pattern-detector.ts';
+import { maxPatternLength, whyNotPattern } from '../../policy/guardrails/patterns/pattern-detector.ts';
 import { piiKinds } from '../../policy/guardrails/pii/pii-kind.ts';
 import { nearestName } from '../nearest.ts';
 import { nonEmpty, teamId } from '../values.ts';
@@ -50,7 +50,7 @@ const pattern = z.strictObject({
 		.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, `_` and `-`')
 		.describe('Name of the pattern in assessments.'),
 	pattern: nonEmpty
-		.max(longestPattern)
+		.max(maxPatternLength)
 		.superRefine((text, context) => {
 			const why = whyNotPattern(text);
 			if (why !== undefined) context.addIssue({ code: 'custom', message: why });

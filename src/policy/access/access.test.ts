@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compactToken } from '../../../test/support/test-issuer.ts';
 import { type ClaimRules, checkClaims, readUnverifiedCaller } from './claims.ts';
-import { longestAccessToken, readCompactToken } from './compact-token.ts';
+import { maxAccessTokenLength, readCompactToken } from './compact-token.ts';
 import { requireScope } from './require-scope.ts';
 import { readAccessToken, readBearer } from './token-headers.ts';
 
@@ -206,7 +206,7 @@ describe('a token in its compact form', () => {
 
 	test('is at most 8192 characters long', () => {
 		const shortest = compactToken({ alg: 'RS256', kid: 'k' }, '', sign);
-		const fill = longestAccessToken - shortest.length;
+		const fill = maxAccessTokenLength - shortest.length;
 		const [head = '', , signature = ''] = shortest.split('.');
 		const ofLength = (length: number) => [head, 'A'.repeat(length), signature].join('.');
 		expect(readCompactToken(ofLength(fill)).keyId).toBe('k');

@@ -11,7 +11,7 @@ export interface CompactToken {
 	readonly signature: Buffer;
 }
 
-export const longestAccessToken = 8192;
+export const maxAccessTokenLength = 8192;
 
 /** Base64url without padding, with all unused bits of the last character zero. */
 const part = '((?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?)';
@@ -20,7 +20,7 @@ const compact = new RegExp(`^${part}\\.${part}\\.${part}$`);
 /** Types of access tokens: RFC 7519 section 5.1, RFC 9068 section 2.1. Others, such as `id+jwt`, have another meaning. */
 const accessTokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 
-const longestKeyId = 256;
+const maxKeyIdLength = 256;
 
 /**
  * Checks the syntax only, neither signature nor claims.
@@ -48,7 +48,7 @@ export function readTrustedPayload(accessToken: string): Buffer {
 
 /** @returns head, payload and signature; the payload may be empty. */
 function splitToken(accessToken: string): readonly [string, string, string] {
-	if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
+	if (accessToken.length > maxAccessTokenLength) throw invalidToken(`longer than ${maxAccessTokenLength} characters`);
 	const [, head = '', payload = '', signature = ''] = compact.exec(accessToken) ?? [];
 	if (head === '' || signature === '') throw invalidToken('not three parts of canonical base64url');
 	return [head, payload, signature];
@@ -66,7 +66,7 @@ function readHead(text: string): { algorithm: string; keyId: string } {
 	const other = Object.keys(others)[0];
 	if (other !== undefined) throw invalidToken(`header member ${JSON.stringify(other.slice(0, 32))} is not accepted`);
 	if (typeof alg !== 'string') throw invalidToken('header has no alg');
-	if (typeof kid !== 'string' || kid === '' || kid.length > longestKeyId) throw invalidToken('header has no usable kid');
+	if (typeof kid !== 'string' || kid === '' || kid.length > maxKeyIdLength) throw invalidToken('header has no usable kid');
 	requireAccessTokenType(typ);
 	return { algorithm: alg, keyId: kid };
 }

@@ -65,11 +65,11 @@ function tierOf({ tiers, version }: Price, inputTokens: number): PriceTier {
 }
 
 /** A million US dollars. Only a mistaken price makes a request cost more, and sums of smaller costs fit the stores' integers. */
-const mostNanoUsd = 10n ** 15n;
+const maxNanoUsd = 10n ** 15n;
 
 function roundUp(picoUsd: bigint): bigint {
 	const nanoUsd = (picoUsd + picoUsdPerNanoUsd - 1n) / picoUsdPerNanoUsd;
-	return nanoUsd < mostNanoUsd ? nanoUsd : mostNanoUsd;
+	return nanoUsd < maxNanoUsd ? nanoUsd : maxNanoUsd;
 }
 
 function max(first: bigint, ...others: bigint[]): bigint {

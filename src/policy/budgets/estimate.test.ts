@@ -4,7 +4,7 @@ import type { InputContent } from '../../core/cost-factors.ts';
 import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
 import { estimatedOutputTokens, type InputSize, measureInput } from './estimate.ts';
-import { capFor, contextWindowOf, mostInputTokensOf } from './model-output-limits.ts';
+import { capFor, contextWindowOf, maxInputTokensOf } from './model-output-limits.ts';
 
 function contentOf(members: Record<string, unknown>, dialect: ClientDialectName = 'chat'): InputContent {
 	return clientDialects[dialect].inputContent(members);
@@ -32,10 +32,10 @@ describe('the estimate of input', () => {
 		['English, about 4 bytes a token', 'The quick brown fox jumps over the lazy dog. '.repeat(100), 1000, 1300],
 		['Chinese, about a token a character', '敏捷的棕色狐狸跳过了懒狗'.repeat(100), 1200, 1300],
 		['half of each', `${'敏捷的棕色狐狸跳过了懒狗'.repeat(50)}${'quick brown fox jumps over. '.repeat(50)}`, 900, 1050],
-	])('of %s', (_name, text, least, most) => {
+	])('of %s', (_name, text, min, max) => {
 		const { estimatedTokens } = measure(says(text));
-		expect(estimatedTokens).toBeGreaterThanOrEqual(least);
-		expect(estimatedTokens).toBeLessThanOrEqual(most);
+		expect(estimatedTokens).toBeGreaterThanOrEqual(min);
+		expect(estimatedTokens).toBeLessThanOrEqual(max);
 	});
 
 	it('takes no notice of how long an attachment’s data is', () => {
@@ -48,10 +48,10 @@ describe('the estimate of input', () => {
 	it.each(['gpt-4o', 'our-deployment'])('of %s is no more than the model can read, whatever the request holds', (model) => {
 		const many = measure(says(Array.from({ length: 120_000 }, () => ({ type: 'image_url' }))), model);
 		expect(many.writtenTokens).toBeGreaterThan(180_000_000);
-		expect(many.estimatedTokens).toBe(mostInputTokensOf(model));
-		expect(many.highestTokens).toBe(Math.max(contextWindowOf(model), mostInputTokensOf(model)));
+		expect(many.estimatedTokens).toBe(maxInputTokensOf(model));
+		expect(many.highestTokens).toBe(Math.max(contextWindowOf(model), maxInputTokensOf(model)));
 		const long = measure(says('word '.repeat(9_000_000)), model);
-		expect([long.estimatedTokens, long.highestTokens]).toEqual([mostInputTokensOf(model), mostInputTokensOf(model)]);
+		expect([long.estimatedTokens, long.highestTokens]).toEqual([maxInputTokensOf(model), maxInputTokensOf(model)]);
 	});
 
 	it('is at least a token, and never above the bound', () => {
@@ -116,17 +116,17 @@ describe('the bound on input', () => {
 
 describe('the cap on output', () => {
 	it.each([
-		['gpt-4o', undefined, { tokens: 16_384, mustWrite: true }],
-		['gpt-4o-2024-05-13', undefined, { tokens: 4096, mustWrite: true }],
-		['gpt-5.6-luna', undefined, { tokens: 128_000, mustWrite: true }],
-		['gpt-5-chat-latest', undefined, { tokens: 16_384, mustWrite: true }],
-		['claude-opus-4-5-20251101', 1000, { tokens: 1000, mustWrite: false }],
-		['claude-opus-4-5-20251101', 64_001, { tokens: 64_000, mustWrite: true }],
-		['claude-sonnet-4-6', 128_000, { tokens: 128_000, mustWrite: false }],
-		['o3-mini', 0, { tokens: 0, mustWrite: false }],
-		['our-deployment', undefined, { tokens: 16_384, mustWrite: true }],
-		['our-deployment', 500_000, { tokens: 500_000, mustWrite: false }],
-		['our-deployment', 2 ** 31 - 1, { tokens: 1_050_000, mustWrite: true }],
+		['gpt-4o', undefined, { tokens: 16_384, shouldWrite: true }],
+		['gpt-4o-2024-05-13', undefined, { tokens: 4096, shouldWrite: true }],
+		['gpt-5.6-luna', undefined, { tokens: 128_000, shouldWrite: true }],
+		['gpt-5-chat-latest', undefined, { tokens: 16_384, shouldWrite: true }],
+		['claude-opus-4-5-20251101', 1000, { tokens: 1000, shouldWrite: false }],
+		['claude-opus-4-5-20251101', 64_001, { tokens: 64_000, shouldWrite: true }],
+		['claude-sonnet-4-6', 128_000, { tokens: 128_000, shouldWrite: false }],
+		['o3-mini', 0, { tokens: 0, shouldWrite: false }],
+		['our-deployment', undefined, { tokens: 16_384, shouldWrite: true }],
+		['our-deployment', 500_000, { tokens: 500_000, shouldWrite: false }],
+		['our-deployment', 2 ** 31 - 1, { tokens: 1_050_000, shouldWrite: true }],
 	])('of %s asked for %s is %j', (model, requested, expected) => {
 		expect(capFor(model, requested)).toEqual(expected);
 	});

@@ -1,5 +1,5 @@
 import type { InputContent } from '../../core/cost-factors.ts';
-import { contextWindowOf, mostInputTokensOf } from './model-output-limits.ts';
+import { contextWindowOf, maxInputTokensOf } from './model-output-limits.ts';
 
 /** Input tokens of a request, derived from its bytes, because requests are not tokenised before they are sent. */
 
@@ -37,11 +37,11 @@ interface InputText {
 export function measureInput(text: InputText, content: InputContent, model: string): InputSize {
 	const { attachments, attachedBytes, hasTools, hasSchema, definedTools, serverTools } = content;
 	const writtenTokens = estimateTextTokens(text, attachedBytes) + attachments * estimatedTokensPerAttachment;
-	const most = mostInputTokensOf(model);
-	const estimatedTokens = Math.min(writtenTokens, most);
+	const max = maxInputTokensOf(model);
+	const estimatedTokens = Math.min(writtenTokens, max);
 	const rounds = serverTools > 0 ? serverToolRounds : Math.min(attachments, 1);
 	const added = (hasTools ? addedTokensForTools : 0) + (hasSchema ? addedTokensForSchema : 0) + definedTools * addedTokensPerDefinedTool;
-	const highestTokens = rounds > 0 ? Math.max(estimatedTokens, contextWindowOf(model) * rounds) : Math.min(text.bytes.length + added, most);
+	const highestTokens = rounds > 0 ? Math.max(estimatedTokens, contextWindowOf(model) * rounds) : Math.min(text.bytes.length + added, max);
 	return { writtenTokens, estimatedTokens, highestTokens };
 }
 

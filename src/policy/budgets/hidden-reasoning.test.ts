@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../core/dialect-name.ts';
 import { dialects } from '../../wire/dialects/dialects.ts';
-import { mayThinkUnseen, type ReasoningRequest } from './hidden-reasoning.ts';
+import { canHideReasoning, type ReasoningRequest } from './hidden-reasoning.ts';
 
 const openRequest: ReasoningRequest = { kind: 'openai', knownAs: 'gpt-4o', thinking: undefined, requested: undefined };
 
@@ -34,19 +34,19 @@ describe('of a request that says nothing of it', () => {
 		['gemini-2.0-flash-001', false],
 		['our-deployment', true],
 	])('%s may think unseen: %s', (knownAs, expected) => {
-		expect(mayThinkUnseen({ ...openRequest, knownAs })).toBe(expected);
-		expect(mayThinkUnseen({ ...openRequest, knownAs: knownAs.toUpperCase() })).toBe(expected);
+		expect(canHideReasoning({ ...openRequest, knownAs })).toBe(expected);
+		expect(canHideReasoning({ ...openRequest, knownAs: knownAs.toUpperCase() })).toBe(expected);
 	});
 
 	it('an unknown name behind a compatible server shows what it writes', () => {
-		expect(mayThinkUnseen({ ...openRequest, kind: 'openai-compatible', knownAs: 'qwen3' })).toBe(false);
-		expect(mayThinkUnseen({ ...openRequest, kind: 'openai-compatible', knownAs: 'openai/gpt-5' })).toBe(true);
-		expect(mayThinkUnseen({ ...openRequest, kind: 'azure-openai', knownAs: 'prod' })).toBe(true);
+		expect(canHideReasoning({ ...openRequest, kind: 'openai-compatible', knownAs: 'qwen3' })).toBe(false);
+		expect(canHideReasoning({ ...openRequest, kind: 'openai-compatible', knownAs: 'openai/gpt-5' })).toBe(true);
+		expect(canHideReasoning({ ...openRequest, kind: 'azure-openai', knownAs: 'prod' })).toBe(true);
 	});
 
 	it('follows the operator’s setting of the model', () => {
-		expect(mayThinkUnseen({ ...openRequest, knownAs: 'prod', thinking: 'none' })).toBe(false);
-		expect(mayThinkUnseen({ ...openRequest, kind: 'openai-compatible', knownAs: 'qwen3', thinking: 'enabled' })).toBe(true);
+		expect(canHideReasoning({ ...openRequest, knownAs: 'prod', thinking: 'none' })).toBe(false);
+		expect(canHideReasoning({ ...openRequest, kind: 'openai-compatible', knownAs: 'qwen3', thinking: 'enabled' })).toBe(true);
 	});
 });
 
@@ -70,5 +70,5 @@ it.each<[DialectName, string, Record<string, unknown>, boolean]>([
 	['gemini', 'gemini-2.5-flash', { generationConfig: { thinkingConfig: null } }, true],
 	['gemini-openai', 'gemini-2.5-flash', { thinking: { type: 'disabled' } }, true],
 ])('%s of %s with %j: %s', (wire, knownAs, request, expected) => {
-	expect(mayThinkUnseen({ ...openRequest, knownAs, requested: dialects[wire].requestsThinking(request) })).toBe(expected);
+	expect(canHideReasoning({ ...openRequest, knownAs, requested: dialects[wire].requestsThinking(request) })).toBe(expected);
 });

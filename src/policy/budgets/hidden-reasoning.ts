@@ -35,7 +35,7 @@ const habits: readonly (readonly [name: RegExp, habit: Exclude<Habit, undefined>
  * Decides in this order: a request that enables reasoning, the operator's setting, the request and the model's name. For an unknown model:
  * true for vendors that hide reasoning, false for compatible servers, which return all output.
  */
-export function mayThinkUnseen({ kind, knownAs, thinking, requested }: ReasoningRequest): boolean {
+export function canHideReasoning({ kind, knownAs, thinking, requested }: ReasoningRequest): boolean {
 	if (requested === true) return true;
 	if (thinking !== undefined) return thinking !== 'none';
 	const habit = habitOf(knownAs);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { contextWindowOf, maxOutputTokensOf, mostInputTokensOf, mostOutputTokensOf } from './model-output-limits.ts';
+import { contextWindowOf, maxInputTokensOf, maxOutputTokensOf, outputTokenLimitOf } from './model-output-limits.ts';
 
 /** Limits published by the vendors, by names that clients use. */
 it.each([
@@ -41,14 +41,14 @@ it.each([
 	['o3-mini', 200_000, 100_000],
 	['o4-mini', 200_000, 100_000],
 ])('%s reads at most %i tokens, and writes at most %i', (model, contextWindow, maxOutputTokens) => {
-	expect([contextWindowOf(model), mostInputTokensOf(model), maxOutputTokensOf(model)]).toEqual([
+	expect([contextWindowOf(model), maxInputTokensOf(model), maxOutputTokensOf(model)]).toEqual([
 		contextWindow,
 		contextWindow,
 		maxOutputTokens,
 	]);
-	expect([mostOutputTokensOf(model, undefined), mostOutputTokensOf(model, 7)]).toEqual([contextWindow, 7]);
+	expect([outputTokenLimitOf(model, undefined), outputTokenLimitOf(model, 7)]).toEqual([contextWindow, 7]);
 });
 
 it('an unknown model has the bounds of any', () => {
-	expect([contextWindowOf('prod'), mostInputTokensOf('prod'), maxOutputTokensOf('prod')]).toEqual([1_050_000, 10_000_000, undefined]);
+	expect([contextWindowOf('prod'), maxInputTokensOf('prod'), maxOutputTokensOf('prod')]).toEqual([1_050_000, 10_000_000, undefined]);
 });

@@ -54,7 +54,7 @@ const families: readonly (readonly [prefix: string, limits: Limits])[] = (
 
 const unknownContextWindow = 1_050_000;
 /** Upper bound for all models; few unknown models accept this much. */
-const mostInputTokens = 10_000_000;
+const maxInputTokens = 10_000_000;
 /** Default for an unknown model, such as a deployment: most models in use support this much. */
 const unknownMaxOutputTokens = 16_384;
 
@@ -64,12 +64,12 @@ export function contextWindowOf(model: string): number {
 }
 
 /** Returns the maximum input; the provider rejects a longer request. */
-export function mostInputTokensOf(model: string): number {
-	return limitsOf(model)?.contextWindow ?? mostInputTokens;
+export function maxInputTokensOf(model: string): number {
+	return limitsOf(model)?.contextWindow ?? maxInputTokens;
 }
 
 /** Returns the maximum output of one choice, whatever the request. @param known as of `capFor`. */
-export function mostOutputTokensOf(model: string, known: number | undefined): number {
+export function outputTokenLimitOf(model: string, known: number | undefined): number {
 	return known ?? contextWindowOf(model);
 }
 
@@ -81,7 +81,7 @@ export interface OutputCap {
 	/** Maximum output of one choice. */
 	readonly tokens: number;
 	/** True: the limit must be added to the request; false: the request has it already. */
-	readonly mustWrite: boolean;
+	readonly shouldWrite: boolean;
 }
 
 /**
@@ -91,9 +91,9 @@ export interface OutputCap {
  * @param known the model's maximum output; undefined for an unknown model.
  */
 export function capFor(model: string, requestedTokens: number | undefined, known = maxOutputTokensOf(model)): OutputCap {
-	if (requestedTokens === undefined) return { tokens: known ?? unknownMaxOutputTokens, mustWrite: true };
-	const most = mostOutputTokensOf(model, known);
-	return requestedTokens > most ? { tokens: most, mustWrite: true } : { tokens: requestedTokens, mustWrite: false };
+	if (requestedTokens === undefined) return { tokens: known ?? unknownMaxOutputTokens, shouldWrite: true };
+	const max = outputTokenLimitOf(model, known);
+	return requestedTokens > max ? { tokens: max, shouldWrite: true } : { tokens: requestedTokens, shouldWrite: false };
 }
 
 const limitsOf = remembering(1000, (model): Limits | undefined => families.find(([prefix]) => model.startsWith(prefix))?.[1]);

@@ -27,7 +27,7 @@ export interface PricedAs {
 }
 
 /** Maximum number of cached models of each kind, because clients choose model names. */
-const mostRemembered = 4096;
+const maxCached = 4096;
 
 const nothing: OverrideRates = { inputPicoUsd: 0n, outputPicoUsd: 0n, cacheReadPicoUsd: 0n, cacheWritePicoUsd: 0n };
 
@@ -110,7 +110,7 @@ export class PriceResolver {
 
 function remember<Known>(all: ByModel<Known>, kind: string, model: string, known: Known): void {
 	let ofKind = all.get(kind);
-	if (ofKind === undefined || ofKind.size >= mostRemembered) {
+	if (ofKind === undefined || ofKind.size >= maxCached) {
 		ofKind = new Map<string, Known>();
 		all.set(kind, ofKind);
 	}

@@ -5,7 +5,7 @@ const rateWindowMs = 250;
 /** Weight of the newest arrival in the mean. */
 const newestShare = 1 / 4;
 /** Maximum arrivals in flight when each brings several events. */
-const mostArrivals = 4;
+const maxArrivals = 4;
 
 /** Measures how a stream's output arrives: the size of its pieces and its rate. Pure. */
 export class StreamPace {
@@ -55,7 +55,7 @@ export class StreamPace {
 	 * Several events at once show that one of the two processes is busy, so both parts grow.
 	 */
 	get inFlightTokens(): number {
-		const following = Math.min(this.#textsAtOnce, mostArrivals - 1);
+		const following = Math.min(this.#textsAtOnce, maxArrivals - 1);
 		return this.pieceTokens + Math.ceil(following * this.#pieceTokens + this.#tokensPerMs * abortMs);
 	}
 }

@@ -55,7 +55,7 @@ function parseIpv6(text: string): bigint | undefined {
 }
 
 /** Parses colon-separated groups of 16 bits; the last two can be an IPv4 address if the text may end in one. */
-function parseGroups(text: string, mayEndInIpv4: boolean): bigint[] | undefined {
+function parseGroups(text: string, canEndInIpv4: boolean): bigint[] | undefined {
 	if (text === '') return [];
 	const parts = text.split(':');
 	const groups: bigint[] = [];
@@ -64,7 +64,7 @@ function parseGroups(text: string, mayEndInIpv4: boolean): bigint[] | undefined 
 			groups.push(BigInt(`0x${part}`));
 			continue;
 		}
-		const ipv4 = mayEndInIpv4 && index === parts.length - 1 ? parseIpv4(part) : undefined;
+		const ipv4 = canEndInIpv4 && index === parts.length - 1 ? parseIpv4(part) : undefined;
 		if (ipv4 === undefined) return undefined;
 		groups.push(ipv4 >> 16n, ipv4 & 0xffffn);
 	}

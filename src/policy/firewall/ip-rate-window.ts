@@ -27,8 +27,8 @@ const retryMs = 1000;
  * Limits the extrapolation of remote counts, which are outdated on arrival and until the next exchange. Sources are assumed to continue at
  * their rate.
  */
-const longestForesightMs = 500;
-const mostForeseenShare = 0.05;
+const maxForesightMs = 500;
+const maxForeseenShare = 0.05;
 
 const none = -1;
 
@@ -134,7 +134,7 @@ export class IpRateWindow {
 		this.#forgetUntil(index, Math.floor(nowMs / this.#sliceMs) >>> 0);
 		const elsewhere = Math.max(0, everywhere - (this.#total[index] ?? 0) + (this.#unsynced[index] ?? 0));
 		const sinceMs = nowMs - (this.#heardMs[index] ?? 0);
-		const pace = sinceMs > 0 && sinceMs < longestForesightMs ? Math.max(0, elsewhere - (this.#elsewhere[index] ?? 0)) / sinceMs : 0;
+		const pace = sinceMs > 0 && sinceMs < maxForesightMs ? Math.max(0, elsewhere - (this.#elsewhere[index] ?? 0)) / sinceMs : 0;
 		this.#elsewherePace[index] = (pace + (this.#elsewherePace[index] ?? 0)) / 2;
 		this.#elsewhere[index] = elsewhere;
 		this.#heardMs[index] = nowMs;
@@ -151,8 +151,8 @@ export class IpRateWindow {
 		if (elsewhere === 0) return 0;
 		const sinceMs = nowMs - (this.#heardMs[index] ?? 0);
 		if (sinceMs >= this.#windowMs) return 0;
-		if (sinceMs >= longestForesightMs) return elsewhere;
-		return elsewhere + Math.min(sinceMs * (this.#elsewherePace[index] ?? 0), this.#limit * mostForeseenShare);
+		if (sinceMs >= maxForesightMs) return elsewhere;
+		return elsewhere + Math.min(sinceMs * (this.#elsewherePace[index] ?? 0), this.#limit * maxForeseenShare);
 	}
 
 	#forgetUntil(index: number, slice: number): void {

@@ -31,8 +31,8 @@ export interface ReservedRange {
 	readonly what: string;
 }
 
-const mostRanges = 1_000_000;
-const longestLine = 4096;
+const maxRanges = 1_000_000;
+const maxLineLength = 4096;
 
 /** Classes that cause a warning; single test networks are common in lists. */
 const warned: ReadonlySet<AddressClass> = new Set(['loopback', 'private', 'link_local', 'shared', 'metadata', 'unspecified']);
@@ -46,7 +46,7 @@ export class ReputationListReader {
 	/** @throws ReputationListError. */
 	add(line: string): void {
 		this.#line++;
-		if (line.length > longestLine) throw this.#error(`is longer than ${longestLine} characters`);
+		if (line.length > maxLineLength) throw this.#error(`is longer than ${maxLineLength} characters`);
 		const text = line.trim();
 		if (text === '' || text.startsWith('#') || text.startsWith(';')) return;
 		const written = text.startsWith('{') ? this.#readJson(text) : text.split(/[\s;#]/, 1)[0];
@@ -57,7 +57,7 @@ export class ReputationListReader {
 		const hostBits = BigInt((address.family === 4 ? 32 : 128) - prefixLength);
 		const first = (address.bits >> hostBits) << hostBits;
 		this.#ranges.push(unmapped({ family: address.family, first, last: first | ((1n << hostBits) - 1n) }));
-		if (this.#ranges.length > mostRanges) throw this.#error(`has more than ${mostRanges} ranges`);
+		if (this.#ranges.length > maxRanges) throw this.#error(`has more than ${maxRanges} ranges`);
 		const addressClass = classifyAddress(written.split('/', 1)[0] ?? '');
 		if (warned.has(addressClass)) this.#reserved.push({ line: this.#line, range: written, what: addressClassNames[addressClass] });
 	}

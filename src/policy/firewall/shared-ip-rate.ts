@@ -18,10 +18,10 @@ export interface SourceCount {
 }
 
 /** Maximum sources in one exchange. Others wait for the next one, which begins when this one is over. */
-const mostAtOnce = 500;
+const maxConcurrency = 500;
 
 /** Maximum waiting sources. Other sources are not reported for now, but still counted here. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 /** Pause after a failed exchange. */
 const restMs = 1000;
@@ -51,7 +51,7 @@ export class SharedIpRate {
 	}
 
 	#queue(source: SourceKey): void {
-		if (this.#waiting.size >= mostWaiting) return;
+		if (this.#waiting.size >= maxWaiting) return;
 		this.#waiting.set(nameOf(source), source);
 		if (this.#isExchanging) return;
 		this.#isExchanging = true;
@@ -75,7 +75,7 @@ export class SharedIpRate {
 	}
 
 	async #exchangeSome(): Promise<void> {
-		const some = [...this.#waiting].slice(0, mostAtOnce);
+		const some = [...this.#waiting].slice(0, maxConcurrency);
 		for (const [name] of some) this.#waiting.delete(name);
 		const totals = await this.#exchange(some.map(([name, source]) => ({ source: name, requests: this.#window.tell(source) })));
 		const nowMs = this.#clock.monotonicMs();

@@ -122,7 +122,7 @@ export class Guardrails {
 	/** Creates the guard for one text of a stream, under enforcement. @param context beginning of the text, which was evaluated before. */
 	createHeldBackWindow(isJson: boolean, team: string, context = ''): HeldBackWindow {
 		const verdicts = this.#verdicts('output', team);
-		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.mayStop(policy, category));
+		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.canStop(policy, category));
 		const isNoting = (policy: Policy): boolean => this.#isOn(verdicts, policy);
 		const classified = this.#classifiersOf(isNoting).map((classify) => classify.begin());
 		const buffering = this.#detectors.filter(({ policies: of }) => of.some(isStopping));

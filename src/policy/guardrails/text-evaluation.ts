@@ -18,10 +18,10 @@ export interface TextFinding extends Finding {
 /** Size of the pieces of longer texts. One takes some microseconds, or a few milliseconds if every word is suspicious. */
 const pieceLength = 1024;
 /** Minimum size of a step, which can have several small texts. */
-const leastStep = 256;
+const minStep = 256;
 const shortText = 384;
 /** Maximum number of findings without an action; further ones are usually duplicates. */
-const mostFindings = 1000;
+const maxFindings = 1000;
 
 /**
  * Evaluates texts in pieces, so that long ones do not block the event loop: each alone, then threads of several as one text. Splitting a
@@ -49,8 +49,8 @@ export class TextEvaluation {
 	 * Reads about this many more characters.
 	 * @returns true if all is read, or the text must be blocked.
 	 */
-	run(mostCharacters: number): boolean {
-		for (let remaining = mostCharacters; remaining > 0 && !this.isDone; ) {
+	run(maxCharacters: number): boolean {
+		for (let remaining = maxCharacters; remaining > 0 && !this.isDone; ) {
 			const step = this.#steps.next();
 			if (step.done === true) this.#isRead = true;
 			else remaining -= step.value;
@@ -85,7 +85,7 @@ export class TextEvaluation {
 		let unread = 0;
 		for (const [index, text] of this.#texts.entries()) {
 			unread += yield* this.#readAlone(index, text, openEnds);
-			if (unread < leastStep) continue;
+			if (unread < minStep) continue;
 			yield unread;
 			unread = 0;
 		}
@@ -146,7 +146,7 @@ export class TextEvaluation {
 		const { policy, category } = finding;
 		const key = `${first.index} ${first.start} ${last.index} ${last.end} ${policy} ${category}`;
 		if (this.#known.has(key)) return;
-		if (this.#known.size < mostFindings) this.#known.add(key);
+		if (this.#known.size < maxFindings) this.#known.add(key);
 		this.#add({ ...finding, ...first });
 	}
 
@@ -163,7 +163,7 @@ export class TextEvaluation {
 
 	#add(finding: TextFinding): void {
 		if (finding.action === 'BLOCK') this.#hasViolation = true;
-		if (this.#findings.length < mostFindings || finding.action !== 'NONE') this.#findings.push(finding);
+		if (this.#findings.length < maxFindings || finding.action !== 'NONE') this.#findings.push(finding);
 	}
 }
 

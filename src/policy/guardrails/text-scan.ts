@@ -6,7 +6,7 @@ import type { Span, SpanDetector } from './guardrail.ts';
 /** Length of decided text that is kept as context of the text after it. */
 export const contextLength = 96;
 /** Maximum length of a match: a word with thousands of invisible characters between its letters is no real word. */
-export const longestMatch = 16_384;
+export const maxMatchLength = 16_384;
 /** Threshold of undecided text from which it is searched again only after growing by an eighth, so that the time stays linear. */
 const patience = 4096;
 
@@ -67,7 +67,7 @@ export class TextScan {
 		let live = text.length;
 		for (const detector of this.#detectors) live = Math.min(live, detector.find(text, isOpen, spans));
 		for (const visible of visibleTexts(text, isOpen)) live = Math.min(live, this.#findVisible(visible, isOpen, spans));
-		live = Math.max(live, text.length - longestMatch);
+		live = Math.max(live, text.length - maxMatchLength);
 		const decided = isOpen ? (places?.[live] ?? live) : buffer.length;
 		const found = this.#accept(spans, places, decided);
 		this.#decided = Math.max(this.#decided, this.#bufferStart + decided);

@@ -48,7 +48,7 @@ export class Verdicts {
 	}
 
 	/** Tells whether a finding can be blocked or masked; otherwise no text is held back for it. */
-	mayStop(policy: Policy, category: string): boolean {
+	canStop(policy: Policy, category: string): boolean {
 		const action = this.#assess(policy, category, true);
 		return action === 'BLOCK' || action === 'MASK';
 	}

@@ -77,7 +77,7 @@ function rejectForRate(code: RejectionCode, reason: string, { waitMs, isWorthRet
 	});
 }
 
-const longestReleaseMs = 30_000;
+const maxReleaseMs = 30_000;
 
 /**
  * Estimates the time until reservations are released. In-flight requests began evenly over their duration, so a share of the reservations
@@ -85,7 +85,7 @@ const longestReleaseMs = 30_000;
  * @param share of all reservations, from 0 to 1.
  */
 function releaseMs(share: number, usualMs: number): number {
-	return Math.min(share * usualMs, longestReleaseMs);
+	return Math.min(share * usualMs, maxReleaseMs);
 }
 
 function rejectForBudget(name: string | undefined, reading: Rejected['reading'], request: RejectedRequest): LimitRejection {

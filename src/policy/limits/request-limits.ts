@@ -24,7 +24,7 @@ export interface RequestedReservation {
 	readonly amountNanoUsd: bigint;
 	/** Check of the reservation, see `BudgetReservation`. */
 	readonly check: 'before' | 'after' | 'fit';
-	readonly leastNanoUsd?: bigint;
+	readonly minNanoUsd?: bigint;
 }
 
 /**
@@ -40,11 +40,11 @@ export function checkReading(
 	if (dailyTokens !== null && reading.tokensToday + reading.reservedTokens >= dailyTokens) {
 		return { isAdmitted: false, binding: 'daily_tokens', reading };
 	}
-	const bound = reservations.find(({ budget, limitNanoUsd, amountNanoUsd, check, leastNanoUsd = 0n }) => {
+	const bound = reservations.find(({ budget, limitNanoUsd, amountNanoUsd, check, minNanoUsd = 0n }) => {
 		const counter = reading.budgets.find((one) => one.budget === budget);
 		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.reservedNanoUsd ?? 0n);
-		const mustFit = check === 'fit' ? leastNanoUsd : check === 'after' ? amountNanoUsd : 0n;
-		return takenNanoUsd >= limitNanoUsd || takenNanoUsd + mustFit > limitNanoUsd;
+		const shouldFit = check === 'fit' ? minNanoUsd : check === 'after' ? amountNanoUsd : 0n;
+		return takenNanoUsd >= limitNanoUsd || takenNanoUsd + shouldFit > limitNanoUsd;
 	});
 	return bound && { isAdmitted: false, binding: 'budget', budget: bound.budget, reading };
 }

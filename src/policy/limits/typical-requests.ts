@@ -8,7 +8,7 @@ const firstOutputTokens = 256;
 const firstDurationMs = 5000;
 
 /** Minimum number of counted tokens for a ratio to the reported ones. */
-const leastCountedTokens = 32;
+const minCountedTokens = 32;
 
 /** Weight of the newest request in each average. */
 const newestShare = 1 / 8;
@@ -31,7 +31,7 @@ export class UsualRequest {
 
 	/** Updates the ratio after a stream with reported usage. */
 	noteCounted({ usage, countedTokens = 0 }: CountedUsage): void {
-		if (countedTokens < leastCountedTokens) return;
+		if (countedTokens < minCountedTokens) return;
 		const tokensPerCounted = (usage.outputTokens - usage.reasoningTokens) / countedTokens;
 		this.tokensPerCounted += (Math.min(Math.max(tokensPerCounted, 0.9), 2) - this.tokensPerCounted) * newestShare;
 	}

@@ -2,7 +2,7 @@
 import { Rejection } from '../../core/rejection.ts';
 
 /** Maximum size of a small body. Small bodies can use memory that larger ones cannot. */
-const mostSmallBytes = 65_536;
+const maxSmallBytes = 65_536;
 
 /** Share for larger bodies; the rest is reserved for small ones, so that a few uploads cannot block all other requests. */
 const shareOfLarge = 0.75;
@@ -80,9 +80,9 @@ export class BodyMemoryReservation {
 
 	/** @throws {Rejection} `overloaded` when the additional memory is not available; the existing reservation stays. */
 	grow(bytes: number): void {
-		const isSmall = this.#bytes + bytes <= mostSmallBytes;
-		const most = isSmall ? this.#limitBytes : this.#limitBytes * shareOfLarge;
-		const freeBytes = most - this.#space.reservedBytes - bytes;
+		const isSmall = this.#bytes + bytes <= maxSmallBytes;
+		const max = isSmall ? this.#limitBytes : this.#limitBytes * shareOfLarge;
+		const freeBytes = max - this.#space.reservedBytes - bytes;
 		const reserved = this.#space.reserved(this.#owner);
 		const ownBytes = isSmall ? reserved.smallBytes : reserved.bytes;
 		// Beyond one request, a holder must leave as much to all others as it has itself, so that a new holder always finds free memory.

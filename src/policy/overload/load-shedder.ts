@@ -46,12 +46,12 @@ const increase = 0.1;
  * faster, up to tenfold.
  */
 const farTooLate = 4;
-const mostIncrease = 1;
+const maxIncrease = 1;
 const decrease = 0.04;
 /** Minimum headroom in that formula, for a loop that is late because of the machine: it has none, but no load to reject either. */
 const minSpare = 0.1;
 /** Limits the share, so that enough requests remain to measure the delay, and its end. */
-const mostShed = 0.97;
+const maxShed = 0.97;
 
 export class LoadShedder {
 	readonly #settings: LoadShedderSettings;
@@ -72,13 +72,13 @@ export class LoadShedder {
 	observe({ spanMs, loopDelayMs, busyShare, memoryShare, isStarting }: LoadSample): void {
 		const { targetDelayMs, maxMemoryShare } = this.#settings;
 		// Many waiting clients are no overload. Once load is shed there is more work than capacity, and no request should wait long.
-		const mostMs = this.#shed > 0 ? targetDelayMs * steadyShare : targetDelayMs;
-		const isLate = loopDelayMs > mostMs && busyShare >= busyEnough && !isStarting;
+		const maxMs = this.#shed > 0 ? targetDelayMs * steadyShare : targetDelayMs;
+		const isLate = loopDelayMs > maxMs && busyShare >= busyEnough && !isStarting;
 		this.#lateForMs = isLate ? this.#lateForMs + Math.min(spanMs, maxSpanMs) : 0;
-		if (this.#lateForMs === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / mostMs));
+		if (this.#lateForMs === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / maxMs));
 		else if (this.#shed > 0 || this.#lateForMs >= sustainedMs) {
-			const step = Math.min(mostIncrease, increase * Math.max(1, loopDelayMs / mostMs / farTooLate));
-			this.#shed = Math.min(mostShed, this.#shed + step);
+			const step = Math.min(maxIncrease, increase * Math.max(1, loopDelayMs / maxMs / farTooLate));
+			this.#shed = Math.min(maxShed, this.#shed + step);
 		}
 		this.#isMemoryShort = memoryShare > maxMemoryShare;
 	}

@@ -19,7 +19,7 @@ const failuresToRetry: ReadonlySet<UpstreamErrorCode> = new Set<UpstreamErrorCod
 const accountStatuses: ReadonlySet<number> = new Set([401, 403, 404, 429]);
 
 /** Tells whether the next target is tried. Never after the provider began a regular response, which has a status below 400. */
-export function mayFallBack(result: AttemptResult): boolean {
+export function canFailOver(result: AttemptResult): boolean {
 	if (typeof result === 'number') return result >= 500 || accountStatuses.has(result);
 	if (result instanceof Rejection) return result.code === 'provider_busy';
 	return failuresToRetry.has(result.code) || result.code === 'provider_key_unset';

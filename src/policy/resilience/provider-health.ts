@@ -1,7 +1,7 @@
 import type { HealthReport } from '../../core/health-report.ts';
 
 const firstEjectionMs = 5000;
-const longestEjectionMs = 60_000;
+const maxEjectionMs = 60_000;
 
 /** Moment on two clocks: Unix time, which can jump, for operators; the monotonic clock for timers. */
 export interface Moment {
@@ -75,7 +75,7 @@ export class ProviderHealth {
 }
 
 function ejectionMs(ejections: number, chance: () => number): number {
-	return Math.min(firstEjectionMs * 2 ** (ejections - 1), longestEjectionMs) * (0.5 + chance() / 2);
+	return Math.min(firstEjectionMs * 2 ** (ejections - 1), maxEjectionMs) * (0.5 + chance() / 2);
 }
 
 interface JoinedReports extends HealthReport {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Rejection } from '../../core/rejection.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import { mayFallBack, tellsHealth } from './attempt-result.ts';
+import { canFailOver, tellsHealth } from './attempt-result.ts';
 import { type Moment, ProviderHealth } from './provider-health.ts';
 import { type FailedAttempt, RetryBudget, retryWaitMs } from './retries.ts';
 import type { TrafficTerms } from './traffic-settings.ts';
@@ -22,7 +22,7 @@ describe('decisions after an attempt', () => {
 		[503, true, 'ill'],
 		[529, true, undefined],
 	] as const)('%i', (status, fallsBack, health) => {
-		expect([mayFallBack(status), tellsHealth(status)]).toEqual([fallsBack, health]);
+		expect([canFailOver(status), tellsHealth(status)]).toEqual([fallsBack, health]);
 	});
 
 	it.each([
@@ -35,12 +35,12 @@ describe('decisions after an attempt', () => {
 		['provider_response_invalid', true, 'ill'],
 	] as const)('%s', (code, fallsBack, health) => {
 		const upstreamError = new UpstreamError(code);
-		expect([mayFallBack(upstreamError), tellsHealth(upstreamError)]).toEqual([fallsBack, health]);
+		expect([canFailOver(upstreamError), tellsHealth(upstreamError)]).toEqual([fallsBack, health]);
 	});
 
 	it('a busy provider causes failover and stays healthy; a disconnected client ends everything', () => {
-		expect([mayFallBack(new Rejection('provider_busy')), tellsHealth(new Rejection('provider_busy'))]).toEqual([true, undefined]);
-		expect(mayFallBack(new Rejection('client_closed'))).toBe(false);
+		expect([canFailOver(new Rejection('provider_busy')), tellsHealth(new Rejection('provider_busy'))]).toEqual([true, undefined]);
+		expect(canFailOver(new Rejection('client_closed'))).toBe(false);
 	});
 });
 
@@ -48,7 +48,7 @@ describe('retries', () => {
 	const terms: TrafficTerms = { retries: 2, retryStatuses: [429, 503], maxConcurrent: 1, maxQueued: 0, ejectAfterFailures: null };
 	const rejected: FailedAttempt = {
 		result: new UpstreamError('provider_unreachable'),
-		mayCost: false,
+		canCost: false,
 		isSpendStop: false,
 		retryAfterMs: undefined,
 		retriesBefore: 0,
@@ -62,7 +62,7 @@ describe('retries', () => {
 	});
 
 	it('not of requests that the provider may have processed, nor of connections that timed out', () => {
-		expect(wait({ mayCost: true })).toBeUndefined();
+		expect(wait({ canCost: true })).toBeUndefined();
 		expect(wait({ result: new UpstreamError('provider_connect_timeout') })).toBeUndefined();
 		expect(wait({ result: new UpstreamError('provider_first_byte_timeout') })).toBeUndefined();
 	});

@@ -3,15 +3,15 @@ import type { AttemptResult } from './attempt-result.ts';
 import type { TrafficTerms } from './traffic-settings.ts';
 
 const firstBackoffMs = 100;
-const longestBackoffMs = 2000;
+const maxBackoffMs = 2000;
 
 /** Maximum wait; for a longer one the client gets the response, with its own `retry-after`. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 export interface FailedAttempt {
 	readonly result: AttemptResult;
 	/** The provider may charge for the attempt. */
-	readonly mayCost: boolean;
+	readonly canCost: boolean;
 	/** Marks a 429 that no waiting resolves. */
 	readonly isSpendStop: boolean;
 	/** Wait that the provider requests; undefined for none. */
@@ -27,13 +27,13 @@ export interface FailedAttempt {
  * certainly not processed are retried: those without a connection, and those with one of the configured statuses.
  */
 export function retryWaitMs(attempt: FailedAttempt, terms: TrafficTerms, chance: () => number): number | undefined {
-	const { result, mayCost, isSpendStop, retryAfterMs, retriesBefore, remainingMs } = attempt;
-	if (retriesBefore >= terms.retries || mayCost || isSpendStop) return undefined;
+	const { result, canCost, isSpendStop, retryAfterMs, retriesBefore, remainingMs } = attempt;
+	if (retriesBefore >= terms.retries || canCost || isSpendStop) return undefined;
 	const isWorthIt = typeof result === 'number' ? terms.retryStatuses.includes(result) : isNeverConnected(result);
 	if (!isWorthIt) return undefined;
-	const backoffMs = Math.min(firstBackoffMs * 2 ** retriesBefore, longestBackoffMs) * (0.5 + chance() / 2);
+	const backoffMs = Math.min(firstBackoffMs * 2 ** retriesBefore, maxBackoffMs) * (0.5 + chance() / 2);
 	const waitMs = Math.max(backoffMs, retryAfterMs ?? 0);
-	return waitMs <= Math.min(longestWaitMs, remainingMs / 2) ? waitMs : undefined;
+	return waitMs <= Math.min(maxWaitMs, remainingMs / 2) ? waitMs : undefined;
 }
 
 /** Excludes a connection that timed out, because the next one would too. */

@@ -51,12 +51,12 @@ export function createTokenAccess(
 	const countClient = createRequestThrottle(
 		clock,
 		() => settings.maxRequestsPerMinute,
-		(most) => `The client exceeded ${most} admin requests per minute (\`admin.max_requests_per_minute\`)`,
+		(max) => `The client exceeded ${max} admin requests per minute (\`admin.max_requests_per_minute\`)`,
 	);
 	const countAddress = createRequestThrottle(
 		clock,
 		() => settings.maxUnauthenticatedPerMinute,
-		(most) => `This address exceeded ${most} requests per minute without a valid access token (\`admin.max_unauthenticated_per_minute\`)`,
+		(max) => `This address exceeded ${max} requests per minute without a valid access token (\`admin.max_unauthenticated_per_minute\`)`,
 	);
 	const addressOf = createClientAddressReader(settings.trustedProxies);
 	const scope = `${settings.scopeBase}/admin`;
@@ -103,7 +103,7 @@ export function createTrustedAccess(actor: string): Access {
 	return { identify: () => Promise.resolve({ actor, clientId: '' }), countStranger: () => undefined };
 }
 
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 
 interface Count {
 	readonly minute: number;
@@ -118,7 +118,7 @@ interface Count {
  * @throws `Rejection` `admin_rate_exceeded`.
  */
 function createRequestThrottle(clock: Clock, maxPerMinute: () => number, describe: (limit: number) => string): (requester: string) => void {
-	const counts = new BoundedMap<string, Count>(mostRemembered);
+	const counts = new BoundedMap<string, Count>(maxCached);
 	return (requester) => {
 		const nowMs = clock.nowMs();
 		const minute = Math.floor(nowMs / 60_000);

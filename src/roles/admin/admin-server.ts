@@ -20,15 +20,15 @@ export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'cloc
 	readonly operations: readonly Operation[];
 }
 
-const mostConnections = 500;
+const connectionLimit = 500;
 
 export function createAdminServer(parts: AdminServerParts): FastifyInstance {
-	const { operations, newId, requestTimeoutMs, maxConnections = mostConnections, log } = parts;
+	const { operations, newId, requestTimeoutMs, maxConnections = connectionLimit, log } = parts;
 	const matchers = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
 	const app = createDocumentServer({
 		bodyType: 'application/json',
 		maxBodyBytes,
-		maxConnections: Math.min(mostConnections, maxConnections),
+		maxConnections: Math.min(connectionLimit, maxConnections),
 		...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
 		newId,
 		headers: { 'x-frame-options': 'DENY', 'cross-origin-resource-policy': 'same-origin' },
@@ -117,7 +117,7 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters
 	}
 }
 
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 /** Retries an unconditional request after a concurrent change, on the new state, so that it does not fail with `record_stale`. */
 async function untilNotOutrun(run: () => Promise<CsvResponse>): Promise<CsvResponse> {
@@ -125,7 +125,7 @@ async function untilNotOutrun(run: () => Promise<CsvResponse>): Promise<CsvRespo
 		try {
 			return await run();
 		} catch (cause) {
-			if (!(cause instanceof Rejection && cause.code === 'record_stale') || attempt >= mostAttempts) throw cause;
+			if (!(cause instanceof Rejection && cause.code === 'record_stale') || attempt >= maxAttempts) throw cause;
 		}
 	}
 }

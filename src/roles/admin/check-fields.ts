@@ -8,7 +8,7 @@ export type NearestName = (name: string, known: Iterable<string>) => string | un
 type Issue = z.core.$ZodIssue;
 
 /** Limits the response: a body can have ten thousand wrong items. */
-const mostErrors = 50;
+const maxErrors = 50;
 
 /** @throws `FieldsRejection` `fields_invalid`. */
 export function checkFields<Schema extends z.ZodType>(schema: Schema, value: unknown, nearestName: NearestName): z.output<Schema> {
@@ -17,15 +17,15 @@ export function checkFields<Schema extends z.ZodType>(schema: Schema, value: unk
 	const errors: FieldError[] = [];
 	for (const issue of result.error.issues) {
 		errors.push(...errorsOf(issue, schema, value, nearestName));
-		if (errors.length >= mostErrors) break;
+		if (errors.length >= maxErrors) break;
 	}
-	throw new FieldsRejection('fields_invalid', errors.slice(0, mostErrors));
+	throw new FieldsRejection('fields_invalid', errors.slice(0, maxErrors));
 }
 
 function errorsOf(issue: Issue, schema: z.ZodType, value: unknown, nearestName: NearestName): FieldError[] {
 	if (issue.code !== 'unrecognized_keys') return [{ path: pathText(issue.path), message: messageOf(issue, valueAt(value, issue.path)) }];
 	const known = knownMembers(schema, issue.path);
-	return issue.keys.slice(0, mostErrors).map((key) => {
+	return issue.keys.slice(0, maxErrors).map((key) => {
 		const nearest = nearestName(key, known);
 		const others = known.length === 0 ? 'remove it' : `use ${known.join(', ')}`;
 		const hint = nearest === undefined ? others : `did you mean ${nearest}?`;

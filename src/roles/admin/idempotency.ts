@@ -15,7 +15,7 @@ export interface RepeatableRequest {
 }
 
 const rememberedMs = 24 * 3_600_000;
-const mostRememberedBytes = 16 * 2 ** 20;
+const maxCachedBytes = 16 * 2 ** 20;
 /** Estimated overhead of an entry in addition to its response. */
 const entryBytes = 500;
 
@@ -32,7 +32,7 @@ interface Remembered {
  * @throws `Rejection` `idempotency_key_reused`; `FieldsRejection` `fields_invalid` for an invalid key; errors of the task.
  */
 export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<CsvResponse>) => Promise<CsvResponse> {
-	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes, ({ bytes }) => bytes);
+	const remembered = new BoundedMap<string, Remembered>(maxCachedBytes, ({ bytes }) => bytes);
 	return async ({ clientId, path, key, body }, task) => {
 		if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
 			throw fieldInvalid('idempotency-key', 'must be 1 to 255 printable ASCII characters without spaces');

@@ -179,8 +179,8 @@ describe('usage of all teams', () => {
 			period: { start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' },
 			data: [{ team: 'red', ...sums, cost_usd: '0.000000007' }],
 		});
-		const longest = await send('GET', '/usage?from=2023-12-01&to=2026-12-01');
-		expect(longest.body['data']).toMatchObject([{ team: 'blue' }, { team: 'red', requests: 5, cost_usd: '1.50000001' }]);
+		const maxLength = await send('GET', '/usage?from=2023-12-01&to=2026-12-01');
+		expect(maxLength.body['data']).toMatchObject([{ team: 'blue' }, { team: 'red', requests: 5, cost_usd: '1.50000001' }]);
 	});
 
 	test.each<[string, object[]]>([

@@ -469,7 +469,7 @@ describe('forwarded requests and responses', () => {
 		if (!isByteStream(response.body)) throw new Error('not a stream');
 		const flow = response.body.start(reader);
 		bodies[0]?.push('one ');
-		reader.mayWrite = false;
+		reader.canWrite = false;
 		expect(bodies[0]?.push('two'), 'back pressure passes').toBe(false);
 		flow.resume();
 		expect(bodies[0]?.resumes).toBe(1);

@@ -146,16 +146,16 @@ class Handover {
 	readonly request: Omit<UpstreamRequest, 'origin' | 'timeouts'>;
 	/** True once a gateway may have received a part, or the body is spent: a stream can be read only once. */
 	hasBegun = false;
-	readonly #mayBeRepeated: boolean;
+	readonly #canBeRepeated: boolean;
 
 	constructor(request: HttpRequest, headers: UpstreamRequest['headers'], body: UpstreamRequest['body']) {
-		this.#mayBeRepeated = body === null && (request.method === 'GET' || request.method === 'HEAD');
+		this.#canBeRepeated = body === null && (request.method === 'GET' || request.method === 'HEAD');
 		this.request = {
 			method: request.method,
 			target: request.query === '' ? request.path : `${request.path}?${request.query}`,
 			headers,
 			body: isByteStream(body) ? this.#noticed(body) : body,
-			mayReachPrivateNetwork: true,
+			canReachPrivateNetwork: true,
 			onSent: () => {
 				this.hasBegun = true;
 			},
@@ -174,7 +174,7 @@ class Handover {
 
 	/** True if no other gateway may be tried. */
 	get isOver(): boolean {
-		return this.hasBegun && !this.#mayBeRepeated;
+		return this.hasBegun && !this.#canBeRepeated;
 	}
 }
 

@@ -13,9 +13,9 @@ export interface HealthCheckSettings {
 	readonly timeoutMs: number;
 }
 
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 /** Number of missed health checks in a row that marks a gateway unreachable; one is enough if it has never responded. */
-const mostMissed = 2;
+const maxMissed = 2;
 
 export class GatewayHealth {
 	readonly #pool: GatewayPool;
@@ -56,11 +56,11 @@ export class GatewayHealth {
 				headers: {},
 				body: null,
 				timeouts: { connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs },
-				mayReachPrivateNetwork: true,
+				canReachPrivateNetwork: true,
 				isExpectedToFail: true,
 				onClientGone: () => undefined,
 			});
-			const text = (await readAll(body, mostBytes)).toString();
+			const text = (await readAll(body, maxBytes)).toString();
 			this.#missed.set(gateway, 0);
 			if (status !== 200) noteUnhealthy(`GET / returned ${status}`);
 			else if (saysLeaving(text)) noteUnhealthy('it is shutting down');
@@ -71,9 +71,9 @@ export class GatewayHealth {
 	}
 
 	#miss(gateway: GatewayInPool, reason: string, returns: number): void {
-		const missed = (this.#missed.get(gateway) ?? mostMissed - 1) + 1;
+		const missed = (this.#missed.get(gateway) ?? maxMissed - 1) + 1;
 		this.#missed.set(gateway, missed);
-		if (missed >= mostMissed) this.#pool.noteAway(gateway, { kind: 'unreachable', reason }, returns);
+		if (missed >= maxMissed) this.#pool.noteAway(gateway, { kind: 'unreachable', reason }, returns);
 	}
 }
 
@@ -82,7 +82,7 @@ export function reasonOf(cause: unknown): string {
 	let innermost = cause;
 	while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;
 	const isEndless = innermost instanceof Rejection && innermost.code === 'body_too_large';
-	if (isEndless) return `GET / returned more than ${mostBytes} bytes: not a Tollgate gateway`;
+	if (isEndless) return `GET / returned more than ${maxBytes} bytes: not a Tollgate gateway`;
 	if (innermost instanceof UpstreamError) return reasons.get(innermost.code) ?? 'it does not respond';
 	return innermost instanceof Error ? innermost.message : String(innermost);
 }

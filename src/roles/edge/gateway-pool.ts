@@ -10,7 +10,7 @@ export interface GatewayPoolPorts {
 }
 
 /** Lost requests in a row after which a gateway is ejected for a while, even if it accepts connections. */
-const mostLost = 3;
+const maxLost = 3;
 const ejectionMs = 5000;
 /** Time after which a gateway that came back gets its full share; before, it gets at least a tenth. */
 const slowStartMs = 10_000;
@@ -101,13 +101,13 @@ export class GatewayPool {
 	/** Counts a request that was lost after the gateway received it. */
 	noteLost(gateway: GatewayInPool): void {
 		gateway.lost += 1;
-		if (gateway.lost < mostLost) return;
+		if (gateway.lost < maxLost) return;
 		gateway.lost = 0;
 		gateway.ejectedUntilMs = this.#ports.clock.monotonicMs() + ejectionMs;
 		gateway.backSinceMs = gateway.ejectedUntilMs;
 		this.#ports.log.warn('gateway ejected', {
 			gateway: gateway.origin,
-			reason: `lost ${mostLost} requests in a row`,
+			reason: `lost ${maxLost} requests in a row`,
 			ejected_for_ms: ejectionMs,
 		});
 	}

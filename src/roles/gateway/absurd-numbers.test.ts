@@ -17,14 +17,14 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import type { UpstreamResponse } from '../../core/upstream.ts';
-import { mostInputTokensOf, mostOutputTokensOf } from '../../policy/budgets/model-output-limits.ts';
+import { maxInputTokensOf, outputTokenLimitOf } from '../../policy/budgets/model-output-limits.ts';
 import type { BudgetSettings } from './gateway-settings.ts';
 
 type Hold = BudgetSettings['reservation'];
 
 /** Maximum that all stores can hold, with room for sums. */
-const mostNanoUsd = 10n ** 15n;
-const mostChoices = 128;
+const maxNanoUsd = 10n ** 15n;
+const maxChoices = 128;
 /** Maximum reported token count that the gateway trusts. */
 const maxReported = 1_000_000_000;
 
@@ -110,17 +110,17 @@ it('whatever numbers a request has, it causes no internal error, and no amount e
 			bench.clock.advance(10_000);
 			await bench.gateway.settled();
 			for (const { reservedNanoUsd, model, closed } of (await bench.ledger.list({ limit: 9 })).rows) {
-				expect(reservedNanoUsd).toBeLessThanOrEqual(mostNanoUsd);
+				expect(reservedNanoUsd).toBeLessThanOrEqual(maxNanoUsd);
 				if (closed === undefined) throw new Error('a call has ended, and its row has not');
 				const { usage, costNanoUsd, isEstimated } = closed;
 				expect(costNanoUsd).toBeGreaterThanOrEqual(0n);
-				expect(costNanoUsd).toBeLessThanOrEqual(mostNanoUsd);
+				expect(costNanoUsd).toBeLessThanOrEqual(maxNanoUsd);
 				for (const tokens of Object.values(usage)) {
 					expect(Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= 2 * maxReported).toBe(true);
 				}
 				if (!isEstimated || requested.ending === 'told') continue;
-				expect(usage.inputTokens).toBeLessThanOrEqual(mostInputTokensOf(model));
-				expect(usage.outputTokens).toBeLessThanOrEqual(mostOutputTokensOf(model, undefined) * mostChoices);
+				expect(usage.inputTokens).toBeLessThanOrEqual(maxInputTokensOf(model));
+				expect(usage.outputTokens).toBeLessThanOrEqual(outputTokenLimitOf(model, undefined) * maxChoices);
 			}
 		}),
 		{ numRuns: 200 },

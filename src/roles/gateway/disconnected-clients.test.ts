@@ -82,7 +82,7 @@ it('a stream that a shutdown ends is charged its reservation, not the maximum ou
 
 it('a stream whose slow client disconnects before the usage does not wait until that client reads', async () => {
 	const { bench, upstream, reader, flow } = await startStream();
-	reader.mayWrite = false;
+	reader.canWrite = false;
 	upstream.write(chunk('four'));
 	expect(upstream.write(finish)).toBe(false);
 	flow.cancel();

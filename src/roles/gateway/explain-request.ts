@@ -31,7 +31,7 @@ import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
 import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
 import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
 import { bodyFor } from './stages/send-request.ts';
-import { maySkip } from './stages/take-target.ts';
+import { canSkip } from './stages/take-target.ts';
 import { TrafficResolver } from './traffic-resolver.ts';
 import { UnpricedModels } from './unpriced-models.ts';
 
@@ -133,7 +133,7 @@ export interface ExplainedUpstream {
 
 export type RequestExplainer = (request: ExplainRequest) => Promise<Explanation>;
 
-const mostDifferences = 200;
+const maxDifferences = 200;
 
 /** @throws Error if the settings contradict each other. */
 export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): RequestExplainer {
@@ -280,7 +280,7 @@ function prepareFirst(inferenceRequest: InferenceRequest, targets: Targets, team
 			return prepareRequest(inferenceRequest, target, team, parts);
 		} catch (cause) {
 			const isFirst = (): boolean => isFirstChoice(inferenceRequest, target, team, parts);
-			if (!maySkip(cause, false, target === targets.at(-1), isFirst)) throw cause;
+			if (!canSkip(cause, false, target === targets.at(-1), isFirst)) throw cause;
 		}
 	}
 	throw new Error('routing named no target');
@@ -318,7 +318,7 @@ function describeUpstream(
 ): ExplainedUpstream {
 	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
 	const given = requested.body.bytes;
-	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), mostDifferences);
+	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), maxDifferences);
 	return { translated: prepared.translated !== undefined, warnings, bytes: sent.length, differences };
 }
 

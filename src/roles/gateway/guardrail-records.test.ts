@@ -291,13 +291,13 @@ describe('a stream that moderation providers evaluate', () => {
 		const guarded = new Guarded({}, [moderationProvider]);
 		const reader = new Reader();
 		const flow = ((await guarded.ask('hello', true)).body as ByteStream).start(reader);
-		reader.mayWrite = false;
+		reader.canWrite = false;
 		await guarded.say(sentence.repeat(6));
 		await guarded.say(sentence.repeat(6));
 		expect(reader.text).toContain('valley');
 		const { upstream } = guarded;
 		expect([upstream?.write(chatChunk({ content: sentence })), upstream?.resumeCount]).toEqual([false, 0]);
-		reader.mayWrite = true;
+		reader.canWrite = true;
 		flow.resume();
 		expect([upstream?.write(chatChunk({ content: 'The end' })), upstream?.resumeCount]).toEqual([true, 1]);
 	});

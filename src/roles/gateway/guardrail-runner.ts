@@ -31,7 +31,7 @@ const sliceCharacters = 1024;
 /** Maximum time of compiling word lists between two yields. */
 const compilingMs = 5;
 /** Maximum queue of texts for monitoring. Texts beyond it are not evaluated, which is reported. */
-const mostWaitingCharacters = 16 * 1024 * 1024;
+const maxWaitingCharacters = 16 * 1024 * 1024;
 
 /** Evaluation of some texts. */
 export interface Evaluation {
@@ -40,7 +40,7 @@ export interface Evaluation {
 }
 
 /** Maximum number of reported content types, because clients choose them. */
-const mostUnreadableTypes = 10;
+const maxUnreadableTypes = 10;
 
 type Found = Pick<Assessment, 'policy' | 'category' | 'action' | 'outcome' | 'count'>;
 
@@ -154,7 +154,7 @@ export class GuardrailRunner {
 	/** Queues texts for evaluation without delaying the request. */
 	observe(inferenceRequest: GuardedRequest, stage: Stage, view: TextView): void {
 		const characters = view.texts.reduce((sum, { text }) => sum + text.length, 0);
-		if (this.#waitingCharacters + characters > mostWaitingCharacters) {
+		if (this.#waitingCharacters + characters > maxWaitingCharacters) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 			this.#log.warn('guardrails not evaluated', {
 				requestId: inferenceRequest.requestId,
@@ -231,7 +231,7 @@ export class GuardrailRunner {
 	#unreadableFound(unreadable: TextView['unreadable']): Found[] {
 		if (unreadable.length === 0) return [];
 		const action = this.isEnforced && this.#settings.unreadable === 'block' ? 'BLOCK' : 'NONE';
-		const byType = [...Map.groupBy(unreadable, ({ type }) => type)].slice(0, mostUnreadableTypes);
+		const byType = [...Map.groupBy(unreadable, ({ type }) => type)].slice(0, maxUnreadableTypes);
 		return byType.map(([category, some]) => ({ policy: 'unreadable', category, action, outcome: 'not_evaluated', count: some.length }));
 	}
 

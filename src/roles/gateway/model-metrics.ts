@@ -20,7 +20,7 @@ export interface EndedRequest {
 const upstreamBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
 
 /** Maximum number of models per provider, because clients choose model names. Those neither configured nor priced share one label. */
-const mostRemembered = 1000;
+const maxCached = 1000;
 
 type Counting = ReturnType<Counter['of']>;
 
@@ -104,7 +104,7 @@ export class RequestMetricsByModel {
 		// Not cached by name, because a price may be set for it later.
 		if (label === undefined) return this.#countersOfOthers(provider);
 		const counters = modelCounters(this.#metrics, provider, label);
-		if (ofProvider === undefined || ofProvider.size >= mostRemembered) {
+		if (ofProvider === undefined || ofProvider.size >= maxCached) {
 			ofProvider = new Map<string, ModelCounters>();
 			this.#ofModels.set(provider, ofProvider);
 		}
@@ -135,7 +135,7 @@ export class RequestMetricsByModel {
 		let counters = this.#ofTeams.get(team);
 		if (counters === undefined) {
 			counters = teamCounters(this.#metrics, team);
-			if (this.#ofTeams.size >= mostRemembered) this.#ofTeams.clear();
+			if (this.#ofTeams.size >= maxCached) this.#ofTeams.clear();
 			this.#ofTeams.set(team, counters);
 		}
 		return counters;

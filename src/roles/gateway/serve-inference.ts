@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
+import { canFailOver } from '../../policy/resilience/attempt-result.ts';
 import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
 import type { GatewayParts } from './gateway-deps.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
@@ -44,7 +44,7 @@ export async function serveInference(
 		if (outcome !== undefined) noteFallback(scope, taken, next, outcome, parts);
 		taken = next;
 		outcome = await sendToProvider(taken, scope, parts);
-		if (!mayFallBack(resultOf(outcome))) break;
+		if (!canFailOver(resultOf(outcome))) break;
 	}
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;

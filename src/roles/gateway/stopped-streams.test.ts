@@ -213,8 +213,8 @@ const eventsOf = { chat: responseEvents.chat, messages: responseEvents.messages,
 const messages = [{ role: 'user' as const, content: 'hello' }];
 const budgetsUsd = { chat: '0.03', messages: '0.03', gemini: '0.001' };
 /** Minimum and maximum words that the budget allows at 10, 15 and 0.40 USD per million words. */
-const leastWords = { chat: 2850, messages: 1900, gemini: 2350 };
-const mostWords = { chat: 3000, messages: 2000, gemini: 2500 };
+const minWords = { chat: 2850, messages: 1900, gemini: 2350 };
+const maxWords = { chat: 3000, messages: 2000, gemini: 2500 };
 
 describe.each(targets)('%s from %s, screened %s, that ends as if its cap were reached', (wire, model, isGuarded) => {
 	const settings = { apiKey: 'any', maxRetries: 0, fetch: fetchStopped(wire, isGuarded) };
@@ -226,8 +226,8 @@ describe.each(targets)('%s from %s, screened %s, that ends as if its cap were re
 		const whole = await stream.finalChatCompletion();
 		const text = whole.choices[0]?.message.content ?? '';
 		expect(whole.choices[0]?.finish_reason).toBe('length');
-		expect(text.length / word.length).toBeGreaterThan(leastWords[wire]);
-		expect(text.length / word.length).toBeLessThanOrEqual(mostWords[wire]);
+		expect(text.length / word.length).toBeGreaterThan(minWords[wire]);
+		expect(text.length / word.length).toBeLessThanOrEqual(maxWords[wire]);
 		expect(whole.usage?.completion_tokens).toBeGreaterThanOrEqual(text.length / word.length);
 		expect(whole.usage?.total_tokens).toBe((whole.usage?.prompt_tokens ?? 0) + (whole.usage?.completion_tokens ?? 0));
 	});
@@ -238,7 +238,7 @@ describe.each(targets)('%s from %s, screened %s, that ends as if its cap were re
 		const [block] = whole.content;
 		const text = block?.type === 'text' ? block.text : '';
 		expect(whole.stop_reason).toBe('max_tokens');
-		expect(text.length / word.length).toBeGreaterThan(leastWords[wire]);
+		expect(text.length / word.length).toBeGreaterThan(minWords[wire]);
 		expect(whole.usage.output_tokens).toBeGreaterThanOrEqual(text.length / word.length);
 		expect(whole.usage.input_tokens).toBeGreaterThan(0);
 	});

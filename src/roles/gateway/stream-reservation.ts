@@ -12,7 +12,7 @@ import type { AdmissionStore, BudgetReservation } from '../../stores/contracts/a
 import type { MeteredUsage } from '../../wire/usage/usage-meter.ts';
 
 /** Minimum step in which a reservation grows, per choice. */
-const leastTokens = 32;
+const minTokens = 32;
 /** Amount reserved ahead, in time or in chunks of the stream. Below `lead`, more is requested. */
 const ahead = { ms: 1000, pieces: 8 };
 const lead = { ms: 400, pieces: 4 };
@@ -21,8 +21,8 @@ const againMs = 200;
 /** Interval of checks while reasoning may be hidden. */
 const hiddenMs = 500;
 
-/** Output tokens per choice. A request needs `least` to be admitted, and reserves `first` if the budget allows it. */
-export const admittedTokens = { least: leastTokens, first: 128 };
+/** Output tokens per choice. A request needs `min` to be admitted, and reserves `first` if the budget allows it. */
+export const admittedTokens = { min: minTokens, first: 128 };
 
 /** Ends a stream because its budget is exhausted. */
 export class StreamStopped extends Rejection {
@@ -85,9 +85,9 @@ export class StreamReservation {
 		this.#reservedNanoUsd = terms.reservedNanoUsd;
 	}
 
-	/** Called when the request was sent, possibly again: reasoning can start now. @param mayThinkUnseen see `isBlind`. */
-	begin(mayThinkUnseen: boolean): void {
-		if (mayThinkUnseen && !this.#isOver && this.#timer === undefined) this.#watchHidden();
+	/** Called when the request was sent, possibly again: reasoning can start now. @param canHideReasoning see `isBlind`. */
+	begin(canHideReasoning: boolean): void {
+		if (canHideReasoning && !this.#isOver && this.#timer === undefined) this.#watchHidden();
 	}
 
 	/** Called for each part of the stream that has arrived. */
@@ -171,15 +171,15 @@ export class StreamReservation {
 
 	async #grow(next: number): Promise<void> {
 		const { id, team, reservations, reservationMs, choices } = this.#terms;
-		const least = Math.max(leastTokens * choices, this.#pace.tokensWithin(againMs));
+		const min = Math.max(minTokens * choices, this.#pace.tokensWithin(againMs));
 		const soon = this.#stepTokens;
-		const wantedTokens = next + Math.max(2 * least, this.#pace.tokensWithin(ahead.ms), ahead.pieces * soon);
+		const wantedTokens = next + Math.max(2 * min, this.#pace.tokensWithin(ahead.ms), ahead.pieces * soon);
 		const amountNanoUsd = this.#costOf(this.#capped(wantedTokens));
-		const step = this.#costOf(next + least) - this.#costOf(next);
+		const step = this.#costOf(next + min) - this.#costOf(next);
 		const missing = this.#costOf(this.#capped(next + 2 * soon)) - this.#reservedNanoUsd;
-		const leastNanoUsd = missing > step ? missing : step;
+		const minNanoUsd = missing > step ? missing : step;
 		try {
-			const wanted = reservations.map((reservation) => ({ ...reservation, amountNanoUsd, check: 'fit' as const, leastNanoUsd }));
+			const wanted = reservations.map((reservation) => ({ ...reservation, amountNanoUsd, check: 'fit' as const, minNanoUsd }));
 			const reserved = (await this.#ports.admission.grow(id, team, wanted, reservationMs)) ?? 0n;
 			this.#isEmpty = reserved <= this.#reservedNanoUsd;
 			if (!this.#isEmpty) this.#reservedNanoUsd = reserved;

@@ -2,7 +2,7 @@ import type { Log } from '../../core/log.ts';
 import type { Target } from '../../policy/routing/target.ts';
 
 /** Limit, because clients choose model names. */
-const mostRemembered = 1000;
+const maxCached = 1000;
 
 /** Models that were requested without a price. Each is logged once. */
 export class UnpricedModels {
@@ -14,7 +14,7 @@ export class UnpricedModels {
 
 	note({ provider, model }: Target, unknownPrice: string, log: Log): void {
 		const key = `${provider}/${model}`;
-		if (this.#seen.has(key) || this.#seen.size >= mostRemembered) return;
+		if (this.#seen.has(key) || this.#seen.size >= maxCached) return;
 		this.#seen.set(key, { provider, model });
 		log.warn('model without a price: set one with `tollgate price set`; until then budgets.unknown_price applies', {
 			provider,

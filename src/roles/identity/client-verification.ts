@@ -35,15 +35,15 @@ export interface ClientVerificationParts {
 
 /** Half of the runtime's thread pool, which files and signatures also need. */
 const derivationsAtOnce = 2;
-const mostWaiting = 64;
-const mostRemembered = 10_000;
+const maxWaiting = 64;
+const maxCached = 10_000;
 
 export function createClientVerification({ findClient, throttle, clock, log, cost }: ClientVerificationParts): ClientVerification {
-	const queue = createBoundedQueue(derivationsAtOnce, mostWaiting);
+	const queue = createBoundedQueue(derivationsAtOnce, maxWaiting);
 	const decoy = newDerivation(cost);
 	// Maps a keyed digest of verified credentials to the hash that matched. The key exists only in this process. An entry is valid while
 	// the client still has that hash.
-	const remembered = new BoundedMap<string, string>(mostRemembered);
+	const remembered = new BoundedMap<string, string>(maxCached);
 	const digestKey = randomBytes(32);
 	const underway = new Map<string, Promise<string | undefined>>();
 

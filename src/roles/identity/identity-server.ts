@@ -19,15 +19,15 @@ export interface IdentityServerParts {
 	readonly checkReady: () => Promise<void>;
 }
 
-const mostKeySetAgeSeconds = 300;
-const mostConnections = 1000;
+const maxKeySetAgeSeconds = 300;
+const maxConnections = 1000;
 
 export function createIdentityServer(parts: IdentityServerParts): FastifyInstance {
 	const { settings, newId, log } = parts;
 	const app: FastifyInstance = createDocumentServer({
 		bodyType: 'application/x-www-form-urlencoded',
 		maxBodyBytes,
-		maxConnections: Math.min(mostConnections, settings.maxConnections ?? mostConnections),
+		maxConnections: Math.min(maxConnections, settings.maxConnections ?? maxConnections),
 		trustedProxies: settings.trustedProxies,
 		newId,
 		headers: { pragma: 'no-cache' },
@@ -67,7 +67,7 @@ function addTokenEndpoint(app: FastifyInstance, { grant, log }: IdentityServerPa
 
 function addDocuments(app: FastifyInstance, { settings, publishedKeys }: IdentityServerParts, prefixes: readonly string[]): void {
 	// A key is published for the overlap before it signs. By then, every cached key set without it has expired.
-	const maxAgeSeconds = Math.min(mostKeySetAgeSeconds, settings.keyOverlapSeconds);
+	const maxAgeSeconds = Math.min(maxKeySetAgeSeconds, settings.keyOverlapSeconds);
 	const metadata = describeIssuer(settings.issuer, settings.scopeBase);
 	const send = (reply: FastifyReply, document: object): FastifyReply =>
 		reply.removeHeader('pragma').header('cache-control', `public, max-age=${maxAgeSeconds}`).send(document);

@@ -48,7 +48,7 @@ const checkEveryMs = 60_000;
 /** Retry interval while there are no keys. */
 const beginEveryMs = 1000;
 /** Maximum time that the store can delay listening. */
-const mostWaitedMs = 1000;
+const maxWaitedMs = 1000;
 
 export function createSigningKeys({ records, clock, log, schedule }: SigningKeysParts): SigningKeys {
 	const listeners = new Set<() => void>();
@@ -125,7 +125,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 	return {
 		async start() {
 			const { promise: isLate, resolve } = Promise.withResolvers<void>();
-			const patience = clock.after(mostWaitedMs, resolve);
+			const patience = clock.after(maxWaitedMs, resolve);
 			await Promise.race([begin(), isLate]).finally(() => patience.cancel());
 			forgetRecords = records.onChange(() => attempt(reload));
 		},

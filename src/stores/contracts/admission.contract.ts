@@ -448,8 +448,8 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('a reservation grows by a part of what is left, by the least step at the end, and never beyond', async () => {
-				const grow = (amountNanoUsd: bigint, leastNanoUsd = 3n) =>
-					here.grow('one', 'red', [{ ...month, amountNanoUsd, limitNanoUsd: 370n, check: 'fit', leastNanoUsd }], 60_000);
+				const grow = (amountNanoUsd: bigint, minNanoUsd = 3n) =>
+					here.grow('one', 'red', [{ ...month, amountNanoUsd, limitNanoUsd: 370n, check: 'fit', minNanoUsd }], 60_000);
 				// 320 are left, and one of 32 parts is 10.
 				expect(await grow(1000n)).toBe(60n);
 				expect(await grow(55n)).toBe(55n);
@@ -471,7 +471,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 					amountNanoUsd: 90n,
 					limitNanoUsd: index === 0 ? 52n : 1000n,
 					check: 'fit' as const,
-					leastNanoUsd: 1n,
+					minNanoUsd: 1n,
 				}));
 				expect(await here.grow('one', 'red', both, 60_000)).toBe(31n);
 				expect(await money(month, model)).toEqual([
@@ -490,16 +490,16 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('`fit` reserves what is left and says how much; with less than the least it rejects', async () => {
-				const fit = { ...month, amountNanoUsd: 40n, limitNanoUsd: 100n, check: 'fit' as const, leastNanoUsd: 30n };
+				const fit = { ...month, amountNanoUsd: 40n, limitNanoUsd: 100n, check: 'fit' as const, minNanoUsd: 30n };
 				expect(await admit('two', { reservations: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
 				expect(await admit('two', { reservations: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
 				expect(await admit('three', { reservations: [fit] })).toMatchObject({ isAdmitted: false, binding: 'budget', budget: 'month' });
 				expect(await money(month)).toEqual([[0n, 80n]]);
-				expect(await admit('four', { reservations: [{ ...fit, leastNanoUsd: 20n }] })).toMatchObject({
+				expect(await admit('four', { reservations: [{ ...fit, minNanoUsd: 20n }] })).toMatchObject({
 					isAdmitted: true,
 					reservedNanoUsd: 20n,
 				});
-				expect(await admit('five', { reservations: [{ ...fit, leastNanoUsd: 0n }] })).toMatchObject({ isAdmitted: false });
+				expect(await admit('five', { reservations: [{ ...fit, minNanoUsd: 0n }] })).toMatchObject({ isAdmitted: false });
 			});
 
 			test('a call may go over to another budget: its cost is booked there, and all that it holds is given back', async () => {

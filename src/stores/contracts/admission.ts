@@ -96,22 +96,22 @@ export interface BudgetReservation extends BudgetPeriod {
 	readonly amountNanoUsd: bigint;
 	/**
 	 * `before`: reject when settled + reserved has reached the limit. `after`: also reject when this amount would exceed it. `fit`: reserve
-	 * as much of the amount as is left, and reject when that is less than `leastNanoUsd`.
+	 * as much of the amount as is left, and reject when that is less than `minNanoUsd`.
 	 */
 	readonly check: 'before' | 'after' | 'fit';
 	/** Minimum amount for `fit`, default 0; minimum step when a reservation grows. */
-	readonly leastNanoUsd?: bigint;
+	readonly minNanoUsd?: bigint;
 }
 
 /** Number of parts into which the rest of a budget is divided. A request takes at most one, so that others find something too. */
 export const remainderShares = 32n;
 
 /** Returns the amount by which a reservation is raised. @param remainingNanoUsd not negative. */
-export function fittingNanoUsd(remainingNanoUsd: bigint, wantedNanoUsd: bigint, leastNanoUsd: bigint): bigint {
+export function fittingNanoUsd(remainingNanoUsd: bigint, wantedNanoUsd: bigint, minNanoUsd: bigint): bigint {
 	const share = remainingNanoUsd / remainderShares;
-	const least = leastNanoUsd < remainingNanoUsd ? leastNanoUsd : remainingNanoUsd;
-	const most = share > least ? share : least;
-	return most < wantedNanoUsd ? most : wantedNanoUsd;
+	const min = minNanoUsd < remainingNanoUsd ? minNanoUsd : remainingNanoUsd;
+	const max = share > min ? share : min;
+	return max < wantedNanoUsd ? max : wantedNanoUsd;
 }
 
 export interface Settlement {

@@ -65,10 +65,10 @@ export function assessmentContract(ledgerOf: () => Ledger): void {
 
 		test('are the most severe outcomes', async () => {
 			const outcomes = ['masked', 'not_evaluated', 'failed', 'matched'] as const;
-			for (let most = 1; most <= outcomes.length; most++) {
+			for (let max = 1; max <= outcomes.length; max++) {
 				const id = newId();
-				ledgerOf().assess(outcomes.slice(0, most).map((outcome, index) => rowOf(id, { outcome, category: `${index}` })));
-				expect((await ledgerOf().verdictsOf([id])).get(id)?.outcome).toBe(outcomes[most - 1]);
+				ledgerOf().assess(outcomes.slice(0, max).map((outcome, index) => rowOf(id, { outcome, category: `${index}` })));
+				expect((await ledgerOf().verdictsOf([id])).get(id)?.outcome).toBe(outcomes[max - 1]);
 			}
 		});
 

@@ -2,10 +2,10 @@
 export class StoreUnusable extends Error {
 	override readonly name = 'StoreUnusable';
 	/** True if the server is unavailable and may return; false if somebody must correct the problem. */
-	readonly mayPass: boolean;
+	readonly canPass: boolean;
 
-	constructor(message: string, { mayPass = false, ...options }: ErrorOptions & { readonly mayPass?: boolean } = {}) {
+	constructor(message: string, { canPass = false, ...options }: ErrorOptions & { readonly canPass?: boolean } = {}) {
 		super(message, options);
-		this.mayPass = mayPass;
+		this.canPass = canPass;
 	}
 }

@@ -91,7 +91,7 @@ export class TeamCounters {
 		const { settledNanoUsd, reservedNanoUsd } = this.budget(reservation);
 		const takenNanoUsd = settledNanoUsd + reservedNanoUsd - ownNanoUsd;
 		if (reservation.check === 'fit') {
-			return takenNanoUsd < reservation.limitNanoUsd && takenNanoUsd + (reservation.leastNanoUsd ?? 0n) <= reservation.limitNanoUsd;
+			return takenNanoUsd < reservation.limitNanoUsd && takenNanoUsd + (reservation.minNanoUsd ?? 0n) <= reservation.limitNanoUsd;
 		}
 		return (
 			takenNanoUsd < reservation.limitNanoUsd &&
@@ -126,7 +126,7 @@ export class TeamCounters {
 		let fitting: bigint | undefined;
 		for (const part of wanted) {
 			if (part.check !== 'fit') continue;
-			const amount = fittingNanoUsd(this.#remainingOf(part), part.amountNanoUsd, part.leastNanoUsd ?? 0n);
+			const amount = fittingNanoUsd(this.#remainingOf(part), part.amountNanoUsd, part.minNanoUsd ?? 0n);
 			if (fitting === undefined || amount < fitting) fitting = amount;
 		}
 		return fitting;
@@ -144,7 +144,7 @@ export class TeamCounters {
 		for (const part of wanted) {
 			const own = reservation.parts.find(({ counter }) => counter === this.budget(part))?.amountNanoUsd ?? 0n;
 			const missing = part.amountNanoUsd - own;
-			const possible = missing <= 0n ? part.amountNanoUsd : own + fittingNanoUsd(this.#remainingOf(part), missing, part.leastNanoUsd ?? 0n);
+			const possible = missing <= 0n ? part.amountNanoUsd : own + fittingNanoUsd(this.#remainingOf(part), missing, part.minNanoUsd ?? 0n);
 			if (reserved === undefined || possible < reserved) reserved = possible;
 		}
 		for (const part of wanted) this.#raise(reservation, part, reserved ?? 0n);

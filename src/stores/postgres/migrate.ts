@@ -29,8 +29,8 @@ export async function migrate<Tables>(connection: PostgresConnection<Tables>, pa
 		return isCurrent ? parts.map((part) => migratedOf(found, part)) : await migrateAlone(connection, parts);
 	} catch (cause) {
 		if (cause instanceof StoreUnusable) throw cause;
-		const { message, mayPass } = connection.describe(cause);
-		throw new StoreUnusable(`PostgreSQL is not usable: ${message}. Correct it, or change \`stores.records\`.`, { mayPass });
+		const { message, canPass } = connection.describe(cause);
+		throw new StoreUnusable(`PostgreSQL is not usable: ${message}. Correct it, or change \`stores.records\`.`, { canPass });
 	}
 }
 
@@ -68,7 +68,7 @@ async function migrateAlone<Tables>(connection: PostgresConnection<Tables>, part
 	client.on('error', () => undefined);
 	try {
 		await client.connect();
-		await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '${mostLockSeconds}s'`);
+		await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '${maxLockSeconds}s'`);
 		await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
 		await client.query(bookkeeping);
 		const found = versionsOf((await client.query<VersionRow>('SELECT part, version FROM tollgate.schema_versions')).rows);
@@ -92,7 +92,7 @@ async function applySteps(client: Client, { name, steps }: SchemaPart, fromVersi
 
 /** Random number that no other program of the database uses. */
 const migrationLock = 7_026_150_113_552_771_841n;
-const mostLockSeconds = 60;
+const maxLockSeconds = 60;
 
 /** The schema may exist although the current user has no privilege to create one. */
 const bookkeeping = `
@@ -150,7 +150,7 @@ export function prepareFirst<Tables>(
 			await migrate(connection, [part]);
 		} catch (cause) {
 			preparing = undefined;
-			const level = cause instanceof StoreUnusable && cause.mayPass ? 'warn' : 'error';
+			const level = cause instanceof StoreUnusable && cause.canPass ? 'warn' : 'error';
 			if (level !== complaint) log[level](`${part.name} in PostgreSQL is not usable yet`, { cause: String(cause) });
 			complaint = level;
 			throw cause;

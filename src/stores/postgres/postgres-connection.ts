@@ -27,11 +27,11 @@ export interface PostgresDeps {
 export class PostgresFailed extends Error {
 	override readonly name = 'PostgresFailed';
 	/** True if the server is unavailable, starting or stopping: the same statement may succeed later. */
-	readonly mayPass: boolean;
+	readonly canPass: boolean;
 
-	constructor(message: string, mayPass: boolean) {
+	constructor(message: string, canPass: boolean) {
 		super(message);
-		this.mayPass = mayPass;
+		this.canPass = canPass;
 	}
 }
 

@@ -101,7 +101,7 @@ test('a snapshot follows the records over an outage', async () => {
 
 test('a store that may come late opens while the server is away, fails each call, and is there once the server is', async () => {
 	await server.kill();
-	const late = await openPostgresRecords({ url, deadlineMs, mayComeLate: true }, { clock, log });
+	const late = await openPostgresRecords({ url, deadlineMs, canComeLate: true }, { clock, log });
 	onTestFinished(() => late.close());
 	const snapshot = await openRecordsSnapshot(late, [], { clock, log });
 	onTestFinished(() => snapshot.close());
@@ -121,14 +121,14 @@ test('a store that may come late opens while the server is away, fails each call
 test('a store that may come late does not wait for a silent server, and fails on a problem that somebody must correct', async () => {
 	server.pause();
 	onTestFinished(() => server.resume());
-	const late = await openPostgresRecords({ url, mayComeLate: true }, { clock, log });
+	const late = await openPostgresRecords({ url, canComeLate: true }, { clock, log });
 	onTestFinished(() => late.close());
 	server.resume();
 	expect(await late.teams.create(team('red'))).toBe('created');
 	const stranger = url.replace(/\/\/.*@/, '//stranger:wrong@');
-	await expect(openPostgresRecords({ url: stranger, mayComeLate: true }, { clock, log })).rejects.toThrow(StoreUnusable);
+	await expect(openPostgresRecords({ url: stranger, canComeLate: true }, { clock, log })).rejects.toThrow(StoreUnusable);
 	await query(url, 'UPDATE tollgate.schema_versions SET version = 1000');
-	await expect(openPostgresRecords({ url, mayComeLate: true }, { clock, log })).rejects.toThrow('newer release');
+	await expect(openPostgresRecords({ url, canComeLate: true }, { clock, log })).rejects.toThrow('newer release');
 });
 
 test('a change that could not be read is announced again', async () => {

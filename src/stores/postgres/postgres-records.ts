@@ -15,11 +15,11 @@ import { createPostgresChanges, storeOf } from './versioned-records.ts';
 
 export interface PostgresRecordsSettings extends PostgresSettings {
 	/** Opens even while the server is unavailable; its tables are migrated as soon as it responds. */
-	readonly mayComeLate?: boolean;
+	readonly canComeLate?: boolean;
 }
 
 /** Maximum wait for an unavailable server at the start. */
-const mostWaitedMs = 1_000;
+const maxWaitedMs = 1_000;
 
 /**
  * Opens the record store. Every method rejects with Fault `records_unavailable` when the server does not respond within `deadlineMs`. A
@@ -34,7 +34,7 @@ export async function openPostgresRecords(settings: PostgresRecordsSettings, dep
 		return connection.run((db) => readVersion(db.withSchema('tollgate')));
 	};
 	try {
-		const version = await (settings.mayComeLate === true ? unlessLate(readFirst(), deps.clock) : readFirst());
+		const version = await (settings.canComeLate === true ? unlessLate(readFirst(), deps.clock) : readFirst());
 		return createRecords(connection, version ?? unknownVersion, deps);
 	} catch (cause) {
 		await connection.close();
@@ -48,9 +48,9 @@ const unknownVersion = -1;
 /** Undefined when the server is unavailable or slow. */
 async function unlessLate<Result>(response: Promise<Result>, clock: Clock): Promise<Result | undefined> {
 	const { promise, resolve } = Promise.withResolvers<undefined>();
-	const timer = clock.after(mostWaitedMs, () => resolve(undefined));
+	const timer = clock.after(maxWaitedMs, () => resolve(undefined));
 	const known = response.catch((cause: unknown) => {
-		if ((cause instanceof StoreUnusable || cause instanceof PostgresFailed) && cause.mayPass) return undefined;
+		if ((cause instanceof StoreUnusable || cause instanceof PostgresFailed) && cause.canPass) return undefined;
 		throw cause;
 	});
 	// A later failure needs no listener: it is retried and logged.

@@ -10,7 +10,7 @@ import { changesChannel, readVersion } from './records-database.ts';
 import type { RecordTables } from './records-schema.ts';
 
 const pollMs = 500;
-const mostReconnectMs = 8_000;
+const maxReconnectMs = 8_000;
 
 export interface RecordWatchDeps {
 	readonly clock: Clock;
@@ -103,7 +103,7 @@ export class RecordWatch {
 		} catch (cause) {
 			void client.end();
 			this.reconnectAtMs = this.clock.monotonicMs() + this.reconnectMs;
-			this.reconnectMs = Math.min(2 * this.reconnectMs, mostReconnectMs);
+			this.reconnectMs = Math.min(2 * this.reconnectMs, maxReconnectMs);
 			this.log.debug('PostgreSQL notifications are unavailable', { cause: this.connection.describe(cause).message });
 			return;
 		}

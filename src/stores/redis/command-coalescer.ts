@@ -1,10 +1,10 @@
 import type { Clock, Timer } from '../../core/clock.ts';
 
 /** Longer than the time between the end of one request and the start of the next, under load. */
-const longestWaitMs = 3;
+const maxWaitMs = 3;
 
 /** Number of waiting commands that are sent at once. */
-const mostWaiting = 25;
+const maxWaiting = 25;
 
 /** Delays commands whose response no request waits for: they are sent with the next command, or together after a moment. */
 export class Riders {
@@ -20,8 +20,8 @@ export class Riders {
 	wait<T>(send: () => Promise<T>): Promise<T> {
 		return new Promise((resolve) => {
 			this.#waiting.push(() => resolve(send()));
-			if (this.#waiting.length >= mostWaiting) this.go();
-			else this.#timer ??= this.#clock.after(longestWaitMs, () => this.go());
+			if (this.#waiting.length >= maxWaiting) this.go();
+			else this.#timer ??= this.#clock.after(maxWaitMs, () => this.go());
 		});
 	}
 

@@ -138,7 +138,7 @@ class RedisAdmission implements SharedAdmission {
 			budgetKey(hold),
 			moneyText(hold.limitNanoUsd),
 			moneyText(hold.amountNanoUsd),
-			moneyText(hold.leastNanoUsd ?? 0n),
+			moneyText(hold.minNanoUsd ?? 0n),
 		]);
 		const verdict = String(await this.evaluate('grow', team, [], [id, reservationMs, ...wanted]));
 		if (verdict === 'missing') throw new CountersMissing(team);
@@ -256,7 +256,7 @@ function nanoUsdFrom(value: unknown): bigint {
 }
 
 function limitOf(hold: BudgetReservation): string[] {
-	const check = hold.check === 'fit' ? moneyText(hold.leastNanoUsd ?? 0n) : hold.check;
+	const check = hold.check === 'fit' ? moneyText(hold.minNanoUsd ?? 0n) : hold.check;
 	return [budgetKey(hold), moneyText(hold.limitNanoUsd), moneyText(hold.amountNanoUsd), check];
 }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /** A step may process millions of rows while other processes of an installation start. */
-const mostWaitMs = 300_000;
+const maxWaitMs = 300_000;
 
 /**
  * Migrates a database to the newest schema. `steps` has one SQL text for each version, oldest first; a released one is never changed.
@@ -11,7 +11,7 @@ const mostWaitMs = 300_000;
 export function migrate(database: DatabaseSync, steps: readonly string[]): void {
 	if (versionOf(database, steps) === steps.length) return;
 	const usualWaitMs = Number(database.prepare('PRAGMA busy_timeout').get()?.['timeout']);
-	database.exec(`PRAGMA busy_timeout = ${mostWaitMs}`);
+	database.exec(`PRAGMA busy_timeout = ${maxWaitMs}`);
 	try {
 		database.exec('BEGIN IMMEDIATE');
 		applySteps(database, steps);

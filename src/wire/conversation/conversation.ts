@@ -28,7 +28,7 @@ export interface Conversation {
 	/** Tool choice of a request with tools. */
 	toolChoice(): ToolChoice;
 	/** The client's cap on output tokens, lowered with a warning to the model's maximum; undefined without a cap. */
-	outputCap(most: number | undefined): OutputCap | undefined;
+	outputCap(max: number | undefined): OutputCap | undefined;
 	number(name: NumberSetting): Setting<number> | undefined;
 	stops(): Setting<readonly string[]>;
 	/** Number of requested choices; NaN if it is not a number. */

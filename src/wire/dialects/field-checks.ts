@@ -11,11 +11,11 @@ export interface FieldKind {
 export type FieldTable = Readonly<Record<string, FieldKind>>;
 
 /** Longer names belong to no model and would only fill logs. */
-const longestModelName = 256;
+const maxModelNameLength = 256;
 
 export const modelName: FieldKind = {
-	expected: `a string of 1 to ${longestModelName} characters`,
-	accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= longestModelName,
+	expected: `a string of 1 to ${maxModelNameLength} characters`,
+	accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= maxModelNameLength,
 };
 export const boolean: FieldKind = { expected: '`true` or `false`', accepts: (value) => typeof value === 'boolean' };
 export const number: FieldKind = { expected: 'a number', accepts: (value) => typeof value === 'number' };
@@ -25,10 +25,10 @@ const nonEmptyArray: FieldKind = { expected: 'a non-empty array', accepts: (valu
 const anyString: FieldKind = { expected: 'a string', accepts: (value) => typeof value === 'string' };
 const content: FieldKind = { expected: 'a string or an array', accepts: (value) => typeof value === 'string' || Array.isArray(value) };
 
-export function integerOf(least: number, most: number): FieldKind {
+export function integerOf(min: number, max: number): FieldKind {
 	return {
-		expected: `an integer of ${least} to ${most}`,
-		accepts: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+		expected: `an integer of ${min} to ${max}`,
+		accepts: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
 	};
 }
 
@@ -53,21 +53,21 @@ export function checkInside(body: JsonObject, name: string, optional: FieldTable
 }
 
 /**
- * @param mayLackContent returns true if a message of this role may have no `content`, or null.
+ * @param canLackContent returns true if a message of this role may have no `content`, or null.
  * @throws `Rejection` `field_missing`, `field_invalid`.
  */
-export function checkMessages(body: JsonObject, mayLackContent: (role: string) => boolean): void {
+export function checkMessages(body: JsonObject, canLackContent: (role: string) => boolean): void {
 	const messages = requireField(body, 'messages', nonEmptyArray) as readonly unknown[];
 	for (const [index, message] of messages.entries()) {
 		const isPlain = isJsonObject(message) && typeof message.content === 'string' && typeof message.role === 'string';
-		if (!isPlain) checkMessage(message, `messages[${index}]`, mayLackContent);
+		if (!isPlain) checkMessage(message, `messages[${index}]`, canLackContent);
 	}
 }
 
-function checkMessage(message: unknown, path: string, mayLackContent: (role: string) => boolean): void {
+function checkMessage(message: unknown, path: string, canLackContent: (role: string) => boolean): void {
 	const members = asObject(message, path);
 	const role = requireField(members, 'role', anyString, path) as string;
-	if ((members.content === undefined || members.content === null) && mayLackContent(role)) return;
+	if ((members.content === undefined || members.content === null) && canLackContent(role)) return;
 	const parts = requireField(members, 'content', content, path);
 	if (!Array.isArray(parts)) return;
 	for (const [index, part] of parts.entries()) {

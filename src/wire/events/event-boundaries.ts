@@ -33,7 +33,7 @@ export class EventBoundaries {
 	#lineHeadLength = 0;
 	#mark: LineMark = 'none';
 	/** The last chunk ended with CR: a leading LF in the next one belongs to it. */
-	#mayOweLineFeed = false;
+	#owesLineFeed = false;
 	#isEventOpen = false;
 
 	constructor(markLine: MarkLine) {
@@ -47,8 +47,8 @@ export class EventBoundaries {
 	push(chunk: Buffer, ends: number[]): number {
 		let start = 0;
 		let boundary = 0;
-		if (this.#mayOweLineFeed && chunk.length > 0) {
-			this.#mayOweLineFeed = false;
+		if (this.#owesLineFeed && chunk.length > 0) {
+			this.#owesLineFeed = false;
 			if (chunk[0] === lineFeed) {
 				start = 1;
 				if (!this.#isEventOpen) {
@@ -64,7 +64,7 @@ export class EventBoundaries {
 			const end = isCr ? nextCr : nextLf;
 			let next = end + 1;
 			if (isCr) {
-				if (next === chunk.length) this.#mayOweLineFeed = true;
+				if (next === chunk.length) this.#owesLineFeed = true;
 				else if (chunk[next] === lineFeed) next++;
 			}
 			if (this.#closeLine(chunk, start, end)) {

@@ -2,20 +2,20 @@ import { OwnPages } from '../../core/byte-pieces.ts';
 
 /** Keeps the last bytes of a stream. */
 export class RecentBytes {
-	readonly #leastBytes: number;
+	readonly #minBytes: number;
 	readonly #chunks: Buffer[] = [];
 	readonly #pages = new OwnPages();
 	#length = 0;
 
-	/** @param leastBytes minimum number of bytes to keep. */
-	constructor(leastBytes: number) {
-		this.#leastBytes = leastBytes;
+	/** @param minBytes minimum number of bytes to keep. */
+	constructor(minBytes: number) {
+		this.#minBytes = minBytes;
 	}
 
 	push(chunk: Buffer): void {
 		this.#chunks.push(this.#pages.keep(chunk));
 		this.#length += chunk.length;
-		for (let oldest = this.#chunks[0]; oldest !== undefined && this.#length - oldest.length >= this.#leastBytes; oldest = this.#chunks[0]) {
+		for (let oldest = this.#chunks[0]; oldest !== undefined && this.#length - oldest.length >= this.#minBytes; oldest = this.#chunks[0]) {
 			this.#chunks.shift();
 			this.#length -= oldest.length;
 		}

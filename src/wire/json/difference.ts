@@ -8,22 +8,22 @@ export interface JsonDifference {
 	readonly after?: unknown;
 }
 
-/** Returns the innermost differences, in the order of `before`, then added ones. @param most maximum number of differences. */
-export function differencesOf(before: unknown, after: unknown, most: number): JsonDifference[] {
+/** Returns the innermost differences, in the order of `before`, then added ones. @param max maximum number of differences. */
+export function differencesOf(before: unknown, after: unknown, max: number): JsonDifference[] {
 	const found: JsonDifference[] = [];
-	collect(before, after, '', found, most);
+	collect(before, after, '', found, max);
 	return found;
 }
 
-function collect(before: unknown, after: unknown, path: string, found: JsonDifference[], most: number): void {
-	if (found.length >= most || Object.is(before, after)) return;
+function collect(before: unknown, after: unknown, path: string, found: JsonDifference[], max: number): void {
+	if (found.length >= max || Object.is(before, after)) return;
 	if (!isInner(before) || !isInner(after) || Array.isArray(before) !== Array.isArray(after)) {
 		found.push({ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) });
 		return;
 	}
 	for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
 		const step = Array.isArray(before) ? `[${name}]` : path === '' ? name : `.${name}`;
-		collect(valueOf(before, name), valueOf(after, name), `${path}${step}`, found, most);
+		collect(valueOf(before, name), valueOf(after, name), `${path}${step}`, found, max);
 	}
 }
 

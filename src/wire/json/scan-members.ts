@@ -53,7 +53,7 @@ const longNumberDigits = 16;
  */
 const nearBytes = 48;
 /** A longer key matches no wanted one, even with each character escaped; no message quotes it. */
-const longestKeyBytes = 128;
+const maxKeyBytes = 128;
 
 /** Shorter strings are parsed as fast as they are cut out. */
 const longStringBytes = 32_768;
@@ -139,7 +139,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 /** @param keyStart offset of the enclosing key at the top level; -1 if there is none. */
 function tooDeep(bytes: Buffer, keyStart: number): Rejection {
 	const key = { start: keyStart, end: keyStart === -1 ? -1 : endOfString(bytes, keyStart + 1) };
-	const name = key.end - key.start > longestKeyBytes ? undefined : readKey(bytes, key);
+	const name = key.end - key.start > maxKeyBytes ? undefined : readKey(bytes, key);
 	return new Rejection('body_too_deep', {
 		message: `${name === undefined ? 'The body' : `\`${name}\``} is nested deeper than ${maxDepth} levels: flatten it`,
 		...(name !== undefined && { param: name }),
@@ -172,7 +172,7 @@ export function endOfString(bytes: Buffer, from: number, end = bytes.length): nu
 }
 
 function wantedKey(bytes: Buffer, start: number, end: number, isEscaped: boolean, wanted: ReadonlySet<string>): string | undefined {
-	if (end - start > longestKeyBytes) return undefined;
+	if (end - start > maxKeyBytes) return undefined;
 	if (isEscaped) {
 		const key = readKey(bytes, { start, end });
 		return key !== undefined && wanted.has(key) ? key : undefined;

@@ -15,7 +15,7 @@ const categories: Readonly<Record<string, ModerationCategory>> = {
 /** Scores by severity. Severity 4, the vendor's own threshold for blocking, becomes 0.8; severity 2 becomes 0.5, which is logged. */
 const scores = [0, 0.25, 0.5, 0.65, 0.8, 0.9, 1, 1];
 
-const mostCharacters = 10_000;
+const maxCharacters = 10_000;
 const apiVersion = '2024-09-01';
 
 /** `text:analyze` of Azure AI Content Safety. */
@@ -23,7 +23,7 @@ export function azureContentSafety({ apiKey }: AzureContentSafetySettings): Mode
 	return {
 		headers: apiKey === null ? {} : { 'ocp-apim-subscription-key': apiKey },
 		requestsFor: (texts) =>
-			groupTexts(texts, mostCharacters, Number.POSITIVE_INFINITY).map((group) => ({
+			groupTexts(texts, maxCharacters, Number.POSITIVE_INFINITY).map((group) => ({
 				target: `/contentsafety/text:analyze?api-version=${apiVersion}`,
 				body: JSON.stringify({ text: group.join('\n'), outputType: 'FourSeverityLevels' }),
 			})),

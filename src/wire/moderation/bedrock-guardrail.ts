@@ -30,8 +30,8 @@ const categories: Readonly<Record<string, ModerationCategory>> = {
 const confidences: Readonly<Record<string, number>> = { NONE: 0, LOW: 0.4, MEDIUM: 0.6, HIGH: 0.9 };
 
 /** Default quota of the service: 25 text units of a thousand characters. */
-const mostCharacters = 25_000;
-const mostTexts = 25;
+const maxCharacters = 25_000;
+const maxTexts = 25;
 
 /** `ApplyGuardrail` of Amazon Bedrock. */
 export function bedrockGuardrail({ guardrailId, guardrailVersion, apiKey }: BedrockGuardrailSettings): ModerationProtocol {
@@ -39,7 +39,7 @@ export function bedrockGuardrail({ guardrailId, guardrailVersion, apiKey }: Bedr
 	return {
 		headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
 		requestsFor: (texts, stage) =>
-			groupTexts(texts, mostCharacters, mostTexts).map((group) => ({
+			groupTexts(texts, maxCharacters, maxTexts).map((group) => ({
 				target,
 				body: JSON.stringify({ source: stage === 'input' ? 'INPUT' : 'OUTPUT', content: group.map((text) => ({ text: { text } })) }),
 			})),

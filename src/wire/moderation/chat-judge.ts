@@ -33,7 +33,7 @@ interface Message {
 interface Form {
 	messages(text: string, stage: ModerationStage, policy: string): readonly Message[];
 	/** Includes reasoning tokens. */
-	readonly mostOutputTokens: number;
+	readonly maxOutputTokens: number;
 	read(said: string, otherwise: ModerationCategory): ModerationFinding[] | undefined;
 }
 
@@ -47,12 +47,12 @@ const forms: Readonly<Record<JudgeForm, Form>> = {
 						{ role: 'user', content: '-' },
 						{ role: 'assistant', content: text },
 					],
-		mostOutputTokens: 64,
+		maxOutputTokens: 64,
 		read: readLlamaGuard,
 	},
 	'shield-gemma': {
 		messages: (text, stage, policy) => [{ role: 'user', content: shieldGemmaPrompt(text, stage, policy) }],
-		mostOutputTokens: 16,
+		maxOutputTokens: 16,
 		read: readShieldGemma,
 	},
 	safeguard: {
@@ -60,7 +60,7 @@ const forms: Readonly<Record<JudgeForm, Form>> = {
 			{ role: 'system', content: `${policy}\n\n${safeguardResponse}` },
 			{ role: 'user', content: `Judge this ${stage === 'input' ? 'text that a user sent' : 'text that a model wrote'}:\n\n${text}` },
 		],
-		mostOutputTokens: 1024,
+		maxOutputTokens: 1024,
 		read: readSafeguard,
 	},
 };
@@ -85,7 +85,7 @@ The safety principle:
 Does the ${what} violate the principle? Begin your answer with 'Yes' or 'No'.`;
 }
 
-const mostCharacters = 24_000;
+const maxCharacters = 24_000;
 
 /** Any chat completions model that was trained to judge. The URL ends with `/v1` if the vendor's does. */
 export function chatJudge({ apiKey, model, form: formName, policy, category }: ChatJudgeSettings): ModerationProtocol {
@@ -93,13 +93,13 @@ export function chatJudge({ apiKey, model, form: formName, policy, category }: C
 	return {
 		headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
 		requestsFor: (texts, stage) =>
-			groupTexts(texts, mostCharacters, Number.POSITIVE_INFINITY).map((group) => ({
+			groupTexts(texts, maxCharacters, Number.POSITIVE_INFINITY).map((group) => ({
 				target: '/chat/completions',
 				body: JSON.stringify({
 					model,
 					messages: form.messages(group.join('\n'), stage, policy),
 					temperature: 0,
-					max_tokens: form.mostOutputTokens,
+					max_tokens: form.maxOutputTokens,
 				}),
 			})),
 		read(body) {

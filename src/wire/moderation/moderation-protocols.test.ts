@@ -211,12 +211,12 @@ describe('groups of texts', () => {
 				fc.array(fc.string({ maxLength: 60 }), { maxLength: 40 }),
 				fc.integer({ min: 1, max: 50 }),
 				fc.integer({ min: 1, max: 5 }),
-				(texts, most, mostTexts) => {
-					const groups = groupTexts(texts, most, mostTexts);
+				(texts, max, maxTexts) => {
+					const groups = groupTexts(texts, max, maxTexts);
 					expect(groups.flat().join('')).toBe(texts.join(''));
 					for (const group of groups) {
-						expect(group.length).toBeLessThanOrEqual(mostTexts);
-						expect(group.join('\n').length).toBeLessThanOrEqual(most);
+						expect(group.length).toBeLessThanOrEqual(maxTexts);
+						expect(group.join('\n').length).toBeLessThanOrEqual(max);
 					}
 				},
 			),

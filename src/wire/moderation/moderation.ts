@@ -58,16 +58,16 @@ export interface ModerationProtocol {
 }
 
 /** Groups texts so that each group fits a request: long texts are split, short ones combined. */
-export function groupTexts(texts: readonly string[], mostCharacters: number, mostTexts: number): readonly (readonly string[])[] {
+export function groupTexts(texts: readonly string[], maxCharacters: number, maxTexts: number): readonly (readonly string[])[] {
 	const groups: string[][] = [];
 	let remainingCharacters = 0;
 	for (const text of texts) {
-		for (let at = 0; at < text.length; at += mostCharacters) {
-			const piece = text.slice(at, at + mostCharacters);
+		for (let at = 0; at < text.length; at += maxCharacters) {
+			const piece = text.slice(at, at + maxCharacters);
 			const group = groups.at(-1);
-			if (group === undefined || piece.length >= remainingCharacters || group.length === mostTexts) {
+			if (group === undefined || piece.length >= remainingCharacters || group.length === maxTexts) {
 				groups.push([piece]);
-				remainingCharacters = mostCharacters - piece.length;
+				remainingCharacters = maxCharacters - piece.length;
 			} else {
 				group.push(piece);
 				remainingCharacters -= piece.length + 1;

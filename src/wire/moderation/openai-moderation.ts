@@ -26,15 +26,15 @@ const categories: readonly (readonly [beginning: string, category: ModerationCat
 	['illicit', 'misconduct'],
 ];
 
-const mostCharacters = 100_000;
-const mostTexts = 32;
+const maxCharacters = 100_000;
+const maxTexts = 32;
 
 /** `POST /moderations`; the URL ends with `/v1` if the vendor's does. */
 export function openaiModeration({ apiKey, model }: OpenaiModerationSettings): ModerationProtocol {
 	return {
 		headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
 		requestsFor: (texts) =>
-			groupTexts(texts, mostCharacters, mostTexts).map((input) => ({
+			groupTexts(texts, maxCharacters, maxTexts).map((input) => ({
 				target: '/moderations',
 				body: JSON.stringify({ model: model ?? 'omni-moderation-latest', input }),
 			})),

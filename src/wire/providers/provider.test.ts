@@ -10,7 +10,7 @@ const open = (settings: Partial<ProviderSettings>) =>
 		kind: 'openai',
 		baseUrl: 'https://h.test/v1',
 		apiKey: 'sk-secret',
-		mayReachPrivateNetwork: false,
+		canReachPrivateNetwork: false,
 		...settings,
 	});
 

@@ -26,7 +26,7 @@ export interface ProviderSettings {
 	readonly baseUrl: string | null;
 	/** Null if not configured yet; for `openai-compatible`, null if none is needed. */
 	readonly apiKey: string | null;
-	readonly mayReachPrivateNetwork: boolean;
+	readonly canReachPrivateNetwork: boolean;
 	/** Proxy for its requests; none by default. */
 	readonly proxy?: UpstreamProxy | undefined;
 	/** Version in Azure's classic URL form; null, the default, selects the newer form. */
@@ -55,7 +55,7 @@ export class Provider {
 	readonly protocol: Protocol;
 	/** Scheme, host and port. */
 	readonly origin: string;
-	readonly mayReachPrivateNetwork: boolean;
+	readonly canReachPrivateNetwork: boolean;
 	readonly proxy: UpstreamProxy | undefined;
 	/** Values that its responses must not disclose: its key, and configured header values. */
 	readonly secrets: readonly string[];
@@ -67,7 +67,7 @@ export class Provider {
 	readonly #forwards: readonly ForwardedHeader[];
 
 	constructor(settings: ProviderSettings) {
-		const { name, kind, baseUrl, apiKey, mayReachPrivateNetwork, apiVersion = null, headers = {} } = settings;
+		const { name, kind, baseUrl, apiKey, canReachPrivateNetwork, apiVersion = null, headers = {} } = settings;
 		const url = baseUrl === null ? undefined : new URL(baseUrl);
 		const needsNoKey = kind === 'openai-compatible' && apiKey === null;
 		this.name = name;
@@ -75,7 +75,7 @@ export class Provider {
 		this.requestsStreamUsage = settings.requestsStreamUsage ?? true;
 		this.protocol = kind === 'gemini' && settings.speaksOpenai === true ? geminiOpenai : protocols[kind];
 		this.origin = url?.origin ?? '';
-		this.mayReachPrivateNetwork = mayReachPrivateNetwork;
+		this.canReachPrivateNetwork = canReachPrivateNetwork;
 		this.proxy = settings.proxy;
 		const key = apiKey?.trim() ?? '';
 		this.secrets = [key, ...[...Object.values(headers), this.proxy?.authorization ?? ''].flatMap(secretsIn)].filter(

@@ -2,10 +2,10 @@
 const hidden = '***';
 
 /** Shorter ones are words; hiding them would only garble texts. */
-const shortestSecret = 6;
+const minSecretLength = 6;
 
 /** A mask that shows fewer characters than this reveals nothing. */
-const shortestFragment = 3;
+const minFragmentLength = 3;
 
 /**
  * Removes secrets from the body of a provider's response, complete or partly masked: providers quote a wrong key as its first characters,
@@ -17,8 +17,10 @@ export function scrubSecrets(body: Buffer, secrets: readonly string[]): Buffer {
 	// One character a byte, so that all other content of the body survives.
 	const text = body.toString('latin1');
 	// One secret may be a part of another: the longer one is removed first.
-	const longestFirst = secrets.filter((secret) => secret.length >= shortestSecret).toSorted((one, other) => other.length - one.length);
-	const scrubbed = longestFirst.reduce(hideSecret, text);
+	const byDescendingLength = secrets
+		.filter((secret) => secret.length >= minSecretLength)
+		.toSorted((one, other) => other.length - one.length);
+	const scrubbed = byDescendingLength.reduce(hideSecret, text);
 	return scrubbed === text ? body : Buffer.from(scrubbed, 'latin1');
 }
 
@@ -76,9 +78,9 @@ function hideMasked(text: string, secret: string): string {
 	let retained = 0;
 	for (const { 0: mask, index } of text.matchAll(masks)) {
 		const maskEnd = index + mask.length;
-		const head = longestHead(text, Math.max(retained, index - secret.length), index, secret);
-		const tail = longestTail(text, maskEnd, secret);
-		if (head + tail < shortestFragment) continue;
+		const head = maxHeadLength(text, Math.max(retained, index - secret.length), index, secret);
+		const tail = maxTailLength(text, maskEnd, secret);
+		if (head + tail < minFragmentLength) continue;
 		result += text.slice(retained, index - head) + hidden;
 		retained = maskEnd + tail;
 	}
@@ -86,7 +88,7 @@ function hideMasked(text: string, secret: string): string {
 }
 
 /** Returns the number of characters right before `end` that equal the secret's beginning. */
-function longestHead(text: string, from: number, end: number, secret: string): number {
+function maxHeadLength(text: string, from: number, end: number, secret: string): number {
 	for (let start = from; start < end; start++) {
 		// One character excludes most positions, of which there may be hundreds of thousands.
 		if (text[end - 1] === secret[end - start - 1] && secret.startsWith(text.slice(start, end))) return end - start;
@@ -95,7 +97,7 @@ function longestHead(text: string, from: number, end: number, secret: string): n
 }
 
 /** Returns the number of characters from `start` on that equal the secret's end. */
-function longestTail(text: string, start: number, secret: string): number {
+function maxTailLength(text: string, start: number, secret: string): number {
 	for (let end = Math.min(text.length, start + secret.length); end > start; end--) {
 		if (text[start] === secret[secret.length - (end - start)] && secret.endsWith(text.slice(start, end))) return end - start;
 	}

@@ -21,7 +21,7 @@ export class InjectedUsageStripper {
 	#valueEnd = -1;
 	#tellsUsage = false;
 	#isListEmpty = false;
-	#mustStay = false;
+	#shouldStay = false;
 	#isDropped = false;
 	/** The removed part ended with CR at the very end of a batch: a leading LF in the next one belongs to it. */
 	#owesLineFeed = false;
@@ -44,17 +44,17 @@ export class InjectedUsageStripper {
 	/** Handles a member that decides about its event. */
 	addOther(bytes: Buffer, { depth, name, valueStart }: KeyScan): void {
 		if (depth !== 1) return;
-		if (name !== this.#listName) this.#mustStay = true;
+		if (name !== this.#listName) this.#shouldStay = true;
 		else if (bytes[valueStart] === openBracket) this.#isListEmpty = bytes[skipSpace(bytes, valueStart + 1, bytes.length)] === closeBracket;
 	}
 
 	endLine(bytes: Buffer, end: number): void {
-		if (this.#tellsUsage && this.#isListEmpty && !this.#mustStay) this.#isDropped = true;
+		if (this.#tellsUsage && this.#isListEmpty && !this.#shouldStay) this.#isDropped = true;
 		else if (this.#keyStart !== -1 && this.#valueEnd !== -1) this.#cutMember(bytes, end);
 		this.#keyStart = -1;
 		this.#tellsUsage = false;
 		this.#isListEmpty = false;
-		this.#mustStay = false;
+		this.#shouldStay = false;
 	}
 
 	/** @param end offset after the empty line. */

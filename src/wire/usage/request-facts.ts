@@ -64,7 +64,7 @@ export function contentsOf(turns: unknown): readonly unknown[] {
 }
 
 /** OpenAI's maximum number of choices, which no provider exceeds. */
-export const mostChoices = 128;
+export const maxChoices = 128;
 /** Greater numbers are not caps: providers count in 32 bits, and costs must stay computable. */
 export const greatestCap = 2 ** 31 - 1;
 
@@ -85,13 +85,13 @@ export function requestedOutput(request: JsonObject, capMembers: readonly string
 		const cap = integer(request[name], greatestCap);
 		if (cap !== undefined && cap > (capTokens ?? -1)) capTokens = cap;
 	}
-	return { capTokens, choices: Math.max(1, integer(choices, mostChoices) ?? 1) };
+	return { capTokens, choices: Math.max(1, integer(choices, maxChoices) ?? 1) };
 }
 
 /** Values out of bounds are rejected when requests are read; one that gets here must still not become an amount. */
-function integer(value: unknown, most: number): number | undefined {
+function integer(value: unknown, max: number): number | undefined {
 	if (typeof value !== 'number' || Number.isNaN(value)) return undefined;
-	return Math.min(Math.max(0, Math.ceil(value)), most);
+	return Math.min(Math.max(0, Math.ceil(value)), max);
 }
 
 /**

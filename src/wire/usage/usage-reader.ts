@@ -79,11 +79,11 @@ function wanting(
 }
 
 /** Implausible counts above this are ignored: no request uses more tokens. */
-const mostTokens = 1_000_000_000;
+const maxTokens = 1_000_000_000;
 
 /** @returns undefined for an implausible count: negative, fractional, too large, or not a number. */
 function count(value: unknown): number | undefined {
-	return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens ? (value as number) : undefined;
+	return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= maxTokens ? (value as number) : undefined;
 }
 
 const none: JsonObject = {};

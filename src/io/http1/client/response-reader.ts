@@ -180,7 +180,7 @@ const semicolon = 0x3b;
 const space = 0x20;
 const tab = 0x09;
 /** A chunk size of a petabyte or more is invalid. */
-const mostDigits = 12;
+const maxDigits = 12;
 
 /** Parses the number at the start of a line; a chunk extension may follow it. */
 function readHex(line: Buffer, end: number): number | undefined {
@@ -193,7 +193,7 @@ function readHex(line: Buffer, end: number): number | undefined {
 	}
 	const next = line[at];
 	const isEnded = at === end || next === semicolon || next === space || next === tab;
-	return at > 0 && at <= mostDigits && isEnded ? value : undefined;
+	return at > 0 && at <= maxDigits && isEnded ? value : undefined;
 }
 
 function hexDigit(byte: number): number | undefined {

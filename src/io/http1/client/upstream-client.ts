@@ -21,7 +21,7 @@ export interface UpstreamClientOptions {
 	readonly log: Log;
 	/** Beyond this, requests wait within their connect timeout. */
 	readonly maxConnectionsPerOrigin: number;
-	/** Returns true for addresses that a request without `mayReachPrivateNetwork` may connect to. */
+	/** Returns true for addresses that a request without `canReachPrivateNetwork` may connect to. */
 	readonly isAllowedAddress: (address: string) => boolean;
 	/** Name resolution; by default the system's. */
 	readonly lookup?: LookupFunction;
@@ -65,12 +65,12 @@ export function createPooledClient(options: UpstreamClientOptions, createPool: (
 	const deadlines = new DeadlineSweep(clock, sweepMs);
 	const parts = { clock, log, deadlines };
 	const [publicPools, privatePools] = [new Map<string, Pool>(), new Map<string, Pool>()];
-	const poolFor = ({ origin, proxy, mayReachPrivateNetwork }: UpstreamRequest): Pool => {
-		const pools = mayReachPrivateNetwork ? privatePools : publicPools;
+	const poolFor = ({ origin, proxy, canReachPrivateNetwork }: UpstreamRequest): Pool => {
+		const pools = canReachPrivateNetwork ? privatePools : publicPools;
 		const key = proxy === undefined ? origin : `${origin} ${proxy.origin} ${proxy.authorization}`;
 		let pool = pools.get(key);
 		if (pool === undefined) {
-			const isAllowed = mayReachPrivateNetwork ? undefined : isAllowedAddress;
+			const isAllowed = canReachPrivateNetwork ? undefined : isAllowedAddress;
 			pool = createPool({ origin, proxy, maxConnections, clock, deadlines, lookup, ca, isAllowedAddress: isAllowed });
 			retireOldest(pools);
 			pools.set(key, pool);

@@ -46,8 +46,8 @@ export interface ConnectionParts {
 }
 
 /** A server may close an idle connection while a request is written to it, so the client closes it earlier. */
-const longestRestMs = 4000;
-const longestAnnouncedRestMs = 60_000;
+const maxRestMs = 4000;
+const maxAnnouncedRestMs = 60_000;
 const marginMs = 2000;
 
 const lastChunk = '0\r\n\r\n';
@@ -66,7 +66,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	#hasResponse = false;
 	/** False during the tick in which the request is written: bytes and an end that arrive in it do not concern this request. */
 	#wasSent = true;
-	#restMs = longestRestMs;
+	#restMs = maxRestMs;
 	#error: Error | undefined;
 
 	constructor({ socket, reads }: Opened, parts: ConnectionParts) {
@@ -136,7 +136,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	// Implements `ResponseListener`.
 
 	onHead(head: ResponseHead): void {
-		this.#restMs = Math.min(longestAnnouncedRestMs, head.restMs === undefined ? longestRestMs : head.restMs - marginMs);
+		this.#restMs = Math.min(maxAnnouncedRestMs, head.restMs === undefined ? maxRestMs : head.restMs - marginMs);
 		this.#user?.onHead(head);
 	}
 

@@ -52,13 +52,13 @@ describe('TLS', () => {
 	test('reaches no private address either', async () => {
 		const server = await startTlsServer();
 		const client = startClient({ lookup, ca });
-		const sent = client.send(request({ origin: `https://tls.test:${server.port}` }, { mayReachPrivateNetwork: false }));
+		const sent = client.send(request({ origin: `https://tls.test:${server.port}` }, { canReachPrivateNetwork: false }));
 		await expect(sent).rejects.toMatchObject({ cause: { code: 'ADDRESS_REFUSED' } });
 	});
 });
 
 describe('addresses that are not public', () => {
-	const outside = { mayReachPrivateNetwork: false };
+	const outside = { canReachPrivateNetwork: false };
 	const resolvesTo =
 		(...addresses: string[]): LookupFunction =>
 		(_hostname, options, callback) => {

@@ -4,7 +4,7 @@ import { http } from '../../node-http.ts';
 import { fieldLine } from '../field-line.ts';
 import { untilTurnEnds, writeInOne } from '../tick-writes.ts';
 import type { ResponseWriter } from './received-request.ts';
-import { mayHaveBody } from './response-body.ts';
+import { canHaveBody } from './response-body.ts';
 
 const { STATUS_CODES } = http;
 
@@ -43,7 +43,7 @@ export class FastPathResponse implements ResponseWriter {
 	/** The head, written together with the first piece. */
 	private head = '';
 	private isChunked = false;
-	private mayHaveBody = true;
+	private canHaveBody = true;
 	private hasEnded = false;
 	private finishListener: (() => void) | undefined;
 	private drainListener: (() => void) | undefined;
@@ -85,8 +85,8 @@ export class FastPathResponse implements ResponseWriter {
 			else if (name === 'date') isDated = true;
 		}
 		this.headersSent = true;
-		this.mayHaveBody = mayHaveBody(status);
-		this.isChunked = !isFramed && this.mayHaveBody;
+		this.canHaveBody = canHaveBody(status);
+		this.isChunked = !isFramed && this.canHaveBody;
 		const framing = this.isChunked ? 'Transfer-Encoding: chunked\r\n' : '';
 		const date = isDated ? '' : this.lines.date;
 		const connection = closes ? '' : this.lines.keepAlive;
@@ -104,7 +104,7 @@ export class FastPathResponse implements ResponseWriter {
 
 	write(chunk: Buffer | string): boolean {
 		const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-		if (bytes.length === 0 || !this.mayHaveBody) return true;
+		if (bytes.length === 0 || !this.canHaveBody) return true;
 		const before = this.isChunked ? `${this.head}${bytes.length.toString(16)}\r\n` : this.head;
 		this.head = '';
 		return writeInOne(this.socket, before, bytes, this.isChunked ? '\r\n' : '');
@@ -123,7 +123,7 @@ export class FastPathResponse implements ResponseWriter {
 		const { head } = this;
 		this.head = '';
 		if (this.isChunked) untilTurnEnds(this.socket).write(head + lastChunk, 'latin1', onTaken);
-		else if (bytes !== undefined && this.mayHaveBody) writeInOne(this.socket, head, bytes, '', onTaken);
+		else if (bytes !== undefined && this.canHaveBody) writeInOne(this.socket, head, bytes, '', onTaken);
 		else untilTurnEnds(this.socket).write(head, 'latin1', onTaken);
 	}
 }

@@ -11,9 +11,9 @@ export interface ReadHead extends SimpleRequestHead {
 }
 
 /** Larger heads, and clients whose heads keep differing, are not worth the memory. */
-const longestRemembered = 4096;
-const mostMisses = 3;
-const mostDigits = 15;
+const maxCachedLength = 4096;
+const maxMisses = 3;
+const maxDigits = 15;
 
 const space = 0x20;
 const zero = 0x30;
@@ -51,7 +51,7 @@ export class HeaderBlockCache {
 
 	#remember(head: SimpleRequestHead, bytes: Buffer): void {
 		if (this.#remembered !== undefined) this.#misses += 1;
-		const isWorthIt = this.#misses < mostMisses && head.bytes <= longestRemembered;
+		const isWorthIt = this.#misses < maxMisses && head.bytes <= maxCachedLength;
 		this.#remembered = isWorthIt ? remember(head, bytes) : undefined;
 	}
 }
@@ -106,7 +106,7 @@ function readAgain({ head, bytes: known, lengthStart, lengthEnd }: Remembered, b
 /** True if the length is written in its canonical form and the method may have a body. */
 function isSoundLength({ method }: SimpleRequestHead, bytes: Buffer, start: number, end: number): boolean {
 	const digits = end - start;
-	return method === 'POST' && digits > 0 && digits <= mostDigits && (digits === 1 || bytes[start] !== zero);
+	return method === 'POST' && digits > 0 && digits <= maxDigits && (digits === 1 || bytes[start] !== zero);
 }
 
 function isDigit(byte: number | undefined): byte is number {

@@ -9,7 +9,7 @@ export function* slices(body: Buffer): Generator<Buffer> {
 }
 
 /** RFC 9110 section 6.4.1. */
-export function mayHaveBody(status: number): boolean {
+export function canHaveBody(status: number): boolean {
 	return status >= 200 && status !== 204 && status !== 304;
 }
 

@@ -11,7 +11,7 @@ import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import { logRequest, type Outcome, type RequestLogEntry, type RequestObserver, sentOutcome } from '../../request-log.ts';
 import type { ReceivedRequest, ResponseWriter } from './received-request.ts';
 import { RequestBody, type RequestBodyHooks } from './request-body.ts';
-import { discard, mayHaveBody, slices } from './response-body.ts';
+import { canHaveBody, discard, slices } from './response-body.ts';
 import { headerList, plainErrorResponse } from './response-fields.ts';
 import { ResponseStream } from './response-stream.ts';
 import type { ConnectionUser, ServerConnection } from './server-connection.ts';
@@ -50,7 +50,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private bodyDueMs = Number.POSITIVE_INFINITY;
 	private endDueMs = Number.POSITIVE_INFINITY;
 	private awaitsContinue: boolean;
-	private mustClose = false;
+	private shouldClose = false;
 	private isRestUnreadable = false;
 	private isOver = false;
 	private isClientGone = false;
@@ -118,7 +118,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	}
 
 	closeAfterResponse(): void {
-		this.mustClose = true;
+		this.shouldClose = true;
 		this.connection.isClosing = true;
 	}
 
@@ -245,10 +245,10 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			return;
 		}
 		const hasBody = bytes > 0 && this.message.method !== 'HEAD';
-		this.writeHead(response, mayHaveBody(response.status) ? bytes : undefined);
+		this.writeHead(response, canHaveBody(response.status) ? bytes : undefined);
 		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
 		if (hasBody) this.fullBytes = bytes;
-		if (this.mustLinger) {
+		if (this.shouldLinger) {
 			if (hasBody && body !== null) this.writer.write(body);
 			else this.writer.flushHeaders();
 			this.linger();
@@ -261,7 +261,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 
 	private writeStream(response: HttpResponse): void {
 		this.writeHead(response, undefined);
-		if (this.message.method === 'HEAD' || !mayHaveBody(response.status)) {
+		if (this.message.method === 'HEAD' || !canHaveBody(response.status)) {
 			discard(response.body);
 			this.writer.end();
 			return;
@@ -281,7 +281,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 
 	private endStream(): void {
 		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
-		if (this.mustLinger) this.linger();
+		if (this.shouldLinger) this.linger();
 		else this.writer.end();
 	}
 
@@ -296,12 +296,12 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		const rest = this.body.remainingBytes;
 		const leavesRest = rest > maxDiscardedBytes || (rest > 0 && this.awaitsContinue);
 		if (leavesRest || response.closesConnection === true || this.parts.isDraining()) this.closeAfterResponse();
-		const list = headerList({ headers: response.headers, requestId: this.id, contentLength, closesConnection: this.mustClose });
+		const list = headerList({ headers: response.headers, requestId: this.id, contentLength, closesConnection: this.shouldClose });
 		this.writer.writeHead(response.status, list);
 	}
 
 	/** Closing while the client still sends would reset the connection and lose the response. */
-	private get mustLinger(): boolean {
+	private get shouldLinger(): boolean {
 		return !this.isRestUnreadable && !this.awaitsContinue && this.body.remainingBytes > maxDiscardedBytes;
 	}
 
@@ -324,7 +324,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private onFinish(): void {
 		if (this.isOver) return;
 		this.leave('complete');
-		if (this.mustClose) this.connection.closeSoon(this.parts.clock.monotonicMs());
+		if (this.shouldClose) this.connection.closeSoon(this.parts.clock.monotonicMs());
 		else if (!this.message.readableEnded) this.message.resume();
 	}
 

@@ -431,7 +431,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
 		// More than the maximum number of pools.
 		for (let index = 1; index <= 70; index++) {
-			const failed = client.send(request({ origin: `http://127.0.1.${index}:1` }, { mayReachPrivateNetwork: false }));
+			const failed = client.send(request({ origin: `http://127.0.1.${index}:1` }, { canReachPrivateNetwork: false }));
 			await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable' });
 			const allowed = client.send(request({ origin: `http://refused-${index}.test:1` }));
 			await expect(allowed).rejects.toMatchObject({ code: 'provider_unreachable' });
@@ -493,13 +493,13 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		const lookup: LookupFunction = (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
 		const client = startClient({ lookup }, create);
 		for (const host of ['127.0.0.1', '2130706433', '0x7f.1', 'rebound.test']) {
-			const failed = client.send(request({ origin: `http://${host}:${server.port}` }, { mayReachPrivateNetwork: false }));
+			const failed = client.send(request({ origin: `http://${host}:${server.port}` }, { canReachPrivateNetwork: false }));
 			await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable', cause: { code: 'ADDRESS_REFUSED' } });
 		}
 		expect(server.connections).toHaveLength(0);
 		// Requests with and without access to private networks do not share connections.
 		expect(await bodyOf(await client.send(request(server)))).toBe('x');
-		await expect(client.send(request(server, { mayReachPrivateNetwork: false }))).rejects.toMatchObject({ code: 'provider_unreachable' });
+		await expect(client.send(request(server, { canReachPrivateNetwork: false }))).rejects.toMatchObject({ code: 'provider_unreachable' });
 	});
 
 	test('a response that arrives before the request is sent completely is delivered, and its connection is not reused', async () => {

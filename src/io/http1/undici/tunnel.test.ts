@@ -168,7 +168,7 @@ describe('a request through a proxy', () => {
 		'to %s is rejected, because the proxy would connect to its own network',
 		async (origin) => {
 			const { proxy, requested } = await startProxy();
-			const failed = startClient().send(request({ origin }, { proxy, mayReachPrivateNetwork: false }));
+			const failed = startClient().send(request({ origin }, { proxy, canReachPrivateNetwork: false }));
 			await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable', cause: { code: 'ADDRESS_REFUSED' } });
 			expect(requested).toEqual([]);
 		},
@@ -177,7 +177,7 @@ describe('a request through a proxy', () => {
 	test('reaches a proxy at a private address without the allowance, and lets it resolve the name', async () => {
 		const { proxy, requested } = await startProxy();
 		const { origin } = await startTlsOrigin();
-		expect(await bodyOf(await startClient().send(request({ origin }, { proxy, mayReachPrivateNetwork: false })))).toBe('safe');
+		expect(await bodyOf(await startClient().send(request({ origin }, { proxy, canReachPrivateNetwork: false })))).toBe('safe');
 		expect(requested).toHaveLength(1);
 	});
 

@@ -90,8 +90,8 @@ test('whatever comes in, two readings at most, no longer than what is scanned, a
 				for (const { plain, packed, uncommented, unquoted, slashed, framed } of readings) {
 					expect(plain).not.toMatch(/[\r\t\0]| {2}/);
 					// JSON strings come on separate lines before the whole text.
-					const longest = Math.max(...[plain, packed, uncommented, unquoted, slashed, framed].map((form) => form.length));
-					expect(longest).toBeLessThanOrEqual(3 * text.length + 1);
+					const maxLength = Math.max(...[plain, packed, uncommented, unquoted, slashed, framed].map((form) => form.length));
+					expect(maxLength).toBeLessThanOrEqual(3 * text.length + 1);
 				}
 			}
 		}),

@@ -126,7 +126,7 @@ const namePattern = /((?:[a-z]:)?(?:[\\/][\w.*?[\]-]{0,40}){0,6}[\\/])?([a-z_0-9
 const argumentsPattern = /[^;|&`)\n\r]{0,120}/y;
 
 function isCommand(text: string, from: number, opening: Opening, shell: Shell, depth = 0): boolean {
-	if (!mayBeCommand(text, from, shell)) return false;
+	if (!canBeCommand(text, from, shell)) return false;
 	const prefix = matchAt(prefixPattern, text, from)?.[0].length ?? 0;
 	const found = matchAt(namePattern, text, from + prefix);
 	if (found === undefined) return false;
@@ -153,7 +153,7 @@ function isCommand(text: string, from: number, opening: Opening, shell: Shell, d
 }
 
 /** Rejects words that begin no command without running a pattern; most texts continue with one. */
-function mayBeCommand(text: string, from: number, shell: Shell): boolean {
+function canBeCommand(text: string, from: number, shell: Shell): boolean {
 	let start = from;
 	while (text.charCodeAt(start) === 0x20 && start < from + 3) start++;
 	let end = start;

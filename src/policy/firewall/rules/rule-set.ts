@@ -23,7 +23,7 @@ export interface RuleMatch {
 export const sizeLimits = { queryLength: 2048, pathLength: 1024, cookieLength: 10_240, bodyBytes: 8192 } as const;
 
 /** Maximum length of a cached text, which bounds the caches' memory. */
-const longestRemembered = 1024;
+const maxCachedLength = 1024;
 const headersRemembered = 4096;
 /** Smaller limit, because a path keeps the whole target that it was cut from in memory. */
 const targetsRemembered = 512;
@@ -191,7 +191,7 @@ function remembered(cache: VerdictCache<Matches>, text: string, check: () => Mat
 	const known = cache.get(text);
 	if (known !== undefined) return known;
 	const found = check();
-	if (text.length <= longestRemembered) cache.set(text, found);
+	if (text.length <= maxCachedLength) cache.set(text, found);
 	return found;
 }
 

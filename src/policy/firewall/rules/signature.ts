@@ -46,7 +46,7 @@ export function anyOf(...texts: readonly string[]): RegExp {
 }
 
 /** Minimum length of a matched end of a name; shorter ends are words too. */
-const leastEndLength = 7;
+const minEndLength = 7;
 
 /**
  * Matches a call of one of these names, with the bracket directly after it or after a space, also with a prefix before the name.
@@ -55,7 +55,7 @@ const leastEndLength = 7;
 export function callOf(names: ReadonlySet<string>, source: string, wordNames: ReadonlySet<string> = new Set()): TextTest {
 	const isNamed = (name: string): boolean => {
 		if (names.has(name)) return true;
-		for (let at = 1; at <= name.length - leastEndLength; at++) if (names.has(name.slice(at))) return true;
+		for (let at = 1; at <= name.length - minEndLength; at++) if (names.has(name.slice(at))) return true;
 		return false;
 	};
 	return {

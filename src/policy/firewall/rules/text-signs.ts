@@ -46,8 +46,8 @@ function needsOfSequence(sequence: string): number {
 	for (let at = 0; at < sequence.length; ) {
 		const end = endOfItem(sequence, at);
 		const quantified = endOfQuantifier(sequence, end);
-		const mayBeMissing = /^(?:[?*]|\{0)/.test(sequence.slice(end, quantified));
-		if (!mayBeMissing) needs |= needsOfItem(sequence.slice(at, end));
+		const canBeMissing = /^(?:[?*]|\{0)/.test(sequence.slice(end, quantified));
+		if (!canBeMissing) needs |= needsOfItem(sequence.slice(at, end));
 		at = quantified;
 	}
 	return needs;

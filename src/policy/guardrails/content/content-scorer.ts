@@ -256,7 +256,7 @@ class Lexicon {
 /** Length of previous text that is read again, because the end of a piece can cut a disguise. */
 const contextLength = 1024;
 /** Text without a match is shown exactly as it is written. */
-const mayDiffer = /<[a-z!?/]|[\u202d\u202e]|&(?:amp;|lt|#)|%|data:|\\[ux]/i;
+const canDiffer = /<[a-z!?/]|[\u202d\u202e]|&(?:amp;|lt|#)|%|data:|\\[ux]/i;
 
 type VisibleReading = Pick<ContentReading, 'add' | 'scores' | 'end'>;
 
@@ -275,7 +275,7 @@ export function beginVisibleReading(scorer: ContentScorer): VisibleReading {
 			reading.add(piece);
 			const text = recent + piece;
 			recent = text.slice(-contextLength);
-			if (!mayDiffer.test(text)) return;
+			if (!canDiffer.test(text)) return;
 			for (const visible of visibleTexts(text, false)) {
 				const scores = scorer.score(visible.text);
 				for (const category of contentCategories) highest[category] = Math.max(highest[category], scores[category]);

@@ -2,7 +2,7 @@
  * Cuts text that arrives in pieces into words, and hashes each word to a number. Training and scoring share it, because its definition of a
  * word is part of the weights' meaning.
  */
-import { mostUnits, unitsOf } from '../folding/code-units.ts';
+import { maxUnits, unitsOf } from '../folding/code-units.ts';
 
 /** Special values of the table next to folded characters. */
 const separator = 0;
@@ -56,7 +56,7 @@ export interface WordSink {
 }
 
 /** Shared buffer of the latest words, because each reader delivers them before another reads. A character can end a word and be one. */
-const hashes = new Int32Array(2 * mostUnits);
+const hashes = new Int32Array(2 * maxUnits);
 
 export class WordReader {
 	readonly #sink: WordSink;
@@ -73,8 +73,8 @@ export class WordReader {
 
 	/** Reads `text` from `start` up to `end`. A word at the end can continue in the next piece. */
 	read(text: string, start = 0, end = text.length): void {
-		for (let at = start; at < end; at += mostUnits) {
-			const next = Math.min(end, at + mostUnits);
+		for (let at = start; at < end; at += maxUnits) {
+			const next = Math.min(end, at + maxUnits);
 			this.#readUnits(unitsOf(text, at, next), next - at);
 		}
 	}

@@ -1,12 +1,12 @@
 /** Maximum number of code units in one copy. */
-export const mostUnits = 1024;
+export const maxUnits = 1024;
 /** Maximum length to copy in a loop, because one invocation of `write` costs as much as this many characters. */
 const shortText = 16;
-const bytes = Buffer.alloc(2 * mostUnits);
-const units = new Uint16Array(bytes.buffer, bytes.byteOffset, mostUnits);
+const bytes = Buffer.alloc(2 * maxUnits);
+const units = new Uint16Array(bytes.buffer, bytes.byteOffset, maxUnits);
 
 /**
- * Copies the code units of a text from `start` up to `end`, at most `mostUnits`. Copying and reading the copy takes half the time of
+ * Copies the code units of a text from `start` up to `end`, at most `maxUnits`. Copying and reading the copy takes half the time of
  * reading each from the text, above all for a substring.
  * @returns a shared array, valid until the next invocation.
  */

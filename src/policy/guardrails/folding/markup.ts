@@ -1,7 +1,7 @@
 /** Finds HTML inside words as browsers parse it: tags that do not separate the letters around them, comments, CDATA marks. */
 
 /** Maximum length of a tag or comment; longer ones are text. */
-const longestTag = 1024;
+const maxTagLength = 1024;
 /** Tags that separate words, because a browser begins a new line or a cell with them. */
 const separating =
 	/^(?:address|article|aside|blockquote|br|caption|center|dd|details|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|h[1-6]|head|header|hr|html|iframe|input|legend|li|main|menu|nav|object|ol|optgroup|option|p|pre|section|select|summary|table|tbody|td|textarea|tfoot|th|thead|title|tr|ul|video|img|button|script|style|body)$/i;
@@ -31,7 +31,7 @@ export function readMarkup(text: string): Markup {
 	const hasCdata = text.includes(cdataStart);
 	for (let at = nextMark(text, 0, hasCdata); at !== -1; ) {
 		const end = markupEnd(text, at);
-		if (end === open && text.length - at <= longestTag) return { ranges, openFrom: at };
+		if (end === open && text.length - at <= maxTagLength) return { ranges, openFrom: at };
 		if (end > at) ranges.push({ start: at, end });
 		at = nextMark(text, end > at ? end : at + 1, hasCdata);
 	}
@@ -63,19 +63,19 @@ function declarationEnd(text: string, at: number): number {
 	if (rest.length < cdataStart.length && cdataStart.startsWith(rest)) return open;
 	if (!rest.startsWith('<!--')) return rest === '<!-' && text.length === at + 3 ? open : closing(text, at + 2);
 	for (const empty of ['<!-->', '<!--->']) if (text.startsWith(empty, at)) return at + empty.length;
-	const within = text.slice(at + 4, at + 4 + longestTag);
+	const within = text.slice(at + 4, at + 4 + maxTagLength);
 	const found = /--!?>/.exec(within);
 	if (found !== null) return at + 4 + found.index + found[0].length;
-	return within.length < longestTag ? open : noMarkup;
+	return within.length < maxTagLength ? open : noMarkup;
 }
 
 /** Ends a comment as browsers do, at the next `>`. */
 function closing(text: string, from: number): number {
-	for (let at = from; at < text.length && at - from < longestTag; at++) {
+	for (let at = from; at < text.length && at - from < maxTagLength; at++) {
 		if (text.charAt(at) === '>') return at + 1;
 		if (text.charAt(at) === '<') return noMarkup;
 	}
-	return text.length - from < longestTag ? open : noMarkup;
+	return text.length - from < maxTagLength ? open : noMarkup;
 }
 
 function tagEnd(text: string, start: number, nameStart: number): number {
@@ -84,7 +84,7 @@ function tagEnd(text: string, start: number, nameStart: number): number {
 	if (name === undefined || separating.test(name)) return name !== undefined && nameStart + name.length === text.length ? open : noMarkup;
 	let quote = '';
 	let isValue = false;
-	for (let at = nameStart + name.length; at < text.length && at - start < longestTag; at++) {
+	for (let at = nameStart + name.length; at < text.length && at - start < maxTagLength; at++) {
 		const character = text.charAt(at);
 		if (quote !== '') {
 			if (character === quote) quote = '';
@@ -97,5 +97,5 @@ function tagEnd(text: string, start: number, nameStart: number): number {
 		}
 		if (quote === '' && !/\s/.test(character)) isValue = character === '=';
 	}
-	return text.length - start < longestTag ? open : noMarkup;
+	return text.length - start < maxTagLength ? open : noMarkup;
 }

@@ -20,7 +20,7 @@ const isWhitespace = /^\s$/u;
 /** Apostrophes and their substitutes on keyboards: quotation marks, accents, a prime. */
 const apostrophe = /^['`´‘’‛′＇]$/u;
 /** Maximum length of a character reference, escape or percent-encoding. */
-const longestEscape = 40;
+const maxEscapeLength = 40;
 const escapes =
 	/(?:&(?:amp;){0,3}(?:#0{0,8}(\d{2,7})(?:;|(?!\d))|#[xX]0{0,8}([0-9a-fA-F]{1,6})(?:;|(?![0-9a-fA-F]))|(?:(nbsp|shy|amp|lt|gt)(?:;|(?![A-Za-z0-9=]))|(zwnj|zwj|lrm|rlm|commat|period|colon|hyphen|ZeroWidthSpace|NoBreak);))|\\u([0-9a-fA-F]{4})|\\u\{0{0,4}([0-9a-fA-F]{1,6})\}|\\x([0-9a-fA-F]{2}))/y;
 const anyEscape = new RegExp(`${escapes.source}|%u?[0-9a-fA-F]{2}`);
@@ -79,7 +79,7 @@ for (let value = 0; value < 16; value++) {
 }
 
 /** Maximum number of nested encodings of a percent sign. */
-const mostEncodings = 8;
+const maxEncodings = 8;
 
 function percentEscapeAt(text: string, at: number): Escape | undefined {
 	if (text.charCodeAt(at + 1) === letterU) return unicodePercentAt(text, at);
@@ -115,7 +115,7 @@ function unicodePercentAt(text: string, at: number): Escape | undefined {
 /** Decodes one byte, with any nesting of its percent sign. */
 function encodedByte(text: string, at: number): Escape | undefined {
 	let escape = plainByte(text, at);
-	for (let times = 0; times < mostEncodings && escape?.codePoint === percentSign; times++) {
+	for (let times = 0; times < maxEncodings && escape?.codePoint === percentSign; times++) {
 		const inner = plainByte(text, escape.end - 1);
 		if (inner === undefined) break;
 		escape = inner;
@@ -167,7 +167,7 @@ function read(unit: Unit, codePoint: number): void {
 
 /** @returns the end of the text that further text cannot change: before an incomplete escape or character. */
 export function settledEnd(text: string): number {
-	const tail = text.slice(-longestEscape);
+	const tail = text.slice(-maxEscapeLength);
 	const escape = beginningOfEscape.exec(tail);
 	if (escape !== null) return text.length - tail.length + escape.index;
 	const last = text.charCodeAt(text.length - 1);

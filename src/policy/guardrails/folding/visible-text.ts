@@ -24,9 +24,9 @@ const anySvg = /data:\s{0,3}(?:image\/svg|text\/|application\/x)/i;
 const base64Run = /(?:[\w+/%-]|[ \t]*\r?\n[ \t]*(?=[\w+/]{16}))*(?:=|%3D){0,2}/iy;
 const beginningOfLine = /^[ \t\r\n]*[\w+/]{0,15}$/;
 const plainRun = /[^\s"'<>()]*/y;
-const longestIndent = 64;
+const maxIndentLength = 64;
 /** Maximum encoded length of an image that is decoded; the rest of a longer one is ignored. */
-const longestImage = 12_288;
+const maxImageLength = 12_288;
 
 /** @returns the readings of a text that differ from the written one; usually none. @param isOpen more text can follow. */
 export function visibleTexts(text: string, isOpen: boolean): readonly VisibleText[] {
@@ -50,7 +50,7 @@ export function writtenAt({ places }: VisibleText, start: number, end: number): 
 
 /** @returns the position from which more text can create or change matches, given that of the reading. */
 export function liveIn({ places, openFrom }: VisibleText, live: number): number {
-	return places.subarray(live).reduce((least, place) => Math.min(least, place), openFrom);
+	return places.subarray(live).reduce((min, place) => Math.min(min, place), openFrom);
 }
 
 class Rewriting {
@@ -158,9 +158,9 @@ function decodeImages(text: string, isOpen: boolean): VisibleText | undefined {
 		const isBase64 = /;\s*base64\s*$/i.test(parameters);
 		const run = isBase64 ? base64Run : plainRun;
 		run.lastIndex = start;
-		const written = (run.exec(text)?.[0] ?? '').slice(0, longestImage);
+		const written = (run.exec(text)?.[0] ?? '').slice(0, maxImageLength);
 		const end = start + written.length;
-		if (isOpen && (end === text.length || (isBase64 && beginningOfLine.test(text.slice(end, end + longestIndent))))) {
+		if (isOpen && (end === text.length || (isBase64 && beginningOfLine.test(text.slice(end, end + maxIndentLength))))) {
 			openFrom = Math.min(openFrom, start);
 		}
 		const image = decodeSvg(written, isBase64);

@@ -8,17 +8,17 @@ export interface PatternSettings {
 	readonly pattern: string;
 }
 
-export const longestPattern = 500;
+export const maxPatternLength = 500;
 /** Maximum number of instructions of a compiled pattern: `(a{100}){100}` is short but costs as much as a long one. */
-const largestProgram = 500;
-const mostMatches = 1000;
+const maxProgram = 500;
+const maxMatches = 1000;
 
 /** @returns the reason why the pattern is not supported; undefined if it is. */
 export function whyNotPattern(pattern: string): string | undefined {
-	if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`;
+	if (pattern.length > maxPatternLength) return `is longer than ${maxPatternLength} characters`;
 	try {
 		const compiled = RE2JS.compile(pattern);
-		if (compiled.programSize() > largestProgram) return 'is too large once its repetitions are written out';
+		if (compiled.programSize() > maxProgram) return 'is too large once its repetitions are written out';
 		return compiled.matcher('').find() ? 'matches the empty text' : undefined;
 	} catch (cause) {
 		return `is not a valid RE2 pattern: ${cause instanceof Error ? cause.message : String(cause)}`;
@@ -35,8 +35,8 @@ export function createPatternDetector(patterns: readonly PatternSettings[]): Spa
 		find(text, isOpen, spans) {
 			let live = text.length;
 			for (const { name, compiled: pattern, progress } of compiled) {
-				const { mayMatch, openFrom } = progress.read(text);
-				if (mayMatch) addMatches(pattern, name, text, spans);
+				const { canMatch, openFrom } = progress.read(text);
+				if (canMatch) addMatches(pattern, name, text, spans);
 				if (isOpen) live = Math.min(live, openFrom);
 			}
 			return live;
@@ -46,7 +46,7 @@ export function createPatternDetector(patterns: readonly PatternSettings[]): Spa
 
 function addMatches(pattern: RE2JS, category: string, text: string, spans: Span[]): void {
 	const matcher = pattern.matcher(text);
-	for (let count = 0; count < mostMatches && matcher.find(); count++) {
+	for (let count = 0; count < maxMatches && matcher.find(); count++) {
 		if (matcher.end() > matcher.start()) spans.push({ policy: 'patterns', category, start: matcher.start(), end: matcher.end() });
 	}
 }

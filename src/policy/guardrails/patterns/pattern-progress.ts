@@ -38,11 +38,11 @@ interface State {
 }
 
 /** Maximum number of cached transitions; beyond it all states are dropped and computed again. */
-const mostRemembered = 5000;
+const maxCached = 5000;
 
 export interface Progress {
 	/** Tells whether the text can have a match; false is certain. */
-	readonly mayMatch: boolean;
+	readonly canMatch: boolean;
 	/** Offset before which no text can become another match. */
 	readonly openFrom: number;
 }
@@ -63,17 +63,17 @@ export class PatternProgress {
 
 	read(text: string): Progress {
 		let state = this.#idle;
-		let mayMatch = state.isMatch;
+		let canMatch = state.isMatch;
 		let openFrom = -1;
 		for (let at = 0; at < text.length; at++) {
 			const codePoint = text.codePointAt(at) ?? 0;
 			state = state.next.get(codePoint) ?? this.#step(state, codePoint);
-			mayMatch ||= state.isMatch;
+			canMatch ||= state.isMatch;
 			if (!state.isOpen) openFrom = -1;
 			else if (openFrom === -1) openFrom = at;
 			if (codePoint > 0xffff) at++;
 		}
-		return { mayMatch, openFrom: openFrom === -1 ? text.length : openFrom };
+		return { canMatch, openFrom: openFrom === -1 ? text.length : openFrom };
 	}
 
 	#step(state: State, codePoint: number): State {
@@ -83,7 +83,7 @@ export class PatternProgress {
 				return instruction !== undefined && takes(instruction, codePoint) ? [instruction.out] : [];
 			}),
 		);
-		if (this.#remembered++ > mostRemembered) this.#forget();
+		if (this.#remembered++ > maxCached) this.#forget();
 		state.next.set(codePoint, after);
 		return after;
 	}

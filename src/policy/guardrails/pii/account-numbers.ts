@@ -30,8 +30,8 @@ const rangesByDigit = Array.from({ length: 10 }, (_, digit) =>
 	ranges.filter(([from, to]) => Number(from[0]) <= digit && digit <= Number(to[0])),
 );
 
-export const shortestCard = 12;
-export const longestCard = 19;
+export const minCardLength = 12;
+export const maxCardLength = 19;
 
 /** Words that announce a card number whose range is not listed. */
 const aboutCard = /\b(?:card|visa|mastercard|maestro|amex|cc)\b\W*(?:\w+\W+){0,3}$/i;
@@ -89,7 +89,7 @@ const ibanLengths: ReadonlyMap<string, number> = new Map(
 );
 
 /** Maximum length of signs and white space between the groups of an IBAN. */
-const longestGap = 8;
+const maxGapLength = 8;
 const groupSize = 4;
 
 /** @returns the end of the number that begins at `start`, without separators or in separated groups; -1 for none. */
@@ -104,7 +104,7 @@ export function ibanEnd(text: string, start: number): number {
 			if (gap > 0 && plain.length % groupSize !== 0 && !/^..\d*$/.test(plain)) return -1;
 			plain += text.charAt(at);
 			gap = 0;
-		} else if (++gap > longestGap || at >= text.length || !isSignAt(text, at)) {
+		} else if (++gap > maxGapLength || at >= text.length || !isSignAt(text, at)) {
 			return -1;
 		}
 	}

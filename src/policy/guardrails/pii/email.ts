@@ -2,14 +2,14 @@
 import { isAlphanumeric } from './signs.ts';
 
 /** Limit of RFC 5321 section 4.5.3.1. */
-const longestLocal = 64;
-export const longestEmail = 254;
+const maxLocalLength = 64;
+export const maxEmailLength = 254;
 const localSigns = new Set(Array.from(".!#$%&'*+-/=?^_`{|}~", (sign) => sign.charCodeAt(0)));
 const dot = 0x2e;
 const hyphen = 0x2d;
 const at = 0x40;
 /** Maximum spaces inside and around the replacement of a sign. */
-const mostSpaces = 3;
+const maxSpaces = 3;
 const closings: ReadonlyMap<string, string> = new Map([
 	['(', ')'],
 	['[', ']'],
@@ -33,7 +33,7 @@ export interface ReadAddress {
 	/** End of the address; -1 if there is none. */
 	readonly end: number;
 	/** Tells whether more text can create or extend the address. */
-	readonly mayGoOn: boolean;
+	readonly canContinue: boolean;
 }
 
 /** @param where - position of an `addressSign`. */
@@ -56,41 +56,41 @@ export function readAddress(text: string, where: number): ReadAddress | undefine
 	if (start === -1) return undefined;
 	const from = isPlain ? where + 1 : signEnd(text, where, '@');
 	if (from === wrong) return undefined;
-	if (from === open || from >= text.length) return { start, end: -1, mayGoOn: true };
+	if (from === open || from >= text.length) return { start, end: -1, canContinue: true };
 	return readDomain(text, isPlain ? from : skip(text, from), start);
 }
 
-const none: ReadAddress = { start: 0, end: -1, mayGoOn: false };
+const none: ReadAddress = { start: 0, end: -1, canContinue: false };
 const wrong = -1;
 /** Result for a text that ends before the decision. */
 const open = -2;
 
 function localStart(text: string, end: number): number {
 	let start = end;
-	const least = Math.max(0, end - longestLocal);
-	while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
+	const min = Math.max(0, end - maxLocalLength);
+	while (start > min && isLocal(text.charCodeAt(start - 1))) start--;
 	while (start < end && !isWordCode(text.charCodeAt(start))) start++;
 	return start === end || text.charCodeAt(end - 1) === dot ? -1 : start;
 }
 
 function readDomain(text: string, from: number, start: number): ReadAddress {
-	const most = Math.min(text.length, start + longestEmail);
+	const max = Math.min(text.length, start + maxEmailLength);
 	let labelStart = from;
 	let good = -1;
 	for (let isFirst = true; ; isFirst = false) {
-		const labelEnd = endOfLabel(text, labelStart, most);
+		const labelEnd = endOfLabel(text, labelStart, max);
 		if (!isFirst && isTopLevel(text, labelStart, labelEnd)) good = withoutHyphens(text, labelEnd);
-		if (labelEnd === text.length) return { start, end: good, mayGoOn: true };
+		if (labelEnd === text.length) return { start, end: good, canContinue: true };
 		const next = labelEnd === labelStart ? wrong : dotEnd(text, labelEnd);
-		if (next === open || next === text.length) return { start, end: good, mayGoOn: true };
-		if (next === wrong || next >= most || !isWordCode(text.charCodeAt(next))) return { start, end: good, mayGoOn: false };
+		if (next === open || next === text.length) return { start, end: good, canContinue: true };
+		if (next === wrong || next >= max || !isWordCode(text.charCodeAt(next))) return { start, end: good, canContinue: false };
 		labelStart = next;
 	}
 }
 
-function endOfLabel(text: string, from: number, most: number): number {
+function endOfLabel(text: string, from: number, max: number): number {
 	let end = from;
-	while (end < most && (isWordCode(text.charCodeAt(end)) || (text.charCodeAt(end) === hyphen && end > from))) end++;
+	while (end < max && (isWordCode(text.charCodeAt(end)) || (text.charCodeAt(end) === hyphen && end > from))) end++;
 	return end;
 }
 
@@ -109,7 +109,7 @@ function withoutHyphens(text: string, end: number): number {
 function dotEnd(text: string, from: number): number {
 	if (text.charCodeAt(from) === dot) return from + 1;
 	const bracket = skip(text, from);
-	if (bracket >= text.length) return bracket - from > mostSpaces ? wrong : open;
+	if (bracket >= text.length) return bracket - from > maxSpaces ? wrong : open;
 	const end = signEnd(text, bracket, '.');
 	return end < 0 ? end : skip(text, end);
 }
@@ -132,13 +132,13 @@ function signEnd(text: string, bracket: number, sign: '@' | '.'): number {
 
 function skip(text: string, from: number): number {
 	let end = from;
-	while (end - from < mostSpaces && isSpace(text.charCodeAt(end))) end++;
+	while (end - from < maxSpaces && isSpace(text.charCodeAt(end))) end++;
 	return end;
 }
 
 function skipBack(text: string, from: number): number {
 	let start = from;
-	while (from - start < mostSpaces && isSpace(text.charCodeAt(start - 1))) start--;
+	while (from - start < maxSpaces && isSpace(text.charCodeAt(start - 1))) start--;
 	return start;
 }
 
@@ -192,8 +192,8 @@ export function spokenEmailsIn(text: string): readonly Span[] {
 }
 
 /** @returns the beginning of an address that more text can complete; the length of the text if there is none. */
-export function spokenEmailStart(text: string, least: number): number {
-	const from = Math.max(least, text.length - tailLength);
+export function spokenEmailStart(text: string, min: number): number {
+	const from = Math.max(min, text.length - tailLength);
 	const tail = text.slice(from);
 	return Math.min(
 		spokenBeginning.test(tail) ? startOf(unfinishedWords, tail, from) : text.length,

@@ -1,25 +1,25 @@
 /** Classifies the digits of one run: cards, social security numbers, IP addresses, telephone numbers, in this order. */
-import { announcesCard, isCard, isSsn, longestCard, shortestCard } from './account-numbers.ts';
+import { announcesCard, isCard, isSsn, maxCardLength, minCardLength } from './account-numbers.ts';
 import { isIpv4 } from './ip-spellings.ts';
 import { contextAfter, contextBefore, extensionEnd, isLabelledSsn } from './labels.ts';
 import type { DigitGroup, NumberRun } from './number-run.ts';
-import { announcesSomethingElse, isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
+import { announcesSomethingElse, isPhone, maxPhoneDigits, minPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
 
 /** Context in which four numbers with dots are a version or a section of a document. */
 const aboutVersion =
 	/(?:\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmware|driver|(?:sub)?(?:sections?|sec\.|clauses?|paragraphs?|chapters?)|para\.|articles?|appendix|figures?|fig\.|tables?)|§)[ :]{0,2}$/i;
-const mostPhoneGroups = 7;
+const maxPhoneGroups = 7;
 /** Length of `0011`, the prefix of Australia. */
-const longestPrefix = 4;
-const mostSinglesBefore = 8;
+const maxPrefixLength = 4;
+const maxSinglesBefore = 8;
 /** Minimum length of a telephone number, and of an IP address with its dots. */
-const shortestNumber = 7;
+const minNumberLength = 7;
 
 export function findNumbers(text: string, run: NumberRun, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
 	const { groups } = run;
-	if (run.end - (groups[0]?.start ?? 0) < shortestNumber) return;
+	if (run.end - (groups[0]?.start ?? 0) < minNumberLength) return;
 	for (let first = 0; first < groups.length; ) {
 		const found = findAt(text, groups, first, wanted);
 		if (found === undefined) {
@@ -70,16 +70,16 @@ function cardAt(text: string, groups: readonly DigitGroup[], first: number): Fou
 		announced ??= announcesCard(contextBefore(text, groups[first]?.start ?? 0));
 		return announced;
 	};
-	for (let last = first; last < groups.length && digits.length < longestCard; last++) {
+	for (let last = first; last < groups.length && digits.length < maxCardLength; last++) {
 		const group = groups[last] as DigitGroup;
-		if (group.end - group.start > longestCard) return best;
+		if (group.end - group.start > maxCardLength) return best;
 		if (last > first) {
 			separator ??= group.separator;
 			if (group.separator.length !== 1 || group.separator !== separator || !/[ \-.]/.test(separator)) return best;
 		}
 		digits += text.slice(group.start, group.end);
 		const isWhole = last === groups.length - 1 ? !isGluedAfter(text, group.end) : isFree(groups[last + 1]);
-		if (digits.length < shortestCard || digits.length > longestCard || !isWhole) continue;
+		if (digits.length < minCardLength || digits.length > maxCardLength || !isWhole) continue;
 		if (isCard(digits, isAnnounced) && isCardLayout(groups, first, last)) best = ['card', last];
 	}
 	return best;
@@ -87,8 +87,8 @@ function cardAt(text: string, groups: readonly DigitGroup[], first: number): Fou
 
 /** Limits the search in a number written digit by digit to its beginning, because it can have thousands of digits. */
 function isDeepInSingles(groups: readonly DigitGroup[], first: number): boolean {
-	if (first < mostSinglesBefore) return false;
-	for (let index = first - mostSinglesBefore; index <= first; index++) if (sizeOf(groups[index] as DigitGroup) > 1) return false;
+	if (first < maxSinglesBefore) return false;
+	for (let index = first - maxSinglesBefore; index <= first; index++) if (sizeOf(groups[index] as DigitGroup) > 1) return false;
 	return true;
 }
 
@@ -142,14 +142,14 @@ function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Fo
 	// Digits precede a later group of the run, and announce nothing.
 	const context = contextBefore(text, groups[0]?.start ?? start).replace(/[+(]+$/, '');
 	if (first > 0 && announcesSomethingElse(context)) return undefined;
-	const maxDigits = text.charAt(start) === '0' ? mostPhoneDigits + longestPrefix : mostPhoneDigits;
+	const maxDigits = text.charAt(start) === '0' ? maxPhoneDigits + maxPrefixLength : maxPhoneDigits;
 	let digits = 0;
 	let best: Found | undefined;
-	for (let last = first; last < groups.length && last - first < mostPhoneGroups; last++) {
+	for (let last = first; last < groups.length && last - first < maxPhoneGroups; last++) {
 		const group = groups[last] as DigitGroup;
 		digits += sizeOf(group);
 		if (digits > maxDigits) return best;
-		if (digits < leastPhoneDigits) continue;
+		if (digits < minPhoneDigits) continue;
 		const isLast = last === groups.length - 1;
 		const isWhole = isLast ? !isGluedAfter(text, group.end) || extensionEnd(text, group.end) > group.end : isFree(groups[last + 1]);
 		if (!isWhole) continue;

@@ -1,6 +1,6 @@
 /** Detects IP addresses, except those of every machine (loopback, unspecified, network masks), which identify no one. */
 
-export const longestIp = 45;
+export const maxIpLength = 45;
 const nobodys = new Set(['0.0.0.0', '127.0.0.1', '255.255.255.255', '::1', '::']);
 
 export function isIpv4(text: string): boolean {
@@ -15,7 +15,7 @@ export function isIpv4(text: string): boolean {
 
 /** Checks the syntax of RFC 4291 section 2.2. */
 export function isIpv6(text: string): boolean {
-	if (text.length > longestIp || nobodys.has(text)) return false;
+	if (text.length > maxIpLength || nobodys.has(text)) return false;
 	const halves = text.split('::');
 	if (halves.length > 2) return false;
 	let groups = 0;

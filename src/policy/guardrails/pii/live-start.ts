@@ -1,16 +1,16 @@
 /** Finds the part at the end of a text that is undecided while more text can follow. */
-import { addressSign, longestEmail, readAddress, spokenEmailStart } from './email.ts';
+import { addressSign, maxEmailLength, readAddress, spokenEmailStart } from './email.ts';
 import { maxLabelAfter } from './labels.ts';
 import { isDigitCode, isSeparatorCode } from './number-run.ts';
 import { isSignAt } from './signs.ts';
-import { longestGap } from './spread-numbers.ts';
+import { maxGapLength } from './spread-numbers.ts';
 
 /** Maximum length of a match. */
-export const longestPii = longestEmail + 2;
+export const maxPiiLength = maxEmailLength + 2;
 /** Maximum length of a letter group between the digits of an account number. */
-const longestLetterGroup = 4;
+const maxLetterGroupLength = 4;
 /** Maximum separators after a word that can become an address. */
-const mostSeparators = 3;
+const maxSeparators = 3;
 /** Digits of the shortest number that a label can follow. */
 const minLabelledDigits = 7;
 const lineEnd = /[\n!?]|\.\s/;
@@ -24,35 +24,35 @@ const anyAddressSign = new RegExp(addressSign, 'g');
  * word, of groups with digits, of an incomplete address, or of a private key's head.
  */
 export function livePiiStart(text: string): number {
-	const least = Math.max(0, text.length - longestPii);
+	const min = Math.max(0, text.length - maxPiiLength);
 	return Math.min(
-		numbersStart(text, text.length, least),
-		labelledStart(text, least),
-		addressStart(text, least),
-		spokenEmailStart(text, least),
-		keyBlockStart(text, least),
+		numbersStart(text, text.length, min),
+		labelledStart(text, min),
+		addressStart(text, min),
+		spokenEmailStart(text, min),
+		keyBlockStart(text, min),
 	);
 }
 
-function numbersStart(text: string, from: number, least: number): number {
-	let live = wordStart(text, skipSeparators(text, from, least), least);
+function numbersStart(text: string, from: number, min: number): number {
+	let live = wordStart(text, skipSeparators(text, from, min), min);
 	let next = live;
-	while (live > least) {
-		const end = skipSigns(text, next, least);
-		const start = wordStart(text, end, least);
+	while (live > min) {
+		const end = skipSigns(text, next, min);
+		const start = wordStart(text, end, min);
 		if (hasDigit(text, start, end)) live = start;
-		else if (start === end || end - start > longestLetterGroup || next < live) return live;
+		else if (start === end || end - start > maxLetterGroupLength || next < live) return live;
 		next = start;
 	}
 	return live;
 }
 
 /** Finds a number that a label or an extension can follow, as long as no line or sentence ends. */
-function labelledStart(text: string, least: number): number {
-	for (let at = Math.max(least, text.length - maxLabelAfter); at < text.length; at++) {
+function labelledStart(text: string, min: number): number {
+	for (let at = Math.max(min, text.length - maxLabelAfter); at < text.length; at++) {
 		if (!isDigitCode(text.charCodeAt(at)) || isDigitCode(text.charCodeAt(at + 1))) continue;
 		if (lineEnd.test(text.slice(at))) continue;
-		const live = numbersStart(text, at + 1, least);
+		const live = numbersStart(text, at + 1, min);
 		if (digitsIn(text, live, at + 1) >= minLabelledDigits) return live;
 	}
 	return text.length;
@@ -64,37 +64,37 @@ function digitsIn(text: string, start: number, end: number): number {
 	return count;
 }
 
-function addressStart(text: string, least: number): number {
-	anyAddressSign.lastIndex = least;
+function addressStart(text: string, min: number): number {
+	anyAddressSign.lastIndex = min;
 	while (anyAddressSign.test(text)) {
 		const address = readAddress(text, anyAddressSign.lastIndex - 1);
-		if (address?.mayGoOn === true) return Math.max(least, address.start);
+		if (address?.canContinue === true) return Math.max(min, address.start);
 	}
 	return text.length;
 }
 
-function keyBlockStart(text: string, least: number): number {
+function keyBlockStart(text: string, min: number): number {
 	// Usually there is none, which a search from the left finds out faster.
-	if (!text.includes(keyBlock, least)) return text.length;
+	if (!text.includes(keyBlock, min)) return text.length;
 	const start = text.lastIndexOf(keyBlock);
 	return beginningOfKeyBlock.test(text.slice(start)) ? start : text.length;
 }
 
-function skipSeparators(text: string, end: number, least: number): number {
+function skipSeparators(text: string, end: number, min: number): number {
 	let at = end;
-	while (at > least && end - at < mostSeparators && isSeparatorCode(text.charCodeAt(at - 1))) at--;
+	while (at > min && end - at < maxSeparators && isSeparatorCode(text.charCodeAt(at - 1))) at--;
 	return at;
 }
 
-function skipSigns(text: string, end: number, least: number): number {
+function skipSigns(text: string, end: number, min: number): number {
 	let at = end;
-	while (at > least && end - at < longestGap && isSignAt(text, at - 1)) at--;
+	while (at > min && end - at < maxGapLength && isSignAt(text, at - 1)) at--;
 	return at;
 }
 
-function wordStart(text: string, end: number, least: number): number {
+function wordStart(text: string, end: number, min: number): number {
 	let at = end;
-	while (at > least && text.charCodeAt(at - 1) > 0x20) at--;
+	while (at > min && text.charCodeAt(at - 1) > 0x20) at--;
 	return at;
 }
 

@@ -12,7 +12,7 @@ export interface NumberRun {
 	readonly end: number;
 }
 
-const longestSeparator = 3;
+const maxSeparatorLength = 3;
 const separators = new Uint8Array(256);
 for (const sign of ' -.()/\u00a0') separators[sign.charCodeAt(0)] = 1;
 
@@ -34,7 +34,7 @@ export function readNumberRun(text: string, start: number): NumberRun {
 		while (isDigitCode(text.charCodeAt(at))) at++;
 		groups.push({ start: groupStart, end: at, separator });
 		let next = at;
-		while (next - at < longestSeparator && isSeparatorCode(text.charCodeAt(next))) next++;
+		while (next - at < maxSeparatorLength && isSeparatorCode(text.charCodeAt(next))) next++;
 		if (next === at || !isDigitCode(text.charCodeAt(next))) return { groups, end: at };
 		separator = text.slice(at, next);
 		at = next;

@@ -2,8 +2,8 @@
 import { type CountryCode, isPossiblePhoneNumber, isValidPhoneNumber } from 'libphonenumber-js';
 import { saysPhone } from './labels.ts';
 
-export const mostPhoneDigits = 15;
-export const leastPhoneDigits = 7;
+export const maxPhoneDigits = 15;
+export const minPhoneDigits = 7;
 const aboutSomethingElse =
 	/(?:\blicen[cs]e|\bpassport|\border|\binvoice|\bid\b|\bticket|\bcase\b|\bversion|\bisbn|\bzip\b|\bpage|\baccount|\bref\b|\bsku\b|\bserial|\btracking|\bparcel|\brma\b|\bpart no|\bpolicy no|\bmodel|#)[^\d]{0,12}$/iu;
 const date = /^(?:(?:19|20)\d{2}[-./ ](?:0?[1-9]|1[0-2])[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2})(?:\D|$)/;
@@ -38,7 +38,7 @@ const trunkZero: readonly CountryCode[] = [
 	'PL',
 ];
 const remembered = new Map<string, boolean>();
-const mostRemembered = 1000;
+const maxCached = 1000;
 
 /**
  * @param written number as written, with its prefix.
@@ -48,13 +48,13 @@ const mostRemembered = 1000;
  */
 export function isPhone(written: string, sizes: readonly number[], before: string, after: string): boolean {
 	const digits = sizes.reduce((sum, size) => sum + size, 0);
-	if (digits < leastPhoneDigits || date.test(written)) return false;
+	if (digits < minPhoneDigits || date.test(written)) return false;
 	if (written.startsWith('+') || written.startsWith('(+')) {
 		return digits >= minPossibleDigits ? isPossible(written) : isValid(written, undefined);
 	}
 	if (announcesSomethingElse(before)) return false;
 	const afterPrefix = written.replace(internationalPrefix, '+');
-	if (digits > mostPhoneDigits && !afterPrefix.startsWith('+')) return false;
+	if (digits > maxPhoneDigits && !afterPrefix.startsWith('+')) return false;
 	const isLabelled = saysPhone(before, after);
 	if (isLabelled && sizes.length < 7 && (sizes.length > 3 || !/\.\d{1,2}$/.test(written)) && !written.includes('/')) return true;
 	if (afterPrefix.startsWith('+')) return isLabelled || sizes.length > 2 ? isPossible(afterPrefix) : isValid(afterPrefix, undefined);
@@ -87,7 +87,7 @@ function remember(key: string, classify: () => boolean): boolean {
 	const known = remembered.get(key);
 	if (known !== undefined) return known;
 	const classified = classify();
-	if (remembered.size >= mostRemembered) remembered.clear();
+	if (remembered.size >= maxCached) remembered.clear();
 	remembered.set(key, classified);
 	return classified;
 }

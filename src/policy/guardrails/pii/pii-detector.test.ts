@@ -273,7 +273,7 @@ describe('findPii', () => {
 				for (let at = 0; at < text.length; at++) {
 					if (signs.has(at) || !'@(['.includes(text.charAt(at))) continue;
 					const address = readAddress(text, at);
-					expect([text, at, address?.mayGoOn ?? false, address?.end ?? -1]).toEqual([text, at, false, -1]);
+					expect([text, at, address?.canContinue ?? false, address?.end ?? -1]).toEqual([text, at, false, -1]);
 				}
 			}),
 			{ numRuns: 1000 },

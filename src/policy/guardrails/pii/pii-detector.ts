@@ -4,19 +4,19 @@ import type { Span, SpanDetector } from '../guardrail.ts';
 import { ibanEnd } from './account-numbers.ts';
 import { addressSign, emailAround, spokenEmailsIn } from './email.ts';
 import { findNumbers } from './find-numbers.ts';
-import { defangedIpsIn, isIpv6, longestIp } from './ip-spellings.ts';
-import { livePiiStart, longestPii } from './live-start.ts';
+import { defangedIpsIn, isIpv6, maxIpLength } from './ip-spellings.ts';
+import { livePiiStart, maxPiiLength } from './live-start.ts';
 import { type DigitGroup, isDigitCode, readNumberRun } from './number-run.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { awsSecretsIn, keyAround, keySign, labelledKeysIn } from './secret-key.ts';
 import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
-import { findSpreadNumbers, longestGap } from './spread-numbers.ts';
+import { findSpreadNumbers, maxGapLength } from './spread-numbers.ts';
 
 /** Maximum undecided text. Overlapping matches merge, and without a limit a chain of addresses would wait for its end. */
-const maxBuffered = 2 * longestPii;
+const maxBuffered = 2 * maxPiiLength;
 
 /** Characters that begin an escape, and the first half of a surrogate pair. */
-const mayChange = /[%&\\\ud800-\udbff]/;
+const canChange = /[%&\\\ud800-\udbff]/;
 
 /** Creates a detector that reads texts as written, and again with their escapes resolved. */
 export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
@@ -31,7 +31,7 @@ export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 	return {
 		find(text, isOpen, spans) {
 			const live = read(plainDigits(text), isOpen, spans);
-			if (!mayChange.test(text)) return live;
+			if (!canChange.test(text)) return live;
 			// An incomplete escape has no meaning yet.
 			const settled = isOpen ? text.slice(0, settledEnd(text)) : text;
 			const unescaped = unescapedDigits(settled) ?? (settled.length < text.length ? plainDigits(settled) : undefined);
@@ -40,16 +40,16 @@ export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 	};
 }
 
-/** @returns the start of the match that continues in the undecided text, at least `least`. */
-function beforeMatch(matches: readonly PiiMatch[], live: number, least: number): number {
-	return matches.find(({ start, end }) => start < live && end > live && start >= least)?.start ?? live;
+/** @returns the start of the match that continues in the undecided text, at least `min`. */
+function beforeMatch(matches: readonly PiiMatch[], live: number, min: number): number {
+	return matches.find(({ start, end }) => start < live && end > live && start >= min)?.start ?? live;
 }
 
 const colon = 0x3a;
 const addressSigns = new Set(Array.from('@([{<', (sign) => sign.charCodeAt(0)));
 /** Matches one character: a sign of an address, a colon, or the rare character of a key's prefix, each in a fitting context. */
 const telling = new RegExp(`${addressSign}|:(?=[0-9a-fA-F:.])|${keySign}`, 'g');
-const anotherDigit = `[^0-9A-Za-z]{0,${longestGap}}\\d`;
+const anotherDigit = `[^0-9A-Za-z]{0,${maxGapLength}}\\d`;
 /**
  * Matches the first of several digits near each other, or the first digit of an account number. Seven digits are the minimum of a detected
  * number; an IP address can have fewer.
@@ -94,7 +94,7 @@ function addNumbers(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatc
 
 /** @returns the next digit that can belong to a number with the one before `end`; -1 for none. */
 function nearDigit(text: string, end: number): number {
-	for (let at = end; at <= end + longestGap && at < text.length; at++) {
+	for (let at = end; at <= end + maxGapLength && at < text.length; at++) {
 		const code = text.charCodeAt(at);
 		if (isAlphanumeric(code)) return isDigitCode(code) ? at : -1;
 	}
@@ -135,9 +135,9 @@ function addKey(text: string, where: number, wanted: ReadonlySet<PiiKind>, match
 /** @returns the end of the candidate address. */
 function addIpv6(text: string, at: number, matches: PiiMatch[]): number {
 	let start = at;
-	while (start > 0 && at - start < longestIp && isAddressCode(text.charCodeAt(start - 1))) start--;
+	while (start > 0 && at - start < maxIpLength && isAddressCode(text.charCodeAt(start - 1))) start--;
 	let end = at;
-	while (end < text.length && end - start <= longestIp && isAddressCode(text.charCodeAt(end))) end++;
+	while (end < text.length && end - start <= maxIpLength && isAddressCode(text.charCodeAt(end))) end++;
 	const next = end;
 	// A label can end in a letter that is valid in an address: "NOTE:2001:db8::1".
 	if (isGluedBefore(text, start)) start = text.indexOf(':', start) + 1;

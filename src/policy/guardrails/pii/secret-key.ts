@@ -139,7 +139,7 @@ const middles: readonly Middle[] = [
 		after: /\/\d{13,16}:[0-9a-f]{32}(?!\w)/y,
 	},
 ];
-const longestBefore = 40;
+const maxBefore = 40;
 
 /** Unlisted prefixes that contain `pat`, `key`, `secret` or `live`. */
 const selfNames = '(?<![A-Za-z0-9])(?:pat|key|apikey|tok|token|tkn|secret|sk|rk|live|prod|auth|[A-Z]{0,6}(?:PAT|KEY|TOKEN|SECRET))';
@@ -186,7 +186,7 @@ export function keyAround(text: string, where: number): Key | undefined {
 }
 
 function keyAroundMiddle(text: string, where: number): Key | undefined {
-	const earlier = text.slice(Math.max(0, where - longestBefore), where);
+	const earlier = text.slice(Math.max(0, where - maxBefore), where);
 	for (const { before, after } of middles) {
 		after.lastIndex = where;
 		const begun = after.test(text) ? before.exec(earlier) : null;
@@ -197,7 +197,7 @@ function keyAroundMiddle(text: string, where: number): Key | undefined {
 
 function selfNamedKey(text: string, where: number): Key | undefined {
 	if (!/[_-]/.test(text.charAt(where))) return undefined;
-	const name = selfNamedBefore.exec(text.slice(Math.max(0, where - longestBefore), where))?.[0];
+	const name = selfNamedBefore.exec(text.slice(Math.max(0, where - maxBefore), where))?.[0];
 	selfNamedAfter.lastIndex = where + 1;
 	const rest = name === undefined ? undefined : selfNamedAfter.exec(text)?.[0];
 	if (name === undefined || rest === undefined || !isRandomText(rest) || uuid.test(rest)) return undefined;
@@ -208,12 +208,12 @@ function selfNamedKey(text: string, where: number): Key | undefined {
 function isRandom(rest: string, prefix: string): boolean {
 	if (isFiller(rest)) return false;
 	if (prefix.startsWith('-') || prefix === 'eyJ' || prefix.startsWith('A') || /\d/.test(rest)) return true;
-	return (rest.match(neighboursOfOtherCase)?.length ?? 0) * leastChangeOfCase >= rest.length;
+	return (rest.match(neighboursOfOtherCase)?.length ?? 0) * minChangeOfCase >= rest.length;
 }
 
 /** A capital before a small letter begins a word; few words are that short. */
 const neighboursOfOtherCase = /[a-z](?=[A-Z])/g;
-const leastChangeOfCase = 6;
+const minChangeOfCase = 6;
 
 /** Label of an AWS secret access key, which has no prefix of its own. */
 const awsSecret =
@@ -235,9 +235,9 @@ export function awsSecretsIn(text: string): readonly { readonly start: number; r
 const digitBesideLetter = /\d(?=[A-Za-z])|[A-Za-z](?=\d)/g;
 const capitalBehindSmall = /[a-z](?=[A-Z])/g;
 /** Minimum changes between digits and letters. Names have digits at their ends, if any; random characters have them everywhere. */
-const leastDigitChanges = 3;
+const minDigitChanges = 3;
 /** Minimum share of changes from digit to letter, or from a small letter to a capital. Random characters have two to four in ten. */
-const leastShareOfChanges = 0.15;
+const minShareOfChanges = 0.15;
 /** Matches hexadecimal text, because no word has so many letters from a to f. */
 const longHex = /^(?=.*\d)(?=.*[a-f])[\da-f]{32,}$/;
 /** Identifiers and timestamps. */
@@ -254,7 +254,7 @@ function isRandomText(text: string): boolean {
 	if (isFiller(text) || time.test(text)) return false;
 	const digitChanges = text.match(digitBesideLetter)?.length ?? 0;
 	const changes = digitChanges + (text.match(capitalBehindSmall)?.length ?? 0);
-	return (digitChanges >= leastDigitChanges && changes >= text.length * leastShareOfChanges) || longHex.test(text) || endingUuid.test(text);
+	return (digitChanges >= minDigitChanges && changes >= text.length * minShareOfChanges) || longHex.test(text) || endingUuid.test(text);
 }
 
 function isFiller(text: string): boolean {
@@ -263,7 +263,7 @@ function isFiller(text: string): boolean {
 
 /** Maximum length of a label before its last word. */
 const maxLabelBefore = 24;
-const longestKey = 300;
+const maxKeyLength = 300;
 
 /**
  * Matches the last word of a label, the text between it and a key, and the key's first character. Most texts with the word have no such
@@ -274,8 +274,8 @@ const labelled = new RegExp(
 		'(?=[A-Za-z0-9][\\w+/.:~-]{15})',
 	'gi',
 );
-const keyBody = new RegExp(`[A-Za-z0-9][\\w+/.:=~-]{15,${longestKey - 1}}`, 'y');
-const leastLength = 20;
+const keyBody = new RegExp(`[A-Za-z0-9][\\w+/.:=~-]{15,${maxKeyLength - 1}}`, 'y');
+const minLength = 20;
 
 /** Complete labels, because "key" and "password" alone are common in other contexts: caches, tables, people. */
 const saysKey =
@@ -303,7 +303,7 @@ export function labelledKeysIn(text: string): readonly Span[] {
 function keyAfter(text: string, labelAt: number, bodyAt: number): Span | undefined {
 	keyBody.lastIndex = bodyAt;
 	const body = keyBody.exec(text)?.[0].replace(trailingSigns, '') ?? '';
-	if (body.length < leastLength || digest.test(body) || !isRandomText(body)) return undefined;
+	if (body.length < minLength || digest.test(body) || !isRandomText(body)) return undefined;
 	const word = /^(?:api-schlüssel|cl(?:é|ave)(?: de)? api|[a-z]+(?:[ _-]?id(?![a-z]))?)/i.exec(text.slice(labelAt, bodyAt))?.[0] ?? '';
 	const label = text.slice(Math.max(0, labelAt - maxLabelBefore), labelAt) + word.replace(/[ _-]?id$/i, '');
 	if (!saysKey.test(label) || saysOther.test(label)) return undefined;

@@ -2,17 +2,17 @@
  * Finds numbers whose groups are separated by anything but letters: two spaces, a new line, `_`, `/`, brackets, Markdown syntax. Detects
  * only kinds with a check digit or a strict format: cards, social security numbers, numbers after `+`.
  */
-import { isListedCard, isSsn, longestCard, shortestCard } from './account-numbers.ts';
+import { isListedCard, isSsn, maxCardLength, minCardLength } from './account-numbers.ts';
 import { extensionEnd, isLabelledSsn } from './labels.ts';
 import type { DigitGroup } from './number-run.ts';
-import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
+import { isPhone, maxPhoneDigits, minPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isSignAt } from './signs.ts';
 
 /** Maximum distance between two groups. */
-export const longestGap = 16;
+export const maxGapLength = 16;
 /** Maximum total length, which limits the text that a stream holds back. */
-const longestSpread = 200;
+const maxSpreadLength = 200;
 const fours = [4, 4, 4, 4];
 const cardLayouts: readonly (readonly number[])[] = [[4, 6, 5], [4, 6, 4], [8, 8], [...fours, 3], fours, [2, 2, 2, 2, 2, 2, 2, 2]];
 const ssnLayout = [3, 2, 4];
@@ -78,8 +78,8 @@ class SpreadScan {
 		const gap = this.#gap(first + 1);
 		let digits = this.#size(first);
 		let last = first;
-		while (gap !== undefined && this.#gap(last + 1) === gap && digits <= mostPhoneDigits) digits += this.#size(++last);
-		if (last === first || digits < leastPhoneDigits || digits > mostPhoneDigits || !this.#isWhole(first, last)) return undefined;
+		while (gap !== undefined && this.#gap(last + 1) === gap && digits <= maxPhoneDigits) digits += this.#size(++last);
+		if (last === first || digits < minPhoneDigits || digits > maxPhoneDigits || !this.#isWhole(first, last)) return undefined;
 		return isPhone(`+${this.#digits(first, last)}`, [digits], '', '') ? ['phone', last] : undefined;
 	}
 
@@ -87,9 +87,9 @@ class SpreadScan {
 	#singlesAt(first: number): Found | undefined {
 		if (this.#isNeighbour(first - 1, first, 1)) return undefined;
 		let last = first;
-		while (last - first < longestCard && this.#isNeighbour(last + 1, last + 1, 1)) last++;
+		while (last - first < maxCardLength && this.#isNeighbour(last + 1, last + 1, 1)) last++;
 		const count = last - first + 1;
-		if (count < shortestCard || count > longestCard || !this.#isWhole(first, last)) return undefined;
+		if (count < minCardLength || count > maxCardLength || !this.#isWhole(first, last)) return undefined;
 		return isListedCard(this.#digits(first, last)) ? ['card', last] : undefined;
 	}
 
@@ -119,7 +119,7 @@ class SpreadScan {
 	#isWhole(first: number, last: number): boolean {
 		const start = this.#groups[first]?.start ?? 0;
 		const end = this.#groups[last]?.end ?? 0;
-		return !isLetterAt(this.#text, start - 1) && !isLetterAt(this.#text, end) && this.#gap(first) !== '.' && end - start <= longestSpread;
+		return !isLetterAt(this.#text, start - 1) && !isLetterAt(this.#text, end) && this.#gap(first) !== '.' && end - start <= maxSpreadLength;
 	}
 
 	#size(index: number): number {
@@ -140,7 +140,7 @@ class SpreadScan {
 	#gap(index: number): string | undefined {
 		const before = this.#groups[index - 1];
 		const group = this.#groups[index];
-		if (before === undefined || group === undefined || group.start - before.end > longestGap) return undefined;
+		if (before === undefined || group === undefined || group.start - before.end > maxGapLength) return undefined;
 		for (let at = before.end; at < group.start; at++) if (!isSignAt(this.#text, at)) return undefined;
 		return this.#text.slice(before.end, group.start);
 	}

@@ -88,7 +88,7 @@ export class BufferedSegment {
 		return [...this.#findings.values()];
 	}
 
-	mayLeave({ text, start, cuts, alone, startAlone }: SegmentPiece): boolean {
+	canLeave({ text, start, cuts, alone, startAlone }: SegmentPiece): boolean {
 		if (startAlone + text.length > alone.releasable) return false;
 		if (this.#readings === undefined) return true;
 		const { joined, spaced, base } = this.#readings;

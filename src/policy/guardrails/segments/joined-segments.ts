@@ -1,7 +1,7 @@
 /** Joins texts that follow each other as parts of one message, because readers can read them as one. */
 import type { Steps } from '../../../core/cooperative-task.ts';
 import { unitsOf } from '../folding/code-units.ts';
-import { longestMatch } from '../text-scan.ts';
+import { maxMatchLength } from '../text-scan.ts';
 
 export interface SegmentedText {
 	readonly text: string;
@@ -67,11 +67,11 @@ function readKind(character: string): number {
 
 /** Returns the length of a text's first or last words. Only words that every judge counts are counted. */
 function lengthOfWords(text: string, isFromEnd: boolean): number {
-	const most = Math.min(text.length, longestMatch);
+	const max = Math.min(text.length, maxMatchLength);
 	let words = 0;
 	let isInWord = false;
-	for (let before = 0; before < most; before += unitsAtOnce) {
-		const count = Math.min(unitsAtOnce, most - before);
+	for (let before = 0; before < max; before += unitsAtOnce) {
+		const count = Math.min(unitsAtOnce, max - before);
 		const start = isFromEnd ? text.length - before - count : before;
 		const units = unitsOf(text, start, start + count);
 		for (let index = 0; index < count; index++) {
@@ -80,7 +80,7 @@ function lengthOfWords(text: string, isFromEnd: boolean): number {
 			isInWord = kind === letter || (kind === other && isInWord);
 		}
 	}
-	return most;
+	return max;
 }
 
 /** Tells whether a word continues from one text in the next when they are joined without a separator. */

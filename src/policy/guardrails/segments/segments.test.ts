@@ -219,7 +219,7 @@ function streamed(
 	const waiting: { piece: SegmentPiece; block: number }[] = [];
 	const visible = blocks.map(() => '');
 	const release = (): void => {
-		while (waiting[0] !== undefined && !held.isBlocked && held.mayLeave(waiting[0].piece)) {
+		while (waiting[0] !== undefined && !held.isBlocked && held.canLeave(waiting[0].piece)) {
 			const { piece, block } = waiting[0];
 			visible[block] += held.visible(piece);
 			waiting.shift();
@@ -295,9 +295,9 @@ describe('a held thread', () => {
 			.match(/.{1,7}/gs)
 			?.map((text) => held.push('0', text));
 		const last = held.push('0', 'and dark');
-		expect([pieces?.every((piece) => held.mayLeave(piece)), held.mayLeave(last)]).toEqual([true, false]);
+		expect([pieces?.every((piece) => held.canLeave(piece)), held.canLeave(last)]).toEqual([true, false]);
 		held.push('1', 'ish, it is and so on');
-		expect([held.isBlocked, held.mayLeave(last)]).toEqual([false, true]);
+		expect([held.isBlocked, held.canLeave(last)]).toEqual([false, true]);
 		held.push('2', 'the darkfish, and so on');
 		expect(held.isBlocked).toBe(true);
 	});

@@ -2,7 +2,7 @@
  * Detects topics by their words. A keyword or the topic's name matches alone, an example when most of its words are close together. Meaning
  * is not analysed: other wordings are missed, and a text against the topic matches.
  */
-import { mostUnits, unitsOf } from '../folding/code-units.ts';
+import { maxUnits, unitsOf } from '../folding/code-units.ts';
 import type { Classification, ClassifiedText, TextClassifier } from '../guardrail.ts';
 
 export interface TopicSettings {
@@ -15,12 +15,12 @@ export interface TopicSettings {
 /** Maximum distance between words of one set. */
 const nearWords = 40;
 /** Minimum share of an example's words. */
-const leastShare = 0.6;
+const minShare = 0.6;
 /** Minimum number of words of an example, because one word is too unspecific. */
-const leastWords = 2;
+const minWords = 2;
 /** Minimum number of words out of all that describe a topic, across its examples. */
-const leastOfVocabulary = 5;
-const longestWord = 64;
+const minOfVocabulary = 5;
+const maxWordLength = 64;
 const wordCharacter = /[\p{L}\p{N}\ud800-\udfff]/u;
 /** Combining marks, which join the preceding character, and sigma, whose form depends on the next one. */
 const dependent = /[\p{M}\u03a3\u03c2\u03c3]/u;
@@ -59,7 +59,7 @@ function beginningOf(word: string): number {
 /** Returns the start of an incomplete word at the end of the text, or the end of the text. */
 function lastWordStart(text: string): number {
 	let at = text.length;
-	while (at > 0 && isInWord(text.charCodeAt(at - 1)) && text.length - at < longestWord) at--;
+	while (at > 0 && isInWord(text.charCodeAt(at - 1)) && text.length - at < maxWordLength) at--;
 	return at;
 }
 
@@ -107,9 +107,9 @@ export function createTopicClassifier(topics: readonly TopicSettings[]): TextCla
 		for (const example of examples) {
 			const words = tellingWords(example);
 			for (const word of words) vocabulary.add(word);
-			if (words.size >= leastWords) addSet(name, words, Math.max(leastWords, Math.ceil(words.size * leastShare)));
+			if (words.size >= minWords) addSet(name, words, Math.max(minWords, Math.ceil(words.size * minShare)));
 		}
-		if (vocabulary.size > leastOfVocabulary) addSet(name, vocabulary, leastOfVocabulary);
+		if (vocabulary.size > minOfVocabulary) addSet(name, vocabulary, minOfVocabulary);
 	}
 	const beginnings = new Uint8Array(beginningCount);
 	for (const word of setsOf.keys()) beginnings[beginningOf(word)] = 1;
@@ -143,7 +143,7 @@ class TopicReading implements ClassifiedText {
 	add(piece: string): void {
 		const text = this.#rest + piece;
 		const end = lastWordStart(text);
-		this.#rest = text.slice(end, end + longestWord);
+		this.#rest = text.slice(end, end + maxWordLength);
 		this.#read(text, end);
 	}
 
@@ -174,7 +174,7 @@ class TopicReading implements ClassifiedText {
 	 * @returns the start of the first word with a foreign character, or of one that continues after the chunk.
 	 */
 	#readPlain(text: string, from: number, end: number): number {
-		const length = Math.min(mostUnits, end - from);
+		const length = Math.min(maxUnits, end - from);
 		const units = unitsOf(text, from, from + length);
 		const beginnings = this.#beginnings;
 		for (let at = 0; at < length; at++) {
@@ -214,7 +214,7 @@ class TopicReading implements ClassifiedText {
 /** Matches words, whose endings are removed by a few rules for English; words of other languages mostly stay the same. */
 const word = /[\p{L}\p{N}]+/gu;
 const endings = /(?:ations?|ings?|edly|ed|ies|es|s|ly)$/;
-const shortestStem = 3;
+const minStemLength = 3;
 
 const stopWords = new Set(
 	(
@@ -233,7 +233,7 @@ export function wordsOf(text: string): readonly string[] {
 
 function stemOf(written: string): string {
 	const stem = written.replace(endings, '');
-	return stem.length >= shortestStem ? stem : written;
+	return stem.length >= minStemLength ? stem : written;
 }
 
 function isStopWord(stem: string): boolean {

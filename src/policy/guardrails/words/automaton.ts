@@ -4,14 +4,14 @@
  */
 
 /** Number of openings, which are the nodes at the lowest depths. */
-const mostOpenings = 4096;
+const maxOpenings = 4096;
 /**
  * States of a beginning: no entry begins so; any entry may, because nothing was read yet; a complete entry, or a beginning longer than
  * openings.
  */
 export const noOpening = 0;
 export const anyOpening = 1;
-export const lastOpening = mostOpenings + 1;
+export const lastOpening = maxOpenings + 1;
 /** Nodes created between two pauses. */
 const nodesPerStep = 1000;
 /** Entries counted between two pauses. */
@@ -41,7 +41,7 @@ export class Automaton {
 		this.#outputs = new Int32Array(size);
 		this.#depths = new Uint16Array(size);
 		this.#entries = new Int32Array(size);
-		this.openings = new Uint16Array((Math.min(size, mostOpenings) + 1) * 32);
+		this.openings = new Uint16Array((Math.min(size, maxOpenings) + 1) * 32);
 	}
 
 	/** @param entries a character for each symbol; sorted, not empty, can have duplicates. Built in steps, because it can take long. */
@@ -71,13 +71,13 @@ export class Automaton {
 	}
 
 	/**
-	 * @param leastDepth at most one more than the maximum depth.
+	 * @param minDepth at most one more than the maximum depth.
 	 * @returns the node after `symbol`; 0 if its depth is less than this minimum.
 	 */
-	step(node: number, symbol: number, leastDepth: number): number {
+	step(node: number, symbol: number, minDepth: number): number {
 		const masks = this.#masks;
-		const least = this.#levels[leastDepth - 1] as number;
-		for (let from = node; from >= least; from = this.#fails[from] as number) {
+		const min = this.#levels[minDepth - 1] as number;
+		for (let from = node; from >= min; from = this.#fails[from] as number) {
 			const mask = masks[from] as number;
 			if (((mask >>> symbol) & 1) === 1) return (this.#firsts[from] as number) + countBits(mask & ((1 << symbol) - 1));
 			if (from === 0) return 0;
@@ -163,14 +163,14 @@ function* countNodes(entries: readonly string[]): Generator<void, number> {
 
 /** Finds the end by bisection, because at the root there can be a hundred thousand sorted entries. */
 function endOfSymbol(entries: readonly string[], depth: number, symbol: number, low: number, high: number): number {
-	let least = low + 1;
-	let most = high;
-	while (least < most) {
-		const middle = (least + most) >> 1;
-		if (entries[middle]?.charCodeAt(depth) === symbol) least = middle + 1;
-		else most = middle;
+	let min = low + 1;
+	let max = high;
+	while (min < max) {
+		const middle = (min + max) >> 1;
+		if (entries[middle]?.charCodeAt(depth) === symbol) min = middle + 1;
+		else max = middle;
 	}
-	return least;
+	return min;
 }
 
 function countBits(mask: number): number {

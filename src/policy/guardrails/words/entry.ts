@@ -1,7 +1,7 @@
 /** Listed word or phrase, and the comparison with text at which its symbols were found. */
 import { gap, unseen } from '../folding/fold-character.ts';
 import { readUnit, Unit } from '../folding/read-unit.ts';
-import { longestGap, type Reading, writtenTogether } from './symbols.ts';
+import { maxGapLength, type Reading, writtenTogether } from './symbols.ts';
 
 export interface Entry {
 	readonly letters: readonly string[];
@@ -23,9 +23,9 @@ interface ReadLetter {
 /** Letters that a digit can replace. */
 const meantBy: Readonly<Record<string, string>> = { 0: 'o', 1: 'il', 2: 'z', 3: 'e', 4: 'a', 5: 's', 6: 'gb', 7: 't', 8: 'b', 9: 'g' };
 /** Minimum repetitions of a drawn-out letter. A letter that is only doubled makes another word. */
-const leastDrawnOut = 3;
+const minDrawnOut = 3;
 /** Minimum length of an entry that matches with separated letters: `a s` is no word. */
-const leastSpacedLetters = 3;
+const minSpacedLetters = 3;
 const capitalI = 0x49;
 const digit = /^\d$/;
 const noBreaks: ReadonlySet<number> = new Set();
@@ -42,7 +42,7 @@ export function readEntry(text: string): Entry | undefined {
 			(breaks ??= new Set()).add(letters.length);
 			gapLength++;
 		} else if (unit.letters !== unseen) {
-			if (gapLength > longestGap) return undefined;
+			if (gapLength > maxGapLength) return undefined;
 			letters.push(...Array.from(unit.letters));
 			gapLength = 0;
 		}
@@ -95,7 +95,7 @@ export class EntryMatcher {
 			const afterRun = next;
 			while (this.#isDrawnOut(next, letter, letters[index])) next++;
 			if (index === letters.length && this.#letterAt(next) === undefined && this.#gap === 0 && this.#isCutOff(isOpen)) return undecided;
-			if (next > afterRun && next - afterRun + index - runStart < leastDrawnOut) return noMatch;
+			if (next > afterRun && next - afterRun + index - runStart < minDrawnOut) return noMatch;
 		}
 		const last = this.#read[next - 1];
 		if (last === undefined || !isEndOfWord(last, this.#letterAt(next))) return noMatch;
@@ -110,12 +110,12 @@ export class EntryMatcher {
 
 	/** Tells whether the text ended before the gap at the end of the word. */
 	#isCutOff(isOpen: boolean): boolean {
-		return isOpen && this.#gap <= longestGap;
+		return isOpen && this.#gap <= maxGapLength;
 	}
 
 	#letterAt(index: number): ReadLetter | undefined {
 		const unit = this.#unit;
-		while (this.#read.length <= index && this.#at < this.#end && this.#gap <= longestGap) {
+		while (this.#read.length <= index && this.#at < this.#end && this.#gap <= maxGapLength) {
 			readUnit(this.#text, this.#at, unit);
 			const code = unit.end - this.#at === 1 ? this.#text.charCodeAt(this.#at) : 0;
 			this.#at = unit.end;
@@ -181,7 +181,7 @@ class Pieces {
 
 	/** Rejects digits with gaps between them, which are a time or an amount: `4:55`. */
 	isWord(length: number): boolean {
-		return (!this.#hasGaps || this.#hasLetters) && (!this.#hasSpaces || length >= leastSpacedLetters);
+		return (!this.#hasGaps || this.#hasLetters) && (!this.#hasSpaces || length >= minSpacedLetters);
 	}
 }
 

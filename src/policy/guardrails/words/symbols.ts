@@ -9,7 +9,7 @@ const symbolOfDigit = [14, 8, 25, 4, 0, 18, 6, 19, 1, 6];
  */
 const firstOfOther = 26;
 /** Maximum number of non-letters between two letters of a word. */
-export const longestGap = 8;
+export const maxGapLength = 8;
 
 /** Value that ends a run of letters, in place of a symbol. */
 export const breaks = 254;

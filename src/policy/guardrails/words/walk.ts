@@ -156,15 +156,15 @@ export class Walk {
 
 	/**
 	 * Steps over the last symbol. An entry begins with a word, so a candidate shorter than the part of the word read so far is none.
-	 * @param mayEnd true if an entry can end with the symbol.
+	 * @param canEnd true if an entry can end with the symbol.
 	 */
-	#stepOverLast(mayEnd: boolean): void {
+	#stepOverLast(canEnd: boolean): void {
 		const automaton = this.#automaton;
 		const node = automaton.step(this.#node, this.#symbols[this.#length - 1] as number, this.#sinceEdge);
 		this.#node = node;
 		if (node === 0) {
 			this.#length = 0;
-		} else if (mayEnd) {
+		} else if (canEnd) {
 			const output = automaton.outputOf(node);
 			if (output !== 0) this.#classify(output);
 		}

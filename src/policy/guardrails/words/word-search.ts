@@ -1,5 +1,5 @@
 /** Reads a text as symbols for the word search, and skips words that no entry begins with. */
-import { mostUnits, unitsOf } from '../folding/code-units.ts';
+import { maxUnits, unitsOf } from '../folding/code-units.ts';
 import { gap, unseen } from '../folding/fold-character.ts';
 import { readUnit, settledEnd, Unit } from '../folding/read-unit.ts';
 import { type Automaton, anyOpening, lastOpening, noOpening } from './automaton.ts';
@@ -7,7 +7,7 @@ import {
 	breaks,
 	isWrittenTogether,
 	kindsOfAscii,
-	longestGap,
+	maxGapLength,
 	others,
 	type Reading,
 	signed,
@@ -62,7 +62,7 @@ export class WordSearch {
 		const end = isOpen ? settledEnd(text) : text.length;
 		this.#begin(text, reading);
 		this.#walk.begin({ text, end, isOpen, reading, matches });
-		for (let at = 0; at < end; ) at = this.#readChunk(at, Math.min(end, at + mostUnits));
+		for (let at = 0; at < end; ) at = this.#readChunk(at, Math.min(end, at + maxUnits));
 		const live = this.#finish(isOpen);
 		this.#text = '';
 		return isOpen ? live : text.length;
@@ -81,9 +81,9 @@ export class WordSearch {
 	}
 
 	#finish(isOpen: boolean): number {
-		const mayBeDrawnOut = isOpen && this.#run === 2;
-		if (mayBeDrawnOut) this.hasElongated = true;
-		const isLost = mayBeDrawnOut && this.#reading.elongatedAs === 1;
+		const canBeDrawnOut = isOpen && this.#run === 2;
+		if (canBeDrawnOut) this.hasElongated = true;
+		const isLost = canBeDrawnOut && this.#reading.elongatedAs === 1;
 		const isSecondLost = isLost && this.#second !== -1;
 		if (!isSecondLost) this.#takeSecond();
 		return this.#walk.end(isLost && !isSecondLost);
@@ -123,7 +123,7 @@ export class WordSearch {
 		let wordStart = from | 0;
 		let last = this.#last | 0;
 		let run = this.#run | 0;
-		let longestRun = 0;
+		let maxRunLength = 0;
 		let at = from | 0;
 		for (; at < end; at++) {
 			const code = units[at] as number;
@@ -139,7 +139,7 @@ export class WordSearch {
 			if (lower === last) {
 				if (!isPlain && opening !== none) break;
 				run++;
-				if (run > longestRun) longestRun = run;
+				if (run > maxRunLength) maxRunLength = run;
 			} else {
 				run = 1;
 				last = lower;
@@ -150,7 +150,7 @@ export class WordSearch {
 				break;
 			}
 		}
-		if (longestRun > 2) this.hasElongated = true;
+		if (maxRunLength > 2) this.hasElongated = true;
 		this.#last = last;
 		this.#run = last === -1 ? 0 : run;
 		this.#isEdge = opening === any;
@@ -229,7 +229,7 @@ export class WordSearch {
 
 	/** @param gapLength number of non-letters before them. */
 	#takeLetters(kindsFrom: number, from: number, to: number, start: number, isEdge: boolean, gapLength: number): void {
-		if (gapLength > longestGap) this.#walk.leave();
+		if (gapLength > maxGapLength) this.#walk.leave();
 		this.#walk.takeLetters(kindsFrom, from, to, start, isEdge);
 	}
 
@@ -267,7 +267,7 @@ export class WordSearch {
 			if (elongatedAs !== 0) return;
 		}
 		this.#takeSecond();
-		if (this.#gapLength > longestGap) this.#walk.leave();
+		if (this.#gapLength > maxGapLength) this.#walk.leave();
 		this.#gapLength = 0;
 		const isEdge = this.#isEdge;
 		this.#isEdge = false;

@@ -24,7 +24,7 @@ import { budgetsInForce, groupsBody, periodBody, sumsBody } from '../usage-repor
 const tag = 'usage';
 const params = z.strictObject({ team: z.string() });
 const msPerDay = 86_400_000;
-const mostDays = 1100;
+const maxDays = 1100;
 const monthsOfHistory = 24;
 
 const days = { from: day.optional().describe('UTC day, inclusive.'), to: day.optional().describe('UTC day, exclusive.') };
@@ -38,7 +38,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			path: '/usage',
 			tag,
 			summary: 'Usage of all teams',
-			description: `One entry per team, or per \`group_by\`, for the current UTC month or \`from\` to \`to\` (at most ${mostDays} days).`,
+			description: `One entry per team, or per \`group_by\`, for the current UTC month or \`from\` to \`to\` (at most ${maxDays} days).`,
 			query: requestedOfAll,
 			success: { status: 200, schema: usageList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {
@@ -64,7 +64,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			path: '/usage/{team}',
 			tag,
 			summary: 'Usage of a team',
-			description: `For the current UTC month, or \`from\` to \`to\` (at most ${mostDays} days). CSV: one row per group, or per model.`,
+			description: `For the current UTC month, or \`from\` to \`to\` (at most ${maxDays} days). CSV: one row per group, or per model.`,
 			params,
 			query: requested,
 			success: { status: 200, schema: usage, otherTypes: ['text/csv'] },
@@ -159,7 +159,7 @@ function readSpan({ from, to }: { from?: string | undefined; to?: string | undef
 	if (fromMs >= toMs) {
 		throw from === undefined ? fieldInvalid('to', 'must be later than from') : fieldInvalid('from', 'must be earlier than to');
 	}
-	if (toMs - fromMs > mostDays * msPerDay) throw fieldInvalid('from', `must be at most ${mostDays} days before to`);
+	if (toMs - fromMs > maxDays * msPerDay) throw fieldInvalid('from', `must be at most ${maxDays} days before to`);
 	return { fromMs, toMs };
 }
 

@@ -42,10 +42,10 @@ export const slug = z
 /** Client ids that access tokens can contain. */
 export const clientOfToken = z.string().regex(/^[\x20-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters');
 
-export const text = (most: number) =>
+export const text = (max: number) =>
 	z
 		.string()
-		.max(most)
+		.max(max)
 		.regex(/\S/, 'must not be blank')
 		.regex(/^[^\p{Cs}]*$/u, 'must not contain a lone surrogate');
 

@@ -54,10 +54,10 @@ function startEngine(name: ModerationProviderName, overrides: Partial<Moderation
 		action: 'block',
 		protocol,
 		baseUrl: simulator.origin + path,
-		mayReachPrivateNetwork: true,
+		canReachPrivateNetwork: true,
 		awsCredentials: null,
 		timeoutMs: 2000,
-		mostConcurrent: 8,
+		maxConcurrent: 8,
 		onFailure: 'open',
 		thresholds: { log: 0.5, block: 0.8 },
 		price: { inputPicoUsd: 200_000n, outputPicoUsd: 200_000n, thousandUnitsNanoUsd: 750_000_000n },
@@ -128,7 +128,7 @@ describe.each(names)('%s', (name) => {
 	});
 
 	it('is not reachable in the private network by default', async () => {
-		const { moderationProvider } = startEngine(name, { mayReachPrivateNetwork: false });
+		const { moderationProvider } = startEngine(name, { canReachPrivateNetwork: false });
 		expect(await judge(moderationProvider, 'x')).toMatchObject({ outcome: 'failed', failure: 'unreachable' });
 	});
 });
@@ -136,20 +136,20 @@ describe.each(names)('%s', (name) => {
 describe('any moderation provider', () => {
 	it('has a concurrency limit; a text that waits too long, or finds the queue full, is not evaluated', async () => {
 		await breakModeration('judge', 'hang');
-		const { moderationProvider } = startEngine('judge', { mostConcurrent: 2, timeoutMs: 100 });
+		const { moderationProvider } = startEngine('judge', { maxConcurrent: 2, timeoutMs: 100 });
 		const judgements = await Promise.all(Array.from({ length: 30 }, () => judge(moderationProvider, 'x')));
 		const failures = judgements.map((judgement) => (judgement.outcome === 'failed' ? judgement.failure : 'judged'));
 		expect(failures.filter((failure) => failure === 'timeout')).toHaveLength(2);
 		expect(failures.filter((failure) => failure === 'busy')).toHaveLength(28);
 		await simulator.control('DELETE', '/faults');
 		const later = await Promise.all(
-			Array.from({ length: 10 }, () => judge(startEngine('judge', { mostConcurrent: 2 }).moderationProvider, 'x')),
+			Array.from({ length: 10 }, () => judge(startEngine('judge', { maxConcurrent: 2 }).moderationProvider, 'x')),
 		);
 		expect(later.every(({ outcome }) => outcome === 'judged')).toBe(true);
 	});
 
 	it('releases its slots', async () => {
-		const { moderationProvider } = startEngine('judge', { mostConcurrent: 1 });
+		const { moderationProvider } = startEngine('judge', { maxConcurrent: 1 });
 		for (let round = 0; round < 3; round++) {
 			const judgements = await Promise.all(Array.from({ length: 8 }, () => judge(moderationProvider, 'x')));
 			expect(judgements.every(({ outcome }) => outcome === 'judged')).toBe(true);

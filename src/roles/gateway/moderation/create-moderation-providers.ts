@@ -60,9 +60,9 @@ export interface ModerationPorts {
 }
 
 /** Maximum number of requests for one evaluation; longer texts are not evaluated. */
-const mostRequests = 16;
+const maxRequests = 16;
 /** Maximum queue length per slot. */
-const mostWaitingPerPlace = 8;
+const maxWaitingPerSlot = 8;
 
 const nothingUsed: ModerationUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
 
@@ -79,9 +79,9 @@ function createModerationProvider(
 	{ upstream, clock, log }: ModerationPorts,
 	counts: ModerationMetrics,
 ): ModerationProvider {
-	const { name, action, timeoutMs, mostConcurrent, onFailure } = settings;
+	const { name, action, timeoutMs, maxConcurrent, onFailure } = settings;
 	const place: ModerationEndpoint = { settings, protocol: moderationProtocol(settings.protocol), upstream, clock };
-	const places = new Places(clock, mostConcurrent, mostConcurrent * mostWaitingPerPlace);
+	const places = new Places(clock, maxConcurrent, maxConcurrent * maxWaitingPerSlot);
 
 	const conclude = (
 		judgement: ModerationResult,
@@ -114,7 +114,7 @@ function createModerationProvider(
 			const startedMs = clock.monotonicMs();
 			const dueMs = startedMs + timeoutMs;
 			const requests = place.protocol.requestsFor(texts, stage);
-			if (requests.length > mostRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), requested, startedMs);
+			if (requests.length > maxRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), requested, startedMs);
 			const responses = await Promise.all(
 				requests.map(async (request) => {
 					if (!(await places.enter(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
@@ -245,27 +245,27 @@ interface Waiting {
 /** Concurrency limit with a bounded first-in, first-out queue and a maximum wait. */
 class Places {
 	readonly #clock: Clock;
-	readonly #mostWaiting: number;
+	readonly #maxWaiting: number;
 	readonly #waiting = new Set<Waiting>();
 	#free: number;
 
-	constructor(clock: Clock, count: number, mostWaiting: number) {
+	constructor(clock: Clock, count: number, maxWaiting: number) {
 		this.#clock = clock;
 		this.#free = count;
-		this.#mostWaiting = mostWaiting;
+		this.#maxWaiting = maxWaiting;
 	}
 
 	/** @returns true if a slot was free in time; release it with `leave`. */
-	enter(mostMs: number): Promise<boolean> {
+	enter(maxMs: number): Promise<boolean> {
 		if (this.#free > 0) {
 			this.#free--;
 			return Promise.resolve(true);
 		}
-		if (this.#waiting.size >= this.#mostWaiting || mostMs <= 0) return Promise.resolve(false);
+		if (this.#waiting.size >= this.#maxWaiting || maxMs <= 0) return Promise.resolve(false);
 		return new Promise((resolve) => {
 			const waiting: Waiting = {
 				begin: () => resolve(true),
-				timer: this.#clock.after(mostMs, () => {
+				timer: this.#clock.after(maxMs, () => {
 					this.#waiting.delete(waiting);
 					resolve(false);
 				}),

@@ -22,13 +22,13 @@ export class ModerationDispatcher {
 
 	/** Moderation providers that may block the team's requests, which wait for them; none without enforcement. */
 	stopping(team: string): readonly ModerationProvider[] {
-		return this.#moderationProviders.filter((moderationProvider) => this.#mayStop(moderationProvider, team));
+		return this.#moderationProviders.filter((moderationProvider) => this.#canStop(moderationProvider, team));
 	}
 
 	/** Moderation providers that only monitor the team's requests: no request waits for them. */
 	noting(team: string): readonly ModerationProvider[] {
 		return this.#moderationProviders.filter(
-			(moderationProvider) => this.#ruleOf(moderationProvider, team) !== 'none' && !this.#mayStop(moderationProvider, team),
+			(moderationProvider) => this.#ruleOf(moderationProvider, team) !== 'none' && !this.#canStop(moderationProvider, team),
 		);
 	}
 
@@ -44,12 +44,12 @@ export class ModerationDispatcher {
 	): Promise<readonly Violation[]> {
 		if (moderationProviders.length === 0 || texts.length === 0) return [];
 		const violations = moderationProviders.map(async (moderationProvider): Promise<readonly Violation[]> => {
-			const mayStop = this.#mayStop(moderationProvider, requested.team);
+			const canStop = this.#canStop(moderationProvider, requested.team);
 			const judgement = await moderationProvider.judge(texts, stage, requested);
 			const tell = (category: string, blocks: boolean): Violation => ({
 				policy: 'moderation',
 				category: `${moderationProvider.name}.${category}`,
-				action: blocks && mayStop ? 'BLOCK' : 'NONE',
+				action: blocks && canStop ? 'BLOCK' : 'NONE',
 			});
 			const found = judgement.findings.map(({ category, isSure }) => tell(category, isSure));
 			return judgement.outcome === 'failed' ? [...found, tell('failed', judgement.isBlocking)] : found;
@@ -61,7 +61,7 @@ export class ModerationDispatcher {
 		return ruleOfModeration(moderationProvider, this.#settings.teams[team]);
 	}
 
-	#mayStop(moderationProvider: ModerationProvider, team: string): boolean {
+	#canStop(moderationProvider: ModerationProvider, team: string): boolean {
 		const rule = this.#ruleOf(moderationProvider, team);
 		return this.#settings.isEnforced && (rule === 'block' || rule === 'mask');
 	}

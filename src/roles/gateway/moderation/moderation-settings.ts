@@ -11,7 +11,7 @@ export interface ModerationProviderSettings {
 	readonly protocol: ProtocolSettings;
 	/** Scheme, host, port and optional path; only from the configuration. */
 	readonly baseUrl: string;
-	readonly mayReachPrivateNetwork: boolean;
+	readonly canReachPrivateNetwork: boolean;
 	/** HTTP proxy; none by default. */
 	readonly proxy?: UpstreamProxy | undefined;
 	/** Credentials that sign requests to Bedrock, if there is no API key. */
@@ -19,7 +19,7 @@ export interface ModerationProviderSettings {
 	/** Timeout of one evaluation, including the wait for a slot. */
 	readonly timeoutMs: number;
 	/** Maximum in-flight requests; eight times as many can be queued. */
-	readonly mostConcurrent: number;
+	readonly maxConcurrent: number;
 	/** Action for a text that could not be evaluated: `open` lets it pass, `closed` blocks it. */
 	readonly onFailure: 'open' | 'closed';
 	/** Minimum scores to report a category, and to block it. */

@@ -46,7 +46,7 @@ export async function sendToModerationProvider(
 			headers: headersFor(place, host, target, request.body),
 			body: Buffer.from(request.body),
 			timeouts: timeoutsWithin(remainingMs),
-			mayReachPrivateNetwork: settings.mayReachPrivateNetwork,
+			canReachPrivateNetwork: settings.canReachPrivateNetwork,
 			proxy: settings.proxy,
 			onClientGone,
 		});

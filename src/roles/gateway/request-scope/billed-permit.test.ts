@@ -142,13 +142,13 @@ class Bench {
 				stopsAtNanoUsd: undefined,
 				inputTokens: 5,
 				outputTokens: 10,
-				mostOutputTokens: 100,
+				maxOutputTokens: 100,
 				allowedOutputTokens: 100,
 				choices: 1,
 				usual: this.usual,
 				isUsageInjected: false,
 				reader: chatUsage,
-				mayThinkUnseen: false,
+				canHideReasoning: false,
 				capEdits: [],
 				usageEdits: [],
 				...terms,
@@ -176,11 +176,11 @@ describe('a request that costs', () => {
 	it('owes its reservation from when it is sent until the provider declines it', () => {
 		const { permit, ...bench } = new Bench();
 		void permit.open();
-		expect([permit.mayCost, permit.owedNanoUsd]).toEqual([false, 0n]);
+		expect([permit.canCost, permit.owedNanoUsd]).toEqual([false, 0n]);
 		permit.markSent();
-		expect([permit.mayCost, permit.owedNanoUsd]).toEqual([true, 105n]);
+		expect([permit.canCost, permit.owedNanoUsd]).toEqual([true, 105n]);
 		permit.markRejected();
-		expect([permit.mayCost, permit.owedNanoUsd]).toEqual([false, 0n]);
+		expect([permit.canCost, permit.owedNanoUsd]).toEqual([false, 0n]);
 		bench.scope.end(failed(new UpstreamError('provider_unreachable')));
 		expect(bench.closed).toMatchObject([{ outcome: 'broken', status: 502, ...charge(0, 0, false) }]);
 	});
@@ -269,7 +269,7 @@ describe('the end of a request', () => {
 	it('of a response without usage charges its text, at most the output limit', () => {
 		const texts = ['hi', 'word '.repeat(500)];
 		const tokens = texts.map((content) => {
-			const bench = new Bench({ mayThinkUnseen: true });
+			const bench = new Bench({ canHideReasoning: true });
 			bench.permit.meterResponse(Buffer.from(JSON.stringify({ choices: [{ message: { content } }] })), {
 				isObject: true,
 				usage: undefined,
@@ -342,8 +342,8 @@ describe('the charge of a stream', () => {
 		['what was seen where the response shows its thoughts', true, metered(3, { hidesThoughts: false }), 3],
 		['what was seen where that is more than the reservation', true, metered(30), 30],
 		['at most what can be written', false, metered(300), 100],
-	] as const)('%s', (_rule, mayThinkUnseen, seen, expected) => {
-		const { permit } = new Bench({ mayThinkUnseen });
+	] as const)('%s', (_rule, canHideReasoning, seen, expected) => {
+		const { permit } = new Bench({ canHideReasoning });
 		expect(permit.charged(seen).usage.outputTokens).toBe(expected);
 	});
 
@@ -364,7 +364,7 @@ describe('the charge of a stream', () => {
 		[4000, 2000],
 		[20_000, 5000],
 	])('whose client disconnected early after %i ms: the maximum reasoning until then, of a choice 500 tokens a second', (ms, expected) => {
-		const bench = new Bench({ mayThinkUnseen: true, mostOutputTokens: 5000, allowedOutputTokens: 5000 });
+		const bench = new Bench({ canHideReasoning: true, maxOutputTokens: 5000, allowedOutputTokens: 5000 });
 		bench.send();
 		bench.clock.advance(ms);
 		bench.permit.meterStream(metered(3));
@@ -374,7 +374,7 @@ describe('the charge of a stream', () => {
 	});
 
 	it('of two choices is twice as much', () => {
-		const { permit, ...bench } = new Bench({ mayThinkUnseen: true, choices: 2 });
+		const { permit, ...bench } = new Bench({ canHideReasoning: true, choices: 2 });
 		void permit.open();
 		permit.markSent();
 		bench.clock.advance(40);

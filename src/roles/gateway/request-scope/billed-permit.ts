@@ -13,7 +13,7 @@ import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
 import type { RequestScope, ScopeOutcome } from './request-scope.ts';
 
 /** Maximum speed of one response; models that hide their reasoning are slower. */
-const mostTokensPerSecond = 500;
+const maxTokensPerSecond = 500;
 
 /** Number of renewals within the lifetime of a reservation. */
 const renewalsPerReservation = 3;
@@ -38,7 +38,7 @@ export interface PermitTerms extends BodyEdits {
 	/** Output tokens that the reservation covers, over all choices. */
 	readonly outputTokens: number;
 	/** Maximum output tokens over all choices. */
-	readonly mostOutputTokens: number;
+	readonly maxOutputTokens: number;
 	/** Maximum output tokens by the request's own cap. */
 	readonly allowedOutputTokens: number;
 	/** Number of requested choices. */
@@ -49,7 +49,7 @@ export interface PermitTerms extends BodyEdits {
 	readonly isUsageInjected: boolean;
 	readonly reader: UsageReader;
 	/** The response may show little of its cost, because reasoning can be hidden. */
-	readonly mayThinkUnseen: boolean;
+	readonly canHideReasoning: boolean;
 }
 
 /**
@@ -70,7 +70,7 @@ export class BilledPermit implements Permit {
 	#isExtending = false;
 	/** Time of sending by the monotonic clock. */
 	#sentMs: number | undefined;
-	#mayCost = false;
+	#canCost = false;
 	/** Usage of a complete response, which may still be withheld. */
 	#metered: MeteredUsage | undefined;
 	/** Usage of an ended stream. */
@@ -129,21 +129,21 @@ export class BilledPermit implements Permit {
 		if (this.#entry === undefined) throw new Error('a request was sent before its ledger entry was open');
 		if (this.#entry.failure !== undefined) throw this.#entry.failure;
 		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
-		this.#mayCost = true;
-		this.#reservation?.begin(this.terms.mayThinkUnseen);
+		this.#canCost = true;
+		this.#reservation?.begin(this.terms.canHideReasoning);
 	}
 
 	markRejected(): void {
-		this.#mayCost = false;
+		this.#canCost = false;
 	}
 
-	get mayCost(): boolean {
-		return this.#mayCost;
+	get canCost(): boolean {
+		return this.#canCost;
 	}
 
 	/** Assumed charge of the provider if no response arrives. */
 	get owedNanoUsd(): bigint {
-		return this.#mayCost ? costNanoUsd(this.#reserved().usage, this.terms.price) : 0n;
+		return this.#canCost ? costNanoUsd(this.#reserved().usage, this.terms.price) : 0n;
 	}
 
 	createMeter(): UsageMeter {
@@ -158,11 +158,11 @@ export class BilledPermit implements Permit {
 			this.#reservation.arrived(meter.read());
 			return;
 		}
-		const { reservations, mostOutputTokens } = this.terms;
-		const seenTokens = Math.min(meter.deliveredTokens(), mostOutputTokens);
+		const { reservations, maxOutputTokens } = this.terms;
+		const seenTokens = Math.min(meter.deliveredTokens(), maxOutputTokens);
 		if (seenTokens <= this.#coveredTokens || this.#isExtending || reservations.length === 0) return;
 		this.#isExtending = true;
-		void this.#extend(Math.min(2 * seenTokens, mostOutputTokens));
+		void this.#extend(Math.min(2 * seenTokens, maxOutputTokens));
 	}
 
 	/** Called repeatedly while a stream runs, so that its reservation does not expire first. */
@@ -198,7 +198,7 @@ export class BilledPermit implements Permit {
 		if (this.#streaming !== undefined) this.#endStream(ledgerOutcomeOf(kind), this.#streaming, isEarly);
 		else if (this.#metered !== undefined) this.#end('complete', status, this.#metered);
 		else if (kind === 'upstream_error') this.#end('upstream_error', status, nothingUsed);
-		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#mayCost ? this.#reserved() : nothingUsed);
+		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#canCost ? this.#reserved() : nothingUsed);
 		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, nothingUsed);
 		else {
 			// The ledger never had an entry.
@@ -227,7 +227,7 @@ export class BilledPermit implements Permit {
 
 	/** Returns true if the metered usage may be far below the provider's charge. */
 	isBlind({ isEstimated, hidesThoughts }: MeteredUsage): boolean {
-		return isEstimated && (hidesThoughts ?? this.terms.mayThinkUnseen);
+		return isEstimated && (hidesThoughts ?? this.terms.canHideReasoning);
 	}
 
 	/**
@@ -237,11 +237,11 @@ export class BilledPermit implements Permit {
 	charged(metered: MeteredUsage, clientDisconnected = false): MeteredUsage {
 		if (!metered.isEstimated) return metered;
 		const { usage } = metered;
-		const { outputTokens: reserved, mostOutputTokens } = this.terms;
+		const { outputTokens: reserved, maxOutputTokens } = this.terms;
 		// Hidden reasoning is charged at its maximum, unless the visible output exceeds it.
 		const unseenTokens = clientDisconnected ? Math.max(reserved, this.#writableTokens()) : reserved;
-		const leastTokens = this.isBlind(metered) ? unseenTokens : 0;
-		const outputTokens = Math.min(Math.max(usage.outputTokens, leastTokens), mostOutputTokens);
+		const minTokens = this.isBlind(metered) ? unseenTokens : 0;
+		const outputTokens = Math.min(Math.max(usage.outputTokens, minTokens), maxOutputTokens);
 		return { usage: { ...usage, outputTokens, reasoningTokens: Math.min(usage.reasoningTokens, outputTokens) }, isEstimated: true };
 	}
 
@@ -249,7 +249,7 @@ export class BilledPermit implements Permit {
 	#writableTokens(): number {
 		const { allowedOutputTokens, choices } = this.terms;
 		const seconds = (this.#parts.ports.clock.monotonicMs() - (this.#sentMs ?? Number.POSITIVE_INFINITY)) / 1000;
-		return Math.min(allowedOutputTokens, Math.ceil(Math.max(0, seconds) * mostTokensPerSecond) * choices);
+		return Math.min(allowedOutputTokens, Math.ceil(Math.max(0, seconds) * maxTokensPerSecond) * choices);
 	}
 
 	get answered(): MeteredUsage | undefined {
@@ -263,11 +263,11 @@ export class BilledPermit implements Permit {
 	async transferReservation(): Promise<void> {
 		const { entry, earlierTargets } = this.terms;
 		const apart = { ...entry, id: `${entry.id}.${earlierTargets + 1}` };
-		if (this.#mayCost) await this.#parts.ports.ledger.open(apart);
+		if (this.#canCost) await this.#parts.ports.ledger.open(apart);
 		const scope = this.#scope;
 		if (scope === undefined) return;
 		scope.drop(this);
-		if (this.#mayCost) this.#end('broken', 0, this.#reserved(), apart.id);
+		if (this.#canCost) this.#end('broken', 0, this.#reserved(), apart.id);
 		else this.#leave();
 	}
 

@@ -14,7 +14,7 @@ export interface BodyEdits {
 export interface Permit extends Resource {
 	readonly edits: BodyEdits;
 	/** True if the provider may charge for the request although it sent no response. */
-	readonly mayCost: boolean;
+	readonly canCost: boolean;
 	/**
 	 * Called when the request starts to be sent, after which the provider may charge for it.
 	 * @throws UpstreamError `records_unavailable` if it must not be sent.
@@ -38,7 +38,7 @@ interface Admitted {
 /** Permit of a request that costs nothing. It uses a separate limit and has no ledger entry. */
 export class FreePermit implements Permit {
 	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
-	readonly mayCost = false;
+	readonly canCost = false;
 	readonly answered = undefined;
 	readonly #admitted: Admitted;
 	readonly #parts: GatewayParts;

@@ -5,8 +5,8 @@ import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
 import { estimatedOutputTokens, type InputSize, measureInput } from '../../../policy/budgets/estimate.ts';
-import { mayThinkUnseen } from '../../../policy/budgets/hidden-reasoning.ts';
-import { capFor, mostOutputTokensOf } from '../../../policy/budgets/model-output-limits.ts';
+import { canHideReasoning } from '../../../policy/budgets/hidden-reasoning.ts';
+import { capFor, outputTokenLimitOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
 import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
@@ -102,7 +102,7 @@ function permitTermsOf(
 		stopsAtNanoUsd: undefined,
 		inputTokens: need.inputTokens,
 		outputTokens: need.outputTokens,
-		mostOutputTokens: need.mostOutputTokens,
+		maxOutputTokens: need.maxOutputTokens,
 		allowedOutputTokens: need.allowedOutputTokens,
 		choices: need.choices,
 		usual,
@@ -110,7 +110,7 @@ function permitTermsOf(
 		isUsageInjected: usageEdits.length > 0,
 		usageEdits,
 		reader: inferenceRequest.providerFormat.usage,
-		mayThinkUnseen: thinksUnseen(inferenceRequest, parts),
+		canHideReasoning: thinksUnseen(inferenceRequest, parts),
 	};
 }
 
@@ -119,7 +119,7 @@ function thinksUnseen(
 	{ modelCapabilities }: GatewayParts,
 ): boolean {
 	const { thinking } = modelCapabilities.of(target);
-	return mayThinkUnseen({ kind: provider.kind, knownAs, thinking, requested: providerFormat.requestsThinking(outgoing.members) });
+	return canHideReasoning({ kind: provider.kind, knownAs, thinking, requested: providerFormat.requestsThinking(outgoing.members) });
 }
 
 export interface AdmissionTerms extends RequestedLimits {
@@ -164,8 +164,8 @@ export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, team: T
 	return { nowMs, terms, priced, reportedModel, need, reservations, reservedTokens, usual, usageEdits, isStoppable };
 }
 
-function checkOf(mustFit: boolean): 'after' | 'before' {
-	return mustFit ? 'after' : 'before';
+function checkOf(shouldFit: boolean): 'after' | 'before' {
+	return shouldFit ? 'after' : 'before';
 }
 
 /**
@@ -177,11 +177,11 @@ function firstPart(
 	need: Need,
 	price: Price,
 	parts: GatewayParts,
-): Pick<BudgetReservation, 'amountNanoUsd' | 'check' | 'leastNanoUsd'> {
+): Pick<BudgetReservation, 'amountNanoUsd' | 'check' | 'minNanoUsd'> {
 	const { inputTokens, outputTokens, choices } = need;
 	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
 	const amountNanoUsd = thinksUnseen(inferenceRequest, parts) ? need.amountNanoUsd : costOf(admittedTokens.first);
-	return { amountNanoUsd, check: 'fit', leastNanoUsd: costOf(admittedTokens.least) };
+	return { amountNanoUsd, check: 'fit', minNanoUsd: costOf(admittedTokens.min) };
 }
 
 /** Reserves the amount for the next target, in addition to the possible cost of the previous one, before that is settled. */
@@ -193,19 +193,19 @@ async function takeOver(
 ): Promise<Taken> {
 	const { owedNanoUsd } = before;
 	const shared = new Set(before.terms.entry.budgets);
-	const least = reservations.map(withLeast);
-	const wanted = least.map((reservation) =>
+	const min = reservations.map(withLeast);
+	const wanted = min.map((reservation) =>
 		shared.has(reservation.budget) ? { ...reservation, amountNanoUsd: reservation.amountNanoUsd + owedNanoUsd } : reservation,
 	);
 	const isReserved = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
 	if (!isReserved) throw new Rejection('budget_exceeded', { message: 'The budget does not allow the next target' });
 	await before.transferReservation();
-	return { reservedNanoUsd: least[0]?.amountNanoUsd };
+	return { reservedNanoUsd: min[0]?.amountNanoUsd };
 }
 
 /** Reduces the reservation of a stoppable stream to the minimum, from which it grows. */
 function withLeast(reservation: BudgetReservation): BudgetReservation {
-	return reservation.check === 'fit' ? { ...reservation, amountNanoUsd: reservation.leastNanoUsd ?? 0n, check: 'after' } : reservation;
+	return reservation.check === 'fit' ? { ...reservation, amountNanoUsd: reservation.minNanoUsd ?? 0n, check: 'after' } : reservation;
 }
 
 /**
@@ -332,7 +332,7 @@ export interface Need {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
 	/** Maximum output tokens over all choices. */
-	readonly mostOutputTokens: number;
+	readonly maxOutputTokens: number;
 	/** Maximum output tokens by the request's own cap. */
 	readonly allowedOutputTokens: number;
 	readonly choices: number;
@@ -347,13 +347,13 @@ function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: bo
 	const { estimatedTokens, highestTokens } = inputOf(inferenceRequest);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const requested = capTokens ?? defaultCapTokens;
-	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
+	const max = outputTokenLimitOf(knownAs, maxOutputTokens);
 	const cap = capFor(knownAs, requested, maxOutputTokens);
 	const allowedOutputTokens = cap.tokens * choices;
 	const inputTokens = isWorstCase ? highestTokens : estimatedTokens;
-	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(requested ?? most, most), choices);
+	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(requested ?? max, max), choices);
 	// A translation already includes the default, if the provider's format has a field for it.
-	const lacksCap = (isWorstCase && cap.mustWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
+	const lacksCap = (isWorstCase && cap.shouldWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
 	return {
 		amountNanoUsd: isWorstCase
 			? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
@@ -361,7 +361,7 @@ function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: bo
 		estimatedInputTokens: estimatedTokens,
 		inputTokens,
 		outputTokens,
-		mostOutputTokens: most * choices,
+		maxOutputTokens: max * choices,
 		allowedOutputTokens,
 		choices,
 		capTokens: cap.tokens,

@@ -9,7 +9,7 @@ import { type GuardrailRunner, maskedTexts } from '../guardrail-runner.ts';
 import { type InferenceRequest, inTurns, placedMembers } from './read-inference-request.ts';
 
 /** Limits names in errors, because a name from the client can be as long as the body. */
-const longestParam = 200;
+const maxParamLength = 200;
 
 /**
  * Runs guardrails on the client's input, before translation and before any limit is reserved.
@@ -36,7 +36,7 @@ export async function evaluateInput(
  * @throws `Rejection` `field_invalid` with the member's path.
  */
 export async function requireSingleMembers({ body: { bytes } }: InferenceRequest): Promise<void> {
-	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, longestParam);
+	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, maxParamLength);
 	if (param === undefined) return;
 	throw new Rejection('field_invalid', { message: `The body has \`${param}\` more than once: send each field once`, param });
 }

@@ -57,7 +57,7 @@ const none: readonly string[] = [];
 export function passOn(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): PreparedRequest | undefined {
 	const provider = providerFor(inferenceRequest, target, parts);
 	const isSpoken = isSameDialect(inferenceRequest.format.name, provider.protocol.wire);
-	const hasVendorFields = inferenceRequest.format.vendorFields.mayBeIn(inferenceRequest.body.members);
+	const hasVendorFields = inferenceRequest.format.vendorFields.canBeIn(inferenceRequest.body.members);
 	if (!isSpoken || hasVendorFields || inferenceRequest.endpoint.estimateFor(provider) !== undefined) return undefined;
 	const read = readTarget(inferenceRequest, target, team, parts);
 	return repairFor(inferenceRequest, read, provider, parts) === undefined

@@ -53,7 +53,7 @@ export function sendRequest(
 		headers: provider.requestHeaders(translated?.headers ?? request.headers),
 		body: sentBody(inferenceRequest, permit.edits),
 		timeouts,
-		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+		canReachPrivateNetwork: provider.canReachPrivateNetwork,
 		proxy: provider.proxy,
 		onSent: () => permit.markSent(),
 		onClientGone: (listener) => {

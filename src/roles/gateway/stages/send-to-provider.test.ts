@@ -22,7 +22,7 @@ describe('the upstream request', () => {
 			origin: 'https://b.test',
 			method: 'POST',
 			target: '/v1/chat/completions?a=1&b=2',
-			mayReachPrivateNetwork: false,
+			canReachPrivateNetwork: false,
 		});
 		expect(bench.sent[0]?.body).toEqual(body);
 		expect(bench.sent[0]?.headers.authorization).toBe('Bearer sk-proj-secret-key-abcd');

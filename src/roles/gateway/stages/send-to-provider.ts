@@ -32,7 +32,7 @@ function requestFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, s
 	return attempt(taken, bound, scope, parts).then((outcome) => {
 		// A stream continues, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
-		const isNoted = countsForHealth(taken.prepared) && (taken.permit.mayCost || !isOutOfTime(outcome));
+		const isNoted = countsForHealth(taken.prepared) && (taken.permit.canCost || !isOutOfTime(outcome));
 		if (isNoted) bound.traffic.note(resultOf(outcome), bound.terms);
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, parts);
 		if (waitMs === undefined) return outcome;
@@ -94,7 +94,7 @@ function waitBeforeRetry(
 	const waitMs = retryWaitMs(
 		{
 			result,
-			mayCost: permit.mayCost,
+			canCost: permit.canCost,
 			isSpendStop: response !== undefined && isSpendStop(response, prepared.provider.protocol),
 			retryAfterMs: response && readRetryAfterMs(response.response.headers, ports.clock.nowMs()),
 			retriesBefore,

@@ -45,7 +45,7 @@ export function takeTarget(
 	};
 	const passOver = (cause: unknown): undefined => {
 		scope.requireRunning();
-		if (!maySkip(cause, before !== undefined, isLast, () => isFirstChoice(inferenceRequest, target, team.id, parts))) throw cause;
+		if (!canSkip(cause, before !== undefined, isLast, () => isFirstChoice(inferenceRequest, target, team.id, parts))) throw cause;
 		parts.ports.log.warn('target skipped', {
 			requestId: inferenceRequest.request.id,
 			provider: target.provider,
@@ -83,7 +83,7 @@ function admitted(
  * Decides whether a rejection only skips its target. A rejection of the preferred target is the client's response. After a failed target,
  * that failure stays the response. A fallback for an ejected target leaves the request to the targets after it.
  */
-export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean, isFirst: () => boolean): cause is Rejection | UpstreamError {
+export function canSkip(cause: unknown, hasBefore: boolean, isLast: boolean, isFirst: () => boolean): cause is Rejection | UpstreamError {
 	if (cause instanceof UpstreamError) return cause.code === 'provider_key_unset' && (hasBefore || !isLast);
 	return cause instanceof Rejection && (hasBefore || (!isLast && !isFirst()));
 }

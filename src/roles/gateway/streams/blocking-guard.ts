@@ -180,7 +180,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	#release(): boolean {
 		const leaving: StreamEvent[] = [];
 		for (const { event, pieces } of this.#buffered) {
-			if (!pieces.every(({ piece }) => piece.segmentGroup.mayLeave(piece))) break;
+			if (!pieces.every(({ piece }) => piece.segmentGroup.canLeave(piece))) break;
 			leaving.push(pieces.length === 0 ? event : shownTexts(event, pieces));
 			this.#bufferedBytes -= event.bytes.length;
 		}

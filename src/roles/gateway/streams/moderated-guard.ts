@@ -13,9 +13,9 @@ import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './
 import type { StreamRelay } from './stream-relay.ts';
 import { viewOtherFields } from './view-event.ts';
 
-/** A piece ends at the first sentence end after `pieceCharacters`, and at the latest after `longestPieceCharacters`. */
+/** A piece ends at the first sentence end after `pieceCharacters`, and at the latest after `maxPieceCharacters`. */
 const pieceCharacters = 400;
-const longestPieceCharacters = 1000;
+const maxPieceCharacters = 1000;
 /** Overlap with the previous piece, so that a match across two pieces is found. */
 const repeatedCharacters = 200;
 /** Buffer limit, at which the provider is paused during an evaluation. */
@@ -55,7 +55,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	#endsSentence = false;
 	#isClassifying = false;
 	/** Latest result of a write to the sink. */
-	#mayWrite = true;
+	#canWrite = true;
 	/** Set when the source has ended, with its error if any. */
 	#ending: { readonly cause?: unknown } | undefined;
 	#isOver = false;
@@ -98,7 +98,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	}
 
 	resume(): void {
-		this.#mayWrite = true;
+		this.#canWrite = true;
 		if (this.#bufferedBytes < maxBufferedBytes) this.#flow?.resume();
 	}
 
@@ -111,11 +111,11 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	write(batch: EventBatch): boolean {
 		if (this.#isOver) return true;
 		for (const event of batch.events) {
-			if (isComment(event)) this.#mayWrite = this.#sink?.write(heartbeatEvent) ?? true;
+			if (isComment(event)) this.#canWrite = this.#sink?.write(heartbeatEvent) ?? true;
 			else this.#buffer(event);
 		}
 		this.#classifyWhenDue();
-		return this.#mayWrite && this.#bufferedBytes < maxBufferedBytes;
+		return this.#canWrite && this.#bufferedBytes < maxBufferedBytes;
 	}
 
 	/** The built-in guardrails block such bytes. */
@@ -168,7 +168,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 			this.#pass(this.#buffered);
 			return;
 		}
-		const isLong = this.#unjudgedCharacters >= longestPieceCharacters;
+		const isLong = this.#unjudgedCharacters >= maxPieceCharacters;
 		const isPiece = isLong || (this.#endsSentence && this.#unjudgedCharacters >= pieceCharacters);
 		if (isPiece || this.#ending !== undefined || this.#bufferedBytes >= maxBufferedBytes) this.#judge().catch(this.#failed);
 	}
@@ -210,8 +210,8 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		if (events.length > 0) {
 			const batch = EventBatch.ofEvents(events);
 			this.#bufferedBytes -= batch.bytes.length;
-			this.#mayWrite = this.#sink?.write(batch) ?? true;
-			if (this.#mayWrite) this.#flow?.resume();
+			this.#canWrite = this.#sink?.write(batch) ?? true;
+			if (this.#canWrite) this.#flow?.resume();
 		}
 		if (this.#ending === undefined || this.#buffered.length > 0 || this.#isOver) return;
 		this.#finish();

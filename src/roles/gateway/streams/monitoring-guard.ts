@@ -35,9 +35,9 @@ export class MonitoringGuard implements EventSource {
 	start(sink: EventSink): ByteFlow {
 		const flow = this.#source.start({
 			write: (events) => {
-				const mayWrite = sink.write(events);
+				const canWrite = sink.write(events);
 				this.#read(events);
-				return mayWrite;
+				return canWrite;
 			},
 			writeOpaque: (bytes) => {
 				this.#length += bytes.length;

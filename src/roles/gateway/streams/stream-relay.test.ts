@@ -198,12 +198,12 @@ describe('StreamRelay', () => {
 
 	it('pauses for a client that reads slowly', async () => {
 		const { upstream, reader, flow, bench } = await begin(requests.chat);
-		reader.mayWrite = false;
+		reader.canWrite = false;
 		expect(upstream.write(requests.chat.event)).toBe(false);
 		const before = reader.text;
 		bench.clock.advance(60_000);
 		expect(reader.text).toBe(before);
-		reader.mayWrite = true;
+		reader.canWrite = true;
 		flow.resume();
 		expect(upstream.resumeCount).toBe(1);
 		expect(upstream.write(requests.chat.event)).toBe(true);

@@ -73,7 +73,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	#missingEnd: Buffer | undefined;
 	#timer: Timer | undefined;
 	#isSilent = true;
-	#mayWrite = true;
+	#canWrite = true;
 	#isDone = false;
 	/** True if the client disconnected and usage is still awaited. */
 	#clientDisconnected = false;
@@ -146,13 +146,13 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		this.#tail.push(bytes);
 		if (this.#framer === undefined) {
 			this.#meter.pushOpaque(bytes);
-			this.#mayWrite = this.#sink.writeOpaque(bytes);
-			return this.#mayWrite;
+			this.#canWrite = this.#sink.writeOpaque(bytes);
+			return this.#canWrite;
 		}
 		const events = this.#framer.push(bytes);
 		if (events !== undefined) this.#writeEvents(events);
 		if (this.#framer.bufferedBytes > maxBufferedBytes) this.#releaseBuffered(this.#framer);
-		return this.#mayWrite || this.#clientDisconnected;
+		return this.#canWrite || this.#clientDisconnected;
 	}
 
 	end(): void {
@@ -162,7 +162,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 			this.#leave();
 			return;
 		}
-		if (!this.#mayEnd() && !this.#isComplete(droppedBytes)) {
+		if (!this.#canEnd() && !this.#isComplete(droppedBytes)) {
 			this.fail(new UpstreamError('provider_disconnected', { message: 'The provider ended the stream before its last event: retry' }));
 			return;
 		}
@@ -183,7 +183,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 			return;
 		}
 		this.#flow?.cancel();
-		const owed = this.#framer !== undefined && this.#mayEnd() ? this.#owed() : undefined;
+		const owed = this.#framer !== undefined && this.#canEnd() ? this.#owed() : undefined;
 		const isWhole = owed instanceof EventBatch;
 		this.#finish(isWhole ? completed(200) : failed(cause));
 		if (isWhole) {
@@ -215,7 +215,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	}
 
 	resume(): void {
-		this.#mayWrite = true;
+		this.#canWrite = true;
 		this.#flow?.resume();
 	}
 
@@ -235,7 +235,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 
 	#leave(): void {
 		if (this.#isDone) return;
-		const hasAll = !this.#clientDisconnected && this.#mayEnd();
+		const hasAll = !this.#clientDisconnected && this.#canEnd();
 		this.#flow?.cancel();
 		this.#finish(hasAll ? completed(200) : failed(new Rejection('client_closed')));
 		// Also when the sink cancels in the middle of a write.
@@ -244,12 +244,12 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 
 	/** Returns true if usage is about to arrive. Without it, hidden reasoning would be charged at its maximum. */
 	#isUsageNear(): boolean {
-		if (this.#flow === undefined || this.#mayEnd() || !this.#permit.isBlind(this.#meter.read())) return false;
+		if (this.#flow === undefined || this.#canEnd() || !this.#permit.isBlind(this.#meter.read())) return false;
 		return this.#providerFormat.tellsUsageNext(this.#tail.read());
 	}
 
 	/** Returns true if the client has the provider's complete output, so that the rest does not matter. */
-	#mayEnd(): boolean {
+	#canEnd(): boolean {
 		if (this.#isUntranslatable) return false;
 		return this.#framer === undefined || this.#framer.isTerminated || this.#translation?.isTerminated === true || this.#hasFailed;
 	}
@@ -288,7 +288,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		const texts = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
 		if (!texts.isEmpty) {
 			this.#capEnding?.push(texts);
-			this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(texts) : texts);
+			this.#canWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(texts) : texts);
 		}
 		// Called last, because it may end the stream, and the received output is charged.
 		if (!this.#isDone) this.#permit.delivered(this.#meter);
@@ -336,13 +336,13 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		const bytes = framer.takeBuffered();
 		this.#framer = undefined;
 		this.#meter.pushOpaque(bytes);
-		this.#mayWrite = this.#sink.writeOpaque(bytes);
+		this.#canWrite = this.#sink.writeOpaque(bytes);
 	}
 
 	readonly #beat = (): void => {
 		this.#permit.renew();
-		const isIdle = this.#framer !== undefined && this.#isSilent && this.#mayWrite && !this.#mayEnd();
-		if (isIdle) this.#mayWrite = this.#sink.write(heartbeatEvent);
+		const isIdle = this.#framer !== undefined && this.#isSilent && this.#canWrite && !this.#canEnd();
+		if (isIdle) this.#canWrite = this.#sink.write(heartbeatEvent);
 		this.#isSilent = true;
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};

@@ -12,7 +12,7 @@ export interface AssessmentShipperDeps {
 	readonly log: Log;
 }
 
-const mostPerPart = 2000;
+const maxPerPart = 2000;
 const pauseMs = 1_000;
 
 /** Sends assessments to PostgreSQL: read, send, forget. After a failure in between they are sent again, and count once. */
@@ -55,11 +55,11 @@ export class AssessmentShipper {
 		const { unsent, send, log } = this.#deps;
 		try {
 			for (let isMore = true; isMore; ) {
-				const { through, count, assessments } = await unsent.read(mostPerPart);
+				const { through, count, assessments } = await unsent.read(maxPerPart);
 				if (count === 0) break;
 				await send(assessments);
 				await unsent.forget(through);
-				isMore = count === mostPerPart;
+				isMore = count === maxPerPart;
 			}
 			this.#isFailing = false;
 		} catch (cause) {

@@ -91,7 +91,7 @@ export function requireCursor({ cursor }: EntryQuery): void {
 
 /** Lists rows. A cursor is the sequence number of its page's last row, so that later rows shift nothing. */
 export async function listEntries(db: Database, { team, limit, cursor, ...filters }: EntryQuery): Promise<EntryPage> {
-	const most = Math.max(1, Math.min(limit, maxRows));
+	const max = Math.max(1, Math.min(limit, maxRows));
 	const columns = { client: filters.clientId, provider: filters.provider, model: filters.model, outcome: filters.outcome };
 	const wanted = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]));
 	const newest = sql`
@@ -100,12 +100,12 @@ export async function listEntries(db: Database, { team, limit, cursor, ...filter
 		ORDER BY sequence DESC`;
 	const scanned = sql`${newest} LIMIT ${maxEntriesScanned}`;
 	const { rows: found } = await (wanted.length === 0
-		? sql<EntryColumns>`SELECT * ${newest} LIMIT ${most + 1}`
+		? sql<EntryColumns>`SELECT * ${newest} LIMIT ${max + 1}`
 		: sql<EntryColumns>`
-			SELECT * FROM (SELECT * ${scanned}) AS looked WHERE ${sql.join(wanted, sql` AND `)} ORDER BY sequence DESC LIMIT ${most + 1}`
+			SELECT * FROM (SELECT * ${scanned}) AS looked WHERE ${sql.join(wanted, sql` AND `)} ORDER BY sequence DESC LIMIT ${max + 1}`
 	).execute(db);
-	const rows = found.slice(0, most).map(ledgerEntryOf);
-	if (found.length > most) return { rows, nextCursor: found[most - 1]?.sequence.toString() ?? null };
+	const rows = found.slice(0, max).map(ledgerEntryOf);
+	if (found.length > max) return { rows, nextCursor: found[max - 1]?.sequence.toString() ?? null };
 	if (wanted.length === 0) return { rows, nextCursor: null };
 	const { rows: ends } = await sql<{ count: Whole; last: Whole }>`
 		SELECT count(*) AS count, min(sequence) AS last FROM (SELECT sequence ${scanned}) AS looked`.execute(db);

@@ -31,7 +31,7 @@ export interface ShippingHealth {
 /** A request that ends within this time is sent as one row instead of two. */
 const pauseMs = 1_000;
 /** Part size after a failure, in case the server is slow; each success doubles it. */
-const leastEntriesPerPart = 500;
+const minEntriesPerPart = 500;
 const turnMs = 50;
 
 interface Waiter {
@@ -174,7 +174,7 @@ export class LedgerShipper {
 	private failed(cause: unknown): void {
 		const { clock, log, address } = this.deps;
 		if (this.hasEnded) return;
-		this.entriesPerPart = leastEntriesPerPart;
+		this.entriesPerPart = minEntriesPerPart;
 		if (this.failingSinceMs === undefined) {
 			this.failingSinceMs = clock.monotonicMs();
 			log.error('ledger entries cannot be sent to PostgreSQL and stay spooled on this disk', { address, cause });

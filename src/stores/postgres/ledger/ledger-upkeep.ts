@@ -7,7 +7,7 @@ import { addToSums, changedEntry, changedSums, type SumChange } from './sum-chan
 
 /** Longer than any request or restart takes: the process that opened the row is gone, and its data directory too. */
 const lostAfterMs = 25 * msPerHour;
-const mostAtOnce = 1000;
+const maxConcurrency = 1000;
 
 /** Closes rows without a live process as interrupted, charged their reservation. Concurrent processes share the work. */
 export async function closeLost(db: Database, nowMs: number): Promise<number> {
@@ -15,7 +15,7 @@ export async function closeLost(db: Database, nowMs: number): Promise<number> {
 	let closed = 0;
 	for (const day of await listDays(db)) {
 		if (day * msPerDay >= beforeMs) break;
-		for (let some = mostAtOnce; some === mostAtOnce; closed += some) {
+		for (let some = maxConcurrency; some === maxConcurrency; closed += some) {
 			some = await closeSome(db, day, beforeMs, nowMs).catch(noneWhenDropped);
 		}
 	}
@@ -29,7 +29,7 @@ async function closeSome(db: Database, day: number, beforeMs: number, nowMs: num
 		const { rows } = await sql<SumChange & { readonly rows: bigint }>`
 			WITH lost AS (
 				SELECT id FROM ${table} WHERE outcome IS NULL AND started_ms < ${beforeMs}
-				ORDER BY started_ms LIMIT ${mostAtOnce} FOR UPDATE SKIP LOCKED
+				ORDER BY started_ms LIMIT ${maxConcurrency} FOR UPDATE SKIP LOCKED
 			), closed AS (
 				UPDATE ${table} AS calls SET outcome = 'interrupted', ended_ms = ${nowMs}, status = 0, is_estimated = true,
 					${sql.raw(tokens.join(', '))}, cost_nano_usd = hold_nano_usd

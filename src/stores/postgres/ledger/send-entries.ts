@@ -102,10 +102,10 @@ function sqlState(cause: unknown): string {
 }
 
 /** Allows four names in one index entry of 2,704 bytes. */
-const mostNameBytes = 640;
+const maxNameBytes = 640;
 
 function nameOf(name: string): string {
-	return Buffer.byteLength(name) <= mostNameBytes ? name : name.slice(0, mostNameBytes / 3);
+	return Buffer.byteLength(name) <= maxNameBytes ? name : name.slice(0, maxNameBytes / 3);
 }
 
 const closedColumns = [

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../../test/support/recording-log.ts';
 import type { Assessment } from '../../contracts/assessments.ts';
-import { AssessmentQueue, mostQueuedAssessments } from './assessment-queue.ts';
+import { AssessmentQueue, maxQueuedAssessments } from './assessment-queue.ts';
 
 const found = (requestId: string): Assessment => ({
 	requestId,
@@ -67,10 +67,10 @@ test('while the disk fails they wait and are written later; one line is logged',
 test('what finds no room is dropped and counted, and so is what cannot be written at the end', async () => {
 	const { queue, disk } = createQueue();
 	disk.isBroken = true;
-	queue.add(Array.from({ length: mostQueuedAssessments + 5 }, (_, index) => found(`${index}`)));
+	queue.add(Array.from({ length: maxQueuedAssessments + 5 }, (_, index) => found(`${index}`)));
 	expect(queue.dropped).toBe(5);
 	await queue.end();
-	expect(queue.dropped).toBe(mostQueuedAssessments + 5);
+	expect(queue.dropped).toBe(maxQueuedAssessments + 5);
 	queue.add([found('late')]);
-	expect(queue.dropped).toBe(mostQueuedAssessments + 6);
+	expect(queue.dropped).toBe(maxQueuedAssessments + 6);
 });

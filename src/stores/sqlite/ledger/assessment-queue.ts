@@ -12,8 +12,8 @@ export interface AssessmentQueueDeps {
 }
 
 /** About 10 MB. */
-export const mostQueuedAssessments = 20_000;
-const mostPerBatch = 1000;
+export const maxQueuedAssessments = 20_000;
+const maxPerBatch = 1000;
 /** Delay that lets the assessments of many requests share a transaction. */
 const pauseMs = 100;
 const retryMs = 1000;
@@ -38,7 +38,7 @@ export class AssessmentQueue {
 	}
 
 	add(assessments: readonly Assessment[]): void {
-		const bufferedCapacity = this.#hasEnded ? 0 : mostQueuedAssessments - this.#waiting.length;
+		const bufferedCapacity = this.#hasEnded ? 0 : maxQueuedAssessments - this.#waiting.length;
 		for (const assessment of assessments.slice(0, bufferedCapacity)) this.#waiting.push(compactAssessment(assessment));
 		this.#dropped += Math.max(0, assessments.length - bufferedCapacity);
 		this.#schedule(pauseMs);
@@ -70,7 +70,7 @@ export class AssessmentQueue {
 
 	#writeSome(): Promise<void> {
 		const { write, log } = this.#deps;
-		const batch = this.#waiting.slice(0, mostPerBatch);
+		const batch = this.#waiting.slice(0, maxPerBatch);
 		this.#writing = write(batch)
 			.then(
 				() => {

@@ -3,19 +3,19 @@ import { integerOf, type Row, textOf } from '../../row.ts';
 import type { CompactAssessment } from './ledger-operations.ts';
 import { readRequestId } from './packed-request-id.ts';
 
-const longestTeam = 256;
+const maxTeamLength = 256;
 /** Clients choose the names of request parts that cannot be parsed. */
-const longestName = 128;
+const maxNameLength = 128;
 
 export function compactAssessment(assessment: Assessment): CompactAssessment {
 	const { requestId, atMs, team, stage, policy, category, action, outcome, count } = assessment;
 	return [
 		requestId,
 		atMs,
-		team.slice(0, longestTeam),
+		team.slice(0, maxTeamLength),
 		assessmentStages.indexOf(stage),
-		policy.slice(0, longestName),
-		category.slice(0, longestName),
+		policy.slice(0, maxNameLength),
+		category.slice(0, maxNameLength),
 		assessmentActions.indexOf(action),
 		assessmentOutcomes.indexOf(outcome),
 		count,

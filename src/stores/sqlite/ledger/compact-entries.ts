@@ -9,12 +9,12 @@ const outcomes: readonly RequestOutcome[] = ['complete', 'client_closed', 'upstr
 
 export const interruptedOutcome = outcomes.indexOf('interrupted');
 
-const longestName = 256;
+const maxNameLength = 256;
 /** More tokens than any request has; keeps the sums of a batch exact. */
-const mostTokens = 1e12;
+const maxTokens = 1e12;
 /** Maximum of a column. */
-const mostNanoUsd = 2n ** 63n - 1n;
-const mostExact = BigInt(Number.MAX_SAFE_INTEGER);
+const maxNanoUsd = 2n ** 63n - 1n;
+const maxExact = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * Formats a row as one line of JSON, for the journal and the database's thread.
@@ -129,7 +129,7 @@ export function compactEntryFrom(value: unknown): CompactEntry {
 
 /** Checks money of a line that fits into a column. */
 export function isAmount(value: unknown): value is number | string {
-	return isCount(value) || (typeof value === 'string' && /^\d{1,19}$/.test(value) && BigInt(value) <= mostNanoUsd);
+	return isCount(value) || (typeof value === 'string' && /^\d{1,19}$/.test(value) && BigInt(value) <= maxNanoUsd);
 }
 
 /** @throws RangeError when the money is negative or too large to store. */
@@ -210,22 +210,22 @@ export function readBudgets(value: unknown): readonly string[] {
 }
 
 function shortName(name: string): string {
-	return name.length <= longestName ? name : name.slice(0, longestName);
+	return name.length <= maxNameLength ? name : name.slice(0, maxNameLength);
 }
 
 /** @throws RangeError when it is negative or too large to store. */
 export function compactMoney(nanoUsd: bigint): CompactInteger {
-	if (nanoUsd < 0n || nanoUsd > mostNanoUsd) {
+	if (nanoUsd < 0n || nanoUsd > maxNanoUsd) {
 		throw new RangeError(`${nanoUsd} nano-US-dollars exceed the range of a ledger entry`);
 	}
-	return nanoUsd <= mostExact ? Number(nanoUsd) : nanoUsd;
+	return nanoUsd <= maxExact ? Number(nanoUsd) : nanoUsd;
 }
 
 /** Clamps a token count, because an implausible count of a provider must not lose the row. */
 function wholeCount(tokens: number): number {
-	return Number.isInteger(tokens) && tokens >= 0 && tokens <= mostTokens
+	return Number.isInteger(tokens) && tokens >= 0 && tokens <= maxTokens
 		? tokens
-		: Math.max(0, Math.min(Math.trunc(tokens) || 0, mostTokens));
+		: Math.max(0, Math.min(Math.trunc(tokens) || 0, maxTokens));
 }
 
 /** Returns a close, free of charge, of a request that was never sent. */

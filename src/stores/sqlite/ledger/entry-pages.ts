@@ -18,9 +18,9 @@ export function createEntryPages(database: DatabaseSync): (query: EntryQuery) =>
 		const bounds = { ...of, before: cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor) };
 		const filters = { client: clientId, provider, model, outcome: outcome === undefined ? null : outcomeNumber(outcome) };
 		const hasFilters = Object.values(filters).some((filter) => filter !== null);
-		const most = Math.max(1, Math.min(limit, maxRows));
-		const found = hasFilters ? pages.filtered({ ...bounds, ...filters, limit: most + 1 }) : pages.plain({ ...bounds, limit: most + 1 });
-		if (found.length > most) return { rows: found.slice(0, most), nextCursor: String(found[most - 1]?.[0]) };
+		const max = Math.max(1, Math.min(limit, maxRows));
+		const found = hasFilters ? pages.filtered({ ...bounds, ...filters, limit: max + 1 }) : pages.plain({ ...bounds, limit: max + 1 });
+		if (found.length > max) return { rows: found.slice(0, max), nextCursor: String(found[max - 1]?.[0]) };
 		return { rows: found, nextCursor: hasFilters ? pages.scanEnd(bounds) : null };
 	};
 }

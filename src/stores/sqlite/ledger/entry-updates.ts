@@ -32,7 +32,7 @@ interface OpenedEntry {
 }
 
 /** More than the open requests of one process. */
-const mostRemembered = 50_000;
+const maxCached = 50_000;
 
 /** @param spools true if rows are also for the outbox. */
 export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): EntryUpdates {
@@ -80,7 +80,7 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 		const { id, startedMs } = opening;
 		sums.addOpened(terms, startedMs);
 		if (end === undefined) {
-			if (opened.size >= mostRemembered) opened.clear();
+			if (opened.size >= maxCached) opened.clear();
 			opened.set(requestIdHash(id), { sequence, key: terms, startedMs });
 		} else {
 			sums.addClosed(terms, startedMs, end);

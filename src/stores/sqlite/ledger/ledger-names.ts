@@ -4,9 +4,9 @@ import { integerOf } from '../../row.ts';
 import type { CompactOpen } from './ledger-operations.ts';
 
 /** Bounded, because clients choose model names. */
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 /** Bounded, because a list of budgets has any length. */
-const longestRemembered = 2048;
+const maxCachedLength = 2048;
 
 /** Fields that many requests share, with the numbers of their names. */
 export interface EntryTerms {
@@ -88,7 +88,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 }
 
 function remember<Value>(remembered: Map<string, Value>, text: string, value: Value): void {
-	if (text.length > longestRemembered) return;
-	if (remembered.size >= mostRemembered) remembered.clear();
+	if (text.length > maxCachedLength) return;
+	if (remembered.size >= maxCached) remembered.clear();
 	remembered.set(text, value);
 }

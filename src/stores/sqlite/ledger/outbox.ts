@@ -13,7 +13,7 @@ interface OutboxWriting {
 	isShort(): boolean;
 }
 
-const longestForComparing = 10_000;
+const maxComparedLength = 10_000;
 
 export function createOutboxWriting(database: DatabaseSync): OutboxWriting {
 	const deleteThrough = database.prepare('DELETE FROM outbox WHERE position <= ?');
@@ -24,7 +24,7 @@ export function createOutboxWriting(database: DatabaseSync): OutboxWriting {
 			for (const id of rejectedIds) keep.run(packRequestId(id));
 			deleteThrough.run(through);
 		},
-		isShort: () => integerOf(measure.get() ?? {}, 'length') < longestForComparing,
+		isShort: () => integerOf(measure.get() ?? {}, 'length') < maxComparedLength,
 	};
 }
 

@@ -7,7 +7,7 @@ import { openingOf, packBatch, readEnds, readOpenings } from './packed-batch.ts'
 import { requestIdOf } from './packed-request-id.ts';
 
 const own = 'req_0123456789ab0123456789abcdef0123';
-const mostNanoUsd = 2n ** 63n - 1n;
+const maxNanoUsd = 2n ** 63n - 1n;
 
 const anyId = fc.oneof(
 	fc.constantFrom(
@@ -25,7 +25,7 @@ const anyId = fc.oneof(
 	fc.stringMatching(/^req_[0-9a-f]{32}$/),
 );
 const anyName = fc.oneof(fc.constantFrom('team,1', '"', '\\', ']\n', ',1]'), fc.string({ unit: 'binary' }));
-const anyMoney = fc.oneof(fc.constantFrom(0n, 10n ** 15n, BigInt(Number.MAX_SAFE_INTEGER), mostNanoUsd), fc.bigInt(0n, mostNanoUsd));
+const anyMoney = fc.oneof(fc.constantFrom(0n, 10n ** 15n, BigInt(Number.MAX_SAFE_INTEGER), maxNanoUsd), fc.bigInt(0n, maxNanoUsd));
 
 test('any lines are read as JSON would read them', () => {
 	const anyEntry = fc.record({

@@ -1,7 +1,7 @@
 import { equals, type LineMark, startsWith, valueOffset } from '../../events/event-boundaries.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { greatestCap, mostChoices, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
+import { greatestCap, maxChoices, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
@@ -20,7 +20,7 @@ const required: FieldTable = { model: modelName };
 const optional: FieldTable = {
 	max_tokens: integerOf(1, greatestCap),
 	max_completion_tokens: integerOf(1, greatestCap),
-	n: integerOf(1, mostChoices),
+	n: integerOf(1, maxChoices),
 	stream: boolean,
 	stream_options: object,
 	temperature: number,

@@ -7,11 +7,11 @@ export interface DataUrl {
 }
 
 /** Maximum length of the part before the data. */
-export const longestHead = 256;
+export const maxHeadLength = 256;
 
 /** @param url its beginning. @returns undefined for anything but a base64 data URL (RFC 2397). */
 export function parseDataUrlHead(url: string): { readonly mediaType: string; readonly dataStart: number } | undefined {
-	const comma = url.slice(0, longestHead).indexOf(',');
+	const comma = url.slice(0, maxHeadLength).indexOf(',');
 	if (comma === -1) return undefined;
 	const head = /^data:([^;]*)(?:;.*)?;base64$/i.exec(url.slice(0, comma));
 	return head === null ? undefined : { mediaType: (head[1] ?? '').trim().toLowerCase(), dataStart: comma + 1 };
@@ -34,7 +34,7 @@ const svgType = 'image/svg+xml';
 /** @returns undefined for anything but an SVG in a data URL, in base64 or percent-encoded. */
 export function parseSvgUrl(url: unknown): SvgUrl | undefined {
 	if (typeof url !== 'string') return undefined;
-	const comma = url.slice(0, longestHead).indexOf(',');
+	const comma = url.slice(0, maxHeadLength).indexOf(',');
 	const head = comma === -1 ? null : /^\s*data:\s*([^;]*)(;.*)?$/is.exec(url.slice(0, comma));
 	if (head === null || (head[1] ?? '').trim().toLowerCase() !== svgType) return undefined;
 	const data = percentDecoded(url.slice(comma + 1));

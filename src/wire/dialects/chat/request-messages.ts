@@ -9,7 +9,7 @@ import type {
 	Turn,
 } from '../../conversation/conversation.ts';
 import { withSignature } from '../../conversation/extensions.ts';
-import { fitName, longestToolName, maxCallIdLength } from '../../conversation/fit-name.ts';
+import { fitName, maxCallIdLength, maxToolNameLength } from '../../conversation/fit-name.ts';
 import { isBlank, rejectField } from '../../conversation/json-view.ts';
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { resultParts } from '../../conversation/tool-pairing.ts';
@@ -83,7 +83,7 @@ export class MessageList {
 	}
 
 	#call({ id, name, arguments: given, signature }: ToolCall): JsonObject {
-		const called = { name: fitName(name, longestToolName), arguments: given.text() };
+		const called = { name: fitName(name, maxToolNameLength), arguments: given.text() };
 		const call = { id: fitName(id, maxCallIdLength), type: 'function', function: called };
 		return this.#model.takesSignatures ? { ...call, ...withSignature(signature?.value) } : call;
 	}

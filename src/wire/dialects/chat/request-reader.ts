@@ -195,13 +195,13 @@ function checkOtherFields(request: JsonView, takes: ReadonlySet<Capability>, war
 		if (!field.isGiven || harmless.get(name)?.(field) === true) continue;
 		const why = rejected.get(name);
 		if (why !== undefined) rejectField(name, why);
-		if (name === 'moderation' && mayBlock(field.member('policy'))) {
+		if (name === 'moderation' && canBlock(field.member('policy'))) {
 			rejectField('moderation.policy', 'must not be `block`: this model’s provider does not moderate on demand');
 		}
 		warnings.add(name, 'ignored');
 	}
 }
 
-function mayBlock(policy: JsonView): boolean {
+function canBlock(policy: JsonView): boolean {
 	return ['input', 'output'].some((side) => policy.member(side).textOf('mode') === 'block');
 }

@@ -16,7 +16,7 @@ import { isBlank, type JsonView, rejectField, requireObject, requireText, requir
 import { parseArguments } from '../../conversation/read-json.ts';
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { longestHead, parseDataUrlHead } from './data-url.ts';
+import { maxHeadLength, parseDataUrlHead } from './data-url.ts';
 
 const pairingWords: PairingWords = {
 	unsupported: 'does not match a tool call of the previous assistant message: send each result directly after its call',
@@ -190,11 +190,11 @@ function textParts(part: JsonView, said: JsonView): readonly TextPart[] {
 /** URLs are forwarded for the provider to fetch; the gateway fetches nothing for a client. */
 function imageSource(url: JsonView): MediaSource {
 	if (url.kind !== 'string') return rejectField(url.path, 'must be a string: an https URL or a base64 data URL');
-	return /^https?:\/\//i.test(url.prefix(longestHead)) ? { kind: 'link', at: url, url: requireText(url) } : dataSource(url);
+	return /^https?:\/\//i.test(url.prefix(maxHeadLength)) ? { kind: 'link', at: url, url: requireText(url) } : dataSource(url);
 }
 
 function dataSource(url: JsonView): MediaSource {
-	const head = parseDataUrlHead(url.prefix(longestHead));
+	const head = parseDataUrlHead(url.prefix(maxHeadLength));
 	if (head === undefined) return { kind: 'invalid', at: url };
 	return { kind: 'data', at: url, mediaType: head.mediaType, base64: () => requireText(url).slice(head.dataStart) };
 }

@@ -7,7 +7,7 @@ import {
 	type ReasoningSetting,
 	type ToolChoice,
 } from '../../conversation/conversation.ts';
-import { fitName, longestToolName } from '../../conversation/fit-name.ts';
+import { fitName, maxToolNameLength } from '../../conversation/fit-name.ts';
 import { requireFunctions, requireSchemaTaken, requireStopCount, takenSampling, takenStops } from '../../conversation/model-limits.ts';
 import type { RequestWarnings, RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
 import { sha256Hex } from '../../conversation/sha256.ts';
@@ -34,7 +34,7 @@ export function chatRequest(
 	const tools = requireFunctions(conversation.tools()).map(({ name, description, parameters, isStrict }) => ({
 		type: 'function',
 		function: {
-			name: fitName(name, longestToolName),
+			name: fitName(name, maxToolNameLength),
 			description,
 			parameters: parametersOf(parameters ?? {}),
 			strict: isStrict,
@@ -82,7 +82,7 @@ function writeNumber(name: NumberSetting, conversation: Conversation, model: Cha
 
 function writeToolChoice({ mode, named, isSingle }: ToolChoice, { takesParallelFlag }: ChatModel): JsonObject {
 	if (mode === undefined) return {};
-	const choice = named === undefined ? mode : { type: 'function', function: { name: fitName(named, longestToolName) } };
+	const choice = named === undefined ? mode : { type: 'function', function: { name: fitName(named, maxToolNameLength) } };
 	const isFlagged = isSingle && takesParallelFlag && mode !== 'none';
 	return { tool_choice: choice, parallel_tool_calls: isFlagged ? false : undefined };
 }

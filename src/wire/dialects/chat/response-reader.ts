@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { signatureOf } from '../../conversation/extensions.ts';
-import { fitName, longestToolName } from '../../conversation/fit-name.ts';
+import { fitName, maxToolNameLength } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import {
 	type ConversationUsage,
@@ -159,5 +159,5 @@ export const chatReading: ResponseReading = {
 	createStreamReader: (sink) => new ChatStreamReader(sink),
 	readBody,
 	readError,
-	fitToolName: (name) => fitName(name, longestToolName),
+	fitToolName: (name) => fitName(name, maxToolNameLength),
 };

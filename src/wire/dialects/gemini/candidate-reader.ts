@@ -70,7 +70,7 @@ export class CandidateReader {
 type Container = Record<string, unknown> | unknown[];
 
 /** Deeper or wider arguments belong to no tool. */
-const longestIndex = 100_000;
+const maxIndex = 100_000;
 
 /** A call whose arguments arrive in pieces, each with its JSON path: `$.rows[0].name`. */
 export class PartialCall {
@@ -97,7 +97,7 @@ export class PartialCall {
 
 function stepsOf(path: string): readonly (string | number)[] {
 	return [...path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]/g)].map(([, name, index, quoted]) =>
-		index === undefined ? (name ?? quoted ?? '') : Math.min(Number(index), longestIndex),
+		index === undefined ? (name ?? quoted ?? '') : Math.min(Number(index), maxIndex),
 	);
 }
 

@@ -1,5 +1,5 @@
 import { remembering } from '../../../core/bounded-map.ts';
-import { fitName, longestToolName } from '../../conversation/fit-name.ts';
+import { fitName, maxToolNameLength } from '../../conversation/fit-name.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
@@ -10,10 +10,10 @@ export interface GeminiModel extends ModelLimits {
 	/** Values of `thinkingLevel`, ascending. */
 	readonly levels: readonly string[];
 	/** Minimum of `thinkingBudget` other than 0. */
-	readonly leastBudget: number;
-	readonly mostBudget: number;
+	readonly minBudget: number;
+	readonly maxBudget: number;
 	/** True if a budget of 0 turns thinking off. */
-	readonly mayDisableThinking: boolean;
+	readonly canDisableThinking: boolean;
 	/** Function calls must be sent back with the signature of the thought that led to them. */
 	readonly needsSignatures: boolean;
 }
@@ -21,9 +21,9 @@ export interface GeminiModel extends ModelLimits {
 const unthinking: GeminiModel = {
 	thinking: 'none',
 	levels: [],
-	leastBudget: 0,
-	mostBudget: 0,
-	mayDisableThinking: false,
+	minBudget: 0,
+	maxBudget: 0,
+	canDisableThinking: false,
 	needsSignatures: false,
 	takesSampling: true,
 	temperatureMax: 2,
@@ -49,15 +49,13 @@ export function geminiModelOf({ model, knownAs, ...said }: TranslationTarget): G
 function requestedThinking(
 	reported: 'none' | 'enabled' | 'adaptive',
 	named: GeminiModel,
-): Pick<GeminiModel, 'thinking' | 'levels' | 'leastBudget' | 'mostBudget'> {
-	const { levels, leastBudget, mostBudget } = named;
-	if (reported === 'none') return { thinking: 'none', levels, leastBudget, mostBudget };
-	if (reported === 'adaptive') {
-		return { thinking: 'level', levels: levels.length > 0 ? levels : levelsOf(3.1, true), leastBudget, mostBudget };
-	}
-	return mostBudget > 0
-		? { thinking: 'budget', levels, leastBudget, mostBudget }
-		: { thinking: 'budget', levels, leastBudget: 128, mostBudget: 24_576 };
+): Pick<GeminiModel, 'thinking' | 'levels' | 'minBudget' | 'maxBudget'> {
+	const { levels, minBudget, maxBudget } = named;
+	if (reported === 'none') return { thinking: 'none', levels, minBudget, maxBudget };
+	if (reported === 'adaptive') return { thinking: 'level', levels: levels.length > 0 ? levels : levelsOf(3.1, true), minBudget, maxBudget };
+	return maxBudget > 0
+		? { thinking: 'budget', levels, minBudget, maxBudget }
+		: { thinking: 'budget', levels, minBudget: 128, maxBudget: 24_576 };
 }
 
 /** By the name at the provider. An unknown model is taken for one of the newest family. */
@@ -73,9 +71,9 @@ function modelNamed(name: string): GeminiModel {
 		return {
 			...unthinking,
 			thinking: 'budget',
-			leastBudget: budgetFloor(base, isPro),
-			mostBudget: isPro ? 32_768 : 24_576,
-			mayDisableThinking: !isPro,
+			minBudget: budgetFloor(base, isPro),
+			maxBudget: isPro ? 32_768 : 24_576,
+			canDisableThinking: !isPro,
 		};
 	}
 	return { ...unthinking, thinking: 'level', levels: levelsOf(version, isPro), needsSignatures: true };
@@ -93,7 +91,7 @@ function levelsOf(version: number, isPro: boolean): readonly string[] {
 
 /** Converts a tool's name for Gemini: like other vendors' names, but the first character is a letter or `_`. */
 export function geminiToolName(name: string): string {
-	if (/^[a-zA-Z_][a-zA-Z0-9_.:-]*$/.test(name) && name.length <= longestToolName) return name;
-	const fitted = fitName(name, longestToolName - 1);
+	if (/^[a-zA-Z_][a-zA-Z0-9_.:-]*$/.test(name) && name.length <= maxToolNameLength) return name;
+	const fitted = fitName(name, maxToolNameLength - 1);
 	return /^[a-zA-Z_]/.test(fitted) ? fitted : `_${fitted}`;
 }

@@ -102,9 +102,9 @@ test.each<[param: string, request: JsonObject]>([
 
 test.each([
 	['gemini-2.0-flash', { thinking: 'none', needsSignatures: false }],
-	['gemini-2.5-flash', { thinking: 'budget', leastBudget: 1, mostBudget: 24_576, mayDisableThinking: true }],
-	['gemini-2.5-flash-lite', { thinking: 'budget', leastBudget: 512, mayDisableThinking: true }],
-	['models/gemini-2.5-pro', { thinking: 'budget', leastBudget: 128, mostBudget: 32_768, mayDisableThinking: false }],
+	['gemini-2.5-flash', { thinking: 'budget', minBudget: 1, maxBudget: 24_576, canDisableThinking: true }],
+	['gemini-2.5-flash-lite', { thinking: 'budget', minBudget: 512, canDisableThinking: true }],
+	['models/gemini-2.5-pro', { thinking: 'budget', minBudget: 128, maxBudget: 32_768, canDisableThinking: false }],
 	['gemini-3-pro-preview', { thinking: 'level', levels: ['low', 'high'], needsSignatures: true }],
 	['gemini-3.1-pro-preview', { thinking: 'level', levels: ['low', 'medium', 'high'] }],
 	['gemini-3-flash-preview', { thinking: 'level', levels: ['minimal', 'low', 'medium', 'high'] }],

@@ -181,23 +181,23 @@ function knownEffort({ effort, effortField }: ReasoningSetting, warnings: Reques
 
 function byBudget({ field, effort, budget }: WantedThinking, model: GeminiModel, warnings: RequestWarnings): JsonObject {
 	if (effort === 'none') {
-		if (model.mayDisableThinking) return { thinkingBudget: 0 };
-		warnings.add(field, `sent as ${model.leastBudget} tokens, the minimum of the model`);
-		return { thinkingBudget: model.leastBudget };
+		if (model.canDisableThinking) return { thinkingBudget: 0 };
+		warnings.add(field, `sent as ${model.minBudget} tokens, the minimum of the model`);
+		return { thinkingBudget: model.minBudget };
 	}
 	const requested = budget ?? (effort === undefined ? undefined : budgets[effort]);
 	if (requested === undefined) return {};
-	const given = Math.min(Math.max(requested, model.leastBudget), model.mostBudget);
+	const given = Math.min(Math.max(requested, model.minBudget), model.maxBudget);
 	if (budget !== undefined && given !== budget) warnings.add(field, `sent as ${given} tokens, the nearest value that the model accepts`);
 	return { thinkingBudget: given };
 }
 
 function byLevel({ field, effort, budget }: WantedThinking, { levels }: GeminiModel, warnings: RequestWarnings): JsonObject {
-	const [least] = levels;
+	const [min] = levels;
 	const requested = effort === 'none' ? 'minimal' : (effort ?? (budget === undefined ? undefined : levelOfBudget(budget)));
-	if (requested === undefined || least === undefined) return {};
+	if (requested === undefined || min === undefined) return {};
 	const reachable = levels.filter((level) => ladder.indexOf(level) <= ladder.indexOf(requested));
-	const level = reachable.at(-1) ?? least;
+	const level = reachable.at(-1) ?? min;
 	if (effort !== undefined && level !== effort) warnings.add(field, `sent as ${level}, the nearest value that the model accepts`);
 	return { thinkingLevel: level };
 }

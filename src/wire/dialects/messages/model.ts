@@ -12,7 +12,7 @@ export interface ClaudeModel extends ModelLimits {
 	readonly takesMidSystem: boolean;
 	readonly thinking: 'none' | 'manual' | 'adaptive';
 	/** True if models with adaptive thinking are known to take `thinking: {"type": "disabled"}`. */
-	readonly mayDisableThinking: boolean;
+	readonly canDisableThinking: boolean;
 	/** Effort levels, ascending. */
 	readonly efforts: readonly string[];
 }
@@ -48,7 +48,7 @@ export function claudeModelOf({ model, knownAs, ...said }: TranslationTarget): C
 		takesPrefill: said.prefill ?? named.takesPrefill,
 		takesMidSystem: said.midSystem ?? named.takesMidSystem,
 		thinking: thinking === 'enabled' ? 'manual' : (thinking ?? named.thinking),
-		mayDisableThinking: named.mayDisableThinking,
+		canDisableThinking: named.canDisableThinking,
 		efforts: said.efforts ?? named.efforts,
 	};
 }
@@ -69,7 +69,7 @@ function modelNamed(name: string): ClaudeModel {
 		takesPrefill: version < 406,
 		takesMidSystem: known !== undefined && version >= 408,
 		thinking: thinkingOf(version),
-		mayDisableThinking: known !== undefined && version >= 406 && ['opus', 'sonnet', 'haiku'].includes(known.family),
+		canDisableThinking: known !== undefined && version >= 406 && ['opus', 'sonnet', 'haiku'].includes(known.family),
 		efforts: version === 406 ? allEfforts.filter((effort) => effort !== 'xhigh') : allEfforts,
 	};
 }

@@ -34,14 +34,14 @@ const escape = Buffer.from('\\u00');
 /** Letters of `cache_control` and `1h`, each as the last two digits of its JSON escape. */
 const escapedLetters: ReadonlySet<string> = new Set(Array.from(Buffer.from('cache_control1h'), (byte) => byte.toString(16)));
 /** JSON serializers escape none of these letters: a body with this many escapes is not searched to its end. */
-const mostEscapes = 10_000;
+const maxEscapes = 10_000;
 
 /** True if escapes may spell the field's name or value, which a byte search would miss. */
 function hasEscapedLetters(bytes: Buffer): boolean {
 	let at = bytes.indexOf(escape);
 	for (let seen = 0; at !== -1; seen++) {
 		const digits = at + escape.length;
-		if (seen === mostEscapes || escapedLetters.has(bytes.toString('latin1', digits, digits + 2).toLowerCase())) return true;
+		if (seen === maxEscapes || escapedLetters.has(bytes.toString('latin1', digits, digits + 2).toLowerCase())) return true;
 		at = bytes.indexOf(escape, digits);
 	}
 	return false;

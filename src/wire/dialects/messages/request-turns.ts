@@ -282,13 +282,13 @@ function joinVisible(texts: readonly JsonView[]): string {
 	return texts.flatMap((text) => visibleTextIn(text) ?? []).join('\n');
 }
 
-const longestInput = 500;
+const maxInputLength = 500;
 
 /** Describes a block of a tool that the other vendor ran itself, in one line of text; empty if it has no readable content. */
 function describeServerBlock(block: JsonObject): string {
 	const { type, name, input, content } = block;
 	if (type === 'server_tool_use' || type === 'mcp_tool_use') {
-		return `\n[Called ${typeof name === 'string' ? name : 'a tool'} with ${(JSON.stringify(input) ?? '{}').slice(0, longestInput)}]\n`;
+		return `\n[Called ${typeof name === 'string' ? name : 'a tool'} with ${(JSON.stringify(input) ?? '{}').slice(0, maxInputLength)}]\n`;
 	}
 	if (typeof type !== 'string' || !type.endsWith('_tool_result')) return '';
 	return `\n${[`[Result of ${type.slice(0, -'_tool_result'.length)}]`, ...linesOf(content)].join('\n')}\n`;

@@ -20,7 +20,7 @@ export interface ThinkingCircumstances {
 
 /** Thinking budgets in tokens, by effort. */
 const budgets: Readonly<Record<string, number>> = { low: 2048, medium: 4096, high: 16_384, xhigh: 16_384, max: 32_768 };
-const leastBudget = 1024;
+const minBudget = 1024;
 
 /** Some models show no thinking by default, and `reasoning_content` would stay empty. */
 const visibleThinking: JsonObject = { type: 'adaptive', display: 'summarized' };
@@ -51,7 +51,7 @@ export function writeThinking(
 			return { maxTokens: cap.value, thinking: visibleThinking, effort: steppedDown(field, effort, model, warnings) };
 		case 'manual': {
 			const obstacle = obstacleOf(circumstances);
-			if (obstacle === undefined) return withBudget(field, budgets[effort] ?? leastBudget, target, cap, warnings);
+			if (obstacle === undefined) return withBudget(field, budgets[effort] ?? minBudget, target, cap, warnings);
 			warnings.add(field, `ignored because ${obstacle}`);
 			return unchanged;
 		}
@@ -59,7 +59,7 @@ export function writeThinking(
 }
 
 function withoutThinking(field: string, model: ClaudeModel, unchanged: WrittenThinking, warnings: RequestWarnings): WrittenThinking {
-	if (model.mayDisableThinking) return { ...unchanged, thinking: { type: 'disabled' } };
+	if (model.canDisableThinking) return { ...unchanged, thinking: { type: 'disabled' } };
 	if (model.thinking === 'adaptive') warnings.add(field, 'ignored because this model always reasons');
 	return unchanged;
 }
@@ -87,8 +87,8 @@ function withBudget(
 	const raised = cap.includesReasoning ? cap.value : Math.min(cap.value + wanted, maxOutputTokens ?? Number.POSITIVE_INFINITY);
 	// If the full budget does not fit on top of the client's cap, at least a fifth remains for the response.
 	const budget = raised === cap.value + wanted ? wanted : Math.min(wanted, Math.floor(raised * 0.8));
-	if (budget < leastBudget) {
-		warnings.add(field, `ignored because fewer than ${leastBudget} tokens remain for it`);
+	if (budget < minBudget) {
+		warnings.add(field, `ignored because fewer than ${minBudget} tokens remain for it`);
 		return { maxTokens: cap.value };
 	}
 	if (raised > cap.value && cap.field !== undefined) {
@@ -98,7 +98,7 @@ function withBudget(
 }
 
 /** Maximum output that every Claude model supports. */
-const leastMaximum = 4096;
+const minMaxTokens = 4096;
 
 /** A non-streaming response sends no byte until it is complete, so without a cap it is limited to a few minutes. */
 const nonStreamingDefault = 16_384;
@@ -111,7 +111,7 @@ export function outputCapOf(conversation: Conversation, target: TranslationTarge
 	const { maxOutputTokens: max, defaultMaxTokens } = target;
 	const cap = conversation.outputCap(max);
 	if (cap !== undefined) return cap;
-	const usual = max ?? leastMaximum;
+	const usual = max ?? minMaxTokens;
 	const value = defaultMaxTokens ?? (conversation.isStreaming ? usual : Math.min(usual, nonStreamingDefault));
 	return { value: Math.min(value, max ?? value), includesReasoning: false };
 }
