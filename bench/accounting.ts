@@ -147,7 +147,7 @@ function request(): HttpRequest {
 		arrivedMs: systemClock.monotonicMs(),
 		announcedLength: body.length,
 		body: streamOf([body]),
-		onClientGone: () => undefined,
+		onClientDisconnect: () => undefined,
 	} as unknown as HttpRequest;
 }
 

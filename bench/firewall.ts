@@ -57,7 +57,7 @@ const handle = edgeLayer(
 		log,
 		readiness: () => ({ isReady: true, dependencies: {} }),
 		isDraining: () => false,
-		isLeaving: () => false,
+		isShuttingDown: () => false,
 		overload: () => undefined,
 	},
 )(() => Promise.resolve(response));

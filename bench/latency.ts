@@ -78,8 +78,8 @@ export async function compareLatencies(
 		}
 	}
 	return measured.map((all) => {
-		const ofTarget = minDisturbedHalf(all);
-		return { direct: medianOf(ofTarget.map(({ direct }) => direct)), through: medianOf(ofTarget.map(({ through }) => through)) };
+		const targetFields = minDisturbedHalf(all);
+		return { direct: medianOf(targetFields.map(({ direct }) => direct)), through: medianOf(targetFields.map(({ through }) => through)) };
 	});
 }
 

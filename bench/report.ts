@@ -38,10 +38,10 @@ ${row(header.map(() => '---'))}
 ${lines.join('\n')}
 ${renderTargets(measurements)}
 How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: of seven rounds of all targets in alternation, each after a second that does not count, the median of those, at least half, in which the hypervisor took the cores away least. Streams: 100 that begin within a second, an event each 20 ms, each event stamped when the provider wrote it, minus the same load sent straight to the provider: of five rounds of all targets in alternation the median of delays and the least of CPU. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node, and with @hono/node-server 1.14.1: with those since 1.14.2, which npm would choose, it answers each stream with status 500, and whole answers take it no less.
-${renderApart(tollgate, apart)}`;
+${renderStandalone(tollgate, apart)}`;
 }
 
-function renderApart(tollgate: Measurement | undefined, apart: Saturation | undefined): string {
+function renderStandalone(tollgate: Measurement | undefined, apart: Saturation | undefined): string {
 	if (tollgate === undefined || apart === undefined) return '';
 	const times = (apart.cpuMicrosPerRequest / tollgate.small.saturation.cpuMicrosPerRequest).toFixed(2);
 	return `

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareLatencies, type LatencyPair } from './latency.ts';
 import { renderReport } from './report.ts';
-import { type Saturation, saturateInTurn } from './saturation.ts';
+import { type Saturation, saturateInOrder } from './saturation.ts';
 import { compareStreams, measureStreamMemory, type StreamPair } from './streams.ts';
 import {
 	preparePeers,
@@ -18,9 +18,9 @@ import {
 	startNginxProxy,
 	startNonStreamingUpstream,
 	startPortkey,
+	startStandaloneTollgate,
 	startStreamUpstream,
 	startTollgate,
-	startTollgateApart,
 	startTollgateWithoutLedger,
 	type Target,
 } from './targets.ts';
@@ -116,12 +116,12 @@ async function measureResponses(
 	const targets: Target[] = [];
 	try {
 		for (const name of names) targets.push(await (starters[name] ?? startTollgate)(whole.url, directory));
-		if (names.includes('tollgate')) targets.push(await startTollgateApart(whole.url, directory));
+		if (names.includes('tollgate')) targets.push(await startStandaloneTollgate(whole.url, directory));
 		console.log('measuring requests of 1 KB');
-		const smallLoads = await saturateInTurn(targets, small, seconds, directory);
+		const smallLoads = await saturateInOrder(targets, small, seconds, directory);
 		for (const apart of targets.splice(names.length)) await apart.stop();
 		console.log('measuring requests of 100 KB');
-		const largeLoads = await saturateInTurn(targets, large, seconds, directory);
+		const largeLoads = await saturateInOrder(targets, large, seconds, directory);
 		console.log('measuring latency of 1 KB');
 		const smallResponses = await addLatencies(targets, smallLoads, whole, small);
 		console.log('measuring latency of 100 KB');

@@ -14,7 +14,7 @@ const rounds = 7;
  * Takes the least disturbed of several rounds for each target, in alternation. Other processes can double a round's cost, and slow down all
  * rounds for minutes.
  */
-export async function saturateInTurn(targets: readonly Target[], body: string, seconds: number, directory: string): Promise<Saturation[]> {
+export async function saturateInOrder(targets: readonly Target[], body: string, seconds: number, directory: string): Promise<Saturation[]> {
 	const load = { connections: 32, threads: 1, directory };
 	// Warm-up: the runtime compiles what is hot.
 	for (const target of targets) await runWrk(target, body, { ...load, seconds: warmUpSeconds });
@@ -26,7 +26,7 @@ export async function saturateInTurn(targets: readonly Target[], body: string, s
 			measured[index]?.push(await saturateOnce(target, body, { ...load, seconds }));
 		}
 	}
-	return measured.map((ofTarget) => ofTarget.reduce((min, one) => (one.cpuMicrosPerRequest < min.cpuMicrosPerRequest ? one : min)));
+	return measured.map((targetFields) => targetFields.reduce((min, one) => (one.cpuMicrosPerRequest < min.cpuMicrosPerRequest ? one : min)));
 }
 
 async function saturateOnce(target: Target, body: string, load: Load): Promise<Saturation> {

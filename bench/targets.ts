@@ -101,7 +101,7 @@ async function startTollgateAs(name: string, upstreamUrl: string, directory: str
 }
 
 /** A standalone edge in front of a process with gateway and identity, both on one core. */
-export const startTollgateApart: StartTarget = async (upstreamUrl, directory) => {
+export const startStandaloneTollgate: StartTarget = async (upstreamUrl, directory) => {
 	const [port, gatewayPort, identityPort] = [await freePort(), await freePort(), await freePort()];
 	const [url, gatewayUrl, identityUrl] = [port, gatewayPort, identityPort].map((one) => `http://127.0.0.1:${one}`);
 	const gatewayConfig = {

@@ -6,7 +6,7 @@
  * - a conversation of 1 MB, in the slowest of some shapes: read, translated and written in steps between which the thread yields.
  */
 
-import { atOnce, type Steps } from '../src/core/cooperative-task.ts';
+import { type CooperativeTask, runSynchronously } from '../src/core/cooperative-task.ts';
 import type { ClientDialectName } from '../src/core/dialect-name.ts';
 import type { ResponseContext } from '../src/wire/conversation/response.ts';
 import { clientDialects } from '../src/wire/dialects/dialects.ts';
@@ -92,7 +92,7 @@ function timeLarge(translation: Translation): readonly [allMs: number, maxMs: nu
 	let maxMs = 0;
 	for (const members of largeConversations(translation.caller)) {
 		const bytes = Buffer.from(JSON.stringify(members));
-		atOnce(largeSteps(translation, bytes));
+		runSynchronously(largeSteps(translation, bytes));
 		const best: number[] = [];
 		for (let round = 0; round < 5; round++) {
 			const sums: number[] = [];
@@ -111,7 +111,7 @@ function timeLarge(translation: Translation): readonly [allMs: number, maxMs: nu
 }
 
 /** Steps of the gateway's own stages, in `read-inference-request.ts` and `prepare-request.ts`. */
-function* largeSteps({ caller, provider }: Translation, bytes: Buffer): Steps<Buffer> {
+function* largeSteps({ caller, provider }: Translation, bytes: Buffer): CooperativeTask<Buffer> {
 	const parsed: JsonBody = yield* parsingSteps(bytes, placed);
 	yield;
 	const members = parsed.readExactly?.() ?? parsed.members;
@@ -121,7 +121,7 @@ function* largeSteps({ caller, provider }: Translation, bytes: Buffer): Steps<Bu
 	return new WrittenBody(body, placed).bytes;
 }
 
-function stepTimes(steps: Steps<unknown>): readonly number[] {
+function stepTimes(steps: CooperativeTask<unknown>): readonly number[] {
 	const times: number[] = [];
 	for (;;) {
 		const before = process.threadCpuUsage();

@@ -65,13 +65,13 @@ const skippedMembers = new Set([
 const transparentTypes = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 
 export function readMutants(source: string): MutableSource {
-	const places: Place[] = [];
-	for (const statement of childrenOf(toNode(parseSync('source.ts', source).program))) collect(statement, source, places);
-	const numbered = places.flatMap((place) => place.replacements.map((replacement) => ({ place, replacement })));
+	const positions: Place[] = [];
+	for (const statement of childrenOf(toNode(parseSync('source.ts', source).program))) collect(statement, source, positions);
+	const numbered = positions.flatMap((position) => position.replacements.map((replacement) => ({ position, replacement })));
 	return {
-		mutants: numbered.map(({ place, replacement }) => {
-			const before = source.slice(0, place.start).split('\n');
-			const original = source.slice(place.start, place.end);
+		mutants: numbered.map(({ position, replacement }) => {
+			const before = source.slice(0, position.start).split('\n');
+			const original = source.slice(position.start, position.end);
 			return { line: before.length, column: (before.at(-1) ?? '').length + 1, original, replacement };
 		}),
 		instrument(isSelected, firstId) {
@@ -80,18 +80,18 @@ export function readMutants(source: string): MutableSource {
 			const write = (start: number, end: number, within: readonly Place[]): string => {
 				let text = '';
 				let at = start;
-				for (const place of within) {
-					if (place.start < at) continue;
-					const inner = within.filter((other) => other !== place && other.start >= place.start && other.end <= place.end);
+				for (const position of within) {
+					if (position.start < at) continue;
+					const inner = within.filter((other) => other !== position && other.start >= position.start && other.end <= position.end);
 					const branches = selected
-						.filter((one) => one.place === place)
+						.filter((one) => one.position === position)
 						.map(({ replacement, index }) => `globalThis.tollgateMutants?.is(${firstId + index}) ? (${replacement}) : `);
-					text += `${source.slice(at, place.start)}(${branches.join('')}(${write(place.start, place.end, inner)}))`;
-					at = place.end;
+					text += `${source.slice(at, position.start)}(${branches.join('')}(${write(position.start, position.end, inner)}))`;
+					at = position.end;
 				}
 				return text + source.slice(at, end);
 			};
-			const used = places.filter((place) => selected.some((one) => one.place === place));
+			const used = positions.filter((position) => selected.some((one) => one.position === position));
 			return write(
 				0,
 				source.length,
@@ -101,15 +101,15 @@ export function readMutants(source: string): MutableSource {
 	};
 }
 
-function collect(node: Node, source: string, places: Place[]): void {
+function collect(node: Node, source: string, positions: Place[]): void {
 	if (/^(Import|ExportAll)/.test(node.type) || isNode(node['source'])) return;
 	if (node.type.startsWith('TS') && !transparentTypes.has(node.type)) return;
 	const replacements = replacementsOf(node, source);
 	// Skips conditions and returned values, which their statement has added.
-	const isNew = !places.some(({ start, end }) => start === node.start && end === node.end);
-	if (isNew && replacements.length > 0) places.push({ start: node.start, end: node.end, replacements });
-	places.push(...placesOfStatement(node, source));
-	for (const child of childrenOf(node)) collect(child, source, places);
+	const isNew = !positions.some(({ start, end }) => start === node.start && end === node.end);
+	if (isNew && replacements.length > 0) positions.push({ start: node.start, end: node.end, replacements });
+	positions.push(...positionsOfStatement(node, source));
+	for (const child of childrenOf(node)) collect(child, source, positions);
 }
 
 /** Texts that may replace the expression, each a mutant. */
@@ -150,8 +150,8 @@ function literalReplacements(value: unknown, raw: string): string[] {
 }
 
 /** Mutants of statements: conditions always true or false, values not returned, functions not called. */
-function placesOfStatement(node: Node, source: string): Place[] {
-	const place = (part: unknown, ...replacements: string[]): Place[] => {
+function positionsOfStatement(node: Node, source: string): Place[] {
+	const position = (part: unknown, ...replacements: string[]): Place[] => {
 		if (!isNode(part)) return [];
 		return [{ start: part.start, end: part.end, replacements: [...replacementsOf(part, source), ...replacements] }];
 	};
@@ -160,17 +160,17 @@ function placesOfStatement(node: Node, source: string): Place[] {
 	switch (node.type) {
 		case 'IfStatement':
 		case 'ConditionalExpression':
-			return place(node['test'], 'true', 'false');
+			return position(node['test'], 'true', 'false');
 		case 'WhileStatement':
 		case 'ForStatement':
-			return place(node['test'], 'false');
+			return position(node['test'], 'false');
 		case 'ReturnStatement':
-			return isPlain(node['argument']) ? [] : place(node['argument'], 'undefined');
+			return isPlain(node['argument']) ? [] : position(node['argument'], 'undefined');
 		case 'ArrowFunctionExpression':
-			return node['expression'] !== true || isPlain(node['body']) ? [] : place(node['body'], 'undefined');
+			return node['expression'] !== true || isPlain(node['body']) ? [] : position(node['body'], 'undefined');
 		case 'ExpressionStatement': {
 			const { expression } = node;
-			return isNode(expression) && /^(Call|Await|Chain)Expression$/.test(expression.type) ? place(expression, 'undefined') : [];
+			return isNode(expression) && /^(Call|Await|Chain)Expression$/.test(expression.type) ? position(expression, 'undefined') : [];
 		}
 		default:
 			return [];

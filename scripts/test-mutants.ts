@@ -234,9 +234,9 @@ async function testMutants(sources: readonly Source[]): Promise<void> {
 		if (outcome !== 'survived') return;
 		if (reaching.length === 0) counts.unreached += 1;
 		const shorten = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 80);
-		const place = `${relative(root, source.path)}:${mutant.line}:${mutant.column}`;
+		const position = `${relative(root, source.path)}:${mutant.line}:${mutant.column}`;
 		console.log(
-			`${reaching.length === 0 ? 'unreached' : 'survived'} ${place}  ${shorten(mutant.original)}  ->  ${shorten(mutant.replacement)}`,
+			`${reaching.length === 0 ? 'unreached' : 'survived'} ${position}  ${shorten(mutant.original)}  ->  ${shorten(mutant.replacement)}`,
 		);
 	});
 	for (const engine of engines) engine.stop();

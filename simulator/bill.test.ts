@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readStream } from '../test/support/read-stream.ts';
 import { startHttpServer } from '../test/support/start-http-server.ts';
-import { createTestClock, type RequestSeen, type StartedSimulator, startSimulator } from '../test/support/start-simulator.ts';
+import { createTestClock, type ObservedRequest, type StartedSimulator, startSimulator } from '../test/support/start-simulator.ts';
 import { createSimulator } from './simulator.ts';
 
 let simulator: StartedSimulator;
@@ -180,7 +180,7 @@ test('a row has the fields as they were received, whichever way they were read',
 		const { server, port } = await startHttpServer(handle, { hasFastPath });
 		onTestFinished(() => server.destroy());
 		await (await fetch(`http://127.0.0.1:${port}${path}`, init)).text();
-		const { data } = (await (await fetch(`http://127.0.0.1:${port}/_simulator/requests`)).json()) as { data: RequestSeen[] };
+		const { data } = (await (await fetch(`http://127.0.0.1:${port}/_simulator/requests`)).json()) as { data: ObservedRequest[] };
 		expect(data[0]?.headers).toMatchObject({ 'content-type': 'application/json', 'content-length': String(init.body.length) });
 	}
 });

@@ -19,7 +19,7 @@ function requestOf(path: string, query: string, body: string): HttpRequest {
 		announcedLength: undefined,
 		peerAddress: '127.0.0.1',
 		arrivedMs: 0,
-		onClientGone: () => undefined,
+		onClientDisconnect: () => undefined,
 	};
 }
 

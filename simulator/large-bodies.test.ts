@@ -24,7 +24,7 @@ function requestOf(path: string, body: object): HttpRequest {
 		announcedLength: bytes.length,
 		peerAddress: '127.0.0.1',
 		arrivedMs: 0,
-		onClientGone: () => undefined,
+		onClientDisconnect: () => undefined,
 	};
 }
 

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../src/core/handler.ts';
 import type { Usage } from './plan/response-plan.ts';
 import type { ModerationWireName } from './wires/moderation-wire.ts';
 import type { WireName } from './wires/wire.ts';
-import { type Bill, nothingBilled, type RequestOutcome } from './witness/bill.ts';
+import { type Bill, noBilledTokens, type RequestOutcome } from './witness/bill.ts';
 import { lastFour, type RequestEntry, type RequestLog } from './witness/received-requests.ts';
 
 export interface OpenRequest {
@@ -62,7 +62,7 @@ export function openRequest(
 				const { input, cacheWrite, cacheRead } = usage;
 				row.tokens = { input, cacheWrite, cacheRead, output, reasoning: Math.min(output, usage.reasoning) };
 			} else {
-				row.tokens = nothingBilled;
+				row.tokens = noBilledTokens;
 			}
 			bill.add({ key: row.key, wire: row.wire, model: row.model, outcome, tokens: row.tokens }, period);
 		},

@@ -16,7 +16,7 @@ export function renderRecording(recording: Recording, call: OpenRequest, clock: 
 		onSent: () => call.generated(0),
 		onOver: (outcome) => call.settle(outcome === 'complete' ? 'replayed' : outcome),
 	});
-	request.onClientGone(stream.abort);
+	request.onClientDisconnect(stream.abort);
 	return { status, headers, body: stream };
 }
 

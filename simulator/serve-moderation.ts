@@ -26,7 +26,7 @@ export function findModerationWire(path: string): ModerationWire | undefined {
 
 export async function serveModeration(request: HttpRequest, wire: ModerationWire, server: RequestServer): Promise<HttpResponse> {
 	const call = openRequest(request, `${wire.name}-${server.nextNumber(wire.name)}`, wire.name, server);
-	request.onClientGone(() => call.settle('aborted'));
+	request.onClientDisconnect(() => call.settle('aborted'));
 	const bytes = await readAll(request.body, server.settings().maxBodyBytes);
 	call.row.bodyBytes = bytes.length;
 	server.requestLog.keepReceived(call.row, request, sha256Of(bytes), server.settings().recordBodies ? bytes : undefined);
@@ -80,7 +80,7 @@ async function suffer(request: HttpRequest, { silence, firstByteMs = 0 }: FaultP
 	if (waitMs <= 0) return;
 	await new Promise<void>((resolve, reject) => {
 		const timer = clock.after(waitMs, resolve);
-		request.onClientGone(() => {
+		request.onClientDisconnect(() => {
 			timer.cancel();
 			reject(new ConnectionReset('The client disconnected while waiting'));
 		});
@@ -98,7 +98,7 @@ function breakOff(
 	const half = { bytes: text.slice(0, text.length / 2), outputTokens: 0 };
 	const pace = { firstEventMs: 0, intervalMs: 0, breakOff: { ...how, afterEvents: 1 } };
 	const stream = pacedStream([half].values(), pace, clock, () => '', { onSent: () => {}, onOver: (outcome) => call.settle(outcome) });
-	request.onClientGone(stream.abort);
+	request.onClientDisconnect(stream.abort);
 	call.row.status = 200;
 	return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
 }

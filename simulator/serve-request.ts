@@ -88,7 +88,7 @@ export async function serveRequest(request: HttpRequest, wire: Wire, target: Wir
 		inputTokens: 0,
 	};
 	call.identify(key, serving.model);
-	request.onClientGone(() => call.settle('aborted'));
+	request.onClientDisconnect(() => call.settle('aborted'));
 	try {
 		return await respondToRequest(serving);
 	} catch (cause) {
@@ -143,7 +143,7 @@ async function waitForHead({ request, server, faults }: Serving, delayMs: number
 	if (waitMs <= 0) return;
 	await new Promise<void>((resolve, reject) => {
 		const timer = server.clock.after(waitMs, resolve);
-		request.onClientGone(() => {
+		request.onClientDisconnect(() => {
 			timer.cancel();
 			reject(new ConnectionReset('The client disconnected while waiting'));
 		});
@@ -219,7 +219,7 @@ function respondWithStream(serving: Serving, model: ModelRequest, response: Wire
 		onSent: (event) => call.generated(event.outputTokens),
 		onOver: (outcome) => call.settle(outcome),
 	});
-	request.onClientGone(stream.abort);
+	request.onClientDisconnect(stream.abort);
 	return respond(serving, 200, faults.hasWrongContentType === true ? 'text/plain' : model.streamContentType, stream);
 }
 
@@ -254,7 +254,7 @@ function respondAtOnce(serving: Serving, model: ModelRequest, response: WireResp
 			onSent: () => {},
 			onOver: (outcome) => call.settle(outcome),
 		});
-		request.onClientGone(stream.abort);
+		request.onClientDisconnect(stream.abort);
 		return respond(serving, 200, type, stream);
 	}
 	call.settle('complete');

@@ -36,7 +36,7 @@ export function createThreads(): Threads {
 	const retained = new Map<string, Retained>();
 	let units = 0;
 
-	const remember = (key: string, entry: Retained): void => {
+	const cache = (key: string, entry: Retained): void => {
 		retained.set(key, entry);
 		units += entry.size;
 		for (const [oldest, { size }] of retained) {
@@ -65,7 +65,7 @@ export function createThreads(): Threads {
 					if (previous !== undefined) previous.isContinued = true;
 					const messages = [...listOf(whole['messages']), { role: 'assistant', content }];
 					const size = JSON.stringify(content).length + (previous?.size ?? 0) + JSON.stringify(rest).length;
-					remember(`${account} ${messageId}`, { body: { ...whole, messages }, size, isContinued: false, isInFlight: false });
+					cache(`${account} ${messageId}`, { body: { ...whole, messages }, size, isContinued: false, isInFlight: false });
 				},
 				end() {
 					if (previous !== undefined) previous.isInFlight = false;

@@ -3,12 +3,12 @@
  * need are loaded on demand, so that a process is ready sooner.
  */
 import { openKeySet } from './composition/access-token-component.ts';
-import { createWorld, type Part, type Phase, serve, type World } from './composition/app-context.ts';
+import { type AppContext, type Component, createAppContext, type Phase, serve } from './composition/app-context.ts';
 import { openRecords } from './composition/open-stores.ts';
 import { measureProduct, type NoteReload } from './composition/product-metrics.ts';
 import { withRestartSettingsOf } from './composition/running-settings.ts';
 import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
-import { withOpened } from './composition/with-cleanup.ts';
+import { withCleanup } from './composition/with-cleanup.ts';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import type { Role, RoleName } from './core/handler.ts';
@@ -20,7 +20,7 @@ import { ServingRole } from './io/serving-role.ts';
 import type { Identity } from './roles/identity/identity.ts';
 import type { RecordStore } from './stores/contracts/records.ts';
 
-export interface ComposeParts {
+export interface ComposeDeps {
 	readonly clock: Clock;
 	readonly log: Log;
 	/** Version of the product; shown by the admin API. */
@@ -59,64 +59,64 @@ export class StartFailure extends Error {
 }
 
 /** @throws StoreUnusable, ConfigError; Error if settings contradict each other. A failure closes everything that was opened. */
-export function compose(config: Config, parts: ComposeParts): Promise<Product> {
-	return withOpened((opened) => composeProduct(config, parts, opened));
+export function compose(config: Config, deps: ComposeDeps): Promise<Product> {
+	return withCleanup((cleanup) => composeProduct(config, deps, cleanup));
 }
 
 async function composeProduct(
 	config: Config,
-	{ clock, log, version, simulatorIntervalMs }: ComposeParts,
-	opened: AsyncDisposableStack,
+	{ clock, log, version, simulatorIntervalMs }: ComposeDeps,
+	cleanup: AsyncDisposableStack,
 ): Promise<Product> {
 	let phase: Phase = 'serving';
 	let delayMs = shutdownDelayMs(config);
-	const world = createWorld({ config, clock, log, phase: () => phase, opened });
-	opened.defer(reportTickErrors((error) => log.error('internal error', { error })));
+	const context = createAppContext({ config, clock, log, phase: () => phase, cleanup });
+	cleanup.defer(reportTickErrors((error) => log.error('internal error', { error })));
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const hasAdmin = has('admin') && config.enable_admin_api;
 	const records =
 		has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }, { canComeLate: true }) : undefined;
-	opened.defer(() => records?.close());
-	const identity = has('identity') && records !== undefined ? await composeIdentity(world, records) : undefined;
+	cleanup.defer(() => records?.close());
+	const identity = has('identity') && records !== undefined ? await composeIdentity(context, records) : undefined;
 	// Ordered by dependency: parts that others need start first.
-	const parts: Part[] = [];
-	const simulator = has('simulator') ? await composeSimulator(world, simulatorIntervalMs) : undefined;
-	if (simulator !== undefined) parts.push(simulator);
+	const deps: Component[] = [];
+	const simulator = has('simulator') ? await composeSimulator(context, simulatorIntervalMs) : undefined;
+	if (simulator !== undefined) deps.push(simulator);
 	// In-flight streams still need it, and so do requests whose usage is missing.
-	opened.defer(() => simulator?.role.stop());
-	if (identity !== undefined) parts.push(identity);
+	cleanup.defer(() => simulator?.role.stop());
+	if (identity !== undefined) deps.push(identity);
 	const accounting =
 		(has('gateway') || hasAdmin) && records !== undefined
-			? await (await import('./composition/accounting.ts')).openAccounting(world, records)
+			? await (await import('./composition/accounting.ts')).openAccounting(context, records)
 			: undefined;
-	const keySet = openKeySet(world, identity?.role);
-	opened.defer(() => keySet.stop());
-	const noteReload = measureProduct(world, version, keySet);
+	const keySet = openKeySet(context, identity?.role);
+	cleanup.defer(() => keySet.stop());
+	const noteReload = measureProduct(context, version, keySet);
 	if (has('edge') || has('gateway')) {
 		const { composeDataPlane } = await import('./composition/data-plane.ts');
-		parts.push(await composeDataPlane(world, keySet, has('gateway') ? accounting : undefined));
+		deps.push(await composeDataPlane(context, keySet, has('gateway') ? accounting : undefined));
 	}
 	if (hasAdmin && records !== undefined && accounting !== undefined) {
 		const { composeAdmin } = await import('./composition/admin-component.ts');
-		parts.push(composeAdmin(world, version, keySet, records, accounting));
+		deps.push(composeAdmin(context, version, keySet, records, accounting));
 	}
 	if (config.metrics.listen !== null) {
 		const { composeMetrics } = await import('./composition/metrics-component.ts');
-		parts.push(composeMetrics(world, config.metrics.listen));
+		deps.push(composeMetrics(context, config.metrics.listen));
 	}
 
-	const resources = opened.move();
+	const resources = cleanup.move();
 	const closeOnce = async (): Promise<void> => {
 		phase = 'draining';
 		// Stopped in parallel, so that their grace times do not add up.
-		await Promise.all(parts.filter((part) => part !== simulator).map(({ role }) => role.stop()));
+		await Promise.all(deps.filter((part) => part !== simulator).map(({ role }) => role.stop()));
 		await resources.disposeAsync();
 	};
 	let closing: Promise<void> | undefined;
 	const close = (): Promise<void> => (closing ??= closeOnce());
 	return {
 		records,
-		metrics: world.metrics,
+		metrics: context.metrics,
 		noteReload,
 		async stop() {
 			phase = 'shutting_down';
@@ -125,17 +125,17 @@ async function composeProduct(
 		},
 		[Symbol.asyncDispose]: close,
 		async start() {
-			for (const { role } of parts) {
+			for (const { role } of deps) {
 				await role.start().catch(async (cause: unknown) => {
 					await close();
 					throw isSystemError(cause) ? new StartFailure(role.name, cause) : cause;
 				});
 			}
-			for (const part of parts) part.noteListening?.();
+			for (const part of deps) part.noteListening?.();
 		},
 		reconfigure(next) {
 			const effective = withRestartSettingsOf(config, next);
-			const commits = parts.map((part) => part.prepare?.(effective));
+			const commits = deps.map((part) => part.prepare?.(effective));
 			for (const commit of commits) commit?.();
 			accounting?.configure(effective);
 			delayMs = shutdownDelayMs(effective);
@@ -143,10 +143,10 @@ async function composeProduct(
 	};
 }
 
-async function composeIdentity(world: World, records: RecordStore): Promise<Part & { readonly role: Identity }> {
+async function composeIdentity(context: AppContext, records: RecordStore): Promise<Component & { readonly role: Identity }> {
 	const { createIdentity } = await import('./roles/identity/identity.ts');
 	const { openSigningKeys } = await import('./composition/open-signing-keys.ts');
-	const { config, clock, log, newRequestId, connections } = world;
+	const { config, clock, log, newRequestId, connections } = context;
 	const { signingKeys, prepareEncryption } = openSigningKeys(config, records.signingKeys, log);
 	const role = createIdentity(
 		{ ...identitySettings(config), maxConnections: connections.documents },
@@ -169,17 +169,17 @@ async function composeIdentity(world: World, records: RecordStore): Promise<Part
 	};
 }
 
-async function composeSimulator(world: World, intervalMs: number | undefined): Promise<Part> {
+async function composeSimulator(context: AppContext, intervalMs: number | undefined): Promise<Component> {
 	const { createSimulator } = await import('../simulator/simulator.ts');
-	const { config, clock } = world;
+	const { config, clock } = context;
 	// Next to other roles, each request would be logged twice; the simulator keeps its own record.
-	const log: Log = config.roles.length === 1 ? world.log : { ...world.log, info: (event, fields) => world.log.debug(event, fields) };
+	const log: Log = config.roles.length === 1 ? context.log : { ...context.log, info: (event, fields) => context.log.debug(event, fields) };
 	const simulator = createSimulator(intervalMs === undefined ? {} : { intervalMs }, {
 		clock,
 		log,
 		setOutage: (seconds) => server.closeFor(seconds),
 	});
-	const server = new ReopeningServer((port) => serve({ ...world, log }, simulator.handle, config.simulator.listen, { port }), clock);
+	const server = new ReopeningServer((port) => serve({ ...context, log }, simulator.handle, config.simulator.listen, { port }), clock);
 	return { role: new ServingRole('simulator', server, { clock, graceMs: () => 0 }) };
 }
 

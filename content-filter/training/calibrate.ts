@@ -2,7 +2,7 @@
 import { type ContentHead, contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
 import type { LabelledRow } from './labelled-rows.ts';
 import type { Calibration } from './quantise.ts';
-import { isForeign, isHarmlessLookAlike, isOrdinary } from './row-groups.ts';
+import { isHarmlessLookAlike, isOrdinary, isVendorSpecific } from './row-groups.ts';
 
 export interface ScoredRow {
 	readonly row: LabelledRow;
@@ -43,7 +43,7 @@ export function calibrate(rows: readonly ScoredRow[]): Calibration[] {
 		const logitsOf = (belongs: (row: LabelledRow) => boolean): number[] =>
 			rows.filter(({ row }) => belongs(row)).map(({ logits }) => logits[index] ?? 0);
 		const allowed = exceededBy(
-			logitsOf((row) => isOrdinary(row) || isForeign(row)),
+			logitsOf((row) => isOrdinary(row) || isVendorSpecific(row)),
 			ordinary,
 		);
 		const balanced = balancedThreshold(

@@ -27,7 +27,7 @@ export function readRows(folder: string): LabelledRow[] {
 	return lines.map((line) => {
 		const row = JSON.parse(line) as Omit<LabelledRow, 'place'>;
 		const text = row.text.replaceAll(placeholders, ' ');
-		return { ...row, text, place: placeOf(text) };
+		return { ...row, text, place: positionOf(text) };
 	});
 }
 
@@ -37,7 +37,7 @@ const splitSalt = 0x51ed270b;
 const runWords = 4;
 
 /** Returns the minimum hash of all runs of words. Two texts have the same one as often as they share runs. */
-export function placeOf(text: string): number {
+export function positionOf(text: string): number {
 	const recent: number[] = [];
 	let min = 0xffffffff;
 	const reader = new WordReader(

@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
-import { type LabelledRow, placeOf } from './labelled-rows.ts';
+import { type LabelledRow, positionOf } from './labelled-rows.ts';
 
 interface OrdinaryPackage {
 	readonly name: string;
@@ -72,7 +72,7 @@ export function readOrdinaryPackages(folder: string): LabelledRow[] {
 }
 
 export function ordinaryRow(text: string, source: string): LabelledRow {
-	return { text, source, place: placeOf(text), labels: Object.fromEntries(contentHeads.map((head) => [head, 0])) };
+	return { text, source, place: positionOf(text), labels: Object.fromEntries(contentHeads.map((head) => [head, 0])) };
 }
 
 /** Cuts `count` pieces at equal distances. */

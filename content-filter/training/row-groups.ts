@@ -6,7 +6,7 @@ export function isOrdinary({ source }: LabelledRow): boolean {
 }
 
 /** Tells whether a row is ordinary text that is hardly a prompt: other languages, licences, code, forms. */
-export function isForeign({ source }: LabelledRow): boolean {
+export function isVendorSpecific({ source }: LabelledRow): boolean {
 	return /^(?:npm:|made-)/.test(source);
 }
 

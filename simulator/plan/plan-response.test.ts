@@ -28,8 +28,8 @@ function promptOf(changes: Partial<PlannedPrompt>): PlannedPrompt {
 	};
 }
 
-const plan = (changes: Partial<PlannedPrompt>, wishes: ResponsePreferences = {}): ReturnType<typeof planResponse> =>
-	planResponse(promptOf(changes), input, wishes, createSeededRandom(7));
+const plan = (changes: Partial<PlannedPrompt>, preferences: ResponsePreferences = {}): ReturnType<typeof planResponse> =>
+	planResponse(promptOf(changes), input, preferences, createSeededRandom(7));
 
 const weather = { name: 'get_weather', schema: { properties: { city: { type: 'string' } } }, isFreeText: false };
 const clock = { name: 'get_time', schema: { properties: { zone: { enum: ['UTC'] } } }, isFreeText: false };

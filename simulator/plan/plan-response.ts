@@ -28,15 +28,15 @@ export interface ResponseScript {
 export type InputUsage = Omit<Usage, 'output' | 'reasoning'>;
 
 /** Plans the response. The same prompt gets the same response, except for the ids of tool calls. */
-export function planResponse(prompt: PlannedPrompt, input: InputUsage, wishes: ResponsePreferences, ids: SeededRandom): ResponsePlan {
+export function planResponse(prompt: PlannedPrompt, input: InputUsage, preferences: ResponsePreferences, ids: SeededRandom): ResponsePlan {
 	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResults.join('\n'), prompt.segmentCount)));
 	const limit = prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY;
-	const thinking = headOf(planThinking(prompt, wishes, random), limit);
+	const thinking = headOf(planThinking(prompt, preferences, random), limit);
 	const reasoning = countTokens(thinking);
 	const choices: PlannedChoice[] = [];
 	let output = reasoning;
 	for (let index = 0; index < prompt.choices; index++) {
-		const choice = limitTokens(planChoice(prompt, wishes, random, ids), limit - reasoning);
+		const choice = limitTokens(planChoice(prompt, preferences, random, ids), limit - reasoning);
 		output += countTokens(choice.text) + countTokens(choice.refusal);
 		for (const call of choice.calls) output += countTokens(call.name) + countTokens(call.input);
 		choices.push(choice);
@@ -44,15 +44,15 @@ export function planResponse(prompt: PlannedPrompt, input: InputUsage, wishes: R
 	return { thinking, choices, usage: { ...input, output, reasoning } };
 }
 
-function planThinking(prompt: PlannedPrompt, wishes: ResponsePreferences, random: SeededRandom): string {
-	if (wishes.script !== undefined) return wishes.script.thinking;
-	return composeText(random, wishes.thinkingTokens ?? prompt.thinkingTokens);
+function planThinking(prompt: PlannedPrompt, preferences: ResponsePreferences, random: SeededRandom): string {
+	if (preferences.script !== undefined) return preferences.script.thinking;
+	return composeText(random, preferences.thinkingTokens ?? prompt.thinkingTokens);
 }
 
-function planChoice(prompt: PlannedPrompt, wishes: ResponsePreferences, random: SeededRandom, ids: SeededRandom): PlannedChoice {
-	if (wishes.declines === 'refusal') return { ...silence, refusal: 'I am sorry, but I cannot help with that.', stop: 'refusal' };
-	if (wishes.declines === 'filter') return { ...silence, stop: 'filter' };
-	const { script } = wishes;
+function planChoice(prompt: PlannedPrompt, preferences: ResponsePreferences, random: SeededRandom, ids: SeededRandom): PlannedChoice {
+	if (preferences.declines === 'refusal') return { ...silence, refusal: 'I am sorry, but I cannot help with that.', stop: 'refusal' };
+	if (preferences.declines === 'filter') return { ...silence, stop: 'filter' };
+	const { script } = preferences;
 	if (script !== undefined) {
 		const calls = script.calls.map((call) => ({
 			id: ids.letters(24),
@@ -63,7 +63,9 @@ function planChoice(prompt: PlannedPrompt, wishes: ResponsePreferences, random: 
 		const textPieces = script.cutsFreely ? {} : { textPieces: script.pieces };
 		return stopAt(prompt, { ...silence, text: script.pieces.join(''), ...textPieces, calls, stop: calls.length > 0 ? 'calls' : 'end' });
 	}
-	if (wishes.outputTokens !== undefined) return stopAt(prompt, { ...silence, text: composeText(random, wishes.outputTokens), stop: 'end' });
+	if (preferences.outputTokens !== undefined) {
+		return stopAt(prompt, { ...silence, text: composeText(random, preferences.outputTokens), stop: 'end' });
+	}
 	const calls = planCalls(prompt, random, ids);
 	if (calls.length > 0) {
 		return stopAt(prompt, { ...silence, text: prompt.speaksBeforeCalls ? 'Let me look that up.' : '', calls, stop: 'calls' });

@@ -21,7 +21,7 @@ export function createPromptCache(minimumTokens: number): PromptCache {
 	const endMsByPrefix = new Map<string, number>();
 
 	const isKnown = (prefix: string, nowMs: number): boolean => (endMsByPrefix.get(prefix) ?? 0) > nowMs;
-	const remember = (prefix: string, endMs: number): void => {
+	const cache = (prefix: string, endMs: number): void => {
 		endMsByPrefix.delete(prefix);
 		endMsByPrefix.set(prefix, endMs);
 		if (endMsByPrefix.size <= maxEntries) return;
@@ -48,7 +48,7 @@ export function createPromptCache(minimumTokens: number): PromptCache {
 					written += added;
 					if (mark.seconds >= 3600) writtenLong += added;
 				}
-				remember(prefix, nowMs + mark.seconds * 1000);
+				cache(prefix, nowMs + mark.seconds * 1000);
 			}
 			return { input: tokens - read - written, cacheWrite: written, cacheWriteLong: writtenLong, cacheRead: read };
 		},
@@ -61,7 +61,7 @@ export function createPromptCache(minimumTokens: number): PromptCache {
 				const prefix = `${account} ${hash} ${end}`;
 				if (isKnown(prefix, nowMs)) read = end;
 				cached = end;
-				remember(prefix, nowMs + implicitSeconds * 1000);
+				cache(prefix, nowMs + implicitSeconds * 1000);
 			}
 			const cacheWrite = countsWrites ? cached - read : 0;
 			return { input: tokens - read - cacheWrite, cacheWrite, cacheWriteLong: 0, cacheRead: read };

@@ -11,7 +11,7 @@ export interface BilledTokens {
 	readonly reasoning: number;
 }
 
-export const nothingBilled: BilledTokens = { input: 0, cacheWrite: 0, cacheRead: 0, output: 0, reasoning: 0 };
+export const noBilledTokens: BilledTokens = { input: 0, cacheWrite: 0, cacheRead: 0, output: 0, reasoning: 0 };
 
 /**
  * `complete`: sent completely. `aborted`: the client disconnected. `broken`: a fault ended it. `rejected`: an error status. `replayed`: a

@@ -4,7 +4,7 @@
  */
 import type { HeaderFields, HttpRequest } from '../../src/core/handler.ts';
 import type { BilledTokens, RequestOutcome } from './bill.ts';
-import { nothingBilled } from './bill.ts';
+import { noBilledTokens } from './bill.ts';
 
 export interface RequestEntry {
 	/** Request id in the vendor's response header. */
@@ -81,7 +81,7 @@ export function createRequestLog(): RequestLog {
 				isStream: false,
 				faults: [],
 				outcome: 'pending',
-				tokens: nothingBilled,
+				tokens: noBilledTokens,
 				events: 0,
 				bodyBytes: 0,
 				durationMs: null,

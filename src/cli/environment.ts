@@ -72,11 +72,11 @@ export interface AdminApi {
 	close(): Promise<void>;
 }
 
-export const doctorParts = ['ledger'] as const;
+export const doctorDeps = ['ledger'] as const;
 
 export interface DoctorOptions extends ConfigOptions {
 	/** The only part to check, in depth. */
-	readonly part?: (typeof doctorParts)[number];
+	readonly part?: (typeof doctorDeps)[number];
 }
 
 export interface StartOptions extends ConfigOptions {

@@ -9,21 +9,21 @@ import { addTokenCommand } from './commands/add-token-command.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { CliEnvironment, RunTask } from './environment.ts';
 
-export interface ProgramParts {
+export interface ProgramDeps {
 	readonly version: string;
 	readonly run: RunTask;
 	writeOut(text: string): void;
 	writeErr(text: string): void;
 }
 
-export function createProgram(parts: ProgramParts): Command {
+export function createProgram(deps: ProgramDeps): Command {
 	const program = new Command('tollgate')
 		.description('LLM gateway: OAuth 2.0 at the edge, OpenAI and Anthropic formats, any provider.')
-		.version(parts.version, '--version', 'print the version')
+		.version(deps.version, '--version', 'print the version')
 		.helpOption('-h, --help', 'print this help')
 		.configureOutput({
-			writeOut: parts.writeOut,
-			writeErr: parts.writeErr,
+			writeOut: deps.writeOut,
+			writeErr: deps.writeErr,
 			getOutHelpWidth: () => 100,
 			getErrHelpWidth: () => 100,
 			outputError: (text, write) => write(text.replace(/^error: /, 'tollgate: ')),
@@ -35,15 +35,15 @@ export function createProgram(parts: ProgramParts): Command {
 			'after',
 			'\nExit codes: 0 success, 1 usage or configuration error, 2 runtime failure.\n\nExample:\n  tollgate start --demo',
 		);
-	addStartCommand(program, parts.run);
-	addTokenCommand(program, parts.run);
-	addSimulateCommand(program, parts.run);
-	addConfigCommands(program, parts.run);
-	addClientCommands(program, parts.run);
-	addResourceCommands(program, parts.run);
-	addExplainCommand(program, parts.run);
-	addMigrateCommand(program, parts.run);
-	addDoctorCommand(program, parts.run);
+	addStartCommand(program, deps.run);
+	addTokenCommand(program, deps.run);
+	addSimulateCommand(program, deps.run);
+	addConfigCommands(program, deps.run);
+	addClientCommands(program, deps.run);
+	addResourceCommands(program, deps.run);
+	addExplainCommand(program, deps.run);
+	addMigrateCommand(program, deps.run);
+	addDoctorCommand(program, deps.run);
 	return program;
 }
 

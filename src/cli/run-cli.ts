@@ -36,11 +36,11 @@ export function outputOf(stream: NodeJS.WriteStream): CliOutput {
 		isTty: stream.isTTY,
 		write: (text) =>
 			new Promise((resolve, reject) => {
-				stream.write(text, (error) => (error && !isReaderGone(error) ? reject(error) : resolve()));
+				stream.write(text, (error) => (error && !isReaderClosed(error) ? reject(error) : resolve()));
 			}),
 	};
 }
 
-function isReaderGone(error: Error): boolean {
+function isReaderClosed(error: Error): boolean {
 	return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 }

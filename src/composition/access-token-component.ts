@@ -5,12 +5,12 @@ import { KeySet } from '../io/key-set.ts';
 import { remoteKeySet } from '../io/key-set-source.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
 import type { Identity } from '../roles/identity/identity.ts';
-import type { World } from './app-context.ts';
-import { following } from './rebuild-on-change.ts';
+import type { AppContext } from './app-context.ts';
+import { rebuildOnChange } from './rebuild-on-change.ts';
 import { accessTokenSettings, keySetSettings } from './settings.ts';
 
 /** Key set of the configured issuer: read directly from an embedded one, otherwise fetched. */
-export function openKeySet({ config, clock, log }: World, identity: Identity | undefined): KeySet {
+export function openKeySet({ config, clock, log }: AppContext, identity: Identity | undefined): KeySet {
 	const source =
 		identity !== undefined && config.auth.issuer === null
 			? {
@@ -27,10 +27,10 @@ export function openKeySet({ config, clock, log }: World, identity: Identity | u
 }
 
 export function reconfigurableVerifier(
-	{ config, clock }: World,
+	{ config, clock }: AppContext,
 	keySet: KeySet,
 ): AccessTokenVerifier & { prepare(config: Config): () => void } {
-	const verifier = following(config, accessTokenSettings, (settings) => createAccessTokenVerifier(settings, { keySet, clock }));
+	const verifier = rebuildOnChange(config, accessTokenSettings, (settings) => createAccessTokenVerifier(settings, { keySet, clock }));
 	return {
 		digest: (accessToken) => verifier.current.digest(accessToken),
 		verify: (accessToken, digest) => verifier.current.verify(accessToken, digest),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lint, readExposition, valueOf } from '../../test/support/exposition.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { createMetrics } from '../io/metrics.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { measureAccounting } from './accounting-metrics.ts';
@@ -9,7 +9,7 @@ import { measureAccounting } from './accounting-metrics.ts';
 test('the counter store, the ledger and unpriced models are shown as they are at each scrape', async () => {
 	const metrics = createMetrics();
 	const unpriced = new UnpricedModels();
-	let store = { isReachable: true, uncounted: 0, rejected: 0, failures: 0, outages: 0, undelivered: 0, lost: 0, unrestoredTeams: 0 };
+	let store = { isReachable: true, uncounted: 0, rejected: 0, failures: 0, outages: 0, replayQueue: 0, lost: 0, unrestoredTeams: 0 };
 	let shipping = { isShipping: true, spooledEntries: 0, oldestSpooledAgeMs: null as number | null, unstorableEntries: 0 };
 	const health = { ...createMemoryLedger().health() };
 	measureAccounting(metrics, { ledger: { health: () => ({ ...health, ...shipping }) }, unpriced, counterStore: () => store });
@@ -21,9 +21,9 @@ test('the counter store, the ledger and unpriced models are shown as they are at
 		1, 1, 0, 0,
 	]);
 
-	store = { isReachable: false, uncounted: 7, rejected: 1, failures: 9, outages: 1, undelivered: 4, lost: 2, unrestoredTeams: 3 };
+	store = { isReachable: false, uncounted: 7, rejected: 1, failures: 9, outages: 1, replayQueue: 4, lost: 2, unrestoredTeams: 3 };
 	shipping = { isShipping: false, spooledEntries: 12, oldestSpooledAgeMs: 2500, unstorableEntries: 3 };
-	unpriced.note({ provider: 'b', model: 'new' } as Parameters<UnpricedModels['note']>[0], 'allow', createRememberedLog());
+	unpriced.note({ provider: 'b', model: 'new' } as Parameters<UnpricedModels['note']>[0], 'allow', createRecordingLog());
 	series = await scrape();
 	expect(figures('counter_store_up', 'counter_store_outages_total', 'counter_store_failures_total', 'uncounted_requests_total')).toEqual([
 		0, 1, 9, 7,

@@ -24,36 +24,36 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 		const now = state();
 		return now === undefined ? [] : valueOf(now);
 	};
-	const away = 'the counter store (`stores.counters`)';
+	const unavailable = 'the counter store (`stores.counters`)';
 	metrics.gauge(
 		'tollgate_counter_store_up',
-		`1 while ${away} can be reached; 0 while requests pass without it.`,
+		`1 while ${unavailable} can be reached; 0 while requests pass without it.`,
 		read(({ isReachable }) => Number(isReachable)),
 	);
 	metrics.total(
 		'tollgate_counter_store_outages_total',
-		`Times that ${away} was marked unavailable.`,
+		`Times that ${unavailable} was marked unavailable.`,
 		read(({ outages }) => outages),
 	);
 	metrics.total(
 		'tollgate_counter_store_failures_total',
-		`Operations of ${away} that failed or took too long.`,
+		`Operations of ${unavailable} that failed or took too long.`,
 		read(({ failures }) => failures),
 	);
 	metrics.total(
 		'tollgate_uncounted_requests_total',
-		`Requests that passed uncounted while ${away} was unavailable.`,
+		`Requests that passed uncounted while ${unavailable} was unavailable.`,
 		read(({ uncounted }) => uncounted),
 	);
 	metrics.total(
 		'tollgate_budget_unavailable_rejections_total',
-		`Requests rejected by \`budgets.store_failure\` while ${away} was unavailable.`,
+		`Requests rejected by \`budgets.store_failure\` while ${unavailable} was unavailable.`,
 		read(({ rejected }) => rejected),
 	);
 	metrics.gauge(
 		'tollgate_counter_store_pending_updates',
-		`Updates that ${away} has not received yet.`,
-		read(({ undelivered }) => undelivered),
+		`Updates that ${unavailable} has not received yet.`,
+		read(({ replayQueue }) => replayQueue),
 	);
 	metrics.gauge(
 		'tollgate_counter_store_unrestored_teams',
@@ -62,7 +62,7 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 	);
 	metrics.total(
 		'tollgate_counter_store_dropped_updates_total',
-		`Updates dropped for ${away}; the ledger has them.`,
+		`Updates dropped for ${unavailable}; the ledger has them.`,
 		read(({ lost }) => lost),
 	);
 }

@@ -14,7 +14,7 @@ import { counterName } from '../policy/limits/terms-resolver.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openAccounting, sumUpFrom } from './accounting.ts';
-import { createWorld } from './app-context.ts';
+import { createAppContext } from './app-context.ts';
 
 const budget = {
 	team: 'red',
@@ -78,16 +78,16 @@ it('counters that are restored after a reload follow the running configuration, 
 	};
 	const records = createMemoryRecords();
 	await records.budgets.create({ ...budget, id: 'b', model: 'gpt-5' });
-	const opened = new AsyncDisposableStack();
-	opened.defer(() => rmSync(dataDir, { recursive: true }));
-	const world = createWorld({
+	const cleanup = new AsyncDisposableStack();
+	cleanup.defer(() => rmSync(dataDir, { recursive: true }));
+	const context = createAppContext({
 		config: configWith(300_000, '{}'),
 		clock: systemClock,
 		log: silentLog,
 		phase: () => 'serving',
-		opened,
+		cleanup,
 	});
-	const accounting = await openAccounting(world, records);
+	const accounting = await openAccounting(context, records);
 	const startedMs = systemClock.nowMs();
 	await accounting.ledger.open({ ...row, id: 'ended', startedMs, model: 'ours' });
 	const ended = { endedMs: startedMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;
@@ -100,5 +100,5 @@ it('counters that are restored after a reload follow the running configuration, 
 	expect(await restored()).toEqual({ spent: [0n], open: [] });
 	accounting.configure(configWith(600_000, '{ model: gpt-5 }'));
 	expect(await restored()).toEqual({ spent: [7n], open: ['open'] });
-	await opened.disposeAsync();
+	await cleanup.disposeAsync();
 });

@@ -11,17 +11,17 @@ import { periodOf } from '../policy/limits/utc-time.ts';
 import type { AdminPorts } from '../roles/admin/admin-settings.ts';
 import { TrafficResolver } from '../roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
-import { type AdmissionStore, type BudgetTotal, type ReservedRequest, rememberEndedMs } from '../stores/contracts/admission.ts';
+import { type AdmissionStore, type BudgetTotal, endedRetentionMs, type ReservedRequest } from '../stores/contracts/admission.ts';
 import type { EntryPage, Ledger, LedgerEntry, LedgerReader, OpenRequest, UsageSummary } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
-import { beginCounterRun, releaseDeadRuns } from '../stores/counter-instances.ts';
+import { registerCounterInstance, releaseStaleInstances } from '../stores/counter-instances.ts';
 import { failOpen } from '../stores/failing-open-admission.ts';
 import type { CounterStoreState } from '../stores/failing-open-settings.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from '../stores/records-snapshot.ts';
 import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
 import { measureAccounting } from './accounting-metrics.ts';
-import type { World } from './app-context.ts';
+import type { AppContext } from './app-context.ts';
 import { type ListModel, listModels } from './listed-models.ts';
 import { openLedger } from './open-stores.ts';
 import { ProviderReporter } from './provider-reports.ts';
@@ -49,13 +49,13 @@ export interface Accounting {
 }
 
 /** @throws StoreUnusable. */
-export async function openAccounting(world: World, store: RecordStore): Promise<Accounting> {
-	const { config, log, opened } = world;
+export async function openAccounting(context: AppContext, store: RecordStore): Promise<Accounting> {
+	const { config, log, cleanup } = context;
 	let current = config;
-	const records = await openRecordsSnapshot(store, configuredTeams(config), world);
-	opened.defer(() => records.close());
-	const ledger = await openLedger(config, world);
-	opened.defer(() => ledger.end());
+	const records = await openRecordsSnapshot(store, configuredTeams(config), context);
+	cleanup.defer(() => records.close());
+	const ledger = await openLedger(config, context);
+	cleanup.defer(() => ledger.end());
 	const interrupted = await ledger.closeInterrupted();
 	if (interrupted.length > 0) {
 		log.warn('interrupted requests of an earlier process are charged their reservation', { requests: interrupted.length });
@@ -65,34 +65,34 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
 	const terms = {
-		...world,
+		...context,
 		listing: () => listModels(current),
 		reservationMs: (isStreaming: boolean) => reservationLimitMs(current, isStreaming),
 	};
 	const sumUp = sumUpFrom(ledger, records, terms);
-	const { admission, countersAtHand, counterStore, abandon } = await openAdmission(world, sumUp);
-	opened.defer(() => admission.close());
+	const { admission, countersAtHand, counterStore, abandon } = await openAdmission(context, sumUp);
+	cleanup.defer(() => admission.close());
 	const unpriced = new UnpricedModels();
-	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
+	measureAccounting(context.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are restored from the ledger, which has these requests. Shared counters need the settlements.
-	const recovered = new RecoveredSettlements({ ...world, settings: gatewaySettings(config), records, admission });
+	const recovered = new RecoveredSettlements({ ...context, settings: gatewaySettings(config), records, admission });
 	if (config.stores.counters === 'memory') {
 		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted requests were not checked', { cause }));
 	} else {
 		await recovered.settleInterrupted(interrupted);
-		const sinceMs = world.clock.nowMs() - lateMs;
-		const unrecorded = new UnrecordedReservations({ ...world, dataDir: config.data_dir, abandon });
-		opened.defer(() => unrecorded.stop());
+		const sinceMs = context.clock.nowMs() - lateMs;
+		const unrecorded = new UnrecordedReservations({ ...context, dataDir: config.data_dir, abandon });
+		cleanup.defer(() => unrecorded.stop());
 		void recovered
 			.settleAgain(entriesSince(ledger, sinceMs), sinceMs)
 			.catch((cause: unknown) => log.warn('recent settlements were not replayed', { cause }))
 			.then(() => unrecorded.release());
 	}
-	const traffic = new TrafficResolver({ ...world, chance: Math.random });
+	const traffic = new TrafficResolver({ ...context, chance: Math.random });
 	const reporter = config.roles.includes('gateway')
-		? new ProviderReporter({ ...world, store: store.providerReports, report: () => traffic.report() })
+		? new ProviderReporter({ ...context, store: store.providerReports, report: () => traffic.report() })
 		: undefined;
-	opened.defer(() => reporter?.stop());
+	cleanup.defer(() => reporter?.stop());
 	return {
 		records,
 		unpriced,
@@ -128,7 +128,7 @@ interface OpenedAdmission {
 	readonly abandon: (owner: string) => Promise<number>;
 }
 
-async function openAdmission({ config, clock, log, opened }: World, sumUp: SumUpTeam): Promise<OpenedAdmission> {
+async function openAdmission({ config, clock, log, cleanup }: AppContext, sumUp: SumUpTeam): Promise<OpenedAdmission> {
 	const { counters } = config.stores;
 	if (counters === 'memory') {
 		const countersAtHand = createMemoryAdmission({ clock });
@@ -136,8 +136,8 @@ async function openAdmission({ config, clock, log, opened }: World, sumUp: SumUp
 		return { admission, countersAtHand, counterStore: undefined, abandon: async () => 0 };
 	}
 	const { openRedisAdmission } = await import('../stores/redis/redis-admission.ts');
-	const run = beginCounterRun(config.data_dir);
-	opened.defer(() => run.end());
+	const run = registerCounterInstance(config.data_dir);
+	cleanup.defer(() => run.end());
 	const store = await openRedisAdmission({ url: counters, owner: run.owner }, { clock, log });
 	const admission = failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
 	return { admission, countersAtHand: admission, counterStore: () => admission.state(), abandon: (owner) => store.abandon(owner) };
@@ -157,7 +157,7 @@ const msPerDay = 86_400_000;
 const entriesAtOnce = 1000;
 const maxPages = 100;
 
-export interface SumUpTerms {
+export interface SumUpDeps {
 	readonly clock: Clock;
 	/** Price list lookup of the current configuration. */
 	readonly listing: () => ListModel;
@@ -169,7 +169,7 @@ export interface SumUpTerms {
 export function sumUpFrom(
 	ledger: Pick<LedgerReader, 'readTeam'>,
 	records: Pick<RecordsSnapshot, 'budgetsOf' | 'budgetsFor'>,
-	{ clock, listing, reservationMs = () => 0 }: SumUpTerms,
+	{ clock, listing, reservationMs = () => 0 }: SumUpDeps,
 ): SumUpTeam {
 	return async (team, requested, endedSinceMs) => {
 		const nowMs = clock.nowMs();
@@ -179,7 +179,7 @@ export function sumUpFrom(
 		const spans = byPeriod.map(([period]) => ({ ...monthOf(period), period: 'month' as const }));
 		// Requests that ended before this process started are not settled any more.
 		const isLate = endedSinceMs < nowMs;
-		const maxMs = Math.max(rememberEndedMs, reservationMs(true), reservationMs(false));
+		const maxMs = Math.max(endedRetentionMs, reservationMs(true), reservationMs(false));
 		const { sums, openRequests, endedIds } = await ledger.readTeam({
 			team,
 			spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
@@ -234,7 +234,7 @@ async function* entriesSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number
 	for (let page = 0; page < maxPages; page++) {
 		const { rows, nextCursor }: EntryPage = await ledger.list({ limit: entriesAtOnce, ...(cursor !== null && { cursor }) });
 		yield* rows;
-		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - rememberEndedMs) return;
+		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - endedRetentionMs) return;
 		cursor = nextCursor;
 	}
 }
@@ -271,7 +271,7 @@ class UnrecordedReservations {
 		const { dataDir, clock, log, abandon } = this.#ports;
 		if (this.#isStopped) return;
 		try {
-			const requests = await releaseDeadRuns(dataDir, abandon);
+			const requests = await releaseStaleInstances(dataDir, abandon);
 			if (requests > 0) log.warn('reservations of unrecorded requests of an earlier process are released', { requests });
 		} catch (cause) {
 			log.debug('reservations of an earlier process are not released yet', { cause });

@@ -9,14 +9,20 @@ import type { RecordStore } from '../stores/contracts/records.ts';
 import { Provider } from '../wire/providers/provider.ts';
 import { reconfigurableVerifier } from './access-token-component.ts';
 import { type Accounting, spentBy } from './accounting.ts';
-import type { Part, World } from './app-context.ts';
+import type { AppContext, Component } from './app-context.ts';
 import { reconfigurableExplainer } from './explainer.ts';
 import { contentScorerFor } from './guardrail-component.ts';
 import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
 
-export function composeAdmin(world: World, version: string, keySet: KeySet, records: RecordStore, accounting: Accounting): Part {
-	const { config, clock, log, newRequestId, connections } = world;
-	const verifier = reconfigurableVerifier(world, keySet);
+export function composeAdmin(
+	context: AppContext,
+	version: string,
+	keySet: KeySet,
+	records: RecordStore,
+	accounting: Accounting,
+): Component {
+	const { config, clock, log, newRequestId, connections } = context;
+	const verifier = reconfigurableVerifier(context, keySet);
 	// Read several times per request.
 	let current = readConfig(config);
 	const explainer = reconfigurableExplainer(config, {
@@ -38,7 +44,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 			configured: () => current.configured,
 			providerReports: () => accounting.providerReports(),
 			effectiveConfig: () => current.rendered,
-			metrics: () => world.metrics.scrape(),
+			metrics: () => context.metrics.scrape(),
 			explain: (request) => explainer.explain(request),
 			unpricedModels: () => accounting.unpriced.list(),
 			changesApplied: () => accounting.records.caughtUp(),

@@ -13,7 +13,7 @@ import { listenAddress, serverLimits } from './settings.ts';
 import { scrapeWorkers } from './worker-metrics.ts';
 
 /** A role with its hooks for the composition. */
-export interface Part {
+export interface Component {
 	readonly role: Role;
 	/**
 	 * Prepares settings that can change without a restart, without applying them.
@@ -26,7 +26,7 @@ export interface Part {
 }
 
 /** Dependencies that all parts share. */
-export interface World {
+export interface AppContext {
 	readonly config: Config;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -35,7 +35,7 @@ export interface World {
 	readonly phase: () => Phase;
 	readonly connections: ConnectionLimits;
 	/** Cleanup for the shutdown and for a failed start. It runs in reverse order, after the roles have stopped. */
-	readonly opened: AsyncDisposableStack;
+	readonly cleanup: AsyncDisposableStack;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface World {
  */
 export type Phase = 'serving' | 'shutting_down' | 'draining';
 
-export function createWorld(parts: Pick<World, 'config' | 'clock' | 'log' | 'phase' | 'opened'>): World {
+export function createAppContext(parts: Pick<AppContext, 'config' | 'clock' | 'log' | 'phase' | 'cleanup'>): AppContext {
 	const { config, clock, log } = parts;
 	return {
 		...parts,
@@ -65,7 +65,7 @@ export interface ServeOptions {
 
 /** Creates a server with the data plane's limits. */
 export function serve(
-	{ config, clock, log, newRequestId, connections }: World,
+	{ config, clock, log, newRequestId, connections }: AppContext,
 	handler: Handler,
 	listen: string,
 	{ port, maxConnections = connections.clients, observe, tls }: ServeOptions = {},

@@ -21,18 +21,18 @@ import type { GatewayWork } from '../roles/gateway/gateway-work.ts';
 import { inferenceEndpoints } from '../wire/endpoints/endpoints.ts';
 import { reconfigurableVerifier } from './access-token-component.ts';
 import type { Accounting } from './accounting.ts';
-import { type Part, serve, type World } from './app-context.ts';
+import { type AppContext, type Component, serve } from './app-context.ts';
 import { composeFirewall } from './firewall-component.ts';
 import { contentScorerFor, moderationProviderSettings } from './guardrail-component.ts';
 import { watchOverload } from './overload.ts';
-import { following } from './rebuild-on-change.ts';
+import { rebuildOnChange } from './rebuild-on-change.ts';
 import { restoreReportedModels } from './restore-reported-models.ts';
 import { edgeSettings, forwardSettings, gatewaySettings, tlsMaterial } from './settings.ts';
 
 /** Handler that follows the configuration. */
 interface Reconfigurable {
 	readonly handle: Handler;
-	/** As in `Part`. */
+	/** As in `Component`. */
 	prepare(config: Config): () => void;
 	/** Runs to completion before the first request is accepted. */
 	start?(): Promise<void>;
@@ -44,37 +44,37 @@ interface Reconfigurable {
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
 /** @param accounting of the gateway; undefined for a separate edge. */
-export async function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Promise<Part> {
-	const { config, clock, log, metrics, opened, connections } = world;
-	const verifier = reconfigurableVerifier(world, keySet);
+export async function composeDataPlane(context: AppContext, keySet: KeySet, accounting: Accounting | undefined): Promise<Component> {
+	const { config, clock, log, metrics, cleanup, connections } = context;
+	const verifier = reconfigurableVerifier(context, keySet);
 	const upstream = createHttpClient(config.gateway.http_client, {
 		clock,
 		log,
 		maxConnectionsPerOrigin: connections.perOrigin,
 		isAllowedAddress: isPublicAddress,
 	});
-	opened.defer(() => upstream.close());
+	cleanup.defer(() => upstream.close());
 	const hasEdge = config.roles.includes('edge');
-	const overload = watchOverload(world, () => server.inFlight);
-	opened.defer(() => overload.stop());
+	const overload = watchOverload(context, () => server.inFlight);
+	cleanup.defer(() => overload.stop());
 	const ports: CommonPorts = {
 		verifier,
 		overload: () => overload.judge(),
 		clock,
 		log,
-		isDraining: () => world.phase() === 'draining',
-		isLeaving: () => world.phase() !== 'serving',
+		isDraining: () => context.phase() === 'draining',
+		isShuttingDown: () => context.phase() !== 'serving',
 		readiness: () => {
 			const { isReady } = keySet.state();
-			const own = { isReady: isReady && world.phase() === 'serving', dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
+			const own = { isReady: isReady && context.phase() === 'serving', dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
 			return accounting === undefined ? own : bothOf(own, accounting.readiness());
 		},
 	};
 	const inner =
 		accounting === undefined
-			? composeForwarding(world, upstream.send)
-			: await composeGateway(world, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting);
-	const outer = hasEdge ? await composeEdge(world, ports, inner) : inner;
+			? composeForwarding(context, upstream.send)
+			: await composeGateway(context, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting);
+	const outer = hasEdge ? await composeEdge(context, ports, inner) : inner;
 	let { shutdown_grace_ms: graceMs, max_body_bytes: maxBodyBytes } = config.gateway;
 	const name = accounting === undefined ? 'edge' : 'gateway';
 	const observe = createRequestObserver(metrics, {
@@ -82,7 +82,7 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 		formats: new Map(inferenceEndpoints.map(({ path, dialect }) => [path, dialect.name])),
 	});
 	let tls = hasEdge ? tlsMaterial(config) : undefined;
-	const server = serve(world, (request) => outer.handle(inflateGzip(request, maxBodyBytes)), config[name].listen, { observe, tls });
+	const server = serve(context, (request) => outer.handle(inflateGzip(request, maxBodyBytes)), config[name].listen, { observe, tls });
 	const renewTls = (next: TlsMaterial | undefined): void => {
 		if ((next === undefined) !== (tls === undefined)) log.warn('switching TLS on or off requires a restart');
 		if (next === undefined || tls === undefined || isDeepStrictEqual(next, tls)) return;
@@ -112,11 +112,11 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 	};
 }
 
-async function composeEdge(world: World, ports: CommonPorts, { handle, hasGateway }: Reconfigurable): Promise<Reconfigurable> {
+async function composeEdge(context: AppContext, ports: CommonPorts, { handle, hasGateway }: Reconfigurable): Promise<Reconfigurable> {
 	const readiness: EdgePorts['readiness'] =
 		hasGateway === undefined ? ports.readiness : async () => withDependency(await ports.readiness(), 'gateways', hasGateway());
-	const firewall = await composeFirewall(world);
-	const edge = following(world.config, edgeSettings, (settings) =>
+	const firewall = await composeFirewall(context);
+	const edge = rebuildOnChange(context.config, edgeSettings, (settings) =>
 		edgeLayer(settings, { ...ports, readiness, firewall: firewall.judge })(handle),
 	);
 	return {
@@ -130,11 +130,11 @@ async function composeEdge(world: World, ports: CommonPorts, { handle, hasGatewa
 	};
 }
 
-function composeForwarding({ config, clock, log, opened }: World, upstream: Upstream): Reconfigurable {
+function composeForwarding({ config, clock, log, cleanup }: AppContext, upstream: Upstream): Reconfigurable {
 	const inFlightResponses = new InFlightResponses();
 	const ports = { upstream, clock, log, inFlightResponses, random: Math.random };
-	const forwarding = following(config, forwardSettings, (settings) => forwardToGateways(settings, ports));
-	opened.defer(() => forwarding.current.stop());
+	const forwarding = rebuildOnChange(config, forwardSettings, (settings) => forwardToGateways(settings, ports));
+	cleanup.defer(() => forwarding.current.stop());
 	return {
 		handle: (request) => forwarding.current.handle(request),
 		start: () => forwarding.current.start(),
@@ -154,7 +154,7 @@ function composeForwarding({ config, clock, log, opened }: World, upstream: Upst
 }
 
 async function composeGateway(
-	{ config, metrics, opened }: World,
+	{ config, metrics, cleanup }: AppContext,
 	ports: Omit<CommonPorts, 'overload'> & Pick<GatewayPorts, 'overload'>,
 	upstream: Upstream,
 	accounting: Accounting,
@@ -165,7 +165,7 @@ async function composeGateway(
 	]);
 	const { ledger, admission, records, unpriced, traffic } = accounting;
 	const work = new GatewayWork();
-	opened.defer(() => work.settlements.settled());
+	cleanup.defer(() => work.settlements.settled());
 	measureWork(metrics, work);
 	restoreReportedModels(ledger, work.reportedModels, { config, clock: ports.clock }).catch((cause: unknown) =>
 		ports.log.warn('models of this month could not be read: metrics can have more model labels than usual', { cause }),
@@ -181,7 +181,7 @@ async function composeGateway(
 		traffic,
 		metrics,
 	};
-	const gateway = following(
+	const gateway = rebuildOnChange(
 		config,
 		(next) => ({ settings: gatewaySettings(next), guardrails: next.guardrails }),
 		({ settings, guardrails }) => {
@@ -207,7 +207,7 @@ function measureWork(metrics: Metrics, work: GatewayWork): void {
 	metrics.gauge(
 		'tollgate_request_body_memory_bytes',
 		'Memory used by bodies of in-flight requests, in bytes.',
-		() => work.bodySpace.reservedBytes,
+		() => work.bodyMemory.reservedBytes,
 	);
 	metrics.gauge('tollgate_inference_requests_in_flight', 'Inference requests in flight.', kinds, ['kind']);
 	metrics.gauge('tollgate_budget_reservations_open', 'Open budget reservations.', () => work.openReservations);

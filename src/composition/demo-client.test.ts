@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { temporaryDirectory } from '../../test/support/processes.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 import { ensureDemoClient } from './demo-client.ts';
@@ -11,7 +11,7 @@ import { ensureDemoClient } from './demo-client.ts';
 const clock = new ManualClock(1000);
 const startOn = (dataDir: string) => {
 	// The records are in another directory, because this test covers the secret's file only.
-	const records = openSqliteRecords({ dataDir: temporaryDirectory() }, { clock, log: createRememberedLog() });
+	const records = openSqliteRecords({ dataDir: temporaryDirectory() }, { clock, log: createRecordingLog() });
 	onTestFinished(() => records.close());
 	return { records, start: () => ensureDemoClient(records, clock, dataDir) };
 };

@@ -2,14 +2,14 @@
 import type { Config } from '../config/schema.ts';
 import type { ExplainedModerationProvider } from '../roles/gateway/explain-guardrails.ts';
 import { createExplainer, type ExplainPorts, type RequestExplainer } from '../roles/gateway/explain-request.ts';
-import { following } from './rebuild-on-change.ts';
+import { rebuildOnChange } from './rebuild-on-change.ts';
 import { gatewaySettings } from './settings.ts';
 
 export function reconfigurableExplainer(
 	config: Config,
 	ports: ExplainPorts,
 ): { explain: RequestExplainer; prepare(config: Config): () => void } {
-	const explainer = following(
+	const explainer = rebuildOnChange(
 		config,
 		(next) => ({ settings: gatewaySettings(next), moderationProviders: explainedModerationProviders(next) }),
 		({ settings, moderationProviders }) => createExplainer(settings, { ...ports, moderationProviders }),

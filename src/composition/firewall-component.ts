@@ -8,8 +8,8 @@ import { createFirewall, type Firewall } from '../policy/firewall/firewall.ts';
 import { IpRateWindow } from '../policy/firewall/ip-rate-window.ts';
 import { SharedIpRate } from '../policy/firewall/shared-ip-rate.ts';
 import type { SourceCounts } from '../stores/contracts/source-counts.ts';
-import type { World } from './app-context.ts';
-import { following } from './rebuild-on-change.ts';
+import type { AppContext } from './app-context.ts';
+import { rebuildOnChange } from './rebuild-on-change.ts';
 import { firewallSettings, ipRateSettings, reputationSettings } from './settings.ts';
 
 export interface ComposedFirewall {
@@ -19,16 +19,16 @@ export interface ComposedFirewall {
 }
 
 /** @throws ConfigError if a reputation list is unusable. */
-export async function composeFirewall({ config, clock, log, metrics, opened }: World): Promise<ComposedFirewall> {
+export async function composeFirewall({ config, clock, log, metrics, cleanup }: AppContext): Promise<ComposedFirewall> {
 	const hashSeed = randomInt(2 ** 32);
 	const shared = await openSharedCounts(config, log);
-	opened.defer(() => shared?.close());
-	const rate = following(config, ipRateSettings, (settings) => {
+	cleanup.defer(() => shared?.close());
+	const rate = rebuildOnChange(config, ipRateSettings, (settings) => {
 		const window = new IpRateWindow(settings, hashSeed);
 		return shared === undefined ? window : new SharedIpRate(window, (counts) => shared.add(counts, settings.windowSeconds), { clock, log });
 	});
-	const lists = following(config, reputationSettings, (files) => readLists(() => new ReputationFiles(files, { clock, log })));
-	const firewall = following(config, firewallSettings, (settings) =>
+	const lists = rebuildOnChange(config, reputationSettings, (files) => readLists(() => new ReputationFiles(files, { clock, log })));
+	const firewall = rebuildOnChange(config, firewallSettings, (settings) =>
 		createFirewall(settings, {
 			admitSource: (source, nowMs) => rate.current.admit(source, nowMs),
 			reputationLists: () => lists.current.entries,
@@ -38,7 +38,7 @@ export async function composeFirewall({ config, clock, log, metrics, opened }: W
 		}),
 	);
 	lists.current.start();
-	opened.defer(() => lists.current.stop());
+	cleanup.defer(() => lists.current.stop());
 	return {
 		judge: (request) => firewall.current(request),
 		prepare(next) {

@@ -1,10 +1,10 @@
 /** Separate metrics address, for a process without the admin API or in addition to it. */
 import type { Handler, HttpResponse } from '../core/handler.ts';
 import { ServingRole } from '../io/serving-role.ts';
-import { type Part, serve, type World } from './app-context.ts';
+import { type AppContext, type Component, serve } from './app-context.ts';
 
-export function composeMetrics(world: World, listen: string): Part {
-	const { clock, metrics, connections } = world;
+export function composeMetrics(context: AppContext, listen: string): Component {
+	const { clock, metrics, connections } = context;
 	const handle: Handler = async ({ method, path }): Promise<HttpResponse> => {
 		if (path !== '/metrics') return plain(404, 'Unknown path: this address serves only /metrics\n');
 		if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET\n', { allow: 'GET, HEAD' });
@@ -12,7 +12,10 @@ export function composeMetrics(world: World, listen: string): Part {
 		return plain(200, text, { 'content-type': contentType });
 	};
 	return {
-		role: new ServingRole('metrics', serve(world, handle, listen, { maxConnections: connections.documents }), { clock, graceMs: () => 0 }),
+		role: new ServingRole('metrics', serve(context, handle, listen, { maxConnections: connections.documents }), {
+			clock,
+			graceMs: () => 0,
+		}),
 	};
 }
 

@@ -146,8 +146,8 @@ async function withSnapshot<Result>(
 function readWhenNeeded(
 	open: () => Promise<LedgerReader>,
 ): Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'readTeam' | 'listAssessments' | 'verdictsOf' | 'end'> {
-	let opened: Promise<LedgerReader> | undefined;
-	const reader = (): Promise<LedgerReader> => (opened ??= open());
+	let cleanup: Promise<LedgerReader> | undefined;
+	const reader = (): Promise<LedgerReader> => (cleanup ??= open());
 	return {
 		summarize: async (query) => (await reader()).summarize(query),
 		sumCosts: async (query) => (await reader()).sumCosts(query),
@@ -156,7 +156,7 @@ function readWhenNeeded(
 		listAssessments: async (query) => (await reader()).listAssessments(query),
 		verdictsOf: async (requestIds) => (await reader()).verdictsOf(requestIds),
 		async end() {
-			await (await opened)?.end();
+			await (await cleanup)?.end();
 		},
 	};
 }

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type IdentitySubject, startIdentity } from '../../test/support/identity.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
@@ -34,22 +34,22 @@ function configure(dataDir: string, encryptionKey: string | null = null, records
 interface Subject extends OpenedSigningKeys {
 	readonly identity: IdentitySubject;
 	readonly records: RecordStore;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 }
 
 async function start(config: Config, clock: ManualClock, stored?: RecordStore): Promise<Subject> {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const records = stored ?? openSqliteRecords({ dataDir: config.data_dir }, { clock, log });
-	const opened = openSigningKeys(config, records.signingKeys, log);
+	const cleanup = openSigningKeys(config, records.signingKeys, log);
 	const identity = await startIdentity(
 		{ keyRotationSeconds: 7200, keyOverlapSeconds: 600, accessTokenSeconds: 40_000 },
-		{ clock, records: { ...records, signingKeys: opened.signingKeys } },
+		{ clock, records: { ...records, signingKeys: cleanup.signingKeys } },
 	);
 	onTestFinished(async () => {
 		await identity.stop();
 		await records.close();
 	});
-	return { ...opened, identity, records, log };
+	return { ...cleanup, identity, records, log };
 }
 
 async function verify(accessTokens: readonly string[], { identity }: Subject, clock: ManualClock): Promise<void> {
@@ -81,7 +81,7 @@ describe('the encryption key', () => {
 	test('is generated in the data directory by default; keys of an earlier release are encrypted, and their tokens stay valid', async () => {
 		const dataDir = temporaryDirectory();
 		const clock = new ManualClock();
-		const records = openSqliteRecords({ dataDir }, { clock, log: createRememberedLog() });
+		const records = openSqliteRecords({ dataDir }, { clock, log: createRecordingLog() });
 		const earlier = await startIdentity({}, { clock, records });
 		const accessToken = await earlier.accessToken();
 		await earlier.stop();
@@ -209,7 +209,7 @@ describe('the encryption key', () => {
 		const dataDir = temporaryDirectory();
 		writeFileSync(join(dataDir, encryptionKeyFileName), 'none');
 		const { signingKeys } = createMemoryRecords();
-		const log = createRememberedLog();
+		const log = createRecordingLog();
 		expect(() => openSigningKeys(configure(dataDir), signingKeys, log)).toThrow('has no encryption key');
 		const { prepareEncryption } = openSigningKeys(configure(temporaryDirectory()), signingKeys, log);
 		expect(() => prepareEncryption(configure(dataDir))).toThrow('has no encryption key');

@@ -42,14 +42,14 @@ export async function openLedgerReader({ data_dir: dataDir, stores: { records: u
 	return openPostgresLedgerReader({ url }, deps);
 }
 
-export interface MigratedPart {
+export interface MigratedSchema {
 	readonly part: string;
 	readonly fromVersion: number;
 	readonly toVersion: number;
 }
 
 /** Updates the schema of a PostgreSQL store. @returns an empty list for SQLite, whose files are migrated when they are opened. */
-export async function migrateStores({ stores: { records: url } }: Config, deps: StoreDeps): Promise<readonly MigratedPart[]> {
+export async function migrateStores({ stores: { records: url } }: Config, deps: StoreDeps): Promise<readonly MigratedSchema[]> {
 	if (url === 'sqlite') return [];
 	const { migratePostgres } = await import('../stores/postgres/migrate.ts');
 	return migratePostgres({ url }, await schemaParts(), deps);

@@ -2,8 +2,8 @@
 import type { Config } from '../config/schema.ts';
 import { watchProcessLoad } from '../io/process-load.ts';
 import { LoadShedder, type ShedReason } from '../policy/overload/load-shedder.ts';
-import type { World } from './app-context.ts';
-import { following } from './rebuild-on-change.ts';
+import type { AppContext } from './app-context.ts';
+import { rebuildOnChange } from './rebuild-on-change.ts';
 import { overloadSettings } from './settings.ts';
 
 export interface Overload {
@@ -17,9 +17,9 @@ export interface Overload {
 }
 
 /** @param inFlight number of requests whose response is incomplete, including the one to decide on. */
-export function watchOverload({ config, clock, log, metrics }: World, inFlight: () => number): Overload {
-	const shedder = following(config, overloadSettings, (settings) => new LoadShedder(settings));
-	const turnedAway = metrics.counter('tollgate_requests_shed_total', 'Requests rejected by load shedding.', ['reason']);
+export function watchOverload({ config, clock, log, metrics }: AppContext, inFlight: () => number): Overload {
+	const shedder = rebuildOnChange(config, overloadSettings, (settings) => new LoadShedder(settings));
+	const shed = metrics.counter('tollgate_requests_shed_total', 'Requests rejected by load shedding.', ['reason']);
 	metrics.gauge('tollgate_shed_ratio', 'Share of new requests rejected because of event loop delay.', () => shedder.current.share);
 	const { noteListening, stop } = watchProcessLoad(clock, (load) => {
 		const before = shedder.current.share;
@@ -28,18 +28,18 @@ export function watchOverload({ config, clock, log, metrics }: World, inFlight: 
 		if (before === 0 && after > 0) log.warn('load shedding started', { loop_delay_ms: Math.round(load.loopDelayMs) });
 		if (before > 0 && after === 0) log.info('load shedding ended');
 	});
-	let turnStartMs: number | undefined;
+	let tickStartMs: number | undefined;
 	/** Milliseconds since the first request of this turn of the event loop. */
-	const turnMs = (): number => {
-		if (turnStartMs !== undefined) return clock.monotonicMs() - turnStartMs;
-		turnStartMs = clock.monotonicMs();
-		setImmediate(() => (turnStartMs = undefined));
+	const tickMs = (): number => {
+		if (tickStartMs !== undefined) return clock.monotonicMs() - tickStartMs;
+		tickStartMs = clock.monotonicMs();
+		setImmediate(() => (tickStartMs = undefined));
 		return 0;
 	};
 	return {
 		judge() {
-			const reason = shedder.current.judge(inFlight() - 1, Math.random(), shedder.current.share === 0 ? 0 : turnMs());
-			if (reason !== undefined) turnedAway.add(1, { reason });
+			const reason = shedder.current.judge(inFlight() - 1, Math.random(), shedder.current.share === 0 ? 0 : tickMs());
+			if (reason !== undefined) shed.add(1, { reason });
 			return reason;
 		},
 		prepare: shedder.prepare,

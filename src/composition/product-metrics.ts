@@ -1,12 +1,12 @@
 import type { KeySet } from '../io/key-set.ts';
 import { measureEventLoop } from '../io/process-metrics.ts';
-import type { World } from './app-context.ts';
+import type { AppContext } from './app-context.ts';
 
 /** Called after each reload of the configuration, with whether it is in force. */
 export type NoteReload = (isInForce: boolean) => void;
 
 /** Metrics of the whole process. */
-export function measureProduct({ metrics, clock }: World, version: string, keySet: KeySet): NoteReload {
+export function measureProduct({ metrics, clock }: AppContext, version: string, keySet: KeySet): NoteReload {
 	measureEventLoop(metrics);
 	const build = [{ labels: { version, node: process.version }, value: 1 }];
 	metrics.gauge('tollgate_build_info', 'Always 1; the labels name the running version.', () => build, ['version', 'node']);

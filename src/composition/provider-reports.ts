@@ -7,7 +7,7 @@ import type { ProviderReports } from '../stores/contracts/records.ts';
 
 const pollMs = 1_000;
 /** Interval at which an unchanged report is published again. */
-const tellEveryMs = 10_000;
+const reportEveryMs = 10_000;
 /** Lifetime of a report: a process without a newer one is considered gone. */
 const lifeMs = 30_000;
 /** Limits the wait at shutdown for a store that does not respond. */
@@ -26,7 +26,7 @@ export class ProviderReporter {
 	#timer: Timer;
 	#sentReport: string | undefined;
 	#dueMs = 0;
-	#telling: Promise<void> | undefined;
+	#notifying: Promise<void> | undefined;
 	#isLost = false;
 
 	constructor(ports: ProviderReporterPorts) {
@@ -45,7 +45,7 @@ export class ProviderReporter {
 	async stop(): Promise<void> {
 		const { store, clock } = this.#ports;
 		this.#timer.cancel();
-		const forgotten = Promise.resolve(this.#telling).then(() => store.forget(this.#process));
+		const forgotten = Promise.resolve(this.#notifying).then(() => store.forget(this.#process));
 		const { promise: patience, resolve } = Promise.withResolvers<void>();
 		const timer = clock.after(maxWaitedMs, resolve);
 		// The report expires anyway, only later.
@@ -55,21 +55,21 @@ export class ProviderReporter {
 
 	#poll(): void {
 		this.#timer = this.#ports.clock.after(pollMs, () => this.#poll());
-		if (this.#telling !== undefined) return;
+		if (this.#notifying !== undefined) return;
 		const nowMs = this.#ports.clock.monotonicMs();
 		const report = this.#ports.report();
 		const text = JSON.stringify(report);
 		// A failed report is retried only at the next interval, so that an unavailable store gets no request every second.
 		if (nowMs < this.#dueMs && (text === this.#sentReport || this.#isLost)) return;
 		this.#sentReport = text;
-		this.#dueMs = nowMs + tellEveryMs;
-		this.#telling = this.#tell(report).finally(() => (this.#telling = undefined));
+		this.#dueMs = nowMs + reportEveryMs;
+		this.#notifying = this.#notify(report).finally(() => (this.#notifying = undefined));
 	}
 
-	async #tell(report: ProviderReport): Promise<void> {
+	async #notify(report: ProviderReport): Promise<void> {
 		const { store, log } = this.#ports;
 		try {
-			await store.tell(this.#process, report, lifeMs);
+			await store.notify(this.#process, report, lifeMs);
 			if (this.#isLost) log.info('provider health is shared with other processes again');
 			this.#isLost = false;
 		} catch (cause) {

@@ -1,16 +1,16 @@
 import type { Config } from '../config/schema.ts';
 
 /** A value made from settings. It stays, with its state, while its settings are unchanged. */
-export interface Following<Made> {
+export interface RebuildOnChange<Made> {
 	readonly current: Made;
 	readonly prepare: (config: Config) => () => void;
 }
 
-export function following<Settings, Made>(
+export function rebuildOnChange<Settings, Made>(
 	config: Config,
 	settingsOf: (config: Config) => Settings,
 	make: (settings: Settings) => Made,
-): Following<Made> {
+): RebuildOnChange<Made> {
 	const makeFrom = (next: Config, before?: { fingerprint: string; value: Made }): { fingerprint: string; value: Made } => {
 		const settings = settingsOf(next);
 		const fingerprint = JSON.stringify(settings);

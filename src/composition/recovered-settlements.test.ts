@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { parseConfig } from '../config/load.ts';
 import { noMetrics } from '../core/metrics.ts';
 import type { Team } from '../core/team.ts';
@@ -19,7 +19,7 @@ const red: Team = { id: 'red', name: 'Red', tier: 'sandbox', clientIds: [] };
 
 function setUp(unregistered = 'sandbox') {
 	const clock = new ManualClock(nowMs);
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const admission = createMemoryAdmission({ clock });
 	const teams = unregistered === 'reject' ? 'reject' : `{ tier: ${unregistered} }`;
 	const { config } = parseConfig(`teams: { unregistered_clients: ${teams} }`, { file: null, env: {} });

@@ -91,7 +91,7 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		apiVersion: provider.api_version,
 		headers: provider.headers,
 		requestsStreamUsage: provider.request_stream_usage,
-		speaksOpenai: provider.dialect === 'openai',
+		usesOpenaiDialect: provider.dialect === 'openai',
 		models: [...Object.keys(provider.deployments), ...provider.models],
 		modelCapabilities: Object.fromEntries(
 			[...Object.entries(provider.model_capabilities), ...Object.entries(provider.deployments)].map(([model, record]) => [
@@ -240,7 +240,7 @@ export function adminSettings(configOf: () => Config, version: string, maxConnec
 	return {
 		listen: listenAddress(admin.listen),
 		scopeBase: auth.scope_base,
-		ownIssuer: identityUrl(configOf()),
+		embeddedIssuer: identityUrl(configOf()),
 		hasOpenMetrics: admin.metrics === 'open',
 		version,
 		trustedProxies: edge.trusted_proxies,

@@ -17,10 +17,10 @@ import { ensureDemoClient } from './demo-client.ts';
 import { noteDemo } from './demo-mark.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import { listenAddresses } from './settings.ts';
-import { withOpened } from './with-cleanup.ts';
+import { withCleanup } from './with-cleanup.ts';
 import { requestConfiguration } from './worker-configuration.ts';
 import { replyToWorker } from './worker-metrics.ts';
-import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } from './workers.ts';
+import { asWorker, hasWorkers, isWorker, Workers, withProcessRoles, workerNumber } from './workers.ts';
 
 export interface StartOutput {
 	readonly version: string;
@@ -31,10 +31,10 @@ export interface StartOutput {
 
 /** @throws ConfigError, StoreUnusable, CommandFailure. */
 export function start(options: StartOptions, output: StartOutput): Promise<number> {
-	return asWorker(() => withOpened((opened) => startAndStop(options, output, opened)));
+	return asWorker(() => withCleanup((cleanup) => startAndStop(options, output, cleanup)));
 }
 
-async function startAndStop(options: StartOptions, output: StartOutput, opened: AsyncDisposableStack): Promise<number> {
+async function startAndStop(options: StartOptions, output: StartOutput, cleanup: AsyncDisposableStack): Promise<number> {
 	const { version, isTerminal } = output;
 	if (!stopsOnHangUp(options.isDemo)) keepOnHangUp();
 	setMemoryUse();
@@ -44,20 +44,20 @@ async function startAndStop(options: StartOptions, output: StartOutput, opened: 
 	if (!isStoppedByHangUp) keepOnHangUp();
 	const requested: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
 	requireAnyRole(requested);
-	const config = withOwnRoles(requested);
+	const config = withProcessRoles(requested);
 	const log = createLogger({
 		level: options.logLevel ?? config.log.level,
 		format: lineFormat(options.logFormat ?? config.log.format, isTerminal),
 		clock: systemClock,
 		worker: workerNumber,
 	});
-	const product = opened.use(await compose(config, { clock: systemClock, log, version }));
+	const product = cleanup.use(await compose(config, { clock: systemClock, log, version }));
 	if (isWorker) replyToWorker(product.metrics);
 	await startOrExplain(product, config, { isDemo: demo !== undefined });
 	if (!isWorker) noteDemo(config, demo !== undefined);
 	let watch: ConfigWatch | undefined;
 	const inForce = (): LoadedConfig => ({ ...loaded, config: withRestartSettingsOf(loaded.config, watch?.current ?? loaded.config) });
-	const workers = opened.use(
+	const workers = cleanup.use(
 		hasWorkers(requested) ? new Workers(requested.gateway.workers, inForce, { clock: systemClock, log }) : undefined,
 	);
 	await workers?.start();
@@ -107,18 +107,18 @@ function requireAnyRole({ roles, enable_admin_api, metrics }: Config): void {
 
 /** @throws CommandFailure. */
 export function simulate(options: SimulateOptions, output: Pick<StartOutput, 'isTerminal'>): Promise<number> {
-	return withOpened((opened) => simulateAndStop(options, output, opened));
+	return withCleanup((cleanup) => simulateAndStop(options, output, cleanup));
 }
 
 async function simulateAndStop(
 	{ listen, intervalMs, logFormat = 'auto' }: SimulateOptions,
 	{ isTerminal }: Pick<StartOutput, 'isTerminal'>,
-	opened: AsyncDisposableStack,
+	cleanup: AsyncDisposableStack,
 ): Promise<number> {
 	const log = createLogger({ level: 'info', format: lineFormat(logFormat, isTerminal), clock: systemClock });
 	const defaults = loadConfig({ configPath: undefined, env: {}, workingDirectory: '/' }).config;
 	const config: Config = { ...defaults, roles: ['simulator'], simulator: { listen } };
-	const product = opened.use(await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs }));
+	const product = cleanup.use(await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs }));
 	await startOrExplain(product, config, { setting: '--listen' });
 	log.info('started', { roles: config.roles, listen: listenAddresses(config) });
 	await nextStopSignal(undefined);

@@ -1,10 +1,10 @@
 /** Runs `work` and closes everything it opened and did not move elsewhere, so that no open resource keeps the process alive. */
-export async function withOpened<Result>(work: (opened: AsyncDisposableStack) => Promise<Result>): Promise<Result> {
+export async function withCleanup<Result>(work: (cleanup: AsyncDisposableStack) => Promise<Result>): Promise<Result> {
 	// Replaceable by `await using` once the import checker can parse it.
-	const opened = new AsyncDisposableStack();
+	const cleanup = new AsyncDisposableStack();
 	try {
-		return await work(opened);
+		return await work(cleanup);
 	} finally {
-		await opened.disposeAsync();
+		await cleanup.disposeAsync();
 	}
 }

@@ -29,7 +29,7 @@ export function numberOf(worker: Worker): number | undefined {
 const sharedRoles: ReadonlySet<RoleName> = new Set(['edge', 'gateway']);
 
 /** Limits the configuration to the roles that this process runs itself. */
-export function withOwnRoles(config: Config): Config {
+export function withProcessRoles(config: Config): Config {
 	if (isWorker) {
 		const roles = config.roles.filter((role) => sharedRoles.has(role));
 		// The first process exposes the metrics of all.

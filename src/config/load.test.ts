@@ -274,12 +274,12 @@ describe('files', () => {
 	it('are looked for in the order --config, TOLLGATE_CONFIG, tollgate.yaml, none', () => {
 		const load = (configPath?: string, env = {}): string | null => loadConfig({ configPath, env, workingDirectory: folder }).file;
 		expect(load()).toBeNull();
-		const usual = write('tollgate.yaml', '');
+		const defaults = write('tollgate.yaml', '');
 		const other = write('other.yaml', '');
-		expect(load()).toBe(usual);
-		expect(load(undefined, { TOLLGATE_CONFIG: '' })).toBe(usual);
+		expect(load()).toBe(defaults);
+		expect(load(undefined, { TOLLGATE_CONFIG: '' })).toBe(defaults);
 		expect(load(undefined, { TOLLGATE_CONFIG: 'other.yaml' })).toBe(other);
-		expect(load('tollgate.yaml', { TOLLGATE_CONFIG: 'other.yaml' })).toBe(usual);
+		expect(load('tollgate.yaml', { TOLLGATE_CONFIG: 'other.yaml' })).toBe(defaults);
 	});
 
 	it.each([

@@ -74,8 +74,8 @@ export function parseConfig(text: string, { file, env }: { file: string | null; 
 function findFile(configPath: string | undefined, env: Environment, workingDirectory: string): string | null {
 	const named = configPath ?? (env['TOLLGATE_CONFIG'] === '' ? undefined : env['TOLLGATE_CONFIG']);
 	if (named !== undefined) return resolve(workingDirectory, named);
-	const usual = resolve(workingDirectory, 'tollgate.yaml');
-	return existsSync(usual) ? usual : null;
+	const defaults = resolve(workingDirectory, 'tollgate.yaml');
+	return existsSync(defaults) ? defaults : null;
 }
 
 /** Returns the file's text without the newline that editors and `echo` append. */

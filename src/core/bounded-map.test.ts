@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { workedMs } from '../../test/support/cpu-ms.ts';
-import { BoundedMap, remembering } from './bounded-map.ts';
+import { BoundedMap, memoize } from './bounded-map.ts';
 
 test('keeps entries until they are deleted', () => {
 	const map = new BoundedMap<string, number>(3);
@@ -89,7 +89,7 @@ test('the cost of a new entry does not grow with the capacity', () => {
 
 test('calls the function once for each key, also for undefined results, until the key is evicted', () => {
 	const requested: string[] = [];
-	const lengthOf = remembering(16, (key) => {
+	const lengthOf = memoize(16, (key) => {
 		requested.push(key);
 		return key === '' ? undefined : key.length;
 	});

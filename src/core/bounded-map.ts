@@ -62,7 +62,7 @@ export class BoundedMap<Key, Value extends object | string | number | boolean> {
 }
 
 /** Memoizes `find` for the latest `capacity` keys. For texts that clients choose, such as model names. */
-export function remembering<Value>(capacity: number, find: (key: string) => Value): (key: string) => Value {
+export function memoize<Value>(capacity: number, find: (key: string) => Value): (key: string) => Value {
 	const found = new BoundedMap<string, { readonly value: Value }>(capacity);
 	return (key) => {
 		let known = found.get(key);

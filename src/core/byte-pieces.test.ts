@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BytePieces, OwnPages } from './byte-pieces.ts';
+import { Arena, BytePieces } from './byte-pieces.ts';
 
 test('returns the bytes in order, and starts empty again', () => {
 	fc.assert(
@@ -79,7 +79,7 @@ test('small pieces are copied into separate memory from the second on', () => {
 test('small pieces are copied away from their read buffer, few to a page, and stay unchanged', () => {
 	fc.assert(
 		fc.property(fc.array(fc.nat({ max: 3000 }), { maxLength: 40 }), (lengths) => {
-			const pages = new OwnPages();
+			const pages = new Arena();
 			const read = Buffer.alloc(65_536);
 			const retained = lengths.map((length, index) => {
 				const piece = read.subarray(index, index + length).fill(index);
@@ -98,5 +98,5 @@ test('small pieces are copied away from their read buffer, few to a page, and st
 
 test('a large piece is not copied', () => {
 	const piece = Buffer.alloc(2049);
-	expect(new OwnPages().keep(piece)).toBe(piece);
+	expect(new Arena().keep(piece)).toBe(piece);
 });

@@ -17,7 +17,7 @@ export class BytePieces {
 	#whole: Buffer | undefined;
 	#joined: Buffer[] | undefined;
 	#loose: Buffer[] | undefined;
-	#pages: OwnPages | undefined;
+	#pages: Arena | undefined;
 
 	/** @param expectedLength the announced length, if any; the actual length may be smaller or larger. */
 	constructor(expectedLength = 0) {
@@ -61,7 +61,7 @@ export class BytePieces {
 	#keep(piece: Buffer, before: number): void {
 		const first = this.#only ?? this.#whole?.subarray(0, before);
 		this.#loose ??= [];
-		this.#pages ??= new OwnPages();
+		this.#pages ??= new Arena();
 		const [loose, pages] = [this.#loose, this.#pages];
 		if (first !== undefined) loose.push(pages.keep(first));
 		this.#only = undefined;
@@ -85,7 +85,7 @@ const maxCopiedBytes = 2048;
  * Stores pieces of bytes beyond the tick in which they arrived. A small piece shares its memory with pieces of other connections
  * (`io/http1/shared-read-buffer.ts`) and would retain all of it. A copy shares memory only with other pieces of the same owner.
  */
-export class OwnPages {
+export class Arena {
 	#page: Buffer | undefined;
 	#usedBytes = 0;
 

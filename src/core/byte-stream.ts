@@ -128,11 +128,11 @@ export function wrapStream(source: ByteStream, wrap: (sink: ByteSink, flow: Byte
 
 /** Cancels a stream that no sink will read, so that its source stops. */
 export function discardStream(stream: ByteStream): void {
-	stream.start(nothing).cancel();
+	stream.start(emptySink).cancel();
 }
 
 /** Ignores everything that is written to it. */
-export const nothing: ByteSink = { write: () => false, end: () => undefined, fail: () => undefined };
+export const emptySink: ByteSink = { write: () => false, end: () => undefined, fail: () => undefined };
 
 export function isByteStream(body: HttpBody | readonly Buffer[]): body is ByteStream {
 	return body !== null && typeof body === 'object' && 'start' in body;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownTurn } from './cooperative-task.ts';
+import { yieldToEventLoop } from './cooperative-task.ts';
 
 test('many tasks resume one per tick of the event loop, in order, and other work runs in each tick', async () => {
 	const seen: (number | 'other')[] = [];
@@ -8,9 +8,9 @@ test('many tasks resume one per tick of the event loop, in order, and other work
 		if (seen.length < 12) setImmediate(other);
 	};
 	setImmediate(other);
-	await Promise.all([1, 2, 3, 4, 5].map((number) => ownTurn().then(() => seen.push(number))));
+	await Promise.all([1, 2, 3, 4, 5].map((number) => yieldToEventLoop().then(() => seen.push(number))));
 	expect(seen.filter((one) => one !== 'other')).toEqual([1, 2, 3, 4, 5]);
 	// Two steps never run without another task between them.
 	expect(seen.some((one, index) => one !== 'other' && index > 0 && seen[index - 1] !== 'other')).toBe(false);
-	await Promise.race([ownTurn(), new Promise((_, reject) => setTimeout(reject, 1000))]);
+	await Promise.race([yieldToEventLoop(), new Promise((_, reject) => setTimeout(reject, 1000))]);
 });

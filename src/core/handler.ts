@@ -35,7 +35,7 @@ export interface HttpRequest {
 	/** The authenticated client. Set by the edge layer, absent without an edge. */
 	readonly caller?: Caller;
 	/** Runs `listener` once when the client disconnects before its response is complete; immediately if it already has. */
-	onClientGone(listener: () => void): void;
+	onClientDisconnect(listener: () => void): void;
 }
 
 export interface HttpResponse {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Listed, OpenList } from './swap-remove-list.ts';
+import { type Listed, SwapRemoveList } from './swap-remove-list.ts';
 
 interface Entry extends Listed {
 	readonly name: number;
 }
 
-const visited = (list: OpenList<Entry>): Entry[] => {
+const visited = (list: SwapRemoveList<Entry>): Entry[] => {
 	const seen: Entry[] = [];
 	list.each((entry) => seen.push(entry));
 	return seen;
@@ -17,7 +17,7 @@ test('contains the same entries as a set, and ignores entries of another list', 
 	fc.assert(
 		fc.property(steps, (taken) => {
 			const entries = Array.from({ length: 10 }, (_, name): Entry => ({ name, listIndex: -1 }));
-			const [list, other] = [new OpenList<Entry>(), new OpenList<Entry>()];
+			const [list, other] = [new SwapRemoveList<Entry>(), new SwapRemoveList<Entry>()];
 			const [model, otherModel] = [new Set<Entry>(), new Set<Entry>()];
 			for (const [step, name] of taken) {
 				const entry = entries[name] ?? expect.fail();
@@ -45,7 +45,7 @@ test('contains the same entries as a set, and ignores entries of another list', 
 test('a visited entry may remove itself and others: each that stays is visited', () => {
 	const entries = Array.from({ length: 9 }, (_, name): Entry => ({ name, listIndex: -1 }));
 	for (const [one, another] of entries.flatMap((first) => entries.map((second) => [first, second] as const))) {
-		const list = new OpenList<Entry>();
+		const list = new SwapRemoveList<Entry>();
 		for (const entry of entries) {
 			entry.listIndex = -1;
 			list.add(entry);

@@ -1,4 +1,4 @@
-/** Entry of an `OpenList`, which stores the entry's index in it; -1 outside any list. */
+/** Entry of an `SwapRemoveList`, which stores the entry's index in it; -1 outside any list. */
 export interface Listed {
 	listIndex: number;
 }
@@ -7,7 +7,7 @@ export interface Listed {
  * Unordered list of entries that live as long as a request. Not a `Set`: under churn, its outgrown tables and young entries keep each other
  * alive until a full garbage collection.
  */
-export class OpenList<Entry extends Listed> {
+export class SwapRemoveList<Entry extends Listed> {
 	readonly #entries: Entry[] = [];
 
 	get size(): number {

@@ -1,37 +1,37 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { untilTurnEnds } from '../io/http1/tick-writes.ts';
-import { reportTickErrors, tellTurnEnd, uncorkAtTurnEnd } from './tick-flush.ts';
+import { untilTickFlush } from '../io/http1/tick-writes.ts';
+import { flushOnTick, reportTickErrors, uncorkOnTickFlush } from './tick-flush.ts';
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('listeners are notified once, in order, before any write leaves, however late in the tick they register', async () => {
 	const happened: string[] = [];
-	uncorkAtTurnEnd({ uncork: () => happened.push('first leaves') });
-	tellTurnEnd({ onTurnEnd: () => happened.push('first is told') });
-	uncorkAtTurnEnd({ uncork: () => happened.push('second leaves') });
+	uncorkOnTickFlush({ uncork: () => happened.push('first leaves') });
+	flushOnTick({ onTickFlush: () => happened.push('first is told') });
+	uncorkOnTickFlush({ uncork: () => happened.push('second leaves') });
 	await Promise.resolve();
-	tellTurnEnd({ onTurnEnd: () => happened.push('second is told') });
+	flushOnTick({ onTickFlush: () => happened.push('second is told') });
 	expect(happened).toEqual([]);
-	await nextTurn();
+	await nextTick();
 	expect(happened).toEqual(['first is told', 'second is told', 'first leaves', 'second leaves']);
-	await nextTurn();
+	await nextTick();
 	expect(happened).toHaveLength(4);
 });
 
 test('a listener that registers while a tick ends belongs to the next one', async () => {
 	const happened: string[] = [];
-	tellTurnEnd({
-		onTurnEnd() {
-			uncorkAtTurnEnd({ uncork: () => happened.push('late leaves') });
-			tellTurnEnd({ onTurnEnd: () => happened.push('late is told') });
+	flushOnTick({
+		onTickFlush() {
+			uncorkOnTickFlush({ uncork: () => happened.push('late leaves') });
+			flushOnTick({ onTickFlush: () => happened.push('late is told') });
 		},
 	});
-	uncorkAtTurnEnd({ uncork: () => happened.push('leaves') });
-	await nextTurn();
+	uncorkOnTickFlush({ uncork: () => happened.push('leaves') });
+	await nextTick();
 	expect(happened).toEqual(['leaves']);
-	await nextTurn();
+	await nextTick();
 	expect(happened).toEqual(['leaves', 'late is told', 'late leaves']);
 });
 
@@ -40,23 +40,23 @@ test('a listener that throws stops neither other listeners nor writes, and is re
 	onTestFinished(reportTickErrors((internalError) => internalErrors.push(internalError)));
 	const happened: string[] = [];
 	const [first, second] = [new TypeError('a listener'), new TypeError('a socket')];
-	uncorkAtTurnEnd({
+	uncorkOnTickFlush({
 		uncork() {
 			throw second;
 		},
 	});
-	uncorkAtTurnEnd({ uncork: () => happened.push('leaves') });
-	tellTurnEnd({
-		onTurnEnd() {
+	uncorkOnTickFlush({ uncork: () => happened.push('leaves') });
+	flushOnTick({
+		onTickFlush() {
 			throw first;
 		},
 	});
-	tellTurnEnd({ onTurnEnd: () => happened.push('is told') });
-	await nextTurn();
+	flushOnTick({ onTickFlush: () => happened.push('is told') });
+	await nextTick();
 	expect(happened).toEqual(['is told', 'leaves']);
 	expect(internalErrors).toEqual([first, second]);
-	uncorkAtTurnEnd({ uncork: () => happened.push('next leaves') });
-	await nextTurn();
+	uncorkOnTickFlush({ uncork: () => happened.push('next leaves') });
+	await nextTick();
 	expect(happened.at(-1)).toBe('next leaves');
 });
 
@@ -64,13 +64,13 @@ test('a socket sends its writes of a tick whose listener throws', async () => {
 	const internalErrors: unknown[] = [];
 	onTestFinished(reportTickErrors((internalError) => internalErrors.push(internalError)));
 	const server = createServer((socket) => {
-		for (const piece of ['one ', 'two']) untilTurnEnds(socket).write(piece);
-		tellTurnEnd({
-			onTurnEnd() {
+		for (const piece of ['one ', 'two']) untilTickFlush(socket).write(piece);
+		flushOnTick({
+			onTickFlush() {
 				throw new TypeError('a listener');
 			},
 		});
-		setImmediate(() => untilTurnEnds(socket).end(' three'));
+		setImmediate(() => untilTickFlush(socket).end(' three'));
 	});
 	onTestFinished(() => void server.close());
 	await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -1,9 +1,9 @@
 /** Runs gathered work at the end of a tick of the event loop. */
 
 /** Work to do before the output of this tick is sent. */
-export interface TurnListener {
+export interface TickListener {
 	/** May throw: the other listeners and sockets still run. */
-	onTurnEnd(): void;
+	onTickFlush(): void;
 }
 
 /** A sink that buffers its output until uncorked. */
@@ -13,7 +13,7 @@ export interface Corked {
 
 export type ReportInternalError = (internalError: unknown) => void;
 
-let listeners: TurnListener[] = [];
+let listeners: TickListener[] = [];
 let corked: Corked[] = [];
 let isAwaited = false;
 
@@ -35,31 +35,31 @@ export function reportTickErrors(receiver: ReportInternalError): () => void {
 }
 
 /** Notifies the listener once, in the order of the calls. */
-export function tellTurnEnd(listener: TurnListener): void {
+export function flushOnTick(listener: TickListener): void {
 	listeners.push(listener);
-	awaitEnd();
+	scheduleFlush();
 }
 
 /** Uncorks after all listeners have run, in the order of the calls. */
-export function uncorkAtTurnEnd(one: Corked): void {
+export function uncorkOnTickFlush(one: Corked): void {
 	corked.push(one);
-	awaitEnd();
+	scheduleFlush();
 }
 
-function awaitEnd(): void {
+function scheduleFlush(): void {
 	if (isAwaited) return;
 	isAwaited = true;
-	setImmediate(endTurn);
+	setImmediate(flushTick);
 }
 
-function endTurn(): void {
+function flushTick(): void {
 	const [notifiedListeners, released] = [listeners, corked];
 	listeners = [];
 	corked = [];
 	isAwaited = false;
 	for (const listener of notifiedListeners) {
 		try {
-			listener.onTurnEnd();
+			listener.onTickFlush();
 		} catch (internalError) {
 			report(internalError);
 		}

@@ -32,7 +32,7 @@ export interface UpstreamRequest {
 	/** True if a failure need not be reported to operators. */
 	readonly isExpectedToFail?: boolean;
 	/** Registers the function that ends the upstream request, with an optional cause, before its response has begun. */
-	onClientGone(listener: (cause?: Rejection | UpstreamError) => void): void;
+	onClientDisconnect(listener: (cause?: Rejection | UpstreamError) => void): void;
 }
 
 /** An HTTP proxy, from the configuration. The proxy resolves the origin's name. */

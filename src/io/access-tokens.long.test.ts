@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { testKeySetSettings } from '../../test/support/edge-bench.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { mutate, seededNumbers } from '../../test/support/mutations.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import { createAccessTokenVerifier } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';
@@ -16,7 +16,7 @@ test.each(['RS256', 'ES256', 'EdDSA'] as const)(
 		issuer.key = makeSigningKey('long', algorithm);
 		const keySet = new KeySet({ read: () => Promise.resolve({ keys: [issuer.key.jwk] }) }, testKeySetSettings, {
 			clock,
-			log: createRememberedLog(),
+			log: createRecordingLog(),
 		});
 		await keySet.start();
 		const rules = { issuer: issuer.issuer, audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null };

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { testKeySetSettings } from '../../test/support/edge-bench.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { mutate, seededNumbers } from '../../test/support/mutations.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import { until } from '../../test/support/until.ts';
 import { Rejection } from '../core/rejection.ts';
@@ -15,7 +15,7 @@ async function startBench(cacheSize = 100) {
 	const clock = new ManualClock();
 	const issuer = await TestIssuer.start({ nowSeconds: () => Math.floor(clock.nowMs() / 1000) });
 	const source = { read: () => Promise.resolve({ keys: issuer.published }) };
-	const keySet = new KeySet(source, testKeySetSettings, { clock, log: createRememberedLog() });
+	const keySet = new KeySet(source, testKeySetSettings, { clock, log: createRecordingLog() });
 	await keySet.start();
 	onTestFinished(async () => {
 		keySet.stop();
@@ -33,11 +33,11 @@ test('a cached token returns the same client, synchronously', async () => {
 
 test('a token is cached by its SHA-256, not by itself', async () => {
 	const { issuer, verifier } = await startBench();
-	const remembered = vi.spyOn(RecentCallers.prototype, 'add');
-	onTestFinished(() => remembered.mockRestore());
+	const cached = vi.spyOn(RecentCallers.prototype, 'add');
+	onTestFinished(() => cached.mockRestore());
 	const accessToken = issuer.accessToken();
 	void verifier.verify(accessToken);
-	expect(remembered.mock.calls.map(([key]) => key)).toEqual([createHash('sha256').update(accessToken).digest('latin1')]);
+	expect(cached.mock.calls.map(([key]) => key)).toEqual([createHash('sha256').update(accessToken).digest('latin1')]);
 });
 
 test('a cached token expires with its exp and the skew', async () => {

@@ -16,7 +16,7 @@ export interface AccessTokenSettings extends ClaimRules {
 	readonly cacheSize: number;
 }
 
-export interface AccessTokenParts {
+export interface AccessTokenDeps {
 	/** The key set, already started. */
 	readonly keySet: KeySet;
 	readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface AccessTokenParts {
 /** Maximum number of requests that wait for one fetch of the key set. Beyond it, a token with an unknown key is rejected at once. */
 const maxWaiting = 1000;
 
-export function createAccessTokenVerifier(settings: AccessTokenSettings, parts: AccessTokenParts): Required<AccessTokenVerifier> {
+export function createAccessTokenVerifier(settings: AccessTokenSettings, parts: AccessTokenDeps): Required<AccessTokenVerifier> {
 	return new KeySetVerifier(settings, parts);
 }
 
@@ -37,7 +37,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 	#generation = -1;
 	#waiting = 0;
 
-	constructor(settings: AccessTokenSettings, { keySet, clock }: AccessTokenParts) {
+	constructor(settings: AccessTokenSettings, { keySet, clock }: AccessTokenDeps) {
 		this.#rules = settings;
 		this.#keySet = keySet;
 		this.#clock = clock;
@@ -56,10 +56,10 @@ class KeySetVerifier implements AccessTokenVerifier {
 			this.#generation = this.#keySet.generation;
 		}
 		const known = digest ?? this.digest(accessToken);
-		return this.#recent.get(known, this.#nowSeconds()) ?? this.#verifyUnseen(accessToken, known);
+		return this.#recent.get(known, this.#nowSeconds()) ?? this.#verifyUncached(accessToken, known);
 	}
 
-	#verifyUnseen(accessToken: string, digest: string): Caller | Promise<Caller> {
+	#verifyUncached(accessToken: string, digest: string): Caller | Promise<Caller> {
 		const token = readCompactToken(accessToken);
 		const key = this.#keySet.find(token.keyId);
 		if (key !== undefined) return this.#check(token, key, digest);

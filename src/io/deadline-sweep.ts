@@ -3,7 +3,7 @@
  * for each of its limits.
  */
 import type { Clock } from '../core/clock.ts';
-import { type Listed, OpenList } from '../core/swap-remove-list.ts';
+import { type Listed, SwapRemoveList } from '../core/swap-remove-list.ts';
 
 export interface Watched extends Listed {
 	/** Monotonic milliseconds; `Infinity` without a deadline. May change while watched. */
@@ -15,7 +15,7 @@ export interface Watched extends Listed {
 export class DeadlineSweep {
 	private readonly clock: Clock;
 	private readonly periodMs: number;
-	private readonly watched = new OpenList<Watched>();
+	private readonly watched = new SwapRemoveList<Watched>();
 	private isScheduled = false;
 
 	constructor(clock: Clock, periodMs: number) {

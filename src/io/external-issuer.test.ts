@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { testKeySetSettings } from '../../test/support/edge-bench.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { TestIssuer } from '../../test/support/test-issuer.ts';
 import { createAccessTokenVerifier } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';
@@ -60,7 +60,7 @@ async function startOidcProvider(algorithm: 'RS256' | 'ES256'): Promise<{ issuer
 
 async function startVerifier(issuer: string, wantedAudience: string | null = null) {
 	const source = remoteKeySet({ issuer, jwksUri: null, timeoutMs: 5000 });
-	const keySet = new KeySet(source, testKeySetSettings, { clock: systemClock, log: createRememberedLog() });
+	const keySet = new KeySet(source, testKeySetSettings, { clock: systemClock, log: createRecordingLog() });
 	onTestFinished(() => keySet.stop());
 	await keySet.start();
 	const rules = { issuer, audience: wantedAudience, clockSkewSeconds: 5, maxLifetimeSeconds: null };

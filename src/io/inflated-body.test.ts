@@ -20,7 +20,7 @@ function requestOf(body: ByteStream, changes: Partial<HttpRequest> = {}): HttpRe
 		announcedLength: 20,
 		peerAddress: '127.0.0.1',
 		arrivedMs: 0,
-		onClientGone: () => undefined,
+		onClientDisconnect: () => undefined,
 		...changes,
 	};
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import type { Caller } from '../core/caller.ts';
 import { Rejection } from '../core/rejection.ts';
@@ -55,7 +55,7 @@ class TestSource implements KeySetSource {
 
 async function startBench() {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const issuer = await TestIssuer.start({ nowSeconds: () => Math.floor(clock.nowMs() / 1000) });
 	const source = new TestSource(issuer);
 	const keySet = new KeySet(source, settings, { clock, log });
@@ -285,7 +285,7 @@ test('stopped while it fetches, it does not continue afterwards', async () => {
 describe('over HTTP', () => {
 	async function startRemote(jwksUri: (issuer: TestIssuer) => string | null) {
 		const clock = new ManualClock();
-		const log = createRememberedLog();
+		const log = createRecordingLog();
 		const issuer = await TestIssuer.start();
 		const limit = { timeoutMs: 5000 };
 		const settingsOfSource = { issuer: issuer.issuer, jwksUri: jwksUri(issuer), timeoutMs: 0 };

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import type { Clock } from '../core/clock.ts';
-import { ownTurn } from '../core/cooperative-task.ts';
+import { yieldToEventLoop } from '../core/cooperative-task.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 import { watchProcessLoad } from './process-load.ts';
 import { systemClock } from './system-clock.ts';
@@ -12,7 +12,7 @@ test('work that waits to be resumed counts as delay, however short each tick is'
 	const remembering: Clock = { ...systemClock, monotonicMs: () => (readMs = systemClock.monotonicMs()) };
 	const watch = watchProcessLoad(remembering, (sample) => samples.push({ ...sample, atMs: readMs }));
 	const work = async (): Promise<void> => {
-		await ownTurn();
+		await yieldToEventLoop();
 		for (const endMs = systemClock.monotonicMs() + 2; systemClock.monotonicMs() < endMs; );
 	};
 	// Two hundred at once: the last one waits for 0.4 s, as long as a new task would.

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage, threadCpuUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Timer } from '../core/clock.ts';
-import { ownTurn } from '../core/cooperative-task.ts';
+import { yieldToEventLoop } from '../core/cooperative-task.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 
 /** Processor time of the thread after the roles listen that still belongs to startup, because code is slow on its first runs. */
@@ -43,7 +43,7 @@ export function watchProcessLoad(
 	const requestTurn = (nowMs: number): void => {
 		if (requestedMs !== undefined) return;
 		requestedMs = nowMs;
-		void ownTurn().then(() => {
+		void yieldToEventLoop().then(() => {
 			waitedMs = Math.max(waitedMs, clock.monotonicMs() - nowMs);
 			requestedMs = undefined;
 		});

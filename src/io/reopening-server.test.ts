@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { until } from '../../test/support/until.ts';
 import { createHttpServer, defaultHttpServerLimits } from './http1/server/http-server.ts';
 import { ReopeningServer } from './reopening-server.ts';
@@ -17,7 +17,7 @@ async function start() {
 			listen: { host: '127.0.0.1', port: port ?? 0 },
 			limits: defaultHttpServerLimits,
 			clock: systemClock,
-			log: createRememberedLog(),
+			log: createRecordingLog(),
 			newRequestId: createRequestIds(systemClock),
 			renderRejection: () => ({ status: 400, headers: {}, body: null }),
 		});

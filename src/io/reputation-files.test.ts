@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { eventually } from '../../test/support/product.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { sourceKey } from '../policy/firewall/source-key.ts';
 import { ReputationFileError, ReputationFiles } from './reputation-files.ts';
 
 let directory: string;
 let clock: ManualClock;
-let log: RememberedLog;
+let log: RecordingLog;
 let files: ReputationFiles | undefined;
 
 beforeEach(() => {
 	directory = mkdtempSync(join(tmpdir(), 'tollgate-lists-'));
 	clock = new ManualClock();
-	log = createRememberedLog();
+	log = createRecordingLog();
 });
 afterEach(() => {
 	files?.stop();

@@ -90,7 +90,7 @@ export class ReputationFiles {
 	async #take(followed: Followed): Promise<void> {
 		const { file, name } = followed;
 		try {
-			followed.list = await readInTurns(file);
+			followed.list = await readInSlices(file);
 			this.#announce(followed);
 			this.#refresh();
 		} catch (cause) {
@@ -140,7 +140,7 @@ function readAtOnce(file: string): ReputationList {
 	}
 }
 
-async function readInTurns(file: string): Promise<ReputationList> {
+async function readInSlices(file: string): Promise<ReputationList> {
 	checkSize(file);
 	const lines = linesOf(await readFile(file));
 	const reader = new ReputationListReader();

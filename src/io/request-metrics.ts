@@ -70,11 +70,11 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 				duration: format === 'none' ? undefined : durations.of(timed),
 				firstByte: format === 'none' ? undefined : firstBytes.of(timed),
 			};
-			remember(counted, format, provider);
+			cache(counted, format, provider);
 		}
 		return counted;
 	};
-	const remember = (counted: Counted, format: string, provider: string): void => {
+	const cache = (counted: Counted, format: string, provider: string): void => {
 		if (knownCount >= maxCached) {
 			known.clear();
 			knownCount = 0;

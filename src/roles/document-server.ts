@@ -11,7 +11,7 @@ export interface ErrorResponse<Body = object> {
 	readonly body: Body;
 }
 
-export interface DocumentServerTerms<Body extends object> {
+export interface DocumentServerOptions<Body extends object> {
 	/** The only media type whose bodies are read. Handlers get the bytes. */
 	readonly bodyType: string;
 	readonly maxBodyBytes: number;
@@ -42,7 +42,7 @@ const securityHeaders = {
 	'cache-control': 'no-store',
 };
 
-export function createDocumentServer<Body extends object>(terms: DocumentServerTerms<Body>): FastifyInstance {
+export function createDocumentServer<Body extends object>(terms: DocumentServerOptions<Body>): FastifyInstance {
 	const { requestTimeoutMs = defaultRequestTimeoutMs, trustedProxies = [], methodsOf, renderError } = terms;
 	const always = { ...securityHeaders, ...terms.headers };
 	const sendError = (cause: unknown, request: FastifyRequest, reply: FastifyReply): void => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import type { Team } from '../core/team.ts';
 import { openRecordsSnapshot } from './records-snapshot.ts';
 
@@ -16,7 +16,7 @@ async function settle(): Promise<void> {
 async function start(stored: readonly Team[], configured: readonly Team[]) {
 	const records = createMemoryRecords();
 	for (const one of stored) await records.teams.create(one);
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const directory = await openRecordsSnapshot(records, configured, { clock: new ManualClock(), log });
 	const idOf = (clientId: string): string | undefined => directory.teamOf(clientId)?.id;
 	return { records, directory, log, idOf };
@@ -69,7 +69,7 @@ function scriptedStore() {
 
 test('a slow read that began earlier does not undo a later one; a failing one keeps what is known', async () => {
 	const { records, reads, change, isStopped } = scriptedStore();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const opening = openRecordsSnapshot(records, [], { clock: new ManualClock(), log });
 	reads[0]?.resolve([team('first', 'one')]);
 	const directory = await opening;

@@ -9,14 +9,14 @@ import { lockFile, takeUnlocked } from './sqlite/ledger/instance-lock.ts';
 
 const namePattern = /^counters-run-([0-9a-f]+)\.lock$/;
 
-export interface CounterRun {
+export interface CounterInstance {
 	/** Owner of the reservations of this process. */
 	readonly owner: string;
 	end(): void;
 }
 
 /** Requires an existing directory. */
-export function beginCounterRun(dataDir: string): CounterRun {
+export function registerCounterInstance(dataDir: string): CounterInstance {
 	const owner = randomBytes(8).toString('hex');
 	return { owner, end: lockFile(join(dataDir, `counters-run-${owner}.lock`)) };
 }
@@ -25,7 +25,7 @@ export function beginCounterRun(dataDir: string): CounterRun {
  * Releases the reservations of stale runs. A run whose release fails stays for the next attempt, here or in another process.
  * @param release releases the reservations of one owner. @returns the number of released reservations.
  */
-export async function releaseDeadRuns(dataDir: string, release: (owner: string) => Promise<number>): Promise<number> {
+export async function releaseStaleInstances(dataDir: string, release: (owner: string) => Promise<number>): Promise<number> {
 	let released = 0;
 	for (const name of readdirSync(dataDir)) {
 		const owner = namePattern.exec(name)?.[1];

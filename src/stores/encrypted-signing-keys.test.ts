@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { SigningKeyRecord, SigningKeyStore } from './contracts/records.ts';
 import { createEncryptedSigningKeys } from './encrypted-signing-keys.ts';
@@ -22,12 +22,12 @@ function signingKey(kid: string, differences: Partial<SigningKeyRecord> = {}): S
 
 interface Subject {
 	readonly keys: SigningKeyStore;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 	use(encryption: Encryption | undefined): void;
 }
 
 function encrypt(stored: SigningKeyStore, encryption: Encryption | undefined): Subject {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	let now = encryption;
 	const use = (next: Encryption | undefined): void => void (now = next);
 	return { keys: createEncryptedSigningKeys(stored, () => now, log), log, use };
@@ -35,7 +35,7 @@ function encrypt(stored: SigningKeyStore, encryption: Encryption | undefined): S
 
 function openSqlite(): { dataDir: string; stored: SigningKeyStore } {
 	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-sealed-'));
-	const records = openSqliteRecords({ dataDir }, { clock: new ManualClock(), log: createRememberedLog() });
+	const records = openSqliteRecords({ dataDir }, { clock: new ManualClock(), log: createRecordingLog() });
 	onTestFinished(async () => {
 		await records.close();
 		rmSync(dataDir, { recursive: true });

@@ -34,14 +34,14 @@ export function createEncryptedSigningKeys(store: SigningKeyStore, encryption: (
 				const changes = stored.flatMap(({ kid, privateJwk: from }, index) => {
 					const text = opened[index]?.privateJwk;
 					if (text === undefined || encryptionKeyIdOf(from) === now.keyId) return [];
-					return [{ kid, from, to: now.encrypt(text, placeOf(kid)) }];
+					return [{ kid, from, to: now.encrypt(text, positionOf(kid)) }];
 				});
 				if (changes.length > 0) await reencrypt(changes, now.keyId);
 			}
 			return opened;
 		},
 		rotate: (key, ...rest) =>
-			store.rotate({ ...key, privateJwk: encryption()?.encrypt(key.privateJwk, placeOf(key.kid)) ?? key.privateJwk }, ...rest),
+			store.rotate({ ...key, privateJwk: encryption()?.encrypt(key.privateJwk, positionOf(key.kid)) ?? key.privateJwk }, ...rest),
 		prune: (nowMs) => store.prune(nowMs),
 		replacePrivateJwks: (changes) => store.replacePrivateJwks(changes),
 	};
@@ -53,7 +53,7 @@ function openRecord(record: SigningKeyRecord, encryption: Encryption | undefined
 	if (privateJwk.startsWith('{')) return record;
 	try {
 		if (encryption === undefined) throw new DecryptionFailed('is encrypted, and no `identity.encryption_key` is configured');
-		return { ...record, privateJwk: encryption.open(privateJwk, placeOf(kid)) };
+		return { ...record, privateJwk: encryption.decrypt(privateJwk, positionOf(kid)) };
 	} catch (cause) {
 		if (!(cause instanceof DecryptionFailed)) throw cause;
 		const remedy = 'restore the encryption key or the row; to discard the signing keys see docs/guide/signing-keys.md';
@@ -62,6 +62,6 @@ function openRecord(record: SigningKeyRecord, encryption: Encryption | undefined
 }
 
 /** Table and row. */
-function placeOf(kid: string): string {
+function positionOf(kid: string): string {
 	return `signing_keys/${kid}`;
 }

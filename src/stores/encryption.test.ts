@@ -12,7 +12,7 @@ describe('an encrypted text', () => {
 	const encrypted = encryption.encrypt(text, place);
 
 	test('is decrypted in its own row, names its key, and reveals nothing', () => {
-		expect(encryption.open(encrypted, place)).toBe(text);
+		expect(encryption.decrypt(encrypted, place)).toBe(text);
 		expect(encryptionKeyIdOf(encrypted)).toBe(encryption.keyId);
 		expect(encrypted).not.toContain('private');
 		expect(Buffer.from(encrypted.split(':')[2] ?? '', 'base64url').toString('latin1')).not.toContain('private');
@@ -24,7 +24,7 @@ describe('an encrypted text', () => {
 	});
 
 	test.each(['signing_keys/kid-2', 'clients/kid-1', 'signing_keys/kid-1 ', '', 'signing_keys/kid-'])('is rejected in %j', (elsewhere) => {
-		expect(() => encryption.open(encrypted, elsewhere)).toThrow(DecryptionFailed);
+		expect(() => encryption.decrypt(encrypted, elsewhere)).toThrow(DecryptionFailed);
 	});
 
 	test('is rejected with any of its bits flipped', () => {
@@ -32,7 +32,7 @@ describe('an encrypted text', () => {
 		for (let bit = 0; bit < bytes.length * 8; bit++) {
 			const flipped = Buffer.from(bytes);
 			flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-			expect(() => encryption.open(flipped.toString('latin1'), place), `bit ${bit}`).toThrow(DecryptionFailed);
+			expect(() => encryption.decrypt(flipped.toString('latin1'), place), `bit ${bit}`).toThrow(DecryptionFailed);
 			expect(flipped.toString('latin1').startsWith('{'), `bit ${bit} makes it look like a key in clear`).toBe(false);
 		}
 	});
@@ -44,39 +44,39 @@ describe('an encrypted text', () => {
 			const flipped = Buffer.from(bytes);
 			flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
 			const changed = [cipher, id, flipped.toString('base64url')].join(':');
-			expect(() => encryption.open(changed, place), `bit ${bit}`).toThrow('was altered, or belongs to another row');
+			expect(() => encryption.decrypt(changed, place), `bit ${bit}`).toThrow('was altered, or belongs to another row');
 		}
 	});
 
 	test('is rejected when it is truncated or extended', () => {
 		for (let length = 0; length < encrypted.length; length++) {
-			expect(() => encryption.open(encrypted.slice(0, length), place), `the first ${length}`).toThrow(DecryptionFailed);
+			expect(() => encryption.decrypt(encrypted.slice(0, length), place), `the first ${length}`).toThrow(DecryptionFailed);
 		}
 		for (const more of ['A', 'AAAA', '=', ':', ':A', ' ', '\n']) {
-			expect(() => encryption.open(encrypted + more, place)).toThrow(DecryptionFailed);
+			expect(() => encryption.decrypt(encrypted + more, place)).toThrow(DecryptionFailed);
 		}
 	});
 
 	test('is rejected under another key, also one with the same id', () => {
 		const stranger = createEncryption([other]);
-		expect(() => stranger.open(encrypted, place)).toThrow(`is encrypted with key ${encryption.keyId}, which is not configured`);
+		expect(() => stranger.decrypt(encrypted, place)).toThrow(`is encrypted with key ${encryption.keyId}, which is not configured`);
 		const renamed = encrypted.replace(encryption.keyId, stranger.keyId);
-		expect(() => stranger.open(renamed, place)).toThrow('was altered');
+		expect(() => stranger.decrypt(renamed, place)).toThrow('was altered');
 	});
 
 	test('of an older key is decrypted; new texts use the first key', () => {
 		const rotated = createEncryption([other, one]);
-		expect(rotated.open(encrypted, place)).toBe(text);
-		const anew = rotated.encrypt(text, place);
-		expect(createEncryption([other]).open(anew, place)).toBe(text);
-		expect(() => encryption.open(anew, place)).toThrow(DecryptionFailed);
+		expect(rotated.decrypt(encrypted, place)).toBe(text);
+		const again = rotated.encrypt(text, place);
+		expect(createEncryption([other]).decrypt(again, place)).toBe(text);
+		expect(() => encryption.decrypt(again, place)).toThrow(DecryptionFailed);
 	});
 
 	test('may be any, for any row', () => {
 		const anything = fc.string({ unit: 'grapheme' });
 		fc.assert(
-			fc.property(anything, anything, (anyText, anyPlace) => {
-				expect(encryption.open(encryption.encrypt(anyText, anyPlace), anyPlace)).toBe(anyText);
+			fc.property(anything, anything, (anyText, anyPosition) => {
+				expect(encryption.decrypt(encryption.encrypt(anyText, anyPosition), anyPosition)).toBe(anyText);
 			}),
 		);
 	});
@@ -84,8 +84,8 @@ describe('an encrypted text', () => {
 	test('is none that was made up', () => {
 		fc.assert(
 			fc.property(fc.string(), (madeUp) => {
-				expect(() => encryption.open(madeUp, place)).toThrow(DecryptionFailed);
-				expect(() => encryption.open(`aes-256-gcm:${encryption.keyId}:${madeUp}`, place)).toThrow(DecryptionFailed);
+				expect(() => encryption.decrypt(madeUp, place)).toThrow(DecryptionFailed);
+				expect(() => encryption.decrypt(`aes-256-gcm:${encryption.keyId}:${madeUp}`, place)).toThrow(DecryptionFailed);
 			}),
 		);
 	});

@@ -7,7 +7,7 @@ export interface Encryption {
 	/** @param place identifies the row: a text encrypted for one row cannot be decrypted in another. */
 	encrypt(text: string, place: string): string;
 	/** @throws DecryptionFailed. */
-	open(encrypted: string, place: string): string;
+	decrypt(encrypted: string, place: string): string;
 }
 
 /** The message completes a sentence that begins with “it”. */
@@ -37,7 +37,7 @@ export function createEncryption(keys: readonly [Buffer, ...Buffer[]]): Encrypti
 			const bytes = Buffer.concat([nonce, encipher.update(text, 'utf8'), encipher.final(), encipher.getAuthTag()]);
 			return `${cipher}:${keyId}:${bytes.toString('base64url')}`;
 		},
-		open(encrypted, place) {
+		decrypt(encrypted, place) {
 			const [found, id = '', encoded = '', ...rest] = encrypted.split(':');
 			const bytes = Buffer.from(encoded, 'base64url');
 			// Several texts decode to the same bytes; only the canonical one is valid.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { RequestLog } from '../../test/support/request-capture.ts';
 import { createUnreliableCounters, type Fate, type UnreliableCounters } from '../../test/support/unreliable-counters.ts';
 import type { Admission } from '../core/counters.ts';
@@ -14,14 +14,14 @@ const hold = { ...month, limitNanoUsd: 100n, amountNanoUsd: 10n, check: 'after' 
 const request = { team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 60_000 };
 
 let clock: ManualClock;
-let log: RememberedLog;
+let log: RecordingLog;
 let record: RequestLog;
 let counters: UnreliableCounters;
 let store: FailingOpenAdmission;
 
 function begin(budgetsOnFailure: FailingOpenSettings['budgetsOnFailure'] = 'local'): void {
 	clock = new ManualClock();
-	log = createRememberedLog();
+	log = createRecordingLog();
 	record = new RequestLog();
 	counters = createUnreliableCounters(clock);
 	store = failOpen(counters, { budgetsOnFailure }, { clock, log, sumUp: record.sumUp });
@@ -69,7 +69,7 @@ async function breakDown(fate: Fate = 'refuse'): Promise<void> {
 async function heal(): Promise<void> {
 	counters.fate = () => 'serve';
 	await passMs(1500);
-	expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0 });
+	expect(store.state()).toMatchObject({ isReachable: true, replayQueue: 0 });
 }
 
 describe('while all is well', () => {
@@ -87,7 +87,7 @@ describe('while all is well', () => {
 			rejected: 0,
 			failures: 0,
 			outages: 0,
-			undelivered: 0,
+			replayQueue: 0,
 			lost: 0,
 			unrestoredTeams: 0,
 		});
@@ -207,7 +207,7 @@ describe('a team whose counters cannot be restored', () => {
 		await pass(store.settle(settlement));
 		isBroken = false;
 		await passMs(1500);
-		expect(store.state()).toMatchObject({ undelivered: 0, unrestoredTeams: 0 });
+		expect(store.state()).toMatchObject({ replayQueue: 0, unrestoredTeams: 0 });
 		expect(await admit('two', { team: 'blue', requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
 		expect((await counters.direct.read('blue', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n }]);
 		expect(log.lines.at(-1)?.event).toBe('counters of all teams restored');
@@ -238,7 +238,7 @@ test('counters are restored even if summing up takes longer than a replay may', 
 	counters.empty(false);
 	counters.fate = () => 'serve';
 	await passMs(6000);
-	expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0, unrestoredTeams: 0 });
+	expect(store.state()).toMatchObject({ isReachable: true, replayQueue: 0, unrestoredTeams: 0 });
 	expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n });
 });
 
@@ -313,7 +313,7 @@ describe('afterwards', () => {
 		await settle('own');
 		counters.fate = () => 'serve';
 		await passMs(1500);
-		expect(store.state().undelivered).toBe(0);
+		expect(store.state().replayQueue).toBe(0);
 		expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n });
 	});
 
@@ -411,7 +411,7 @@ test('whatever fails, whenever: each call is answered, and in the end each is co
 			await pass(Promise.all([...lives, ...trouble]));
 			counters.fate = () => 'serve';
 			await passMs(6000);
-			expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0, lost: 0 });
+			expect(store.state()).toMatchObject({ isReachable: true, replayQueue: 0, lost: 0 });
 			await pass(store.read('red', [month]));
 			expect(await reading()).toEqual({ ...month, settledNanoUsd: record.spentNanoUsd('red', month), reservedNanoUsd: 0n });
 		},

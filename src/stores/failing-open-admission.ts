@@ -1,16 +1,15 @@
 /**
- * Handles all failures of a counter store (Spec: Errors, rule 5). The store serves every operation. A fallback serves it while the store is
- * unreachable, or while the counters of one team cannot be restored. Operations that the store missed are replayed later: they are keyed by
- * request id, so a replay is safe.
+ * Handles all failures of a counter store (Spec: Errors, rule 5). A fallback serves operations while the store is unreachable, or while the
+ * counters of one team cannot be restored. Operations that the store missed are replayed by request id, which is safe.
  */
 import type { Timer } from '../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading } from '../core/counters.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
-	type AtHand,
 	type BudgetReservation,
 	CountersUnreachable,
+	type MaybePromise,
 	type ReservedRequest,
 	type Settled,
 	type Settlement,
@@ -32,10 +31,10 @@ import {
 	restorePatience,
 	settlementMs,
 } from './failing-open-settings.ts';
-import { AwayTeams, StandIns } from './fallback-counters.ts';
+import { FallbackCounters, UnsyncedTeams } from './fallback-counters.ts';
 import { LastKnown } from './last-known-counters.ts';
 import { CountersLate, inTime, OperationDeadlines } from './operation-deadlines.ts';
-import { RecentEnds, Undelivered } from './replay-queue.ts';
+import { RecentSettlements, ReplayQueue } from './replay-queue.ts';
 import { RequestsInFlight } from './requests-in-flight.ts';
 import { CountersNotRestored, createTeamRestorer, type RestoringPorts, restoreMissing } from './restoring-admission.ts';
 
@@ -54,11 +53,11 @@ class FailingOpen implements FailingOpenAdmission {
 	private readonly deadlines: OperationDeadlines;
 	private readonly catchUpDeadlines: OperationDeadlines;
 	private readonly requests = new RequestsInFlight();
-	private readonly undelivered = new Undelivered(this.requests);
-	private readonly recent = new RecentEnds();
+	private readonly replayQueue = new ReplayQueue(this.requests);
+	private readonly recent = new RecentSettlements();
 	private readonly lastKnown = new LastKnown();
-	private readonly standIns: StandIns;
-	private readonly away = new AwayTeams();
+	private readonly fallbacks: FallbackCounters;
+	private readonly unsynced = new UnsyncedTeams();
 	private hasWarnedOfTeams = false;
 	private timer: Timer | undefined;
 	private catchingUp: Promise<void> | undefined;
@@ -66,7 +65,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private isClosed = false;
 	private failuresInARow = 0;
 	private lateMs = Number.NEGATIVE_INFINITY;
-	private awaySinceMs: number | undefined;
+	private outageSinceMs: number | undefined;
 	private lastOutage = { sinceMs: 0, untilMs: Number.NEGATIVE_INFINITY };
 	private readonly counts = { uncounted: 0, rejected: 0, failures: 0, outages: 0 };
 
@@ -74,19 +73,17 @@ class FailingOpen implements FailingOpenAdmission {
 		this.isConnected = () => store.isConnected?.() ?? true;
 		this.settings = settings;
 		this.ports = ports;
-		this.standIns = new StandIns({ ...ports, lastKnown: this.lastKnown, requests: this.requests });
+		this.fallbacks = new FallbackCounters({ ...ports, lastKnown: this.lastKnown, requests: this.requests });
 		this.deadlines = new OperationDeadlines(ports.clock, patience);
 		this.catchUpDeadlines = new OperationDeadlines(ports.clock, catchUpPatience);
 		const restoring: RestoringPorts = {
 			clock: ports.clock,
 			sumUp: ports.sumUp,
-			alsoNeeded: (team) => [...this.requests.budgetsOf(team), ...this.undelivered.budgetsOf(team)],
+			alsoNeeded: (team) => [...this.requests.budgetsOf(team), ...this.replayQueue.budgetsOf(team)],
 			endedSinceMs: (team) => this.endedSinceMs(team),
 			afterRestore: async (team) => {
-				const reserved = this.requests.reserved(this.requests.ids(), ports.clock.nowMs());
-				for (const [name, requests] of reserved) {
-					if (name === team) await this.catchUpDeadlines.race(store.restoreReservations(team, requests));
-				}
+				const requests = this.requests.reserved(this.requests.ids(), ports.clock.nowMs()).get(team);
+				if (requests !== undefined) await this.catchUpDeadlines.race(store.restoreReservations(team, requests));
 			},
 		};
 		// Shared by both. Summing up the ledger does not count as the store's time.
@@ -94,8 +91,8 @@ class FailingOpen implements FailingOpenAdmission {
 		this.store = restoreMissing(inTime(store, this.deadlines), restoring, restore);
 		this.patientStore = restoreMissing(inTime(store, this.catchUpDeadlines), restoring, restore);
 		store.onReturn(() => {
-			for (const id of this.requests.ids()) this.undelivered.retain(id, this.requests.teamOf(id) ?? '');
-			this.noteRecentEnds();
+			for (const id of this.requests.ids()) this.replayQueue.retain(id, this.requests.teamOf(id) ?? '');
+			this.noteRecentSettlements();
 			void this.catchUp();
 		});
 	}
@@ -112,7 +109,7 @@ class FailingOpen implements FailingOpenAdmission {
 			}
 			const admission = await this.admitWithoutStore(request);
 			// The store may have admitted the request nevertheless.
-			if (!admission.isAdmitted) this.undelivered.release(request.id, request.team);
+			if (!admission.isAdmitted) this.replayQueue.release(request.id, request.team);
 			return admission;
 		}
 		return this.admitWithoutStore(request);
@@ -131,9 +128,9 @@ class FailingOpen implements FailingOpenAdmission {
 				this.fail(cause, team, budgets);
 			}
 		}
-		this.undelivered.settle(settlement);
+		this.replayQueue.settle(settlement);
 		this.scheduleCatchUp();
-		return this.standIns.of(team).settle(settlement);
+		return this.fallbacks.of(team).settle(settlement);
 	}
 
 	async release(id: string, team: string): Promise<void> {
@@ -146,9 +143,9 @@ class FailingOpen implements FailingOpenAdmission {
 				this.fail(cause, team, []);
 			}
 		}
-		this.undelivered.release(id, team);
+		this.replayQueue.release(id, team);
 		this.scheduleCatchUp();
-		return this.standIns.of(team).release(id, team);
+		return this.fallbacks.of(team).release(id, team);
 	}
 
 	async extend(id: string, team: string, reservations: readonly BudgetReservation[]): Promise<boolean> {
@@ -165,12 +162,7 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	/** Uses the longer deadline, because no request waits for it. Without the store, `deny` reserves nothing more on a budget. */
-	private async growSomewhere(
-		id: string,
-		team: string,
-		reservations: readonly BudgetReservation[],
-		reservationMs: number,
-	): Promise<bigint | undefined> {
+	private async growSomewhere(...[id, team, reservations, reservationMs]: Parameters<AdmissionStore['grow']>): Promise<bigint | undefined> {
 		if (this.isTrusted(team)) {
 			try {
 				return await this.query(team, this.patientStore.grow(id, team, reservations, reservationMs));
@@ -179,12 +171,12 @@ class FailingOpen implements FailingOpenAdmission {
 			}
 		}
 		if (this.settings.budgetsOnFailure === 'deny' && reservations.length > 0) return undefined;
-		return this.standIns.of(team).grow(id, team, reservationsDuringOutage(reservations, this.settings), reservationMs);
+		return this.fallbacks.of(team).grow(id, team, reservationsDuringOutage(reservations, this.settings), reservationMs);
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
 		const reading = await this.perform(team, budgets, (store) => store.read(team, budgets));
-		if (!this.standIns.has(team)) this.noteReading(team, reading);
+		if (!this.fallbacks.has(team)) this.noteReading(team, reading);
 		return reading;
 	}
 
@@ -203,35 +195,35 @@ class FailingOpen implements FailingOpenAdmission {
 	async close(): Promise<void> {
 		await this.catchingUp;
 		await this.returned();
-		if (this.undelivered.size > 0) await this.catchUp();
+		if (this.replayQueue.size > 0) await this.catchUp();
 		await this.returned();
 		this.isClosed = true;
 		this.timer?.cancel();
-		if (this.undelivered.size > 0) this.ports.log.warn('counter store did not receive all updates', { requests: this.undelivered.size });
+		if (this.replayQueue.size > 0) this.ports.log.warn('counter store did not receive all updates', { requests: this.replayQueue.size });
 		await this.store.close();
 	}
 
 	state(): CounterStoreState {
-		const { size, lost } = this.undelivered;
-		const isReachable = this.awaySinceMs === undefined && this.isConnected();
-		return { isReachable, ...this.counts, undelivered: size, lost, unrestoredTeams: this.away.size };
+		const { size, lost } = this.replayQueue;
+		const isReachable = this.outageSinceMs === undefined && this.isConnected();
+		return { isReachable, ...this.counts, replayQueue: size, lost, unrestoredTeams: this.unsynced.size };
 	}
 
 	/** Counters may have been lost and restored, by any process, without a broken connection. */
 	private noteReading(team: string, reading: CounterReading): void {
 		if (!this.lastKnown.note(team, reading)) return;
-		this.noteRecentEnds(team);
+		this.noteRecentSettlements(team);
 		// Scheduled, because requests are waiting for the store at this moment.
 		this.scheduleCatchUp();
 	}
 
 	/** Replays recent ends: the store may have been restored from a ledger that does not contain them yet. Known ends change nothing. */
-	private noteRecentEnds(team?: string): void {
-		for (const [id, end] of this.recent.latest(this.ports.clock.monotonicMs(), team)) this.undelivered.tell(id, end);
+	private noteRecentSettlements(team?: string): void {
+		for (const [id, end] of this.recent.latest(this.ports.clock.monotonicMs(), team)) this.replayQueue.notify(id, end);
 	}
 
 	private isTrusted(team: string): boolean {
-		return this.awaySinceMs === undefined && (this.away.size === 0 || !this.away.has(team));
+		return this.outageSinceMs === undefined && (this.unsynced.size === 0 || !this.unsynced.has(team));
 	}
 
 	private async perform<T>(team: string, budgets: readonly BudgetPeriod[], operation: (store: AdmissionStore) => Promise<T>): Promise<T> {
@@ -242,13 +234,13 @@ class FailingOpen implements FailingOpenAdmission {
 				this.fail(cause, team, budgets);
 			}
 		}
-		return operation(this.standIns.of(team));
+		return operation(this.fallbacks.of(team));
 	}
 
-	private async query<T>(team: string, response: AtHand<T>): Promise<T> {
+	private async query<T>(team: string, response: MaybePromise<T>): Promise<T> {
 		const value = await response;
 		this.failuresInARow = 0;
-		if (this.standIns.size > 0 && this.isTrusted(team)) this.standIns.drop(team);
+		if (this.fallbacks.size > 0 && this.isTrusted(team)) this.fallbacks.drop(team);
 		return value;
 	}
 
@@ -257,10 +249,10 @@ class FailingOpen implements FailingOpenAdmission {
 		const requested = { ...request, requestsPerMinute: null, dailyTokens: null };
 		let admission: Admission;
 		if (this.settings.budgetsOnFailure === 'deny' && reservations.length > 0) {
-			const reading = await this.standIns.of(request.team).read(request.team, reservations);
+			const reading = await this.fallbacks.of(request.team).read(request.team, reservations);
 			admission = { isAdmitted: false, binding: 'store', reading };
 		} else {
-			admission = await this.standIns.of(request.team).admit({ ...requested, reservations });
+			admission = await this.fallbacks.of(request.team).admit({ ...requested, reservations });
 		}
 		this.scheduleCatchUp();
 		if (!admission.isAdmitted) {
@@ -269,7 +261,7 @@ class FailingOpen implements FailingOpenAdmission {
 		}
 		this.counts.uncounted++;
 		this.requests.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
-		this.undelivered.retain(request.id, request.team);
+		this.replayQueue.retain(request.id, request.team);
 		return { ...admission, isUncounted: true };
 	}
 
@@ -277,7 +269,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private endedSinceMs(team: string): number {
 		const nowMs = this.ports.clock.nowMs();
 		const outageMs = nowMs - this.lastOutage.untilMs < settlementMs ? this.lastOutage.sinceMs : nowMs;
-		return Math.min(outageMs, this.awaySinceMs ?? nowMs, this.away.get(team)?.sinceMs ?? nowMs) - settlementMs;
+		return Math.min(outageMs, this.outageSinceMs ?? nowMs, this.unsynced.get(team)?.sinceMs ?? nowMs) - settlementMs;
 	}
 
 	private fail(cause: unknown, team: string, budgets: readonly BudgetPeriod[]): void {
@@ -294,8 +286,8 @@ class FailingOpen implements FailingOpenAdmission {
 			this.lateMs = nowMs;
 		}
 		this.failuresInARow++;
-		if (this.awaySinceMs !== undefined || this.failuresInARow < failuresToOpen) return;
-		this.awaySinceMs = this.ports.clock.nowMs();
+		if (this.outageSinceMs !== undefined || this.failuresInARow < failuresToOpen) return;
+		this.outageSinceMs = this.ports.clock.nowMs();
 		this.counts.outages++;
 		this.ports.log.warn('counter store unreachable, requests pass uncounted', {
 			cause: cause.message,
@@ -306,7 +298,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	/** Gives up the counters of one team; other teams still use the store. */
 	private giveUpTeam(cause: CountersNotRestored, team: string, budgets: readonly BudgetPeriod[]): void {
-		this.away.add(team, this.ports.clock.nowMs(), budgets);
+		this.unsynced.add(team, this.ports.clock.nowMs(), budgets);
 		if (!this.hasWarnedOfTeams) {
 			this.hasWarnedOfTeams = true;
 			this.ports.log.warn('counters of a team cannot be restored, its requests pass uncounted', { team, cause });
@@ -323,7 +315,7 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	private scheduleRemaining(): void {
-		if (this.awaySinceMs !== undefined || this.undelivered.size > 0 || this.away.size > 0) this.scheduleCatchUp();
+		if (this.outageSinceMs !== undefined || this.replayQueue.size > 0 || this.unsynced.size > 0) this.scheduleCatchUp();
 	}
 
 	private catchUp(): Promise<void> {
@@ -336,7 +328,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	/** Probes the store, and uses it again for each team once it has all updates of the team. */
 	private async reachOut(): Promise<void> {
-		if (this.awaySinceMs !== undefined) {
+		if (this.outageSinceMs !== undefined) {
 			try {
 				// Probes with a write, different each time, because a read-only store is of no use. The deadline is that of requests, because a
 				// slow store is of no use either.
@@ -347,13 +339,13 @@ class FailingOpen implements FailingOpenAdmission {
 			}
 			this.trustAgain();
 		}
-		for (const team of new Set([...this.away.names, ...this.undelivered.teams])) this.returnTeam(team);
+		for (const team of new Set([...this.unsynced.names, ...this.replayQueue.teams])) this.returnTeam(team);
 	}
 
 	/** Teams are restored concurrently. */
 	private returnTeam(team: string): void {
 		if (this.returning.has(team)) return;
-		const returning = this.tellMissed(team)
+		const returning = this.replayMissed(team)
 			.catch((cause: unknown) => this.noteFailure(cause))
 			.finally(() => {
 				this.returning.delete(team);
@@ -363,23 +355,23 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	/** Restores a team's counters, replays what the store missed, and uses the store for the team again. */
-	private async tellMissed(team: string): Promise<void> {
+	private async replayMissed(team: string): Promise<void> {
 		const { clock } = this.ports;
-		const away = this.away.get(team);
-		if (away?.budgets !== undefined) await this.patientStore.read(team, away.budgets);
+		const unsynced = this.unsynced.get(team);
+		if (unsynced?.budgets !== undefined) await this.patientStore.read(team, unsynced.budgets);
 		const untilMs = clock.monotonicMs() + catchUpMs;
 		const deliver = (canContinue: () => boolean): Promise<void> =>
-			this.undelivered.deliver(team, this.patientStore, () => clock.nowMs(), canContinue);
+			this.replayQueue.deliver(team, this.patientStore, () => clock.nowMs(), canContinue);
 		await deliver(() => clock.monotonicMs() < untilMs);
 		this.trustTeam(team);
 		await deliver(() => !this.isClosed);
 	}
 
 	private trustTeam(team: string): void {
-		if (this.awaySinceMs !== undefined) return;
-		this.away.delete(team);
-		this.standIns.drop(team);
-		if (!this.hasWarnedOfTeams || this.away.size > 0) return;
+		if (this.outageSinceMs !== undefined) return;
+		this.unsynced.delete(team);
+		this.fallbacks.drop(team);
+		if (!this.hasWarnedOfTeams || this.unsynced.size > 0) return;
 		this.hasWarnedOfTeams = false;
 		this.ports.log.info('counters of all teams restored');
 	}
@@ -387,14 +379,14 @@ class FailingOpen implements FailingOpenAdmission {
 	/** Uses the store again, except for teams with pending updates. */
 	private trustAgain(): void {
 		this.failuresInARow = 0;
-		if (this.awaySinceMs === undefined) return;
+		if (this.outageSinceMs === undefined) return;
 		const { clock, log } = this.ports;
-		this.lastOutage = { sinceMs: this.awaySinceMs, untilMs: clock.nowMs() };
-		this.awaySinceMs = undefined;
-		for (const team of this.undelivered.teams) this.away.add(team, this.lastOutage.sinceMs, undefined);
-		this.standIns.keep((team) => this.away.has(team));
+		this.lastOutage = { sinceMs: this.outageSinceMs, untilMs: clock.nowMs() };
+		this.outageSinceMs = undefined;
+		for (const team of this.replayQueue.teams) this.unsynced.add(team, this.lastOutage.sinceMs, undefined);
+		this.fallbacks.keep((team) => this.unsynced.has(team));
 		const outageMs = this.lastOutage.untilMs - this.lastOutage.sinceMs;
-		log.info('counter store reachable again', { outageMs, uncounted: this.counts.uncounted, pendingUpdates: this.undelivered.size });
+		log.info('counter store reachable again', { outageMs, uncounted: this.counts.uncounted, pendingUpdates: this.replayQueue.size });
 	}
 
 	private noteFailure(cause: unknown): void {

@@ -1,6 +1,6 @@
 /** Tests with real servers that really fail. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
 import { RequestLog } from '../../test/support/request-capture.ts';
 import { openSlowLink, type SlowLink } from '../../test/support/slow-link.ts';
@@ -16,7 +16,7 @@ const hold = { ...month, limitNanoUsd: 1_000_000n, amountNanoUsd: 10n, check: 'a
 
 let server: RedisServer;
 let link: SlowLink;
-let log: RememberedLog;
+let log: RecordingLog;
 let record: RequestLog;
 let direct: AdmissionStore;
 let store: FailingOpenAdmission;
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
 	await server.command('FLUSHALL');
-	log = createRememberedLog();
+	log = createRecordingLog();
 	record = new RequestLog();
 	direct = await openRedisAdmission({ url: server.url }, { clock: systemClock, log });
 	store = failOpen(
@@ -119,7 +119,7 @@ describe('while the server is', () => {
 			await heal();
 		}
 		expect(await enforcementMs()).toBeLessThan(2000);
-		await until(() => store.state().undelivered === 0);
+		await until(() => store.state().replayQueue === 0);
 		expect(await counted()).toBe(260n * 7n);
 		expect(changes()).toEqual(onceEach);
 	});
@@ -160,7 +160,7 @@ test('a store that was restarted while idle has the in-flight reservations again
 	});
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
-	await until(() => store.state().undelivered === 0);
+	await until(() => store.state().replayQueue === 0);
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, reservedNanoUsd: 10n }]);
 	const settlement = { id: 'in-flight', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
 	record.close(settlement);
@@ -180,7 +180,7 @@ test('a store that was emptied before the ledger had the latest ends receives th
 	await store.settle({ id: 'unshipped', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
-	await until(() => store.state().undelivered === 0);
+	await until(() => store.state().replayQueue === 0);
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, reservedNanoUsd: 0n }]);
 });
 
@@ -201,7 +201,7 @@ test('counters that were restored without the latest ends receive them from each
 	await server.command('FLUSHALL');
 	expect((await direct.read('red', [month]).catch(() => undefined))?.budgets).toBeUndefined();
 	for (const one of [store, other]) await one.read('red', [month]);
-	await until(() => store.state().undelivered + other.state().undelivered === 0);
+	await until(() => store.state().replayQueue + other.state().replayQueue === 0);
 	for (const one of [store, other]) expect((await one.read('red', [month])).budgets[0]?.settledNanoUsd).toBe(52n * 7n);
 	expect((await direct.read('red', [])).tokensToday).toBe(104);
 });
@@ -221,7 +221,7 @@ test('reservations of a dead gateway are restored from the ledger, until their r
 	await store.release('given-back', 'red');
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
-	await until(() => store.state().undelivered === 0);
+	await until(() => store.state().replayQueue === 0);
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, reservedNanoUsd: 10n }]);
 	await store.settle({ id: 'orphan', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, reservedNanoUsd: 0n }]);
@@ -234,7 +234,7 @@ test('a late settlement of a request that the restored totals include is not cou
 	await store.settle(settlement);
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
-	await until(() => store.state().undelivered === 0);
+	await until(() => store.state().replayQueue === 0);
 	expect(await counted()).toBe(357n);
 });
 
@@ -263,7 +263,7 @@ test('a server that is not there at the start is not waited for, and used when i
 		reading: { budgets: [{ settledNanoUsd: 350n, reservedNanoUsd: 10n }] },
 	});
 	await server.restart();
-	await until(() => late.state().undelivered === 0, 'the delivery');
+	await until(() => late.state().replayQueue === 0, 'the delivery');
 	expect(
 		await late.admit({ id: 'later', team: 'red', requestsPerMinute: 0, dailyTokens: null, reservations: [], reservationMs: 1000 }),
 	).toMatchObject({

@@ -35,7 +35,7 @@ export interface CounterStoreState {
 	/** Since the start: number of outages of the store. */
 	readonly outages: number;
 	/** Updates that the store has not received yet. */
-	readonly undelivered: number;
+	readonly replayQueue: number;
 	/** Teams whose counters are not restored yet, so that their requests bypass the store. */
 	readonly unrestoredTeams: number;
 	/** Since the start: ends of requests that were dropped because the queue was full; the ledger has them. */

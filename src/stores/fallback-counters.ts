@@ -13,7 +13,7 @@ const patience = { tickMs: 7, ticks: 1 };
 /** Readings of the store expire after this time. */
 const maxOutageMs = 24 * 3_600_000;
 
-interface StandInPorts {
+interface FallbackCounterPorts {
 	readonly clock: Clock;
 	readonly sumUp: SumUpTeam;
 	readonly lastKnown: LastKnown;
@@ -21,11 +21,11 @@ interface StandInPorts {
 }
 
 /** Counters of this process for each team that bypasses the store. */
-export class StandIns {
-	readonly #ports: StandInPorts;
+export class FallbackCounters {
+	readonly #ports: FallbackCounterPorts;
 	readonly #byTeam = new Map<string, AdmissionStore>();
 
-	constructor(ports: StandInPorts) {
+	constructor(ports: FallbackCounterPorts) {
 		this.#ports = ports;
 	}
 
@@ -39,12 +39,12 @@ export class StandIns {
 
 	/** Creates the counters on first use. */
 	of(team: string): AdmissionStore {
-		let standIn = this.#byTeam.get(team);
-		if (standIn === undefined) {
-			standIn = createStandIn(this.#ports);
-			this.#byTeam.set(team, standIn);
+		let fallback = this.#byTeam.get(team);
+		if (fallback === undefined) {
+			fallback = createFallbackCounters(this.#ports);
+			this.#byTeam.set(team, fallback);
 		}
-		return standIn;
+		return fallback;
 	}
 
 	drop(team: string): void {
@@ -60,7 +60,7 @@ export class StandIns {
  * Creates counters of this process for the time of an outage. They start from the last reading of the store, or by default from the ledger,
  * plus the reservations of this process. They do not see what other processes do meanwhile.
  */
-function createStandIn({ clock, sumUp, lastKnown, requests }: StandInPorts): AdmissionStore {
+function createFallbackCounters({ clock, sumUp, lastKnown, requests }: FallbackCounterPorts): AdmissionStore {
 	const memory = createMemoryAdmission({ clock });
 	const deadlines = new OperationDeadlines(clock, patience);
 
@@ -107,14 +107,14 @@ function createStandIn({ clock, sumUp, lastKnown, requests }: StandInPorts): Adm
 	});
 }
 
-interface AwayTeam {
+interface UnsyncedTeam {
 	readonly sinceMs: number;
 	readonly budgets: readonly BudgetPeriod[] | undefined;
 }
 
 /** Teams that bypass the store although it is reachable, because it has not received all of their updates yet. */
-export class AwayTeams {
-	readonly #teams = new Map<string, AwayTeam>();
+export class UnsyncedTeams {
+	readonly #teams = new Map<string, UnsyncedTeam>();
 
 	get size(): number {
 		return this.#teams.size;
@@ -142,7 +142,7 @@ export class AwayTeams {
 	}
 
 	/** Undefined if the team uses the store. */
-	get(team: string): AwayTeam | undefined {
+	get(team: string): UnsyncedTeam | undefined {
 		return this.#teams.get(team);
 	}
 }

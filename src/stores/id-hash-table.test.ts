@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { IdHashTable, markOf } from './id-hash-table.ts';
+import { IdHashTable, idHash } from './id-hash-table.ts';
 
 interface Entry {
 	readonly id: string;
@@ -11,7 +11,7 @@ test('it holds what a map of ids would, also where ids have one mark', () => {
 	// `Ca` and `DB` have the same hash. The others make the table grow.
 	const alike = ['Ca', 'DB', 'CaCa', 'CaDB', 'DBCa', 'DBDB', '', 'x', 'a much longer id CaCa', 'a much longer id DBCa'];
 	const ids = [...alike, ...Array.from({ length: 40 }, (_, index) => `call ${index}`)];
-	expect(new Set(ids.map(markOf)).size).toBeLessThan(ids.length - 3);
+	expect(new Set(ids.map(idHash)).size).toBeLessThan(ids.length - 3);
 	const steps = fc.array(fc.tuple(fc.constantFrom('add', 'remove'), fc.constantFrom(...ids)), { maxLength: 120, size: 'max' });
 	fc.assert(
 		fc.property(steps, (taken) => {

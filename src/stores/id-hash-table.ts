@@ -4,13 +4,13 @@ const marked = 8;
  * Hashes the last, random characters of an id to a number that few ids share, for maps by request. A map with string keys first interns
  * each new string in V8's string table, which costs more than the rest.
  */
-export function markOf(id: string): number {
+export function idHash(id: string): number {
 	let mark = 0;
 	for (let place = Math.max(0, id.length - marked); place < id.length; place++) mark = (mark * 31 + id.charCodeAt(place)) | 0;
 	return mark;
 }
 
-export interface Chained<Entry> {
+export interface HashTableEntry<Entry> {
 	readonly id: string;
 	/** Maintained by the table. */
 	next: Entry | undefined;
@@ -23,7 +23,7 @@ const minBuckets = 16;
  * table behind every few entries. Once such a table is in the old generation, it keeps its young entries and the next table alive until a
  * full collection.
  */
-export class IdHashTable<Entry extends Chained<Entry>> {
+export class IdHashTable<Entry extends HashTableEntry<Entry>> {
 	/** A power of two, at least as many as there are entries. */
 	private buckets = emptyBuckets<Entry>(minBuckets);
 	private size = 0;
@@ -38,7 +38,7 @@ export class IdHashTable<Entry extends Chained<Entry>> {
 	add(request: Entry): void {
 		if (this.size === this.buckets.length) this.resize(2 * this.size);
 		this.size++;
-		this.hang(request);
+		this.link(request);
 	}
 
 	remove(id: string): void {
@@ -62,20 +62,20 @@ export class IdHashTable<Entry extends Chained<Entry>> {
 		}
 	}
 
-	private hang(request: Entry): void {
+	private link(request: Entry): void {
 		const bucket = this.bucketOf(request.id);
 		request.next = this.buckets[bucket];
 		this.buckets[bucket] = request;
 	}
 
 	private bucketOf(id: string): number {
-		return markOf(id) & (this.buckets.length - 1);
+		return idHash(id) & (this.buckets.length - 1);
 	}
 
 	private resize(buckets: number): void {
 		const requests = [...this];
 		this.buckets = emptyBuckets(buckets);
-		for (const request of requests) this.hang(request);
+		for (const request of requests) this.link(request);
 	}
 }
 

@@ -1,6 +1,6 @@
 import type { BudgetPeriod, BudgetReading, CounterReading } from '../core/counters.ts';
 import { budgetKey } from './contracts/admission.ts';
-import { FadingMap } from './memory/ttl-map.ts';
+import { TtlMap } from './memory/ttl-map.ts';
 
 interface KnownTeam {
 	tokensToday: number;
@@ -12,7 +12,7 @@ const forgottenAfterMs = 24 * 3_600_000;
 
 /** Last readings of each team's counters, for use during an outage. */
 export class LastKnown {
-	private readonly teams = new FadingMap<string, KnownTeam>(forgottenAfterMs);
+	private readonly teams = new TtlMap<string, KnownTeam>(forgottenAfterMs);
 
 	/** @returns true if the counters were rebuilt since the last reading. */
 	note(team: string, { nowMs, tokensToday, budgets, generation }: CounterReading): boolean {

@@ -8,7 +8,7 @@ import type { AdmissionSubject } from './contracts/admission.contract.ts';
 import type { AdmissionStore, Settlement, TeamTotals } from './contracts/admission.ts';
 import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
 
-const turnMs = Date.UTC(2026, 11, 1);
+const tickMs = Date.UTC(2026, 11, 1);
 const msPerDay = 86_400_000;
 const workersPerStore = 20;
 const stepMs = 10;
@@ -29,13 +29,13 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 	test('each call counts in the day and the month in which it was admitted, whenever it ends', async () => {
 		const subject = await open();
 		const ledgerView = new LedgerView();
-		let nowMs = turnMs - (steps * stepMs) / 2;
+		let nowMs = tickMs - (steps * stepMs) / 2;
 		await subject.setNow(nowMs);
 		let isOver = false;
 		const work = async (store: AdmissionStore, gateway: number, worker: number): Promise<void> => {
 			for (let number = 0; !isOver; number++) {
 				const id = `${gateway}-${worker}-${number}`;
-				const period = nowMs < turnMs ? '2026-11' : '2026-12';
+				const period = nowMs < tickMs ? '2026-11' : '2026-12';
 				const hold = { budget: 'all', period, limitNanoUsd, amountNanoUsd: 100n, check: 'before' as const };
 				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, reservations: [hold], reservationMs: 60_000 };
 				const { isAdmitted, reading } = await store.admit(request);
@@ -73,9 +73,9 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 			['2026-11', '2026-12'].map((period) => ({ period, settledNanoUsd: ledgerView.spentIn(period), reservedNanoUsd: 0n })),
 		);
 		// Otherwise the test proves nothing.
-		expect(ledgerView.tokensOf(turnMs - 1)).toBeGreaterThan(100);
-		expect(ledgerView.tokensOf(turnMs)).toBeGreaterThan(100);
-		expect(ledgerView.endedAfterTheirDay(turnMs)).toBeGreaterThan(0);
+		expect(ledgerView.tokensOf(tickMs - 1)).toBeGreaterThan(100);
+		expect(ledgerView.tokensOf(tickMs)).toBeGreaterThan(100);
+		expect(ledgerView.endedAfterTheirDay(tickMs)).toBeGreaterThan(0);
 		await subject.dispose();
 	});
 });

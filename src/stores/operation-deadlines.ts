@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import { type AdmissionStore, type AtHand, CountersUnreachable } from './contracts/admission.ts';
+import { type AdmissionStore, CountersUnreachable, type MaybePromise } from './contracts/admission.ts';
 
 /** The store sent no response within the deadline. */
 export class CountersLate extends CountersUnreachable {}
@@ -30,7 +30,7 @@ export class OperationDeadlines {
 	}
 
 	/** @throws CountersLate on timeout; a later result is dropped. */
-	race<T>(response: AtHand<T>): Promise<T> {
+	race<T>(response: MaybePromise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const waiting: Waiting = {
 				isOver: false,

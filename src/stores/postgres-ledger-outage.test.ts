@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { closeEntry } from '../../test/support/close-entry.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type PostgresServer, postgresPassword, query, startPostgres } from '../../test/support/postgres-server.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { closedEntry, openEntry } from './contracts/ledger.contract.ts';
@@ -68,7 +68,7 @@ describe('a server that', () => {
 		expect(await requestsOf(ledger)).toBe(1);
 		server.pause();
 		try {
-			const reader = await openPostgresLedgerReader({ url }, { clock, log: createRememberedLog() });
+			const reader = await openPostgresLedgerReader({ url }, { clock, log: createRecordingLog() });
 			onTestFinished(() => reader.end());
 			await openAndClose(ledger, 'meanwhile');
 			const reports = [ledger.summarize(allTime), ledger.list({ limit: 1 }), ledger.check(), reader.summarize(allTime), reader.check()];
@@ -234,12 +234,12 @@ test('several that send at once, two of them from one directory, neither hinder 
 
 interface Opened {
 	readonly ledger: PostgresLedger;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 }
 
 async function open(differences: { url?: string; dataDir?: string; clock?: ManualClock; retainDays?: number } = {}): Promise<Opened> {
 	const { clock = systemClock, ...settings } = differences;
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const defaults = { url, dataDir: differences.dataDir ?? temporaryDirectory(), durability: 'process', retainDays: null } as const;
 	const ledger = await openPostgresLedger({ ...defaults, ...settings }, { clock, log });
 	onTestFinished(async () => {
@@ -316,7 +316,7 @@ async function countEntries(condition: string): Promise<number> {
 	return Number(row?.['count']);
 }
 
-function linesIn(log: RememberedLog): string[] {
+function linesIn(log: RecordingLog): string[] {
 	return log.lines.map(({ level, event }) => `${level}: ${event}`);
 }
 

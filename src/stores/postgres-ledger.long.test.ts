@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { closeEntry } from '../../test/support/close-entry.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { closedEntry, openEntry } from './contracts/ledger.contract.ts';
 import type { Ledger, LedgerEntry } from './contracts/ledger.ts';
@@ -141,8 +141,8 @@ async function writeUntilKilled(url: string, dataDir: string, round: number, aft
 	expect([await died, complaint]).toEqual(['SIGKILL', '']);
 }
 
-async function open(url: string, dataDir: string): Promise<{ ledger: PostgresLedger; log: ReturnType<typeof createRememberedLog> }> {
-	const log = createRememberedLog();
+async function open(url: string, dataDir: string): Promise<{ ledger: PostgresLedger; log: ReturnType<typeof createRecordingLog> }> {
+	const log = createRecordingLog();
 	const ledger = await openPostgresLedger({ url, dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });
 	onTestFinished(() => ledger.end());
 	return { ledger, log };

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { closeEntry } from '../../test/support/close-entry.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { query } from '../../test/support/postgres-server.ts';
-import { createRememberedLog, type RememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../test/support/shared-stores.ts';
 import { closedEntry, ledgerContract, ledgerNoonMs, openEntry } from './contracts/ledger.contract.ts';
 import type { Ledger, LedgerReader, OpenEntry, SummaryQuery } from './contracts/ledger.ts';
@@ -84,15 +84,15 @@ describe('the local file', () => {
 		const unsent = temporaryDirectory();
 		const started = { startedMs: ledgerNoonMs - 26 * hourMs };
 		const { ledger, clock } = await open({ dataDir: sent });
-		const nowhere = await open({ dataDir: unsent, url: 'postgres://nobody@127.0.0.1:1/nothing' });
-		for (const { ledger: each } of [{ ledger }, nowhere]) {
+		const discarded = await open({ dataDir: unsent, url: 'postgres://nobody@127.0.0.1:1/nothing' });
+		for (const { ledger: each } of [{ ledger }, discarded]) {
 			await openAndClose(each, 'old', started);
 			await openAndClose(each, 'new');
 			await each.open(openEntry('old and running', started));
 		}
 		expect(await idsIn(ledger)).toHaveLength(3);
 		clock.advance(hourMs);
-		nowhere.clock.advance(hourMs);
+		discarded.clock.advance(hourMs);
 		await expect.poll(() => idsInFile(sent), { interval: 10 }).toEqual(['old and running', 'new']);
 		expect(await idsInFile(unsent)).toEqual(['old and running', 'new', 'old']);
 		expect(await idsIn(ledger)).toHaveLength(3);
@@ -252,7 +252,7 @@ test('a URL that is none stops the start', async () => {
 interface Opened {
 	readonly ledger: PostgresLedger;
 	readonly clock: ManualClock;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 }
 
 /** URL of the last ledger that was opened on a database of its own. */
@@ -263,15 +263,15 @@ async function open({
 	...differences
 }: Partial<PostgresLedgerSettings> & { clock?: ManualClock } = {}): Promise<Opened> {
 	if (differences.url === undefined) url = await server.createDatabase();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const dataDir = differences.dataDir ?? temporaryDirectory();
 	const ledger = await openPostgresLedger({ url, durability: 'process', retainDays: null, ...differences, dataDir }, { clock, log });
 	onTestFinished(() => ledger.end());
 	return { ledger, clock, log };
 }
 
-function deps(): { clock: ManualClock; log: RememberedLog } {
-	return { clock: new ManualClock(ledgerNoonMs), log: createRememberedLog() };
+function deps(): { clock: ManualClock; log: RecordingLog } {
+	return { clock: new ManualClock(ledgerNoonMs), log: createRecordingLog() };
 }
 
 async function openAndClose(ledger: Ledger, id: string, row: Partial<OpenEntry> = {}): Promise<void> {

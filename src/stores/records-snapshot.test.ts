@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
-import { createRememberedLog } from '../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { Budget, RecordStore } from './contracts/records.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from './records-snapshot.ts';
@@ -30,7 +30,7 @@ const price = (provider: string, model: string) => ({
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function open(records: RecordStore): Promise<RecordsSnapshot> {
-	const snapshot = await openRecordsSnapshot(records, [], { clock: new ManualClock(), log: createRememberedLog() });
+	const snapshot = await openRecordsSnapshot(records, [], { clock: new ManualClock(), log: createRecordingLog() });
 	onTestFinished(() => snapshot.close());
 	return snapshot;
 }
@@ -88,7 +88,7 @@ test('finds a price by provider and model', async () => {
 test('keeps the last known records while the store cannot be read, and tries again each second by itself', async () => {
 	const { records, shaky, outage } = createShakyRecords();
 	await records.teams.create(team('red', ['one']));
-	const [log, clock] = [createRememberedLog(), new ManualClock()];
+	const [log, clock] = [createRecordingLog(), new ManualClock()];
 	const snapshot = await openRecordsSnapshot(shaky, [], { clock, log });
 	outage.isOn = true;
 	await records.teams.create(team('blue', ['two']));
@@ -112,7 +112,7 @@ test('keeps the last known records while the store cannot be read, and tries aga
 test('opened while the store cannot be read it knows nothing, says so, and learns by itself', async () => {
 	const { records, shaky, outage } = createShakyRecords();
 	await records.teams.create(team('red', ['one']));
-	const [log, clock] = [createRememberedLog(), new ManualClock()];
+	const [log, clock] = [createRecordingLog(), new ManualClock()];
 	outage.isOn = true;
 	const snapshot = await openRecordsSnapshot(shaky, [team('own', ['two'])], { clock, log });
 	expect(snapshot.isLoaded).toBe(false);
@@ -141,7 +141,7 @@ test('a store that is slow is not waited for beyond a second, nor asked again on
 	const clock = new ManualClock();
 	const response = Promise.withResolvers<void>();
 	outage.until = response.promise;
-	const opening = openRecordsSnapshot(shaky, [], { clock, log: createRememberedLog() });
+	const opening = openRecordsSnapshot(shaky, [], { clock, log: createRecordingLog() });
 	clock.advance(1000);
 	const snapshot = await opening;
 	expect(snapshot.isLoaded).toBe(false);
@@ -157,7 +157,7 @@ test('a store that is slow is not waited for beyond a second, nor asked again on
 
 test('has caught up with a change once what was read after it is in force, however fast more changes follow', async () => {
 	const { records, shaky, outage } = createShakyRecords();
-	const snapshot = await openRecordsSnapshot(shaky, [], { clock: new ManualClock(), log: createRememberedLog() });
+	const snapshot = await openRecordsSnapshot(shaky, [], { clock: new ManualClock(), log: createRecordingLog() });
 	const response = Promise.withResolvers<void>();
 	outage.until = response.promise;
 	await records.teams.create(team('red'));

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { RecentEnds } from './replay-queue.ts';
+import { RecentSettlements } from './replay-queue.ts';
 
 const end = { team: 'red' };
-const idsOf = (recent: RecentEnds, nowMs: number) => recent.latest(nowMs).map(([id]) => id);
+const idsOf = (recent: RecentSettlements, nowMs: number) => recent.latest(nowMs).map(([id]) => id);
 
 test('the ends of the last minute, in the order in which they came', () => {
-	const recent = new RecentEnds();
+	const recent = new RecentSettlements();
 	expect(recent.latest(0)).toEqual([]);
 	recent.note('one', end, 0);
 	recent.note('two', { team: 'blue' }, 30_000);
@@ -19,13 +19,13 @@ test('the ends of the last minute, in the order in which they came', () => {
 });
 
 test.each([19_999, 20_000, 20_001, 50_003])('of %i the latest 20,000 at most, in the order in which they came', (count) => {
-	const recent = new RecentEnds();
+	const recent = new RecentSettlements();
 	for (let index = 0; index < count; index++) recent.note(`call-${index}`, end, 0);
 	expect(idsOf(recent, 0)).toEqual(Array.from({ length: count }, (_, index) => `call-${index}`).slice(-20_000));
 });
 
 test('a request that ended twice appears twice, its first end first', () => {
-	const recent = new RecentEnds();
+	const recent = new RecentSettlements();
 	recent.note('one', end, 0);
 	recent.note('two', end, 1);
 	recent.note('one', { team: 'blue' }, 2);

@@ -22,7 +22,7 @@ interface Backlog {
 }
 
 /** Updates that the store has missed, by team, in replay order: first reservations, then ends. */
-export class Undelivered {
+export class ReplayQueue {
 	/** Number of dropped ends. */
 	lost = 0;
 	private readonly requests: RequestsInFlight;
@@ -54,11 +54,11 @@ export class Undelivered {
 	}
 
 	settle(settlement: Settlement): void {
-		this.tell(settlement.id, { settlement });
+		this.notify(settlement.id, { settlement });
 	}
 
 	release(id: string, team: string): void {
-		this.tell(id, { team });
+		this.notify(id, { team });
 	}
 
 	/** Replays until the team has no updates left, or `canContinue` returns false. Throws the store's errors; what was not delivered stays. */
@@ -78,7 +78,7 @@ export class Undelivered {
 		}
 	}
 
-	tell(id: string, end: End): void {
+	notify(id: string, end: End): void {
 		const { withoutReservation, ends } = this.backlogOf(teamOfEnd(end));
 		withoutReservation.delete(id);
 		if (ends.has(id)) return;
@@ -123,21 +123,21 @@ function firstOf<T>(all: Iterable<T>): T[] {
 }
 
 /** Older ends are in the ledger, unless its server is unreachable. */
-const rememberedMs = 60_000;
+const retentionMs = 60_000;
 
 /** Number of latest ends that are kept. */
 const maxCached = 20_000;
 
-interface Remembered {
+interface CachedEntry {
 	readonly id: string;
 	readonly end: End;
 	readonly atMs: number;
 }
 
 /** Recently ended requests, in case the counters are lost and restored from a ledger that does not contain these ends yet. */
-export class RecentEnds {
+export class RecentSettlements {
 	/** Ring buffer: once it is full, the next slot is that of the oldest. */
-	private readonly ends: Remembered[] = [];
+	private readonly ends: CachedEntry[] = [];
 	private next = 0;
 
 	note(id: string, end: End, nowMs: number): void {
@@ -148,7 +148,7 @@ export class RecentEnds {
 	/** Oldest first; a request that ended several times appears several times. @param team undefined: all teams */
 	latest(nowMs: number, team?: string): (readonly [id: string, end: End])[] {
 		const byAge = [...this.ends.slice(this.next), ...this.ends.slice(0, this.next)];
-		const requested = byAge.filter(({ atMs, end }) => nowMs - atMs <= rememberedMs && (team === undefined || team === teamOfEnd(end)));
+		const requested = byAge.filter(({ atMs, end }) => nowMs - atMs <= retentionMs && (team === undefined || team === teamOfEnd(end)));
 		return requested.map(({ id, end }) => [id, end]);
 	}
 }

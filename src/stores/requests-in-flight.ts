@@ -1,8 +1,8 @@
 import type { BudgetPeriod } from '../core/counters.ts';
 import { type AdmissionRequest, type BudgetReservation, budgetKey, type ReservedRequest } from './contracts/admission.ts';
-import { type Chained, IdHashTable } from './id-hash-table.ts';
+import { type HashTableEntry, IdHashTable } from './id-hash-table.ts';
 
-interface Entry extends Chained<Entry> {
+interface Entry extends HashTableEntry<Entry> {
 	readonly team: string;
 	readonly admittedMs: number;
 	endsMs: number;

@@ -3,11 +3,11 @@ import type { BudgetPeriod } from '../core/counters.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
-	type AtHand,
 	type BudgetReservation,
 	budgetKey,
 	CountersMissing,
 	CountersUnreachable,
+	type MaybePromise,
 	type ReservedRequest,
 	type Settlement,
 	type TeamTotals,
@@ -71,7 +71,7 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 		if (reserved.length > 0) await store.restoreReservations(team, reserved);
 	}
 
-	async function restoreInTurn(team: string, requested: readonly BudgetPeriod[]): Promise<void> {
+	async function restoreInOrder(team: string, requested: readonly BudgetPeriod[]): Promise<void> {
 		if (running < maxRestoresAtOnce) running++;
 		else await new Promise<void>((resolve) => queue.push(resolve));
 		try {
@@ -88,7 +88,7 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 	return (team, requested) => {
 		let one = restoring.get(team);
 		if (one === undefined) {
-			one = restoreInTurn(team, requested).finally(() => restoring.delete(team));
+			one = restoreInOrder(team, requested).finally(() => restoring.delete(team));
 			restoring.set(team, one);
 		}
 		return one;
@@ -117,8 +117,8 @@ export function restoreMissing(
 	async function perform<T>(
 		team: string,
 		budgets: readonly BudgetPeriod[],
-		operation: () => AtHand<T>,
-		first: AtHand<T> = operation(),
+		operation: () => MaybePromise<T>,
+		first: MaybePromise<T> = operation(),
 	): Promise<T> {
 		for (let attempt = 1; ; attempt++) {
 			try {

@@ -6,11 +6,11 @@ import type { Readiness } from '../core/readiness.ts';
 export const liveness: HttpResponse = renderState(200, { status: 'ok' });
 
 /** The process is shutting down. An edge in front sends its requests elsewhere; other clients still see 200. */
-export const leaving: HttpResponse = renderState(200, { status: 'shutting_down' });
+export const draining: HttpResponse = renderState(200, { status: 'shutting_down' });
 
-/** True for the body of `leaving`. */
-export function saysLeaving(text: string): boolean {
-	return text === leaving.body;
+/** True for the body of `draining`. */
+export function isDrainingResponse(text: string): boolean {
+	return text === draining.body;
 }
 
 /** Readiness: the process can serve requests, and is not shutting down. */

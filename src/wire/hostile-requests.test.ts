@@ -109,9 +109,9 @@ const odd = [
 	'[[]]',
 ];
 
-function placesOf(value: unknown, place: readonly string[] = []): string[][] {
+function positionsOf(value: unknown, place: readonly string[] = []): string[][] {
 	if (typeof value !== 'object' || value === null) return [[...place]];
-	return [[...place], ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, [...place, name]))];
+	return [[...place], ...Object.entries(value).flatMap(([name, inner]) => positionsOf(inner, [...place, name]))];
 }
 
 function withMark(value: unknown, [name, ...rest]: readonly string[]): unknown {
@@ -128,7 +128,7 @@ describe.each(translations.map((translation) => [`${translation.caller} to ${tra
 	(_name, translation) => {
 		const whole = sound[translation.caller];
 		const { models } = samples[translation.provider];
-		const places = placesOf(whole).filter(({ length }) => length > 0);
+		const places = positionsOf(whole).filter(({ length }) => length > 0);
 
 		test.each(odd)('%s in any place', (text) => {
 			for (const place of places) {

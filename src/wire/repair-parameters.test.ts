@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atOnce } from '../core/cooperative-task.ts';
+import { runSynchronously } from '../core/cooperative-task.ts';
 import type { ClientDialectName } from '../core/dialect-name.ts';
 import { clientDialects } from './dialects/dialects.ts';
 import { type JsonObject, parseBody } from './json/parse-body.ts';
@@ -24,7 +24,7 @@ function repaired(text: string, { format = 'chat', ...target }: Target): Repaire
 		...target,
 	});
 	if (repair === undefined) return { text, warnings: [] };
-	const after = atOnce(repairingSteps(body, repair, wanted));
+	const after = runSynchronously(repairingSteps(body, repair, wanted));
 	expect(after.members).toEqual(JSON.parse(after.bytes.toString()));
 	for (const [name, { start, end }] of after.ranges) {
 		expect(JSON.parse(after.bytes.toString('utf8', start, end))).toEqual(after.members[name]);

@@ -2,7 +2,7 @@
  * Repairs requests that are sent in the client's own format. Models reject some parameters that older ones take. A parameter with an
  * unambiguous meaning is renamed or removed, and every other byte stays.
  */
-import type { Steps } from '../core/cooperative-task.ts';
+import type { CooperativeTask } from '../core/cooperative-task.ts';
 import type { ModelCapabilities } from './conversation/model-capabilities.ts';
 import { cutValues, locateValues } from './json/locate-values.ts';
 import { type JsonBody, parsingSteps } from './json/parse-body.ts';
@@ -31,7 +31,7 @@ export interface Repair {
 }
 
 /** Returns the repaired body. @param wanted as for `parseBody`. */
-export function* repairingSteps({ bytes }: JsonBody, { removed, renamed }: Repair, wanted: ReadonlySet<string>): Steps<JsonBody> {
+export function* repairingSteps({ bytes }: JsonBody, { removed, renamed }: Repair, wanted: ReadonlySet<string>): CooperativeTask<JsonBody> {
 	const cuts = cutValues(
 		bytes,
 		removed.map((name) => [name]),

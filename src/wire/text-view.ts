@@ -72,17 +72,17 @@ export interface TextViews {
 	readonly event: (event: JsonObject) => EventView;
 }
 
-const nothingEnded: readonly string[] = [];
+const noEndedEvents: readonly string[] = [];
 const unknownTypeLength = 64;
 
 export class ViewBuilder {
 	readonly texts: StreamingText[] = [];
 	readonly unreadable: Unreadable[] = [];
-	ended: readonly string[] = nothingEnded;
+	ended: readonly string[] = noEndedEvents;
 	/** Block of the texts that are added. */
 	block = '';
 	/** True to give each added text a separate block, whose name begins with `block`. */
-	isEachApart = false;
+	isEachSeparate = false;
 
 	/** Adds the value if it is a non-empty string; other values in place of a string are added as JSON. */
 	string(role: string, part: TextPart, path: ValuePath, value: unknown, segmentGroup = ''): void {
@@ -140,7 +140,7 @@ export class ViewBuilder {
 		segmentGroup: string,
 		dataUrlHead?: string,
 	): void {
-		const block = this.isEachApart ? `${this.block}${path.join('.')}` : this.block;
+		const block = this.isEachSeparate ? `${this.block}${path.join('.')}` : this.block;
 		const viewed = { text, isJson, isValue, role, part, path, block, segmentGroup };
 		this.texts.push(dataUrlHead === undefined ? viewed : { ...viewed, dataUrlHead });
 	}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atOnce } from '../core/cooperative-task.ts';
+import { runSynchronously } from '../core/cooperative-task.ts';
 import type { ClientDialectName } from '../core/dialect-name.ts';
 import { clientDialects } from './dialects/dialects.ts';
 import { parseBody } from './json/parse-body.ts';
@@ -7,7 +7,7 @@ import { removeVendorFieldsSteps } from './vendor-fields.ts';
 
 function sent(format: ClientDialectName, text: string, knownAs: string): string {
 	const body = parseBody(Buffer.from(text), new Set(['model']));
-	const outgoing = atOnce(removeVendorFieldsSteps(body, clientDialects[format].vendorFields, knownAs, new Set(['model'])));
+	const outgoing = runSynchronously(removeVendorFieldsSteps(body, clientDialects[format].vendorFields, knownAs, new Set(['model'])));
 	if (outgoing.bytes.equals(body.bytes)) expect(outgoing).toBe(body);
 	expect(outgoing.members).toEqual(JSON.parse(outgoing.bytes.toString()));
 	const { start, end } = outgoing.ranges.get('model') ?? { start: 0, end: 0 };

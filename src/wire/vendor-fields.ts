@@ -2,7 +2,7 @@
  * Removes fields of other vendors from a conversation. Responses of one vendor carry fields for its next turn, such as signatures, and
  * clients send them back. A provider of another vendor would reject them.
  */
-import type { Steps } from '../core/cooperative-task.ts';
+import type { CooperativeTask } from '../core/cooperative-task.ts';
 import { signatureOf } from './conversation/extensions.ts';
 import { cutValues } from './json/locate-values.ts';
 import { isJsonObject, type JsonBody, type JsonObject, parsingSteps } from './json/parse-body.ts';
@@ -40,7 +40,7 @@ export function* removeVendorFieldsSteps(
 	fields: VendorFields,
 	knownAs: string,
 	wanted: ReadonlySet<string>,
-): Steps<JsonBody> {
+): CooperativeTask<JsonBody> {
 	const paths = fields.canBeIn(body.members) ? fields.find(body.members, knownAs) : [];
 	if (paths.length === 0) return body;
 	yield;

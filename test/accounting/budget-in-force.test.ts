@@ -8,7 +8,7 @@ import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.
 import { callGateway, createCaller, type Seen } from '../support/accounting-request.ts';
 import { type Limits, readLimits, untilNothingReserved } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
-import { createRememberedLog } from '../support/recording-log.ts';
+import { createRecordingLog } from '../support/recording-log.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 const models = { dear: 'gpt-4o', cheap: 'gpt-4o-mini' } as const;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 	redis = await shareRedis();
 	fleet = await startFleet({ teams: { warned: {}, crowded: {}, capped: {} }, clockErrors: [0, 0], counters: redis.url });
 	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
-	records = openSqliteRecords({ dataDir: fleet.dataDir }, { clock: systemClock, log: createRememberedLog() });
+	records = openSqliteRecords({ dataDir: fleet.dataDir }, { clock: systemClock, log: createRecordingLog() });
 });
 afterAll(async () => {
 	await records.close();

@@ -26,7 +26,7 @@ describe.for(['chat', 'messages'] as const)('%s', (format) => {
 		await fleet.simulator.pace(20);
 		const eventsOfAll = format === 'chat' ? outputTokens + 1 : outputTokens / 6 + 3;
 		const drops = Array.from({ length: points }, (_, point) => Math.max(1, Math.round((point / points) * eventsOfAll)));
-		const calls = await leaveAll(
+		const calls = await disconnectAll(
 			format,
 			drops.map((events) => (text) => text.split('\n\n').length > events),
 		);
@@ -52,7 +52,7 @@ describe.for(['chat', 'messages'] as const)('%s', (format) => {
 		await fleet.simulator.pace(100);
 		await fleet.simulator.script({ pieces: longText, count: 5 });
 		const all = countTokens(longText.join(''));
-		const calls = await leaveAll(
+		const calls = await disconnectAll(
 			format,
 			Array.from({ length: 5 }, () => (text) => text.includes(lastWords[format])),
 		);
@@ -81,14 +81,14 @@ interface Remaining {
 	readonly billed: BilledRequest;
 }
 
-async function leaveAll(format: Format, conditions: readonly ((text: string) => boolean)[]): Promise<Remaining[]> {
+async function disconnectAll(format: Format, conditions: readonly ((text: string) => boolean)[]): Promise<Remaining[]> {
 	const [gateway] = fleet.gateways;
 	const url = gateway?.url ?? '';
 	const caller = createCaller(fleet.tokenOf('leaving'));
 	const plan: RequestPlan = { format, model: models[format], isStreaming: true, capTokens: 1000 };
 	const calls = await Promise.all(
-		conditions.map(async (leaveWhen) => {
-			const seen = await callGateway(url, caller, { ...plan, leaveWhen });
+		conditions.map(async (disconnectWhen) => {
+			const seen = await callGateway(url, caller, { ...plan, disconnectWhen });
 			expect(seen.hasDisconnected).toBe(true);
 			return seen;
 		}),

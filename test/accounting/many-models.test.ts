@@ -15,7 +15,7 @@ import { openPostgresLedger } from '../../src/stores/postgres-ledger.ts';
 import { openSqliteLedger } from '../../src/stores/sqlite/sqlite-ledger.ts';
 import { chatPath, GatewayBench, jsonResponse, testSettings } from '../support/gateway-bench.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { createRememberedLog } from '../support/recording-log.ts';
+import { createRecordingLog } from '../support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
 
 let server: PostgresDatabase;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const deps = () => ({ clock: new ManualClock(), log: createRememberedLog() });
+const deps = () => ({ clock: new ManualClock(), log: createRecordingLog() });
 
 const backends: Readonly<Record<string, () => Promise<() => Promise<Ledger>>>> = {
 	SQLite: async () => {

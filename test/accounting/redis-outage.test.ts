@@ -32,14 +32,14 @@ afterEach(async () => {
 	await redis.stop();
 });
 
-interface Weather {
+interface Outage {
 	readonly name: string;
 	begin(): Promise<void> | void;
 	/** Ends the outage; undefined for one that is momentary. */
 	end?(): Promise<void> | void;
 }
 
-const weathers: readonly Weather[] = [
+const weathers: readonly Outage[] = [
 	{ name: 'emptied', begin: async () => expect(await redis.command('FLUSHALL')).toBe('+OK') },
 	{ name: 'slow', begin: () => link.setDelay(400), end: () => link.setDelay(0) },
 	{ name: 'stopped', begin: () => redis.signal('SIGSTOP'), end: () => redis.signal('SIGCONT') },

@@ -9,7 +9,7 @@ import { startFleet } from '../support/accounting-fleet.ts';
 import { callGateway, createCaller } from '../support/accounting-request.ts';
 import { readLimits, untilNothingReserved } from '../support/ledger-view.ts';
 import { eventually } from '../support/product.ts';
-import { createRememberedLog } from '../support/recording-log.ts';
+import { createRecordingLog } from '../support/recording-log.ts';
 import { startRedis } from '../support/redis-server.ts';
 
 test('what a request reserved without a ledger entry is released at the restart, and what other gateways reserve stays', async () => {
@@ -55,7 +55,7 @@ function runsOf(dataDir: string): string[] {
 
 /** Reserves like a gateway of this run before it records the request. */
 async function reserve(url: string, owner: string): Promise<void> {
-	const store = await openRedisAdmission({ url, owner }, { clock: systemClock, log: createRememberedLog() });
+	const store = await openRedisAdmission({ url, owner }, { clock: systemClock, log: createRecordingLog() });
 	const hold = { budget: counterName(null), period: periodOf(Date.now()), limitNanoUsd: 10n ** 10n, amountNanoUsd: 1_000_000n };
 	const admission = await store.admit({
 		id: `unrecorded-${owner}`,

@@ -13,7 +13,7 @@ import { call, planProduct, simulatedProviders, startPlan, writeSettings } from 
 import { runTollgate } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
-import { createRememberedLog } from '../support/recording-log.ts';
+import { createRecordingLog } from '../support/recording-log.ts';
 
 test('no secret is in the log, on standard error, in a response, or unencrypted in the data directory', async () => {
 	const canaries = new Map<string, string>();
@@ -263,7 +263,7 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 
 /** Private keys, decrypted with the encryption key. */
 async function openedSigningKeys(dataDir: string, encryptionKey: Buffer): Promise<Record<string, string>[]> {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log });
 	try {
 		const opened = await createEncryptedSigningKeys(records.signingKeys, () => createEncryption([encryptionKey]), log).list();

@@ -6,7 +6,7 @@ import { call, planProduct, requestStatus, statusOf } from '../support/deploymen
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { agent, eventually, fetchAccessToken } from '../support/product.ts';
-import { createRememberedLog } from '../support/recording-log.ts';
+import { createRecordingLog } from '../support/recording-log.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { TestIssuer } from '../support/test-issuer.ts';
 
@@ -14,7 +14,7 @@ let postgres: PostgresServer;
 let redis: RedisServer;
 beforeAll(async () => {
 	[postgres, redis] = await Promise.all([startPostgres('fsync=off'), startRedis()]);
-	const records = await openPostgresRecords({ url: postgres.url }, { clock: systemClock, log: createRememberedLog() });
+	const records = await openPostgresRecords({ url: postgres.url }, { clock: systemClock, log: createRecordingLog() });
 	await records.teams.create({ id: 'red', name: 'red', tier: 'enterprise', clientIds: [agent.id] });
 	await records.close();
 });

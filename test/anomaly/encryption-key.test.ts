@@ -41,7 +41,7 @@ test('two identity processes agree on keys that the database holds only encrypte
 
 	const before = await privateJwks();
 	expect(before.map(encryptionKeyIdOf)).toEqual([createEncryption([one]).keyId]);
-	const jwk = JSON.parse(createEncryption([one]).open(before[0] ?? '', `signing_keys/${kid}`)) as Record<string, string>;
+	const jwk = JSON.parse(createEncryption([one]).decrypt(before[0] ?? '', `signing_keys/${kid}`)) as Record<string, string>;
 	const [dump, files] = [await dumpDatabase(), await databaseFiles()];
 	const secrets = ['d', 'p', 'q', 'dp', 'dq', 'qi'].map((member) => jwk[member] ?? '');
 	expect(Math.min(...secrets.map(({ length }) => length))).toBeGreaterThan(100);

@@ -205,9 +205,9 @@ async function killAll(
 	}
 }
 
-type AllSeen = ReadonlyMap<string, Seen[]>;
+type AllObserved = ReadonlyMap<string, Seen[]>;
 
-async function workRich(site: Site, random: SeededRandom, isGoing: () => boolean, seen: AllSeen): Promise<void> {
+async function workRich(site: Site, random: SeededRandom, isGoing: () => boolean, seen: AllObserved): Promise<void> {
 	const caller = createCaller(site.tokenOf(rich.id));
 	while (isGoing()) {
 		const format = random.pick(['chat', 'messages'] as const, 'chat');
@@ -217,7 +217,7 @@ async function workRich(site: Site, random: SeededRandom, isGoing: () => boolean
 }
 
 /** Sends the requests of one team after the other, each for an equal time. */
-async function workPoor(site: Site, random: SeededRandom, isGoing: () => boolean, seen: AllSeen, seconds: number): Promise<void> {
+async function workPoor(site: Site, random: SeededRandom, isGoing: () => boolean, seen: AllObserved, seconds: number): Promise<void> {
 	const startMs = performance.now();
 	while (isGoing()) {
 		const turn = Math.floor(((performance.now() - startMs) / (seconds * 1000)) * poor.length);
@@ -235,15 +235,21 @@ async function requestOnce(
 	format: 'chat' | 'messages',
 	model: string,
 ): Promise<Seen> {
-	const leaveAfterMs = random.next() < 0.1 ? random.integer(5, 300) : undefined;
+	const disconnectAfterMs = random.next() < 0.1 ? random.integer(5, 300) : undefined;
 	const url = random.pick(gateways, gateways[0] as StormedGateway).url;
 	const isStreaming = random.next() < 0.4;
-	const one = await callGateway(url, caller, { format, model, isStreaming, capTokens, leaveAfterMs: leaveAfterMs ?? totalMs * 2 });
+	const one = await callGateway(url, caller, {
+		format,
+		model,
+		isStreaming,
+		capTokens,
+		disconnectAfterMs: disconnectAfterMs ?? totalMs * 2,
+	});
 	await sleep(one.status === 200 ? random.integer(5, 50) : 50);
 	return one;
 }
 
-async function expectLedger(site: Site, seen: AllSeen, storm: FaultStorm): Promise<void> {
+async function expectLedger(site: Site, seen: AllObserved, storm: FaultStorm): Promise<void> {
 	const [gateway] = site.gateways;
 	const bill = await eventually(
 		'the bill is final',

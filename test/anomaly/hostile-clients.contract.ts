@@ -25,7 +25,7 @@ export interface SlowClientsReport {
 }
 
 /** Response of usual size, without delays. */
-const usualStream = 'gpt-sim-tokens-200-interval-0';
+const normalStream = 'gpt-sim-tokens-200-interval-0';
 
 const firewall = { per_ip: { requests: 1_000_000 } };
 
@@ -101,7 +101,7 @@ export async function attackSlowly({ each, limitMs, maxGrowthBytes }: SlowClient
 	const token = await product.accessToken();
 	const port = Number(new URL(product.gatewayUrl).port);
 	await warmUp(product, token, 10, 50);
-	await warmUp(product, token, each, 1, { model: usualStream, isStreamed: true });
+	await warmUp(product, token, each, 1, { model: normalStream, isStreamed: true });
 	const memory = watchMemory(product.pid);
 	const good = callSteadily(product, token);
 	const startMs = performance.now();
@@ -111,7 +111,7 @@ export async function attackSlowly({ each, limitMs, maxGrowthBytes }: SlowClient
 		drip(port, 'POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', everyMs);
 		bodies.push(drip(port, post(token, '{"model":"', 100_000), 'x', everyMs));
 		// Idle connection: the system buffers a response of usual size for a client that does not read.
-		requestAndNeverRead(port, token, usualStream);
+		requestAndNeverRead(port, token, normalStream);
 	}
 	const untilOpen = (what: string, isSo: (open: number) => boolean): Promise<true> =>
 		eventually(what, async () => (isSo(await openConnections()) ? true : undefined), 10 * limitMs + 20_000);

@@ -124,14 +124,14 @@ test('separate from its gateways: a provider goes down for one of them, and retu
 
 	provider.isDown = true;
 	for (let number = 0; number < 2; number++) expect(await callFirst()).toBe(502);
-	const ill = await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', ejected_by: 1, detail: 'returned 500' });
-	expect(Date.parse(ill.since ?? '')).toBeGreaterThan(0);
+	const unhealthy = await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', ejected_by: 1, detail: 'returned 500' });
+	expect(Date.parse(unhealthy.since ?? '')).toBeGreaterThan(0);
 
 	provider.isDown = false;
 	// Sole target: the gateway tries it although it is unhealthy.
 	expect(await callFirst()).toBe(200);
 	const again = await untilHealth('it is well again', health, { gateways: 2, state: 'healthy', ejected_by: 0, detail: 'returned 500' });
-	expect(Date.parse(again.since ?? '')).toBeGreaterThanOrEqual(Date.parse(ill.since ?? ''));
+	expect(Date.parse(again.since ?? '')).toBeGreaterThanOrEqual(Date.parse(unhealthy.since ?? ''));
 
 	gateways[1]?.child.kill('SIGTERM');
 	expect(await gateways[1]?.ended).toMatchObject({ code: 0 });

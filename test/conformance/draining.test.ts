@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FastStream, startFastStream } from '../support/fast-stream.ts';
 import { eventually } from '../support/product.ts';
-import type { SeenUpstream } from '../support/simulator-control.ts';
+import type { ObservedUpstream } from '../support/simulator-control.ts';
 import { bothFormats, type FormatUnderTest, question } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
@@ -50,10 +50,10 @@ describeOwn('contract 5: a disconnect of the client aborts the upstream request 
 		return { client: sent, response };
 	}
 
-	const seen = async (model: string): Promise<SeenUpstream | undefined> =>
+	const seen = async (model: string): Promise<ObservedUpstream | undefined> =>
 		(await subject.current.simulator.requests(`?model=${model}&limit=1`))[0];
 
-	const arrived = (model: string): Promise<SeenUpstream> => eventually(`${model} at the provider`, () => seen(model));
+	const arrived = (model: string): Promise<ObservedUpstream> => eventually(`${model} at the provider`, () => seen(model));
 
 	/** Returns the milliseconds until the simulated provider detected the disconnect. */
 	async function expectAborted(model: string): Promise<number> {

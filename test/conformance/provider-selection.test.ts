@@ -1,6 +1,6 @@
 /** Provider selection: asserted by response headers, and by the requests that the simulated providers received. */
 import { expect, it } from 'vitest';
-import type { SeenUpstream } from '../support/simulator-control.ts';
+import type { ObservedUpstream } from '../support/simulator-control.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
 
 const chatPath = '/v1/chat/completions';
@@ -71,13 +71,13 @@ async function expectSelection(subject: Subject, selection: Selection): Promise<
 		model,
 	]);
 	const seen = await subject.simulator.newestRequest();
-	expect(markOf(seen)).toEqual({ ...marks[provider], model });
+	expect(idHash(seen)).toEqual({ ...marks[provider], model });
 	expect(seen.headers['x-gateway-provider']).toBeUndefined();
 	// Azure responses name the model behind the deployment.
 	if (seen.dialect !== 'azure') expect(httpResponse.model).toContain(model);
 }
 
-function markOf({ dialect, key, model }: SeenUpstream): { dialect: string; key: string; model: string } {
+function idHash({ dialect, key, model }: ObservedUpstream): { dialect: string; key: string; model: string } {
 	return { dialect, key, model };
 }
 

@@ -49,7 +49,7 @@ function reasonToSkip(need: OwnNeed): string {
 export function useSubject(overrides: ProductOverrides = {}): { readonly current: Subject } {
 	let subject: Subject | undefined;
 	beforeAll(async () => {
-		subject = isOwnProduct ? ownSubject(await startProduct(overrides)) : foreignSubject();
+		subject = isOwnProduct ? ownSubject(await startProduct(overrides)) : externalSubject();
 	}, 30_000);
 	afterAll(async () => {
 		await subject?.product?.stop();
@@ -77,7 +77,7 @@ function ownSubject(product: Product): Subject {
 	};
 }
 
-function foreignSubject(): Subject {
+function externalSubject(): Subject {
 	const read = (name: string): string => {
 		const value = process.env[name];
 		if (value === undefined) throw new Error(`${name} is not set`);

@@ -15,7 +15,7 @@ const maxCallMs = 5000;
 const reservationsEndMs = maxCallMs + 30_000 + 5000;
 
 /** @throws unless after each kill the ledger has every complete response exactly once, and no reservation remains. */
-export async function expectNothingLost(
+export async function expectNoLostEntries(
 	kills: number,
 	counters: 'memory' | 'redis',
 	{ waitsForReservations }: { waitsForReservations: boolean },

@@ -13,7 +13,7 @@ import { print } from './accounting-print.ts';
 import { callGateway, createCaller, deliveredText, type RequestPlan, type Seen } from './accounting-request.ts';
 import { countsOf, expectReckonedCosts, readLedger, readLimits, untilCountersSay, untilNothingReserved } from './ledger-view.ts';
 import { eventually } from './product.ts';
-import { createRememberedLog } from './recording-log.ts';
+import { createRecordingLog } from './recording-log.ts';
 import { shareRedis } from './shared-stores.ts';
 
 const atOnce = 40;
@@ -107,7 +107,7 @@ const otherRates: Rates = [2_500_001n, 1_250_007n, 2_500_001n, 4_000_002n, 10_00
 
 /** Adds a budget for all models and one for a single model: a request to that model counts in both. */
 async function addBudgets({ dataDir, gateways, tokenOf }: Fleet): Promise<void> {
-	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRecordingLog() });
 	for (const [id, model] of [
 		['all', null],
 		['capped', repricedModel],
@@ -124,7 +124,7 @@ async function addBudgets({ dataDir, gateways, tokenOf }: Fleet): Promise<void> 
 
 /** Changes a price under load: in-flight requests keep the price of their start. */
 async function reprice(dataDir: string): Promise<void> {
-	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRecordingLog() });
 	const [inputPicoUsd = 0n, cacheReadPicoUsd = 0n, cacheWritePicoUsd = 0n, , outputPicoUsd = 0n] = otherRates;
 	const rates = { inputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd, outputPicoUsd };
 	await records.priceOverrides.create({ provider: 'provider_b', model: repricedModel, ...rates, updatedAtMs: Date.now() });
@@ -196,7 +196,7 @@ function planCall(random: SeededRandom): Mixed {
 			return format === 'chat' ? cachedChat(common, random) : cachedMessage(common, random);
 		case 'leaving': {
 			const bytes = random.integer(1, 5000);
-			return { ...common, model: format === 'chat' ? 'gpt-4.1' : 'claude-sonnet-4-6', leaveWhen: (text) => text.length >= bytes };
+			return { ...common, model: format === 'chat' ? 'gpt-4.1' : 'claude-sonnet-4-6', disconnectWhen: (text) => text.length >= bytes };
 		}
 		case 'plain':
 			return { ...common, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-0' };

@@ -11,9 +11,9 @@ export interface RequestPlan {
 	/** Additional members of the body. */
 	readonly extra?: Readonly<Record<string, unknown>>;
 	/** Delay after which the client disconnects. */
-	readonly leaveAfterMs?: number;
+	readonly disconnectAfterMs?: number;
 	/** Condition on the received text, upon which the client disconnects. */
-	readonly leaveWhen?: (text: string) => boolean;
+	readonly disconnectWhen?: (text: string) => boolean;
 }
 
 export interface Seen {
@@ -86,13 +86,13 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 			incoming.on('data', (piece: string) => {
 				if (hasDisconnected) return;
 				text += piece;
-				if (plan.leaveWhen?.(text) === true) leave();
+				if (plan.disconnectWhen?.(text) === true) leave();
 			});
 			incoming.on('end', () => finish(true));
 			incoming.on('error', () => finish(false));
 			incoming.on('close', () => finish(false));
 		});
-		if (plan.leaveAfterMs !== undefined) timer = setTimeout(leave, plan.leaveAfterMs);
+		if (plan.disconnectAfterMs !== undefined) timer = setTimeout(leave, plan.disconnectAfterMs);
 		request.end(bodyOf(plan));
 	});
 }

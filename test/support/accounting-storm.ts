@@ -20,8 +20,8 @@ const models = { chat: 'gpt-4.1', messages: 'claude-sonnet-4-6' } as const;
 /** Input tokens by the simulator's count. */
 const inputTokens = 10;
 /** Cost of a successful request to the more expensive model. */
-const usualNanoUsd = reckonNanoUsd(models.messages, plainCounts(inputTokens, outputTokens));
-const budgetNanoUsd = 50n * usualNanoUsd;
+const typicalNanoUsd = reckonNanoUsd(models.messages, plainCounts(inputTokens, outputTokens));
+const budgetNanoUsd = 50n * typicalNanoUsd;
 
 /** Maximum reservation of one request: its bytes and its output limit. */
 const maxReservationNanoUsd = reckonNanoUsd(models.messages, plainCounts(400, outputTokens));
@@ -64,8 +64,8 @@ export async function expectBoundedOvershoot(): Promise<void> {
 	const { ledgerView, spentNanoUsd, billedNanoUsd } = round;
 	expect(spentNanoUsd).toBe(ledgerView.spentNanoUsd);
 	expect(spentNanoUsd).toBeGreaterThanOrEqual(budgetNanoUsd);
-	expect(billedNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(maxConcurrency(ledgerView)) * usualNanoUsd);
-	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(maxConcurrency(ledgerView)) * usualNanoUsd);
+	expect(billedNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(maxConcurrency(ledgerView)) * typicalNanoUsd);
+	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(maxConcurrency(ledgerView)) * typicalNanoUsd);
 }
 
 async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promise<Fleet> {
@@ -156,13 +156,13 @@ async function closeRound(fleet: Fleet, team: string, seen: readonly Seen[]): Pr
 
 function planCall(random: SeededRandom): RequestPlan {
 	const format = random.pick(['chat', 'messages'] as const, 'chat');
-	const leaveAfterMs = random.next() < 0.1 ? random.integer(5, 300) : undefined;
+	const disconnectAfterMs = random.next() < 0.1 ? random.integer(5, 300) : undefined;
 	return {
 		format,
 		model: models[format],
 		isStreaming: random.next() < 0.4,
 		capTokens: outputTokens,
-		...(leaveAfterMs !== undefined && { leaveAfterMs }),
+		...(disconnectAfterMs !== undefined && { disconnectAfterMs }),
 	};
 }
 

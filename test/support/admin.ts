@@ -21,7 +21,7 @@ import { closeEntry } from './close-entry.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { createMemoryRecords } from './memory-records.ts';
-import { createRememberedLog, type RememberedLog } from './recording-log.ts';
+import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 
 export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
 
@@ -76,7 +76,7 @@ export interface AdminSubject {
 	readonly records: RecordStore;
 	readonly ledger: Ledger;
 	readonly clock: ManualClock;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 	/**
 	 * Sends a request as the client `root` by default, and validates the response against the OpenAPI document. An object is sent as JSON, a
 	 * string or bytes unchanged.
@@ -110,7 +110,7 @@ export async function startAdmin(
 	const records = createMemoryRecords();
 	const ledger = createMemoryLedger();
 	const clock = new ManualClock(adminStartMs);
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const snapshot = await openRecordsSnapshot(records, configuredRecords.configTeams, { clock, log });
 	const explain = createExplainer(gatewaySettings(parseConfig('', { file: null, env: {} }).config), {
 		teams: snapshot,
@@ -122,7 +122,7 @@ export async function startAdmin(
 	const usual: AdminSettings = {
 		listen: { host: '127.0.0.1', port: 0 },
 		scopeBase: 'tollgate',
-		ownIssuer: 'https://identity.example',
+		embeddedIssuer: 'https://identity.example',
 		hasOpenMetrics: true,
 		version: '0.0.0',
 		maxRequestsPerMinute: 1_000_000,

@@ -17,7 +17,7 @@ export async function askSimulator(path: string, body: object): Promise<string> 
 		announcedLength: bytes.length,
 		peerAddress: '127.0.0.1',
 		arrivedMs: 0,
-		onClientGone: () => undefined,
+		onClientDisconnect: () => undefined,
 	});
 	if (response.status !== 200 || typeof response.body !== 'string') {
 		throw new Error(`answered ${response.status}: ${JSON.stringify(response.body)}`);

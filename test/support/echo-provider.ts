@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-export interface SeenRequest {
+export interface ObservedRequest {
 	readonly line: string;
 	/** Names and values alternately. */
 	readonly rawHeaders: readonly string[];
@@ -12,7 +12,7 @@ export interface SeenRequest {
 
 export interface EchoProvider {
 	readonly origin: string;
-	readonly seen: SeenRequest[];
+	readonly seen: ObservedRequest[];
 	close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface ChatRequest {
 
 /** Serves chat completions and messages without streaming. Closed at the end of the test. */
 export async function startEchoProvider(): Promise<EchoProvider> {
-	const seen: SeenRequest[] = [];
+	const seen: ObservedRequest[] = [];
 	const server = createServer((request, response) => {
 		const pieces: Buffer[] = [];
 		request.on('data', (piece: Buffer) => pieces.push(piece));

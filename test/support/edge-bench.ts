@@ -12,7 +12,7 @@ import { type IpRateSettings, IpRateWindow } from '../../src/policy/firewall/ip-
 import { edgeLayer } from '../../src/roles/edge/edge.ts';
 import type { EdgePorts, EdgeSettings } from '../../src/roles/edge/edge-settings.ts';
 import { ManualClock } from './manual-clock.ts';
-import { createRememberedLog, type RememberedLog } from './recording-log.ts';
+import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 import { TestIssuer } from './test-issuer.ts';
 
 export const testKeySetSettings = { maxAgeMs: 600_000, coolDownMs: 30_000, graceMs: 3_600_000 };
@@ -31,7 +31,7 @@ export interface EdgeBench {
 	readonly issuer: TestIssuer;
 	readonly verifier: Required<AccessTokenVerifier>;
 	readonly clock: ManualClock;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 	readonly keySet: KeySet;
 	/** Requests that the edge forwarded. */
 	readonly admitted: HttpRequest[];
@@ -41,7 +41,7 @@ export interface EdgeBench {
 
 export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<EdgeBench> {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const issuer = await TestIssuer.start({ nowSeconds: () => Math.floor(clock.nowMs() / 1000) });
 	const keySet = new KeySet(remoteKeySet({ issuer: issuer.issuer, jwksUri: null, timeoutMs: 5000 }), testKeySetSettings, { clock, log });
 	const rules = { issuer: issuer.issuer, audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null, ...options.rules };
@@ -65,7 +65,7 @@ export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<Ed
 		log,
 		readiness: () => ({ isReady: keySet.state().isReady, dependencies: { key_set: keySet.state().isReady ? 'ok' : 'unavailable' } }),
 		isDraining: () => false,
-		isLeaving: () => false,
+		isShuttingDown: () => false,
 		overload: () => undefined,
 		firewall,
 		...options.ports,
@@ -101,5 +101,5 @@ const exampleRequest: HttpRequest = {
 	announcedLength: 0,
 	peerAddress: '127.0.0.1',
 	arrivedMs: 0,
-	onClientGone: () => undefined,
+	onClientDisconnect: () => undefined,
 };

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../src/core/handler.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../src/core/routing-rule.ts';
 import type { UpstreamRequest } from '../../src/core/upstream.ts';
 import { UpstreamError } from '../../src/core/upstream-error.ts';
-import type { TrafficTerms } from '../../src/policy/resilience/traffic-settings.ts';
+import type { TrafficSettings } from '../../src/policy/resilience/traffic-settings.ts';
 import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
 import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
 import { chatBody, chatPath, GatewayBench, settle, testSettings, testTraffic } from './gateway-bench.ts';
@@ -40,7 +40,7 @@ function ruleTo(targets: readonly RoutingRuleTarget[], strategy: RoutingRule['st
 interface Plan {
 	readonly targets?: readonly RoutingRuleTarget[];
 	readonly strategy?: RoutingRule['strategy'];
-	readonly traffic?: Partial<TrafficTerms>;
+	readonly traffic?: Partial<TrafficSettings>;
 	readonly monthlyBudgetUsd?: string;
 	readonly budgets?: Partial<BudgetSettings>;
 	readonly caps?: Readonly<Record<string, bigint>>;

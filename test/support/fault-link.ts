@@ -22,7 +22,7 @@ export async function openFaultLink(targetPort: number): Promise<FaultLink> {
 	let fault: LinkFault | undefined;
 	let latencyMs = 0;
 	let healed = Promise.resolve();
-	let tellHealed = (): void => undefined;
+	let notifyHealed = (): void => undefined;
 	const pairs = new Set<readonly [near: Socket, far: Socket]>();
 
 	const pass = async (from: Socket, to: Socket): Promise<void> => {
@@ -57,7 +57,7 @@ export async function openFaultLink(targetPort: number): Promise<FaultLink> {
 	const { port } = server.address() as AddressInfo;
 	const heal = async (): Promise<void> => {
 		fault = undefined;
-		tellHealed();
+		notifyHealed();
 		if (!server.listening) server = await listen(join, port);
 	};
 	return {
@@ -67,13 +67,13 @@ export async function openFaultLink(targetPort: number): Promise<FaultLink> {
 			await heal();
 			fault = next;
 			latencyMs = ms;
-			healed = new Promise((resolve) => (tellHealed = resolve));
+			healed = new Promise((resolve) => (notifyHealed = resolve));
 			if (next === 'reset') dropAll(reset);
 			if (next === 'cut' || next === 'refused') dropAll(([near, far]) => void [near.destroy(), far.destroy()]);
 			if (next === 'refused') await shut(server);
 		},
 		async close() {
-			tellHealed();
+			notifyHealed();
 			dropAll(([near, far]) => void [near.destroy(), far.destroy()]);
 			if (server.listening) await shut(server);
 		},

@@ -6,7 +6,7 @@ import type { ByteFlow, ByteSink, ByteStream, HeaderFields, HttpRequest, HttpRes
 import { noMetrics } from '../../src/core/metrics.ts';
 import { Rejection } from '../../src/core/rejection.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
-import type { TrafficTerms } from '../../src/policy/resilience/traffic-settings.ts';
+import type { TrafficSettings } from '../../src/policy/resilience/traffic-settings.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
 import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
 import { TrafficResolver } from '../../src/roles/gateway/traffic-resolver.ts';
@@ -16,7 +16,7 @@ import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.
 import { restoreMissing, type SumUpTeam } from '../../src/stores/restoring-admission.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { createRememberedLog } from './recording-log.ts';
+import { createRecordingLog } from './recording-log.ts';
 
 /** Body that a test controls chunk by chunk. */
 export class HandStream implements ByteStream, ByteFlow {
@@ -73,7 +73,7 @@ export function callerOf(clientId: string, scopes: readonly string[] = ['tollgat
 }
 
 /** Terms without retries, unless a test enables them. */
-export const testTraffic: TrafficTerms = { retries: 0, retryStatuses: [], maxConcurrent: 1024, maxQueued: 256, ejectAfterFailures: 5 };
+export const testTraffic: TrafficSettings = { retries: 0, retryStatuses: [], maxConcurrent: 1024, maxQueued: 256, ejectAfterFailures: 5 };
 
 export const testSettings: GatewaySettings = {
 	scopeBase: 'tollgate',
@@ -145,7 +145,7 @@ export const testSettings: GatewaySettings = {
 export class GatewayBench {
 	readonly clock = new ManualClock();
 	readonly sent: UpstreamRequest[] = [];
-	readonly log = createRememberedLog();
+	readonly log = createRecordingLog();
 	readonly gateway: Gateway;
 	/** Replaces random numbers by their middle value. */
 	readonly traffic = new TrafficResolver({ clock: this.clock, log: this.log, metrics: noMetrics, chance: () => 0.5 });
@@ -167,7 +167,7 @@ export class GatewayBench {
 			{
 				upstream: (request) => {
 					this.sent.push(request);
-					return untilClientGone(request, this.respond);
+					return untilClientDisconnects(request, this.respond);
 				},
 				verifier: {
 					verify(accessToken) {
@@ -221,21 +221,22 @@ export class GatewayBench {
 			announcedLength: bytes?.length,
 			peerAddress: '127.0.0.1',
 			arrivedMs: this.clock.monotonicMs(),
-			onClientGone: () => undefined,
+			onClientDisconnect: () => undefined,
 			...more,
 		};
 	}
 }
 
 /** Rejects like every upstream if the client disconnects before the response has begun. */
-function untilClientGone(request: UpstreamRequest, respond: ScriptedResponse): Promise<UpstreamResponse> {
+function untilClientDisconnects(request: UpstreamRequest, respond: ScriptedResponse): Promise<UpstreamResponse> {
 	return new Promise((resolve, reject) => {
 		let abort: (() => void) | undefined;
-		request.onClientGone((cause = new Rejection('client_closed')) => {
+		request.onClientDisconnect((cause = new Rejection('client_closed')) => {
 			abort?.();
 			reject(cause);
 		});
-		const respondLater = async (): Promise<UpstreamResponse> => respond({ ...request, onClientGone: (listener) => (abort = listener) });
+		const respondLater = async (): Promise<UpstreamResponse> =>
+			respond({ ...request, onClientDisconnect: (listener) => (abort = listener) });
 		respondLater().then(resolve, reject);
 	});
 }

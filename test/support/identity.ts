@@ -6,7 +6,7 @@ import { createIdentity, type Identity } from '../../src/roles/identity/identity
 import type { IdentitySettings } from '../../src/roles/identity/settings.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { createMemoryRecords } from './memory-records.ts';
-import { createRememberedLog, type RememberedLog } from './recording-log.ts';
+import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 
 export const agent = { id: 'agent', name: 'Agent', secret: 'secret-of-the-agent-0123456789', scopes: ['invoke', 'admin'] };
 
@@ -16,7 +16,7 @@ export const cheapCost = { cost: 64, blockSize: 8, parallelization: 1 };
 export interface IdentitySubject {
 	readonly identity: Identity;
 	readonly records: RecordStore;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 	readonly baseUrl: string;
 	/** Sends a form to the token endpoint. */
 	post(form: Readonly<Record<string, string>> | string, headers?: Readonly<Record<string, string>>): Promise<Response>;
@@ -32,7 +32,7 @@ export async function startIdentity(
 	deps: { records?: RecordStore; clock?: Clock } = {},
 ): Promise<IdentitySubject> {
 	const records = deps.records ?? createMemoryRecords();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const settings: IdentitySettings = {
 		listen: { host: '127.0.0.1', port: 0 },
 		issuer,
@@ -82,7 +82,7 @@ export function basicOf(id: string, secret: string): { authorization: string } {
 }
 
 /** Median milliseconds of two actions, executed alternately so that other load affects both equally. */
-export async function timeInTurn(
+export async function timeInOrder(
 	tries: number,
 	first: (index: number) => Promise<unknown>,
 	second: (index: number) => Promise<unknown>,

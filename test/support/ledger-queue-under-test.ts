@@ -1,6 +1,6 @@
 /** Queue of a ledger over a database and a journal that the test controls. */
 
-import { tellTurnEnd } from '../../src/core/tick-flush.ts';
+import { flushOnTick } from '../../src/core/tick-flush.ts';
 import { UpstreamError } from '../../src/core/upstream-error.ts';
 import { closedEntry, openEntry } from '../../src/stores/contracts/ledger.contract.ts';
 import type { OpenedEntry } from '../../src/stores/contracts/ledger.ts';
@@ -8,10 +8,10 @@ import { readCloseLine, readLine } from '../../src/stores/sqlite/ledger/compact-
 import type { EntryException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-operations.ts';
 import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
 import { ManualClock } from './manual-clock.ts';
-import { createRememberedLog } from './recording-log.ts';
+import { createRecordingLog } from './recording-log.ts';
 import { until } from './until.ts';
 
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Database that the test controls: each batch waits for `commit` or `fail`. */
 function createScriptedWrites() {
@@ -22,7 +22,7 @@ function createScriptedWrites() {
 		const batch = waiting;
 		waiting = undefined;
 		if (batch !== undefined) response(batch);
-		await nextTurn();
+		await nextTick();
 	};
 	return {
 		batches,
@@ -78,7 +78,7 @@ class ScriptedJournal {
 
 export function startLedgerQueue() {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const disk = createScriptedWrites();
 	const journal = new ScriptedJournal();
 	const queue = new LedgerQueue({ write: disk.write, journal, clock, log, path: 'ledger.db' });
@@ -89,7 +89,7 @@ export function startLedgerQueue() {
 function retained(opened: OpenedEntry | Promise<OpenedEntry>): Promise<void> {
 	if (opened instanceof Promise) return opened.then(() => undefined);
 	return new Promise((resolve, reject) => {
-		tellTurnEnd({ onTurnEnd: () => (opened.failure === undefined ? resolve() : reject(opened.failure)) });
+		flushOnTick({ onTickFlush: () => (opened.failure === undefined ? resolve() : reject(opened.failure)) });
 	});
 }
 

@@ -39,7 +39,7 @@ export function measurePii(): PiiMeasurements {
 	let cleanRows = 0;
 	let flaggedRows = 0;
 	for (const row of readRows()) {
-		const { text, places } = plainDigits(row.text);
+		const { text, positions: places } = plainDigits(row.text);
 		const found = findPii(text, wanted);
 		const marked = row.spans.filter(({ type }) => kindOf[type] !== undefined);
 		if (marked.length === 0) {

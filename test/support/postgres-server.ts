@@ -83,7 +83,7 @@ export async function startPostgres(...options: string[]): Promise<PostgresServe
 		const gone = new Promise((resolve) => child.once('exit', resolve));
 		for (const pid of [pidOf(), ...backends]) sendSignal(pid, 'SIGKILL');
 		await gone;
-		await untilGone(backends);
+		await untilDisconnected(backends);
 	};
 	return {
 		port,
@@ -153,7 +153,7 @@ async function untilResponding(child: ChildProcess, url: string): Promise<void> 
 }
 
 /** Waits, because an exited process stays in the process table until its parent reaps it. */
-async function untilGone(pids: readonly number[]): Promise<void> {
+async function untilDisconnected(pids: readonly number[]): Promise<void> {
 	const endMs = performance.now() + 5000;
 	while (listProcesses('stat=', '-p', pids.join(',')).some((state) => !state.startsWith('Z'))) {
 		if (performance.now() > endMs) throw new Error(`processes of postgres do not end: ${pids.join(', ')}`);

@@ -1,12 +1,12 @@
 import type { Log, LogFields } from '../../src/core/log.ts';
 
 /** Log that keeps its lines in memory instead of writing them. */
-export interface RememberedLog extends Log {
+export interface RecordingLog extends Log {
 	readonly lines: { level: string; event: string; fields: LogFields }[];
 }
 
-export function createRememberedLog(): RememberedLog {
-	const lines: RememberedLog['lines'] = [];
+export function createRecordingLog(): RecordingLog {
+	const lines: RecordingLog['lines'] = [];
 	const at =
 		(level: string) =>
 		(event: string, fields: LogFields = {}) =>

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { type AdmissionSubject, contractStartMs } from '../../src/stores/contracts/admission.contract.ts';
 import { openRedisAdmission } from '../../src/stores/redis/redis-admission.ts';
-import { createRememberedLog } from './recording-log.ts';
+import { createRecordingLog } from './recording-log.ts';
 import type { RedisServer } from './redis-server.ts';
 
 /** Two clients of an emptied server that reads its time from a key. */
@@ -11,7 +11,7 @@ export async function openSteeredRedis(server: Pick<RedisServer, 'url'>): Promis
 	await steering.flushdb();
 	await steering.set('clock', contractStartMs);
 	const settings = { url: server.url, clockLua: `tonumber(redis.call('GET', 'clock'))` };
-	const open = () => openRedisAdmission(settings, { clock: systemClock, log: createRememberedLog() });
+	const open = () => openRedisAdmission(settings, { clock: systemClock, log: createRecordingLog() });
 	const [one, other] = await Promise.all([open(), open()]);
 	return {
 		stores: [one, other],

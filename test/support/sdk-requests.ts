@@ -171,6 +171,6 @@ export const sdkRequests: readonly HttpRequest[] = heads.map((head, index) => ({
 	announcedLength: 412,
 	peerAddress: '198.51.100.7',
 	arrivedMs: 0,
-	onClientGone: () => undefined,
+	onClientDisconnect: () => undefined,
 	...head,
 }));

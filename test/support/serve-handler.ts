@@ -64,7 +64,7 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): HttpReq
 		announcedLength: length === undefined ? 0 : Number(length),
 		peerAddress: incoming.socket.remoteAddress ?? '',
 		arrivedMs: performance.now(),
-		onClientGone(listener) {
+		onClientDisconnect(listener) {
 			if (outgoing.closed && !outgoing.writableFinished) listener();
 			else outgoing.once('close', () => void (outgoing.writableFinished || listener()));
 		},

@@ -1,7 +1,7 @@
 /** Control API of a simulator that runs elsewhere, such as in a started product. */
-import type { BillTotal, RequestSeen } from './start-simulator.ts';
+import type { BillTotal, ObservedRequest } from './start-simulator.ts';
 
-export interface SeenUpstream extends RequestSeen {
+export interface ObservedUpstream extends ObservedRequest {
 	readonly path: string;
 	readonly query: string;
 	readonly dialect: string;
@@ -38,11 +38,11 @@ export class SimulatorControl {
 	}
 
 	/** Returns the requests, newest first. @param query such as `?model=gpt-4o`. */
-	async requests(query = ''): Promise<SeenUpstream[]> {
-		return ((await this.#call('GET', `/requests${query}`)) as { data: SeenUpstream[] }).data;
+	async requests(query = ''): Promise<ObservedUpstream[]> {
+		return ((await this.#call('GET', `/requests${query}`)) as { data: ObservedUpstream[] }).data;
 	}
 
-	async newestRequest(): Promise<SeenUpstream> {
+	async newestRequest(): Promise<ObservedUpstream> {
 		const [row] = await this.requests('?limit=1');
 		if (row === undefined) throw new Error('the simulator has not been asked anything');
 		return row;

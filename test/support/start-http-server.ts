@@ -8,13 +8,13 @@ import {
 } from '../../src/io/http1/server/http-server.ts';
 import { createRequestIds } from '../../src/io/request-ids.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createRememberedLog, type RememberedLog } from './recording-log.ts';
+import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 
 export interface StartedHttpServer {
 	readonly server: HttpServer;
 	readonly port: number;
 	readonly origin: string;
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 	/** Fields of the request log lines so far. */
 	requestLines(): Record<string, unknown>[];
 }
@@ -25,7 +25,7 @@ export type HttpServerOverrides = Partial<Omit<HttpServerOptions, 'limits'>> & {
 export const serverDefaults = { hasFastPath: true };
 
 export async function startHttpServer(handler: Handler, overrides: HttpServerOverrides = {}): Promise<StartedHttpServer> {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const clock = overrides.clock ?? systemClock;
 	const server = createHttpServer(handler, {
 		listen: { host: '127.0.0.1', port: 0 },

@@ -63,7 +63,7 @@ export interface BillTotal {
 	readonly reasoning_tokens: number;
 }
 
-export interface RequestSeen {
+export interface ObservedRequest {
 	readonly id: string;
 	readonly key: string;
 	readonly model: string;
@@ -83,7 +83,7 @@ export interface StartedSimulator {
 	readonly outages: readonly number[];
 	control(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
 	bill(): Promise<{ total: BillTotal; lines: (BillTotal & { key: string; dialect: string; model: string })[] }>;
-	requests(query?: string): Promise<RequestSeen[]>;
+	requests(query?: string): Promise<ObservedRequest[]>;
 	close(): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ export async function startSimulator(settings: Partial<SimulatorSettings> = {}, 
 		outages,
 		control,
 		bill: async () => (await control('GET', '/bill')).body as Awaited<ReturnType<StartedSimulator['bill']>>,
-		requests: async (query = '') => ((await control('GET', `/requests${query}`)).body as { data: RequestSeen[] }).data,
+		requests: async (query = '') => ((await control('GET', `/requests${query}`)).body as { data: ObservedRequest[] }).data,
 		close: served.close,
 	};
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/core/clock.ts';
-import { type AdmissionStore, type AtHand, CountersUnreachable } from '../../src/stores/contracts/admission.ts';
+import { type AdmissionStore, CountersUnreachable, type MaybePromise } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
 
 /** Fate of an operation: `drop` never reaches the counters, `mute` does but its response is lost, `refuse` fails at once. */
@@ -18,7 +18,7 @@ export interface UnreliableCounters extends AdmissionStore {
 export function createUnreliableCounters(clock: Clock): UnreliableCounters {
 	let memory = createMemoryAdmission({ clock });
 	const listeners: (() => void)[] = [];
-	const pass = <T>(operation: (store: AdmissionStore) => AtHand<T>): Promise<T> => {
+	const pass = <T>(operation: (store: AdmissionStore) => MaybePromise<T>): Promise<T> => {
 		const fate = counters.fate();
 		if (fate === 'refuse') return Promise.reject(new CountersUnreachable('refused'));
 		if (fate === 'serve') return Promise.resolve(operation(memory));

@@ -6,17 +6,17 @@ import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/http1/client/upstream-client.ts';
 import { createUndiciClient } from '../../src/io/http1/undici/undici-client.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createRememberedLog, type RememberedLog } from './recording-log.ts';
+import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 import { type ScriptedConnection, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 interface StartedClient extends UpstreamClient {
-	readonly log: RememberedLog;
+	readonly log: RecordingLog;
 }
 
 export const clientMakers = { native: createUpstreamClient, undici: createUndiciClient };
 
 export function startClient(overrides: Partial<UpstreamClientOptions> = {}, create = createUpstreamClient): StartedClient {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const client = create({
 		clock: systemClock,
 		log,
@@ -43,7 +43,7 @@ export function request(server: { origin: string }, overrides: Partial<UpstreamR
 		body: Buffer.from('{"a":1}'),
 		timeouts: { connectMs: 2000, firstByteMs: 2000, idleMs: 2000, totalMs: 5000 },
 		canReachPrivateNetwork: true,
-		onClientGone: () => undefined,
+		onClientDisconnect: () => undefined,
 		...overrides,
 	};
 }

@@ -98,7 +98,7 @@ export function renderLogprobs(text: string): JsonObject {
 }
 
 export function renderModeration(): JsonObject {
-	const nothing = {
+	const noUsage = {
 		model: 'omni-moderation-latest',
 		results: [
 			{
@@ -112,5 +112,5 @@ export function renderModeration(): JsonObject {
 		],
 		type: 'moderation_results',
 	};
-	return { input: nothing, output: nothing };
+	return { input: noUsage, output: noUsage };
 }

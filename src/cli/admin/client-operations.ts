@@ -10,8 +10,8 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 			if (team !== undefined && (await find(api, teamPath(team)))?.body['origin'] === 'config') {
 				throw new CommandFailure(1, `team: \`${team}\` is defined in the configuration file: add the client to its client_ids there`);
 			}
-			const wish = { name, scopes, ...(id !== undefined && { id }) };
-			const created = await orStatus(409, requestAdmin(api, { method: 'POST', path: '/clients', body: wish }));
+			const input = { name, scopes, ...(id !== undefined && { id }) };
+			const created = await orStatus(409, requestAdmin(api, { method: 'POST', path: '/clients', body: input }));
 			if (created === 409) return 'id_taken';
 			const client = { id: String(created.body['id']), secret: String(created.body['client_secret']) };
 			try {

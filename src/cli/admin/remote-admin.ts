@@ -6,7 +6,7 @@ import { readTokenSettings } from '../token/token-settings.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const timeoutSeconds = 30;
-const usualScope = 'tollgate/admin';
+const defaultScope = 'tollgate/admin';
 
 /**
  * Opens the admin API at an address, with the access token of `TOLLGATE_ADMIN_TOKEN`, or one that is fetched with the token helper's
@@ -56,7 +56,7 @@ async function findAccessToken(env: Environment): Promise<string> {
 			'no access token: set TOLLGATE_ADMIN_TOKEN, or GATEWAY_CLIENT_ID, GATEWAY_CLIENT_SECRET and GATEWAY_TOKEN_ENDPOINT',
 		);
 	}
-	const settings = { ...readTokenSettings(env), scope: env['TOLLGATE_ADMIN_SCOPE'] || usualScope };
+	const settings = { ...readTokenSettings(env), scope: env['TOLLGATE_ADMIN_SCOPE'] || defaultScope };
 	return (await requestToken(settings, timeoutSeconds)).accessToken;
 }
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
-import { type DoctorCheck, type DoctorOptions, doctorParts, type RunTask } from '../environment.ts';
+import { type DoctorCheck, type DoctorOptions, doctorDeps, type RunTask } from '../environment.ts';
 import { canStyle, formatTable } from '../format-table.ts';
 import { type ConfigFlag, configFlag, jsonFlag, readConfigFlag } from './command-options.ts';
 
@@ -12,8 +12,8 @@ export function addMigrateCommand(program: Command, run: RunTask): void {
 		.addHelpText('after', '\nExample:\n  tollgate migrate --config tollgate.yaml')
 		.action((flags: ConfigFlag) =>
 			run(async (environment) => {
-				const parts = await environment.operations.migrate(readConfigFlag(flags));
-				const lines = parts.map(({ part, fromVersion, toVersion }) =>
+				const deps = await environment.operations.migrate(readConfigFlag(flags));
+				const lines = deps.map(({ part, fromVersion, toVersion }) =>
 					fromVersion === toVersion ? `${part}: version ${toVersion}, up to date` : `${part}: from version ${fromVersion} to ${toVersion}`,
 				);
 				await environment.stdout.write(
@@ -28,7 +28,7 @@ export function addDoctorCommand(program: Command, run: RunTask): void {
 	program
 		.command('doctor')
 		.description('Check the configuration, the stores, the issuer and the providers; exit 2 when a check fails.')
-		.addArgument(new Argument('[part]', 'check only this: whether ledger entries, sums and counters agree').choices(doctorParts))
+		.addArgument(new Argument('[part]', 'check only this: whether ledger entries, sums and counters agree').choices(doctorDeps))
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExamples:\n  tollgate doctor --config tollgate.yaml\n  tollgate doctor ledger --config tollgate.yaml')

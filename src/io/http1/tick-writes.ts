@@ -1,6 +1,6 @@
 /** Batches socket writes of one tick of the event loop, so that they leave together. */
 import type { Socket } from 'node:net';
-import { uncorkAtTurnEnd } from '../../core/tick-flush.ts';
+import { uncorkOnTickFlush } from '../../core/tick-flush.ts';
 
 /** Up to this size, copying a piece behind the earlier ones costs less than a write of several parts. */
 const maxCopiedBytes = 16_384;
@@ -9,10 +9,10 @@ const maxCopiedBytes = 16_384;
  * Corks the socket before each write until the end of the tick; all sockets are then flushed in a row. A socket with several writes sends
  * once, and a peer on this machine wakes up once for many of them.
  */
-export function untilTurnEnds(socket: Socket): Socket {
+export function untilTickFlush(socket: Socket): Socket {
 	if (socket.writableCorked === 0) {
 		socket.cork();
-		uncorkAtTurnEnd(socket);
+		uncorkOnTickFlush(socket);
 	}
 	return socket;
 }
@@ -30,7 +30,7 @@ export function writeInOne(
 	onTaken?: (error?: Error | null) => void,
 ): boolean {
 	const length = before.length + bytes.length + after.length;
-	untilTurnEnds(socket);
+	untilTickFlush(socket);
 	if (length <= maxCopiedBytes) {
 		// Bytes that wait for a slow reader must not retain memory shared with other pieces.
 		const whole = socket.writableLength === 0 ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(length);

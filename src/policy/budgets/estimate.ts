@@ -70,7 +70,7 @@ function otherShare(bytes: Buffer): number {
 }
 
 /** Usual maximum output of a choice; settlement corrects the few longer ones. */
-const usualOutputTokens = 1024;
+const typicalOutputTokens = 1024;
 
 /**
  * Estimates the output tokens of a request; for an upper bound see `capFor`.
@@ -78,5 +78,5 @@ const usualOutputTokens = 1024;
  * @param choices number of choices that the client requests.
  */
 export function estimatedOutputTokens(capTokens: number, choices: number): number {
-	return Math.min(capTokens, usualOutputTokens) * choices;
+	return Math.min(capTokens, typicalOutputTokens) * choices;
 }

@@ -1,5 +1,5 @@
 /** Detects models that can use hidden reasoning tokens, whose cost the visible output does not show. */
-import { remembering } from '../../core/bounded-map.ts';
+import { memoize } from '../../core/bounded-map.ts';
 
 export interface ReasoningRequest {
 	readonly kind: string;
@@ -12,12 +12,12 @@ export interface ReasoningRequest {
 }
 
 /** Default of a model's reasoning: always on, on unless disabled, or on request only; undefined for an unknown model. */
-type Habit = 'always' | 'by_itself' | 'when_asked' | undefined;
+type ThinkingDefault = 'always' | 'by_itself' | 'when_asked' | undefined;
 
 /**
  * Habits by the first pattern that matches anywhere in the name, because vendors, `ft:`, regions and operators' own words can precede it.
  */
-const habits: readonly (readonly [name: RegExp, habit: Exclude<Habit, undefined>])[] = [
+const habits: readonly (readonly [name: RegExp, thinkingDefault: Exclude<ThinkingDefault, undefined>])[] = [
 	[/(?<![a-z0-9])gpt-[5-9][\d.]*-chat/, 'when_asked'],
 	[/(?<![a-z0-9])(?:o\d+|gpt-?5)(?![a-z0-9.])/, 'always'],
 	[/(?<![a-z])gpt-?(?:[5-9]|\d\d)(?!\d|-turbo)/, 'by_itself'],
@@ -38,14 +38,14 @@ const habits: readonly (readonly [name: RegExp, habit: Exclude<Habit, undefined>
 export function canHideReasoning({ kind, knownAs, thinking, requested }: ReasoningRequest): boolean {
 	if (requested === true) return true;
 	if (thinking !== undefined) return thinking !== 'none';
-	const habit = habitOf(knownAs);
-	if (requested === false && habit !== 'always') return false;
-	return habit === undefined ? kind !== 'openai-compatible' : habit !== 'when_asked';
+	const thinkingDefault = thinkingDefaultOf(knownAs);
+	if (requested === false && thinkingDefault !== 'always') return false;
+	return thinkingDefault === undefined ? kind !== 'openai-compatible' : thinkingDefault !== 'when_asked';
 }
 
-const habitOf = remembering(1000, (model) => readHabit(model.toLowerCase()));
+const thinkingDefaultOf = memoize(1000, (model) => readThinkingDefault(model.toLowerCase()));
 
-function readHabit(name: string): Habit {
+function readThinkingDefault(name: string): ThinkingDefault {
 	const [, base = name] = /(?:^|\/)ft:([^:]+)/.exec(name) ?? [];
 	return habits.find(([pattern]) => pattern.test(base))?.[1];
 }

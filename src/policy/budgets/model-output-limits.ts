@@ -1,5 +1,5 @@
 /** Minimum knowledge of models that is needed to bound the cost of a request. */
-import { remembering } from '../../core/bounded-map.ts';
+import { memoize } from '../../core/bounded-map.ts';
 
 interface Limits {
 	/** Maximum of input and output together. */
@@ -96,4 +96,4 @@ export function capFor(model: string, requestedTokens: number | undefined, known
 	return requestedTokens > max ? { tokens: max, shouldWrite: true } : { tokens: requestedTokens, shouldWrite: false };
 }
 
-const limitsOf = remembering(1000, (model): Limits | undefined => families.find(([prefix]) => model.startsWith(prefix))?.[1]);
+const limitsOf = memoize(1000, (model): Limits | undefined => families.find(([prefix]) => model.startsWith(prefix))?.[1]);

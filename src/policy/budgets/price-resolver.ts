@@ -71,7 +71,7 @@ export class PriceResolver {
 		let listed = this.#listed.get(kind)?.get(knownAs);
 		if (listed === undefined) {
 			listed = { name: listedModel(kind, knownAs) };
-			remember(this.#listed, kind, knownAs, listed);
+			cache(this.#listed, kind, knownAs, listed);
 		}
 		return listed.name;
 	}
@@ -103,12 +103,12 @@ export class PriceResolver {
 		const price = found ?? this.#unknown;
 		if (price === undefined) return undefined;
 		const priced = { price, isUnknown: found === undefined, overrides: undefined };
-		remember(this.#defaults, kind, model, priced);
+		cache(this.#defaults, kind, model, priced);
 		return priced;
 	}
 }
 
-function remember<Known>(all: ByModel<Known>, kind: string, model: string, known: Known): void {
+function cache<Known>(all: ByModel<Known>, kind: string, model: string, known: Known): void {
 	let ofKind = all.get(kind);
 	if (ofKind === undefined || ofKind.size >= maxCached) {
 		ofKind = new Map<string, Known>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { HandFedStream } from '../../../test/support/manual-stream.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { sdkRequests } from '../../../test/support/sdk-requests.ts';
 import { streamOf } from '../../core/byte-stream.ts';
 import type { HttpRequest } from '../../core/handler.ts';
@@ -16,7 +16,7 @@ const attack = { query: 'q=<script>' };
 
 function start(settings: Partial<FirewallSettings> = {}, lists: readonly ReputationEntry[] = [], requests = 5) {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const counted: string[] = [];
 	const count = (name: string, labels: Labels = {}): void => void counted.push([name, ...Object.values(labels)].join(' '));
 	const metrics: Metrics = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { IpRateWindow } from './ip-rate-window.ts';
 import { type ExchangeCounts, SharedIpRate } from './shared-ip-rate.ts';
 import { sourceKey } from './source-key.ts';
@@ -12,7 +12,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 /** Starts processes that share their counts; the test moves the clock of all. */
 function start(processes: number) {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const admittedMs = new Map<string, number[]>();
 	const state = { isReachable: true, exchanges: 0, largest: 0 };
 	const exchange: ExchangeCounts = async (counts) => {

@@ -42,8 +42,8 @@ function stream(guardrails: Guardrails, pieces: readonly string[], isJson = fals
 	return { visible, isBlocked: held.isBlocked };
 }
 
-function cutAt(text: string, ...places: readonly number[]): readonly string[] {
-	const ends = [...places.toSorted((one, other) => one - other), text.length];
+function cutAt(text: string, ...positions: readonly number[]): readonly string[] {
+	const ends = [...positions.toSorted((one, other) => one - other), text.length];
 	return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end));
 }
 

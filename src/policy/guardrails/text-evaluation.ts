@@ -1,7 +1,7 @@
-import type { Steps } from '../../core/cooperative-task.ts';
+import type { CooperativeTask } from '../../core/cooperative-task.ts';
 import type { Classification, Finding } from './guardrail.ts';
 import { applyMasks, type Mask, maskOf, orderMasks } from './masks.ts';
-import { type PlacedSpan, type SegmentedText, segmentSteps } from './segments/joined-segments.ts';
+import { type LocatedSpan, type SegmentedText, segmentSteps } from './segments/joined-segments.ts';
 import { type JoinedSink, type ReadingParts, readSegmentGroup } from './segments/segment-reading.ts';
 import type { FoundSpan } from './text-scan.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -90,7 +90,7 @@ export class TextEvaluation {
 			unread = 0;
 		}
 		const sink: JoinedSink = {
-			takeSpans: (spans, places) => this.#take(spans, false, (start, end) => places.placesOf(start, end)),
+			takeSpans: (spans, positions) => this.#take(spans, false, (start, end) => positions.positionsOf(start, end)),
 			takeClassification: (classification, index, length) => this.#takeJoined(classification, index, length),
 		};
 		for (const indexes of segmentGroups) yield* readSegmentGroup({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
@@ -100,37 +100,37 @@ export class TextEvaluation {
 	*#readAlone(index: number, { text, isJson }: EvaluatedText, openEnds: Map<number, number>): Generator<number, number> {
 		const scan = this.#parts.createScan(isJson, '');
 		const classified = this.#parts.beginClassifying();
-		const placesOf = (start: number, end: number): readonly PlacedSpan[] => [{ index, start, end }];
+		const positionsOf = (start: number, end: number): readonly LocatedSpan[] => [{ index, start, end }];
 		let at = 0;
 		for (; text.length - at > pieceLength; at += pieceLength) {
 			const piece = text.slice(at, at + pieceLength);
 			for (const one of classified) one.add(piece);
-			this.#take(scan.push(piece), isJson, placesOf);
+			this.#take(scan.push(piece), isJson, positionsOf);
 			yield pieceLength + 1;
 		}
 		let rest = at === 0 ? text : text.slice(at);
 		for (const one of classified) one.add(rest);
 		// The last text is searched once, and a short text is searched completely together with its successor.
 		if (text.length > shortText && openEnds.has(index)) {
-			this.#take(scan.push(rest), isJson, placesOf);
+			this.#take(scan.push(rest), isJson, positionsOf);
 			openEnds.set(index, scan.decided);
 			rest = '';
 		}
-		this.#take(scan.end(rest), isJson, placesOf);
+		this.#take(scan.end(rest), isJson, positionsOf);
 		for (const one of classified) {
 			for (const classification of one.classify(true)) this.#takeClassification(classification, index, text.length);
 		}
 		return text.length - at + 1;
 	}
 
-	#take(spans: readonly FoundSpan[], isJson: boolean, placesOf: (start: number, end: number) => readonly PlacedSpan[]): void {
+	#take(spans: readonly FoundSpan[], isJson: boolean, positionsOf: (start: number, end: number) => readonly LocatedSpan[]): void {
 		for (const span of spans) {
 			const finding = this.#verdicts.ofSpan(span);
 			if (finding === undefined) continue;
-			const places = placesOf(span.start, span.end);
-			this.#addSpan(finding, places);
+			const positions = positionsOf(span.start, span.end);
+			this.#addSpan(finding, positions);
 			if (finding.action !== 'MASK') continue;
-			for (const { index, start, end } of places) {
+			for (const { index, start, end } of positions) {
 				const masks = this.#masks[index] ?? [];
 				this.#masks[index] = masks;
 				masks.push(maskOf({ ...finding, start, end }, isJson && !span.isInString));
@@ -139,9 +139,9 @@ export class TextEvaluation {
 	}
 
 	/** Adds a finding once, because a span found in a text alone is found again in the joined text. */
-	#addSpan(finding: Finding, places: readonly PlacedSpan[]): void {
-		const [first] = places;
-		const last = places.at(-1);
+	#addSpan(finding: Finding, positions: readonly LocatedSpan[]): void {
+		const [first] = positions;
+		const last = positions.at(-1);
 		if (first === undefined || last === undefined) return;
 		const { policy, category } = finding;
 		const key = `${first.index} ${first.start} ${last.index} ${last.end} ${policy} ${category}`;
@@ -171,7 +171,7 @@ function isSame(one: Finding, other: Finding): boolean {
 	return one.policy === other.policy && one.category === other.category && one.action === other.action;
 }
 
-function* eachAs<Result>(size: number, steps: Steps<Result>): Generator<number, Result> {
+function* eachAs<Result>(size: number, steps: CooperativeTask<Result>): Generator<number, Result> {
 	for (;;) {
 		const step = steps.next();
 		if (step.done === true) return step.value;

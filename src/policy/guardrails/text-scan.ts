@@ -62,16 +62,16 @@ export class TextScan {
 
 	#scan(isOpen: boolean): readonly FoundSpan[] {
 		const buffer = this.#buffer;
-		const { text, places } = this.#isJson ? resolveEscapes(buffer) : { text: buffer, places: undefined };
+		const { text, positions } = this.#isJson ? resolveEscapes(buffer) : { text: buffer, positions: undefined };
 		const spans: Span[] = [];
 		let live = text.length;
 		for (const detector of this.#detectors) live = Math.min(live, detector.find(text, isOpen, spans));
 		for (const visible of visibleTexts(text, isOpen)) live = Math.min(live, this.#findVisible(visible, isOpen, spans));
 		live = Math.max(live, text.length - maxMatchLength);
-		const decided = isOpen ? (places?.[live] ?? live) : buffer.length;
-		const found = this.#accept(spans, places, decided);
+		const decided = isOpen ? (positions?.[live] ?? live) : buffer.length;
+		const found = this.#accept(spans, positions, decided);
 		this.#decided = Math.max(this.#decided, this.#bufferStart + decided);
-		this.#trim(places, text.length);
+		this.#trim(positions, text.length);
 		this.#searched = this.#buffer.length;
 		return found;
 	}
@@ -93,31 +93,31 @@ export class TextScan {
 		return [];
 	}
 
-	#accept(spans: readonly Span[], places: Int32Array | undefined, decided: number): readonly FoundSpan[] {
+	#accept(spans: readonly Span[], positions: Int32Array | undefined, decided: number): readonly FoundSpan[] {
 		if (spans.length === 0) return [];
 		const from = this.#decided - this.#bufferStart;
 		const found = new Map<string, FoundSpan>();
 		for (const { policy, category, ...span } of spans) {
-			const start = places?.[span.start] ?? span.start;
-			const end = places?.[span.end] ?? span.end;
+			const start = positions?.[span.start] ?? span.start;
+			const end = positions?.[span.end] ?? span.end;
 			if (start < from || start >= decided) continue;
 			const isInString = this.#isJson && isInsideString(this.#buffer.slice(0, start), this.#isBufferInString);
 			const isMaskable = !this.#isJson || !hasQuote(this.#buffer.slice(start, end));
-			const placed = { policy, category, start: start + this.#bufferStart, end: end + this.#bufferStart, isInString, isMaskable };
-			found.set(`${start} ${end} ${policy} ${category}`, placed);
+			const located = { policy, category, start: start + this.#bufferStart, end: end + this.#bufferStart, isInString, isMaskable };
+			found.set(`${start} ${end} ${policy} ${category}`, located);
 		}
 		return [...found.values()].toSorted((one, other) => one.start - other.start || other.end - one.end);
 	}
 
 	/** @param length of the text that the positions belong to. */
-	#trim(places: Int32Array | undefined, length: number): void {
+	#trim(positions: Int32Array | undefined, length: number): void {
 		let keep = this.#decided - this.#bufferStart - contextLength;
 		if (keep <= contextLength) return;
 		// The cut is never in the middle of an escape or a character.
-		if (places !== undefined) {
+		if (positions !== undefined) {
 			let index = length;
-			while (index > 0 && (places[index] ?? 0) > keep) index--;
-			keep = places[index] ?? 0;
+			while (index > 0 && (positions[index] ?? 0) > keep) index--;
+			keep = positions[index] ?? 0;
 		}
 		const code = this.#buffer.charCodeAt(keep);
 		if (code >= 0xdc00 && code <= 0xdfff) keep--;

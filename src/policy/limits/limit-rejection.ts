@@ -28,7 +28,7 @@ export class LimitRejection extends Rejection {
 /** Rejected request: its budgets, and its reservation. */
 export interface RejectedRequest extends RateLimits {
 	/** Usual duration of similar requests in milliseconds, after which those in flight release their reservations. */
-	readonly usualMs: number;
+	readonly typicalMs: number;
 	readonly budgets: readonly (BudgetLimit & { readonly amountNanoUsd: bigint; readonly check: 'before' | 'after' })[];
 }
 
@@ -46,7 +46,7 @@ export function toLimitRejection({ binding, budget, reading }: Rejected, request
 				const sums = `${tokensToday} used, ${reservedTokens} reserved, limit ${limit} tokens per day`;
 				const missing = (tokensToday + reservedTokens - limit + 1) / reservedTokens;
 				return rejectForRate('daily_token_limit_exceeded', `Daily token limit is reserved by requests in flight (${sums})`, {
-					waitMs: releaseMs(missing, request.usualMs),
+					waitMs: releaseMs(missing, request.typicalMs),
 					isWorthRetrying: true,
 				});
 			}
@@ -84,8 +84,8 @@ const maxReleaseMs = 30_000;
  * is released in that share of the time.
  * @param share of all reservations, from 0 to 1.
  */
-function releaseMs(share: number, usualMs: number): number {
-	return Math.min(share * usualMs, maxReleaseMs);
+function releaseMs(share: number, typicalMs: number): number {
+	return Math.min(share * typicalMs, maxReleaseMs);
 }
 
 function rejectForBudget(name: string | undefined, reading: Rejected['reading'], request: RejectedRequest): LimitRejection {
@@ -104,7 +104,7 @@ function rejectForBudget(name: string | undefined, reading: Rejected['reading'],
 		const reason = `${what} is reserved by requests in flight (${sums})`;
 		const needNanoUsd = limit.check === 'before' ? 1n : amountNanoUsd > 0n ? amountNanoUsd : 1n;
 		const missing = Number(reservedNanoUsd + needNanoUsd - remainingNanoUsd) / Number(reservedNanoUsd);
-		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, request.usualMs) / 1000));
+		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, request.typicalMs) / 1000));
 		const members = { action: 'reject', reason, retry_after_seconds: retryAfterSeconds };
 		return new LimitRejection('budget_reserved', reason, retryAfterSeconds, true, members);
 	}

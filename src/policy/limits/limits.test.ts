@@ -21,7 +21,7 @@ const reading: CounterReading = {
 const request: RejectedRequest = {
 	requestsPerMinute: 20,
 	dailyTokens: 100_000,
-	usualMs: 8000,
+	typicalMs: 8000,
 	budgets: [
 		{ id: 'team', budget: 'team', model: null, limitNanoUsd: 100n * usd, amountNanoUsd: 1_600_000_000n, check: 'after' },
 		{ id: 'opus', budget: 'opus', model: 'claude-opus-4-6', limitNanoUsd: 5n * usd, amountNanoUsd: 1n, check: 'after' },
@@ -78,12 +78,12 @@ describe('the rejection of a request', () => {
 	});
 
 	describe('where requests in flight reserve what is left', () => {
-		const rejectionOf = (used: Partial<CounterReading>, amountNanoUsd = 0n, check: 'before' | 'after' = 'before', usualMs = 8000) => {
+		const rejectionOf = (used: Partial<CounterReading>, amountNanoUsd = 0n, check: 'before' | 'after' = 'before', typicalMs = 8000) => {
 			const budgets = [{ id: 'team', budget: 'team', model: null, limitNanoUsd: 10n * usd, amountNanoUsd, check }];
 			const binding =
 				used.budgets === undefined ? ({ binding: 'daily_tokens' } as const) : ({ binding: 'budget', budget: 'team' } as const);
 			const rejected = { isAdmitted: false as const, ...binding, reading: { ...reading, ...used } };
-			return toLimitRejection(rejected, { requestsPerMinute: null, dailyTokens: 1000, usualMs, budgets });
+			return toLimitRejection(rejected, { requestsPerMinute: null, dailyTokens: 1000, typicalMs, budgets });
 		};
 		const budget = (settledUsd: bigint, reservedUsd: bigint) => ({
 			budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: settledUsd * usd, reservedNanoUsd: reservedUsd * usd }],
@@ -141,9 +141,9 @@ describe('the rejection of a request', () => {
 		});
 
 		test('the wait is at least a second and at most thirty', () => {
-			const waits = [0, 1, 1_000_000].map((usualMs) => [
-				rejectionOf(budget(3n, 8n), usd, 'after', usualMs).retryAfterSeconds,
-				rejectionOf({ tokensToday: 999, reservedTokens: 1 }, 0n, 'before', usualMs).retryAfterSeconds,
+			const waits = [0, 1, 1_000_000].map((typicalMs) => [
+				rejectionOf(budget(3n, 8n), usd, 'after', typicalMs).retryAfterSeconds,
+				rejectionOf({ tokensToday: 999, reservedTokens: 1 }, 0n, 'before', typicalMs).retryAfterSeconds,
 			]);
 			expect(waits).toEqual([
 				[1, 1],

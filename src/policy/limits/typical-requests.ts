@@ -20,7 +20,7 @@ export interface CountedUsage {
 }
 
 /** Moving averages of a team's recent requests to a model. Estimates, never bounds. */
-export class UsualRequest {
+export class TypicalRequest {
 	/** Output tokens of one choice. */
 	outputTokens = firstOutputTokens;
 	/** Time from sending to settlement. */
@@ -49,16 +49,16 @@ export class UsualRequest {
 }
 
 /** Averages of one process; each gateway has its own. */
-export class UsualRequests {
-	readonly #retained = new BoundedMap<string, UsualRequest>(maxRetained);
+export class TypicalRequests {
+	readonly #retained = new BoundedMap<string, TypicalRequest>(maxRetained);
 
-	of(team: string, model: string): UsualRequest {
+	of(team: string, model: string): TypicalRequest {
 		const key = `${team}\n${model}`;
-		let usual = this.#retained.get(key);
-		if (usual === undefined) {
-			usual = new UsualRequest();
-			this.#retained.set(key, usual);
+		let typical = this.#retained.get(key);
+		if (typical === undefined) {
+			typical = new TypicalRequest();
+			this.#retained.set(key, typical);
 		}
-		return usual;
+		return typical;
 	}
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Rejection } from '../../core/rejection.ts';
-import { type BodyMemoryReservation, BodySpace } from './body-memory-budget.ts';
+import { BodyMemoryBudget, type BodyMemoryReservation } from './body-memory-budget.ts';
 
 const limitBytes = 1_000_000;
 
@@ -15,7 +15,7 @@ function rejectionOf(reserve: BodyMemoryReservation, bytes: number): unknown {
 
 describe('room for request bodies', () => {
 	test('is what all of them together hold', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		const holds = [300_000, 450_000].map((bytes, index) => {
 			const reserve = space.reserve(`team ${index}`, limitBytes);
 			reserve.grow(bytes);
@@ -34,7 +34,7 @@ describe('room for request bodies', () => {
 	});
 
 	test('a quarter is kept for small bodies', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		const team = (name: string): BodyMemoryReservation => space.reserve(name, limitBytes);
 		expect(rejectionOf(team('a'), 750_001)).toBeDefined();
 		expect(rejectionOf(team('a'), 750_000)).toBeUndefined();
@@ -44,7 +44,7 @@ describe('room for request bodies', () => {
 	});
 
 	test('a body of unknown length is small until it grows, and releases everything when it is rejected', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		space.reserve('other', limitBytes).grow(740_000);
 		const reserve = space.reserve('team', limitBytes);
 		expect([1, 2, 3, 4, 5].map(() => rejectionOf(reserve, 16_000) === undefined)).toEqual([true, true, true, true, false]);
@@ -56,7 +56,7 @@ describe('room for request bodies', () => {
 
 describe('one among many', () => {
 	/** @returns the number of bodies of that size that a team fits into the budget. */
-	const fill = (space: BodySpace, team: string, bytes: number): BodyMemoryReservation[] => {
+	const fill = (space: BodyMemoryBudget, team: string, bytes: number): BodyMemoryReservation[] => {
 		const holds: BodyMemoryReservation[] = [];
 		for (;;) {
 			const reserve = space.reserve(team, limitBytes);
@@ -66,7 +66,7 @@ describe('one among many', () => {
 	};
 
 	test('leaves as much to the others as it takes, and so do they', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		expect(fill(space, 'greedy', 70_000)).toHaveLength(5);
 		expect(fill(space, 'second', 70_000)).toHaveLength(2);
 		expect(rejectionOf(space.reserve('greedy', limitBytes), 70_000), 'it has more than the others find').toMatchObject({ status: 503 });
@@ -74,13 +74,13 @@ describe('one among many', () => {
 	});
 
 	test('cannot fill it with small ones either', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		expect(fill(space, 'greedy', 50_000)).toHaveLength(10);
 		expect(rejectionOf(space.reserve('other', limitBytes), 200_000)).toBeUndefined();
 	});
 
 	test('may have its first request as large as there is room', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		expect(rejectionOf(space.reserve('a', limitBytes), 500_000)).toBeUndefined();
 		expect(rejectionOf(space.reserve('a', limitBytes), 70_000), 'while it has this one').toBeDefined();
 		expect(rejectionOf(space.reserve('a', limitBytes), 50_000), 'small ones are judged by themselves').toBeUndefined();
@@ -88,7 +88,7 @@ describe('one among many', () => {
 	});
 
 	test('has its part again when it has given it back', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		const holds = fill(space, 'greedy', 70_000);
 		for (const reserve of holds) reserve.release();
 		expect(space.reserved('greedy')).toEqual({ bytes: 0, smallBytes: 0 });
@@ -97,7 +97,7 @@ describe('one among many', () => {
 	});
 
 	test('is forgotten some time after it has given all back, and not before', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		const open = space.reserve('open', limitBytes);
 		open.grow(1000);
 		for (let index = 0; index < 10_000; index++) {
@@ -118,7 +118,7 @@ describe('one among many', () => {
 	});
 
 	test('grows piece by piece under the same rule', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		fill(space, 'greedy', 70_000);
 		const reserve = space.reserve('greedy', limitBytes);
 		const pieces = Array.from({ length: 30 }, () => rejectionOf(reserve, 10_000) === undefined);
@@ -129,7 +129,7 @@ describe('one among many', () => {
 	});
 
 	test('that has grown beyond a small one counts as a large one', () => {
-		const space = new BodySpace();
+		const space = new BodyMemoryBudget();
 		const reserve = space.reserve('team', limitBytes);
 		for (let index = 0; index < 20; index++) reserve.grow(10_000);
 		expect(space.reserved('team')).toEqual({ bytes: 200_000, smallBytes: 0 });

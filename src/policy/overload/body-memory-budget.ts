@@ -14,13 +14,13 @@ interface OwnerUsage {
 	smallBytes: number;
 }
 
-const nothing: Readonly<OwnerUsage> = { bytes: 0, smallBytes: 0 };
+const emptyUsage: Readonly<OwnerUsage> = { bytes: 0, smallBytes: 0 };
 
 /** Number of holders up to which idle ones are kept. */
 const minOwners = 1024;
 
 /** Memory budget for request bodies. One instance per process, because its counts outlive configurations. */
-export class BodySpace {
+export class BodyMemoryBudget {
 	/** Idle holders are kept for a while, because entries that come and go with each request would rebuild the table (see `IdHashTable`). */
 	readonly #reserved = new Map<string, OwnerUsage>();
 	#maxOwners = minOwners;
@@ -35,7 +35,7 @@ export class BodySpace {
 	}
 
 	reserved(owner: string): Readonly<OwnerUsage> {
-		return this.#reserved.get(owner) ?? nothing;
+		return this.#reserved.get(owner) ?? emptyUsage;
 	}
 
 	/** Opens the reservation of one request's body, at first empty. @param owner owner of the request. */
@@ -68,11 +68,11 @@ export class BodyMemoryReservation {
 	#bytes = 0;
 	/** Small bytes of the reservation: all of them, or none. */
 	#smallBytes = 0;
-	readonly #space: BodySpace;
+	readonly #space: BodyMemoryBudget;
 	readonly #owner: string;
 	readonly #limitBytes: number;
 
-	constructor(space: BodySpace, owner: string, limitBytes: number) {
+	constructor(space: BodyMemoryBudget, owner: string, limitBytes: number) {
 		this.#space = space;
 		this.#owner = owner;
 		this.#limitBytes = limitBytes;

@@ -86,14 +86,14 @@ export class LoadShedder {
 	/**
 	 * @param inFlight requests without a complete response, excluding the new one.
 	 * @param chance from 0 to below 1, another value for each request.
-	 * @param turnMs duration of the current turn of the event loop since it last polled for events.
+	 * @param tickMs duration of the current turn of the event loop since it last polled for events.
 	 * @returns the reason to reject a new request; undefined to accept it.
 	 */
-	judge(inFlight: number, chance: number, turnMs: number): ShedReason | undefined {
+	judge(inFlight: number, chance: number, tickMs: number): ShedReason | undefined {
 		if (inFlight >= this.#settings.maxInFlight) return 'in_flight';
 		if (this.#isMemoryShort) return 'memory';
 		if (this.#shed === 0) return undefined;
 		// Requests that arrive in one turn are processed in one: accepting all of them would make the next turn as late.
-		return chance < this.#shed || turnMs > (this.#settings.targetDelayMs * steadyShare) / 2 ? 'loop_delay' : undefined;
+		return chance < this.#shed || tickMs > (this.#settings.targetDelayMs * steadyShare) / 2 ? 'loop_delay' : undefined;
 	}
 }

@@ -26,10 +26,10 @@ export function canFailOver(result: AttemptResult): boolean {
 }
 
 /** Returns the provider's health by this attempt; undefined if the attempt does not show it. */
-export function tellsHealth(result: AttemptResult): 'well' | 'ill' | undefined {
+export function reportsHealth(result: AttemptResult): 'well' | 'ill' | undefined {
 	// A 529 (overload) concerns one model, and a 429 the gateway's request rate: neither shows that the provider is unhealthy.
 	if (typeof result === 'number') return result < 500 ? 'well' : result === 529 ? undefined : 'ill';
 	// Non-streaming responses have no timeout for their first byte, so a provider that hangs takes the whole time.
-	const isIll = !(result instanceof Rejection) && (failuresToRetry.has(result.code) || result.code === 'provider_total_timeout');
-	return isIll ? 'ill' : undefined;
+	const isUnhealthy = !(result instanceof Rejection) && (failuresToRetry.has(result.code) || result.code === 'provider_total_timeout');
+	return isUnhealthy ? 'ill' : undefined;
 }

@@ -33,7 +33,7 @@ export class ProviderHealth {
 	 * Tells whether a request should use the provider while there is another target. A request that is accepted as a probe postpones the next
 	 * one.
 	 */
-	takeTurn(monotonicMs: number, chance: () => number): boolean {
+	takeDiscoveryTurn(monotonicMs: number, chance: () => number): boolean {
 		if (!this.isEjected) return true;
 		if (monotonicMs < this.#probeAtMs) return false;
 		this.#isProbed = true;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Rejection } from '../../core/rejection.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import { canFailOver, tellsHealth } from './attempt-result.ts';
+import { canFailOver, reportsHealth } from './attempt-result.ts';
 import { type Moment, ProviderHealth } from './provider-health.ts';
 import { type FailedAttempt, RetryBudget, retryWaitMs } from './retries.ts';
-import type { TrafficTerms } from './traffic-settings.ts';
+import type { TrafficSettings } from './traffic-settings.ts';
 
 const middle = (): number => 0.5;
 
@@ -21,8 +21,8 @@ describe('decisions after an attempt', () => {
 		[500, true, 'ill'],
 		[503, true, 'ill'],
 		[529, true, undefined],
-	] as const)('%i', (status, fallsBack, health) => {
-		expect([canFailOver(status), tellsHealth(status)]).toEqual([fallsBack, health]);
+	] as const)('%i', (status, failsOver, health) => {
+		expect([canFailOver(status), reportsHealth(status)]).toEqual([failsOver, health]);
 	});
 
 	it.each([
@@ -33,19 +33,19 @@ describe('decisions after an attempt', () => {
 		['provider_key_unset', true, undefined],
 		['provider_total_timeout', false, 'ill'],
 		['provider_response_invalid', true, 'ill'],
-	] as const)('%s', (code, fallsBack, health) => {
+	] as const)('%s', (code, failsOver, health) => {
 		const upstreamError = new UpstreamError(code);
-		expect([canFailOver(upstreamError), tellsHealth(upstreamError)]).toEqual([fallsBack, health]);
+		expect([canFailOver(upstreamError), reportsHealth(upstreamError)]).toEqual([failsOver, health]);
 	});
 
 	it('a busy provider causes failover and stays healthy; a disconnected client ends everything', () => {
-		expect([canFailOver(new Rejection('provider_busy')), tellsHealth(new Rejection('provider_busy'))]).toEqual([true, undefined]);
+		expect([canFailOver(new Rejection('provider_busy')), reportsHealth(new Rejection('provider_busy'))]).toEqual([true, undefined]);
 		expect(canFailOver(new Rejection('client_closed'))).toBe(false);
 	});
 });
 
 describe('retries', () => {
-	const terms: TrafficTerms = { retries: 2, retryStatuses: [429, 503], maxConcurrent: 1, maxQueued: 0, ejectAfterFailures: null };
+	const terms: TrafficSettings = { retries: 2, retryStatuses: [429, 503], maxConcurrent: 1, maxQueued: 0, ejectAfterFailures: null };
 	const rejected: FailedAttempt = {
 		result: new UpstreamError('provider_unreachable'),
 		canCost: false,
@@ -148,11 +148,15 @@ describe('health', () => {
 		const health = new ProviderHealth();
 		failTimes(health, 3);
 		// Three quarters of 5 s.
-		expect([health.takeTurn(3749, middle), health.takeTurn(3750, middle), health.takeTurn(3751, middle)]).toEqual([false, true, false]);
+		expect([
+			health.takeDiscoveryTurn(3749, middle),
+			health.takeDiscoveryTurn(3750, middle),
+			health.takeDiscoveryTurn(3751, middle),
+		]).toEqual([false, true, false]);
 		health.failed('again', 3, at(4000), middle);
-		expect([health.takeTurn(11_499, middle), health.takeTurn(11_500, middle)]).toEqual([false, true]);
+		expect([health.takeDiscoveryTurn(11_499, middle), health.takeDiscoveryTurn(11_500, middle)]).toEqual([false, true]);
 		expect(health.succeeded(12_000)).toBe(true);
-		expect([health.takeTurn(12_000, middle), health.takeTurn(12_000, middle)]).toEqual([true, true]);
+		expect([health.takeDiscoveryTurn(12_000, middle), health.takeDiscoveryTurn(12_000, middle)]).toEqual([true, true]);
 		expect(health.report()).toMatchObject({ state: 'healthy', sinceMs: 12_000 });
 		expect(failTimes(health, 2)).toEqual([false, false]);
 	});
@@ -161,11 +165,11 @@ describe('health', () => {
 		const health = new ProviderHealth();
 		failTimes(health, 3);
 		failTimes(health, 50, 3000);
-		expect([health.takeTurn(3750, middle), health.takeTurn(3750 + 3749, middle), health.takeTurn(3750 + 3750, middle)]).toEqual([
-			true,
-			false,
-			true,
-		]);
+		expect([
+			health.takeDiscoveryTurn(3750, middle),
+			health.takeDiscoveryTurn(3750 + 3749, middle),
+			health.takeDiscoveryTurn(3750 + 3750, middle),
+		]).toEqual([true, false, true]);
 	});
 
 	it('is waited for twice as long each time, up to a minute, and at least half of that', () => {
@@ -178,7 +182,7 @@ describe('health', () => {
 			let nowMs = 0;
 			for (const longestMs of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
 				const untilMs = nowMs + longestMs * share;
-				expect([health.takeTurn(untilMs - 1, chance), health.takeTurn(untilMs, chance)]).toEqual([false, true]);
+				expect([health.takeDiscoveryTurn(untilMs - 1, chance), health.takeDiscoveryTurn(untilMs, chance)]).toEqual([false, true]);
 				nowMs = untilMs;
 				expect(health.failed('still', 1, at(nowMs), chance)).toBe(false);
 			}
@@ -199,7 +203,7 @@ describe('health', () => {
 		const health = new ProviderHealth();
 		health.failed('x', 1, { unixMs: 1_000_000, monotonicMs: 100 }, () => 1);
 		expect(health.report().sinceMs).toBe(1_000_000);
-		expect([health.takeTurn(5099, middle), health.takeTurn(5100, middle)]).toEqual([false, true]);
+		expect([health.takeDiscoveryTurn(5099, middle), health.takeDiscoveryTurn(5100, middle)]).toEqual([false, true]);
 	});
 
 	it('is never waited for longer than a minute', () => {
@@ -208,7 +212,7 @@ describe('health', () => {
 		let nowMs = 0;
 		for (let probe = 0; probe < 20; probe++) {
 			nowMs += 60_000;
-			expect(health.takeTurn(nowMs, () => 1)).toBe(true);
+			expect(health.takeDiscoveryTurn(nowMs, () => 1)).toBe(true);
 			health.failed('still', 3, at(nowMs), () => 1);
 		}
 	});

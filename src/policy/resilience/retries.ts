@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { AttemptResult } from './attempt-result.ts';
-import type { TrafficTerms } from './traffic-settings.ts';
+import type { TrafficSettings } from './traffic-settings.ts';
 
 const firstBackoffMs = 100;
 const maxBackoffMs = 2000;
@@ -26,7 +26,7 @@ export interface FailedAttempt {
  * Returns the wait before the request is sent to the same provider again; undefined for no retry. Only requests that the provider has
  * certainly not processed are retried: those without a connection, and those with one of the configured statuses.
  */
-export function retryWaitMs(attempt: FailedAttempt, terms: TrafficTerms, chance: () => number): number | undefined {
+export function retryWaitMs(attempt: FailedAttempt, terms: TrafficSettings, chance: () => number): number | undefined {
 	const { result, canCost, isSpendStop, retryAfterMs, retriesBefore, remainingMs } = attempt;
 	if (retriesBefore >= terms.retries || canCost || isSpendStop) return undefined;
 	const isWorthIt = typeof result === 'number' ? terms.retryStatuses.includes(result) : isNeverConnected(result);

@@ -1,5 +1,5 @@
 /** Limits and retries of requests to one provider. */
-export interface TrafficTerms {
+export interface TrafficSettings {
 	/** Maximum number of retries of a request at the same provider. */
 	readonly retries: number;
 	/** Statuses of responses that are retried, in addition to failed connections. */

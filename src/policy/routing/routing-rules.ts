@@ -51,8 +51,8 @@ function byWeight(targets: readonly RoutingRuleTarget[], key: string): readonly 
 	const drawn: RoutingRuleTarget[] = [];
 	while (remaining.length > 0) {
 		const whole = remaining.reduce((sum, { weight }) => sum + weight, 0);
-		let place = hash(drawn.length === 0 ? key : `${drawn.length} ${key}`) % whole;
-		const index = remaining.findIndex(({ weight }) => (place -= weight) < 0);
+		let position = hash(drawn.length === 0 ? key : `${drawn.length} ${key}`) % whole;
+		const index = remaining.findIndex(({ weight }) => (position -= weight) < 0);
 		drawn.push(...remaining.splice(index, 1));
 	}
 	return drawn;

@@ -1,4 +1,4 @@
-import { remembering } from '../../core/bounded-map.ts';
+import { memoize } from '../../core/bounded-map.ts';
 import { clientDialectNames } from '../../core/dialect-name.ts';
 import { Rejection } from '../../core/rejection.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
@@ -224,5 +224,5 @@ function compileFamilies(providers: readonly RoutedProvider[]): (model: string) 
 		const found = providers.find(({ name }) => name === provider) ?? providers.find((candidate) => candidate.kind === kind);
 		return found === undefined ? [] : [{ pattern, provider: found.name }];
 	});
-	return remembering(1000, (model) => served.find(({ pattern }) => pattern.test(model))?.provider);
+	return memoize(1000, (model) => served.find(({ pattern }) => pattern.test(model))?.provider);
 }

@@ -143,7 +143,7 @@ test('two authorization headers are rejected, even if both are valid', async () 
 });
 
 describe('an operator of the embedded issuer', () => {
-	const own = { ownIssuer: 'https://issuer.example' };
+	const own = { embeddedIssuer: 'https://issuer.example' };
 	const codeOf = async ({ send }: AdminSubject, method: string, path: string, body?: object) => {
 		const response = await send(method, path, body, bearer('other'));
 		return response.status < 400 ? response.status : [response.status, response.body['code'], response.headers.get('www-authenticate')];
@@ -254,7 +254,7 @@ describe('requests without a valid token', () => {
 
 	test('are counted by the network of an IPv6 address, and in bounded memory', async () => {
 		const access = createTokenAccess(
-			{ scopeBase: 'tollgate', ownIssuer: '', maxRequestsPerMinute: 1, maxUnauthenticatedPerMinute: 1, trustedProxies: [] },
+			{ scopeBase: 'tollgate', embeddedIssuer: '', maxRequestsPerMinute: 1, maxUnauthenticatedPerMinute: 1, trustedProxies: [] },
 			{
 				verifier: { verify: () => Promise.reject(new Rejection('token_invalid')) },
 				clock: subject.clock,

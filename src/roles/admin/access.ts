@@ -34,11 +34,11 @@ export interface Access {
 	 */
 	identify(request: AccessRequest): Promise<Requester>;
 	/** Counts a request that needs no token. @throws `Rejection` `admin_rate_exceeded`. */
-	countStranger(request: AccessRequest): void;
+	countUnauthenticated(request: AccessRequest): void;
 }
 
 export function createTokenAccess(
-	settings: Pick<AdminSettings, 'scopeBase' | 'ownIssuer' | 'maxRequestsPerMinute' | 'maxUnauthenticatedPerMinute' | 'trustedProxies'>,
+	settings: Pick<AdminSettings, 'scopeBase' | 'embeddedIssuer' | 'maxRequestsPerMinute' | 'maxUnauthenticatedPerMinute' | 'trustedProxies'>,
 	{
 		verifier,
 		clock,
@@ -66,19 +66,19 @@ export function createTokenAccess(
 	 */
 	const requireStanding = async (caller: Caller): Promise<void> => {
 		const { clientId } = caller;
-		if (caller.issuer !== settings.ownIssuer) return;
+		if (caller.issuer !== settings.embeddedIssuer) return;
 		const pinned = configured().configClients.find(({ id }) => id === clientId);
 		const stored = pinned === undefined ? await records.clients.get(clientId) : undefined;
 		const client = pinned ?? stored;
 		if (client === undefined || stored?.isDisabled === true) throw invalidToken('its client was deleted or disabled');
 		requireScope({ scopes: new Set(client.scopes.map((name) => `${settings.scopeBase}/${name}`)) }, scope);
 	};
-	const countStranger: Access['countStranger'] = (request) => {
+	const countUnauthenticated: Access['countUnauthenticated'] = (request) => {
 		const { high, low } = sourceKey(addressOf(request));
 		countAddress(`${high}:${low}`);
 	};
 	return {
-		countStranger,
+		countUnauthenticated,
 		async identify(request) {
 			const [first, ...more] = request.authorizations;
 			try {
@@ -91,7 +91,7 @@ export function createTokenAccess(
 			} catch (cause) {
 				// Requests with a valid token are never counted by address, so that unauthenticated clients behind the same address cannot
 				// lock them out.
-				if (cause instanceof Rejection && cause.code !== 'admin_rate_exceeded') countStranger(request);
+				if (cause instanceof Rejection && cause.code !== 'admin_rate_exceeded') countUnauthenticated(request);
 				throw cause;
 			}
 		},
@@ -100,7 +100,7 @@ export function createTokenAccess(
 
 /** Accepts every request, for commands, which may open the stores anyway. A server with this access must never listen. */
 export function createTrustedAccess(actor: string): Access {
-	return { identify: () => Promise.resolve({ actor, clientId: '' }), countStranger: () => undefined };
+	return { identify: () => Promise.resolve({ actor, clientId: '' }), countUnauthenticated: () => undefined };
 }
 
 const maxCached = 10_000;

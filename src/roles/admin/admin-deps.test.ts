@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTurns } from './admin-deps.ts';
+import { createKeyedMutex } from './admin-deps.ts';
 
 test('tasks run one after another, also past one that failed', async () => {
-	const takeTurn = createTurns();
+	const runExclusive = createKeyedMutex();
 	const done: string[] = [];
 	const task = (name: string) => async () => {
 		done.push(`${name} begins`);
@@ -10,8 +10,8 @@ test('tasks run one after another, also past one that failed', async () => {
 		done.push(`${name} ends`);
 		if (name === 'first') throw new Error('it failed');
 	};
-	const first = takeTurn(task('first'));
-	const second = takeTurn(task('second'));
+	const first = runExclusive(task('first'));
+	const second = runExclusive(task('second'));
 	await expect(first).rejects.toThrow('it failed');
 	await second;
 	expect(done).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);

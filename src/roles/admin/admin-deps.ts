@@ -3,17 +3,17 @@ import type { BudgetMeter } from './budget-meter.ts';
 import type { TeamLookup } from './team-lookup.ts';
 
 /** Dependencies that all resources share. */
-export interface AdminParts extends Omit<AdminPorts, 'verifier' | 'metrics'> {
+export interface AdminDeps extends Omit<AdminPorts, 'verifier' | 'metrics'> {
 	readonly teamLookup: TeamLookup;
 	readonly budgetMeter: BudgetMeter;
 	/** Serializes changes: every change of a record runs in it. */
-	readonly takeTurn: TakeTurn;
+	readonly runExclusive: RunExclusive;
 }
 
-type TakeTurn = <Result>(task: () => Promise<Result>) => Promise<Result>;
+type RunExclusive = <Result>(task: () => Promise<Result>) => Promise<Result>;
 
 /** Runs tasks one after another, so that data a task has read is still current when it writes. */
-export function createTurns(): TakeTurn {
+export function createKeyedMutex(): RunExclusive {
 	let last: Promise<unknown> = Promise.resolve();
 	return (task) => {
 		const mine = last.then(task);

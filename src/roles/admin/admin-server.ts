@@ -1,6 +1,6 @@
 /** HTTP server of the admin API: access, limits, parsing and responses. The operations themselves are defined elsewhere. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ownTurn } from '../../core/cooperative-task.ts';
+import { yieldToEventLoop } from '../../core/cooperative-task.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { createDocumentServer } from '../document-server.ts';
 import type { Access, AccessRequest, Requester } from './access.ts';
@@ -11,7 +11,7 @@ import type { CsvResponse, Operation } from './operation.ts';
 import { maxBodyBytes, renderProblem } from './problem-responses.ts';
 import { readBody, readQuery, wantsCsv } from './read-request.ts';
 
-export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
+export interface AdminServerDeps extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
 	readonly access: Access;
 	/** 500 by default, which is also the maximum. */
 	readonly maxConnections?: number | undefined;
@@ -22,8 +22,8 @@ export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'cloc
 
 const connectionLimit = 500;
 
-export function createAdminServer(parts: AdminServerParts): FastifyInstance {
-	const { operations, newId, requestTimeoutMs, maxConnections = connectionLimit, log } = parts;
+export function createAdminServer(deps: AdminServerDeps): FastifyInstance {
+	const { operations, newId, requestTimeoutMs, maxConnections = connectionLimit, log } = deps;
 	const matchers = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
 	const app = createDocumentServer({
 		bodyType: 'application/json',
@@ -38,8 +38,8 @@ export function createAdminServer(parts: AdminServerParts): FastifyInstance {
 			if (status >= 500) log.error('admin API request failed', { requestId: id, code: body.code, cause });
 		},
 	});
-	const requesters = addAccess(app, parts);
-	addOperations(app, parts, requesters);
+	const requesters = addAccess(app, deps);
+	addOperations(app, deps, requesters);
 	return app;
 }
 
@@ -48,13 +48,13 @@ const emptyObject = Buffer.from('{}');
 type Requesters = WeakMap<FastifyRequest, Requester>;
 
 /** Requires an access token for unknown paths too, so that unauthenticated clients cannot find out which paths exist. */
-function addAccess(app: FastifyInstance, { access, operations, log }: AdminServerParts): Requesters {
+function addAccess(app: FastifyInstance, { access, operations, log }: AdminServerDeps): Requesters {
 	const requesters: Requesters = new WeakMap();
 	const accessByUrl = new Map(operations.map((operation) => [urlOf(operation.path), operation.access]));
 	app.addHook('onRequest', async (request) => {
 		const needed = request.is404 ? 'admin' : (accessByUrl.get(request.routeOptions.url ?? '') ?? 'admin');
 		if (needed === 'admin') requesters.set(request, await access.identify(accessRequestOf(request)));
-		if (needed === 'public') access.countStranger(accessRequestOf(request));
+		if (needed === 'public') access.countUnauthenticated(accessRequestOf(request));
 		if (request.headers['content-encoding'] !== undefined) throw new Rejection('content_encoding_unsupported');
 	});
 	app.addHook('onResponse', async (request, reply) => {
@@ -81,8 +81,8 @@ function accessRequestOf({ raw }: FastifyRequest): AccessRequest {
 	};
 }
 
-function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters: Requesters): void {
-	const { operations, nearestName, clock, changesApplied } = parts;
+function addOperations(app: FastifyInstance, deps: AdminServerDeps, requesters: Requesters): void {
+	const { operations, nearestName, clock, changesApplied } = deps;
 	const repeatable = createIdempotency(clock);
 	for (const operation of operations) {
 		const { method, path, success, isBodyOptional = false } = operation;
@@ -90,9 +90,9 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters
 			method,
 			url: urlOf(path),
 			async handler(request, reply) {
-				if (method === 'GET') await ownTurn();
+				if (method === 'GET') await yieldToEventLoop();
 				const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-				const { actor, clientId } = requesters.get(request) ?? stranger;
+				const { actor, clientId } = requesters.get(request) ?? unauthenticated;
 				const ifMatch = request.headers['if-match'];
 				const runOnce = () =>
 					operation.run({
@@ -131,10 +131,10 @@ async function untilNotOutrun(run: () => Promise<CsvResponse>): Promise<CsvRespo
 }
 
 /** Requester of public operations, which change nothing. */
-const stranger: Requester = { actor: 'stranger', clientId: '' };
+const unauthenticated: Requester = { actor: 'stranger', clientId: '' };
 
-function sendResponse(reply: FastifyReply, { status, headers = {}, body, text }: CsvResponse, usualStatus: number): FastifyReply {
-	reply.status(status ?? usualStatus).headers(headers);
+function sendResponse(reply: FastifyReply, { status, headers = {}, body, text }: CsvResponse, defaultStatus: number): FastifyReply {
+	reply.status(status ?? defaultStatus).headers(headers);
 	if (text !== undefined) return reply.send(text);
 	if (body === undefined) return reply.send();
 	return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));

@@ -18,7 +18,7 @@ export interface AdminSettings {
 	/** Clients need the scope `<scopeBase>/admin`. */
 	readonly scopeBase: string;
 	/** The `iss` of the embedded identity, whose clients come from the records and the configuration. */
-	readonly ownIssuer: string;
+	readonly embeddedIssuer: string;
 	/** True if `GET /metrics` needs no access token. */
 	readonly hasOpenMetrics: boolean;
 	/** Product version, for the OpenAPI document. */

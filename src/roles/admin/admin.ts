@@ -1,7 +1,7 @@
 /** The admin API: teams, budgets, prices, usage and clients, for operators and their tools. */
 import type { Role } from '../../core/handler.ts';
 import { type Access, createTokenAccess } from './access.ts';
-import { type AdminParts, createTurns } from './admin-deps.ts';
+import { type AdminDeps, createKeyedMutex } from './admin-deps.ts';
 import { createAdminServer } from './admin-server.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';
 import { createBudgetMeter } from './budget-meter.ts';
@@ -99,11 +99,11 @@ export function createLocalAdmin(access: Access, ports: Omit<AdminPorts, 'verifi
 }
 
 function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Operation[] {
-	const parts: AdminParts = {
+	const deps: AdminDeps = {
 		...ports,
 		teamLookup: createTeamLookup(ports),
 		budgetMeter: createBudgetMeter(ports),
-		takeTurn: createTurns(),
+		runExclusive: createKeyedMutex(),
 	};
 	return [
 		usageOperations,
@@ -117,7 +117,7 @@ function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Ope
 		auditOperations,
 		configurationOperations,
 		explainOperations,
-	].flatMap((operationsOf) => operationsOf(parts));
+	].flatMap((operationsOf) => operationsOf(deps));
 }
 
 function timeoutOf({ requestTimeoutMs }: AdminSettings): { requestTimeoutMs?: number } {

@@ -87,12 +87,12 @@ export function createBudgetMeter({ admission, ledger, sumUpSpent, clock, log }:
 			const missing = budgets.filter((budget) => !spent.has(budget));
 			for (const [budget, settledNanoUsd] of await fromLedger(missing, period)) spent.set(budget, { settledNanoUsd, reservedNanoUsd: 0n });
 			const times = { period_start: timeOf(span.fromMs), period_end: timeOf(span.toMs) };
-			return budgets.map((budget) => ({ budget, usage: usageOf(budget, spent.get(budget) ?? nothingSpent, times) }));
+			return budgets.map((budget) => ({ budget, usage: usageOf(budget, spent.get(budget) ?? noSpend, times) }));
 		},
 	};
 }
 
-const nothingSpent: Spent = { settledNanoUsd: 0n, reservedNanoUsd: 0n };
+const noSpend: Spent = { settledNanoUsd: 0n, reservedNanoUsd: 0n };
 
 interface Period {
 	readonly period_start: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type AdminSubject, adminStartMs, startAdmin } from '../../../test/support/admin.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import { CountersUnreachable } from '../../stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
@@ -182,7 +182,7 @@ describe('usage of a budget', () => {
 
 test('the largest amounts are stored to the last digit', async () => {
 	const dataDir = mkdtempSync(join(tmpdir(), 'admin-'));
-	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRecordingLog() });
 	onTestFinished(async () => {
 		await records.close();
 		rmSync(dataDir, { recursive: true });

@@ -24,7 +24,7 @@ export function fieldInvalid(path: string, message: string, detail?: string): Fi
 }
 
 /** Creates the rejection of a value that conflicts with another record. */
-export function fieldTaken(path: string, message: string): FieldsRejection {
+export function isFieldTaken(path: string, message: string): FieldsRejection {
 	return new FieldsRejection('record_conflict', [{ path, message }]);
 }
 

@@ -24,14 +24,14 @@ function withoutKeys(body: unknown): unknown {
 }
 
 /** Keeps one of several alternative fields for the client and for the request, because each request uses one. */
-function withOneOfEach(wish: unknown): unknown {
-	if (typeof wish !== 'object' || wish === null || Array.isArray(wish)) return wish;
+function withOneOfEach(input: unknown): unknown {
+	if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
 	const ways = [
 		['client_id', 'team', 'access_token'],
 		['body', 'body_text'],
 	];
-	const superfluous = ways.flatMap((names) => names.filter((name) => Object.hasOwn(wish, name)).slice(1));
-	return Object.fromEntries(Object.entries(wish).filter(([name]) => !superfluous.includes(name)));
+	const superfluous = ways.flatMap((names) => names.filter((name) => Object.hasOwn(input, name)).slice(1));
+	return Object.fromEntries(Object.entries(input).filter(([name]) => !superfluous.includes(name)));
 }
 
 const asSent = (method: string, path: string, made: unknown): unknown => {

@@ -14,12 +14,12 @@ export interface RepeatableRequest {
 	readonly body: Buffer;
 }
 
-const rememberedMs = 24 * 3_600_000;
+const retentionMs = 24 * 3_600_000;
 const maxCachedBytes = 16 * 2 ** 20;
 /** Estimated overhead of an entry in addition to its response. */
 const entryBytes = 500;
 
-interface Remembered {
+interface CachedEntry {
 	readonly bodyHash: string;
 	readonly endsAtMs: number;
 	readonly bytes: number;
@@ -32,27 +32,27 @@ interface Remembered {
  * @throws `Rejection` `idempotency_key_reused`; `FieldsRejection` `fields_invalid` for an invalid key; errors of the task.
  */
 export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<CsvResponse>) => Promise<CsvResponse> {
-	const remembered = new BoundedMap<string, Remembered>(maxCachedBytes, ({ bytes }) => bytes);
+	const cached = new BoundedMap<string, CachedEntry>(maxCachedBytes, ({ bytes }) => bytes);
 	return async ({ clientId, path, key, body }, task) => {
 		if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
 			throw fieldInvalid('idempotency-key', 'must be 1 to 255 printable ASCII characters without spaces');
 		}
 		const name = JSON.stringify([clientId, path, key]);
 		const bodyHash = createHash('sha256').update(body).digest('base64');
-		const before = remembered.get(name);
+		const before = cached.get(name);
 		if (before !== undefined && before.endsAtMs > clock.monotonicMs()) {
 			if (before.bodyHash !== bodyHash) throw new Rejection('idempotency_key_reused');
 			const response = await before.response;
 			return { ...response, headers: { ...response.headers, 'idempotency-replayed': 'true' } };
 		}
-		const entry = { bodyHash, endsAtMs: clock.monotonicMs() + rememberedMs, bytes: entryBytes, response: task() };
-		remembered.set(name, entry);
+		const entry = { bodyHash, endsAtMs: clock.monotonicMs() + retentionMs, bytes: entryBytes, response: task() };
+		cached.set(name, entry);
 		try {
 			const response = await entry.response;
-			remembered.set(name, { ...entry, bytes: entryBytes + JSON.stringify(response).length });
+			cached.set(name, { ...entry, bytes: entryBytes + JSON.stringify(response).length });
 			return response;
 		} catch (cause) {
-			if (remembered.get(name) === entry) remembered.delete(name);
+			if (cached.get(name) === entry) cached.delete(name);
 			throw cause;
 		}
 	};

@@ -47,8 +47,8 @@ describe('a routing rule', () => {
 		[{ strategy: 'random', targets: [{ provider: 'local' }] }, 'strategy'],
 		[{ match: { format: 'gemini' }, targets: [{ provider: 'local' }] }, 'match.format'],
 		[{ priority: 1.5, targets: [{ provider: 'local' }] }, 'priority'],
-	])('with %j is rejected with the path', async (wish, path) => {
-		const rejected = await send('POST', '/routing', { id: 'r', name: 'Rule', ...wish });
+	])('with %j is rejected with the path', async (input, path) => {
+		const rejected = await send('POST', '/routing', { id: 'r', name: 'Rule', ...input });
 		expect(rejected.status).toBe(422);
 		expect((rejected.body['errors'] as { path: string }[]).map((error) => error.path)).toContain(path);
 		expect((await send('GET', '/routing/r')).status).toBe(404);

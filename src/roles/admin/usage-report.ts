@@ -4,7 +4,7 @@ import { parseUsd } from '../../core/money.ts';
 import type { Team } from '../../core/team.ts';
 import { noUsage, type Usage } from '../../core/usage.ts';
 import type { UsageSummary } from '../../stores/contracts/ledger.ts';
-import type { AdminParts } from './admin-deps.ts';
+import type { AdminDeps } from './admin-deps.ts';
 import type { Span } from './months.ts';
 import type { budgetInForce } from './schemas/budget.ts';
 import type { Grouping, UsageGroup } from './schemas/usage.ts';
@@ -64,7 +64,7 @@ function addUsage(one: Usage, other: Usage): Usage {
 
 /** Returns the team's own budgets, and its tier's unless it has one for all models. */
 export async function budgetsInForce(
-	{ records, configured, budgetMeter }: AdminParts,
+	{ records, configured, budgetMeter }: AdminDeps,
 	id: string,
 	team: Team | undefined,
 ): Promise<z.output<typeof budgetInForce>[]> {
@@ -90,7 +90,7 @@ export async function budgetsInForce(
 /** Fallback for a team whose tier is missing from the configuration: the smallest limits. */
 const smallestTier = 'sandbox';
 
-function tierBudget({ tiers, budgetDefaults }: ReturnType<AdminParts['configured']>, wanted: string) {
+function tierBudget({ tiers, budgetDefaults }: ReturnType<AdminDeps['configured']>, wanted: string) {
 	const name = Object.hasOwn(tiers, wanted) ? wanted : smallestTier;
 	const usd = tiers[name]?.monthlyBudgetUsd ?? null;
 	const limitNanoUsd = usd === null ? undefined : parseUsd(usd);

@@ -22,7 +22,7 @@ export interface EdgePorts {
 	/** True while draining: new requests are rejected and in-flight ones finish. */
 	readonly isDraining: () => boolean;
 	/** True from the start of the shutdown, while requests are still accepted. `GET /` reports it to an edge in front. */
-	readonly isLeaving: () => boolean;
+	readonly isShuttingDown: () => boolean;
 	/** Returns the reason to shed one more request; undefined to accept it. */
 	readonly overload: () => ShedReason | undefined;
 	/** Evaluates each request first. */

@@ -9,7 +9,7 @@ import { UpstreamError } from '../../core/upstream-error.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../policy/access/token-headers.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
-import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
+import { draining, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderEdgeRejection } from '../../wire/pages.ts';
 import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
 
@@ -49,7 +49,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 			let caller: Caller | Promise<Caller>;
 			try {
 				judged = ports.firewall(request);
-				if (request.path === '/' && isRead(request.method)) return Promise.resolve(ports.isLeaving() ? leaving : liveness);
+				if (request.path === '/' && isRead(request.method)) return Promise.resolve(ports.isShuttingDown() ? draining : liveness);
 				if (request.method === 'OPTIONS') return Promise.resolve(methods);
 				if (ports.isDraining()) throw new Rejection('draining');
 				if (ports.overload() !== undefined) throw new Rejection('overloaded');

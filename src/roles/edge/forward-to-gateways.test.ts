@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HandStream, Reader } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { HandFedStream } from '../../../test/support/manual-stream.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { isByteStream, streamOf } from '../../core/byte-stream.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
@@ -25,7 +25,7 @@ const example: HttpRequest = {
 	announcedLength: 2,
 	peerAddress: '127.0.0.1',
 	arrivedMs: 0,
-	onClientGone: () => undefined,
+	onClientDisconnect: () => undefined,
 };
 
 async function fewTurns(): Promise<void> {
@@ -35,7 +35,7 @@ async function fewTurns(): Promise<void> {
 /** Starts an edge whose gateways return 200, except those in `broken`. It draws the first and the second of the eligible ones. */
 function start({ gateways = [a, b, c], isStreaming = false }: { gateways?: readonly string[]; isStreaming?: boolean } = {}) {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const sent: UpstreamRequest[] = [];
 	const broken = new Map<string, UpstreamErrorCode | Error>();
 	/** Gateways to which a request was sent before it failed. */
@@ -390,8 +390,8 @@ describe('a request is sent once', () => {
 			request_id: 'req_1',
 		});
 		takers.clear();
-		const away = await check({ headers: { ...example.headers, accept: 'application/json' } });
-		expect([away.status, away.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
+		const outage = await check({ headers: { ...example.headers, accept: 'application/json' } });
+		expect([outage.status, outage.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
 	});
 
 	test.each(['provider_first_byte_timeout', 'provider_total_timeout'] as const)('%s: 502, and no failure of the gateway', async (code) => {

@@ -72,7 +72,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 		const relayed = new RelayedResponse(body, isEventStream(headers) ? formatOf(request.path) : undefined, relayedRequestId, (cause) => {
 			inFlightResponses.remove(relayed);
 			gateway.inFlight--;
-			if (isLost(cause)) pool.noteLost(gateway);
+			if (isLost(cause)) pool.countLost(gateway);
 			else pool.noteResponse(gateway);
 		});
 		inFlightResponses.add(relayed);
@@ -94,7 +94,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 		for (let tries = 0; tries < maxTries && remainingTimeouts > 0 && !handover.isOver; tries++) {
 			const gateway = pool.choose(tried);
 			if (gateway === undefined) break;
-			const { returns, away } = gateway;
+			const { returns, outage } = gateway;
 			tried.set(gateway, returns);
 			gateway.inFlight++;
 			try {
@@ -105,10 +105,10 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 				gateway.inFlight--;
 				cause = failure;
 				if (!isLost(failure)) break;
-				if (handover.hasBegun) pool.noteLost(gateway);
-				else pool.noteAway(gateway, { kind: 'unreachable', reason: reasonOf(failure) }, returns);
+				if (handover.hasBegun) pool.countLost(gateway);
+				else pool.markDown(gateway, { kind: 'unreachable', reason: reasonOf(failure) }, returns);
 				// A gateway that was already out of rotation uses up all timeouts, so that the client does not wait three times.
-				if (failure.code === 'provider_connect_timeout') remainingTimeouts -= away === undefined ? 1 : maxTimeouts;
+				if (failure.code === 'provider_connect_timeout') remainingTimeouts -= outage === undefined ? 1 : maxTimeouts;
 			}
 		}
 		throw isLost(cause) && !handover.isOver ? new Rejection('no_gateway', { cause }) : cause;
@@ -159,7 +159,7 @@ class Handover {
 			onSent: () => {
 				this.hasBegun = true;
 			},
-			onClientGone: (listener: () => void) => request.onClientGone(listener),
+			onClientDisconnect: (listener: () => void) => request.onClientDisconnect(listener),
 		};
 	}
 

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../core/clock.ts';
 import { Rejection } from '../../core/rejection.ts';
 import type { Upstream } from '../../core/upstream.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../../core/upstream-error.ts';
-import { saysLeaving } from '../../wire/health.ts';
+import { isDrainingResponse } from '../../wire/health.ts';
 import type { GatewayInPool, GatewayPool } from './gateway-pool.ts';
 
 export interface HealthCheckSettings {
@@ -47,7 +47,7 @@ export class GatewayHealth {
 	async #check(gateway: GatewayInPool): Promise<void> {
 		const { timeoutMs } = this.#settings;
 		const { returns } = gateway;
-		const noteUnhealthy = (reason: string): void => this.#pool.noteAway(gateway, { kind: 'unhealthy', reason }, returns);
+		const noteUnhealthy = (reason: string): void => this.#pool.markDown(gateway, { kind: 'unhealthy', reason }, returns);
 		try {
 			const { status, body } = await this.#ports.upstream({
 				origin: gateway.origin,
@@ -58,13 +58,13 @@ export class GatewayHealth {
 				timeouts: { connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs },
 				canReachPrivateNetwork: true,
 				isExpectedToFail: true,
-				onClientGone: () => undefined,
+				onClientDisconnect: () => undefined,
 			});
 			const text = (await readAll(body, maxBytes)).toString();
 			this.#missed.set(gateway, 0);
 			if (status !== 200) noteUnhealthy(`GET / returned ${status}`);
-			else if (saysLeaving(text)) noteUnhealthy('it is shutting down');
-			else this.#pool.noteBack(gateway);
+			else if (isDrainingResponse(text)) noteUnhealthy('it is shutting down');
+			else this.#pool.markUp(gateway);
 		} catch (cause) {
 			this.#miss(gateway, reasonOf(cause), returns);
 		}
@@ -73,7 +73,7 @@ export class GatewayHealth {
 	#miss(gateway: GatewayInPool, reason: string, returns: number): void {
 		const missed = (this.#missed.get(gateway) ?? maxMissed - 1) + 1;
 		this.#missed.set(gateway, missed);
-		if (missed >= maxMissed) this.#pool.noteAway(gateway, { kind: 'unreachable', reason }, returns);
+		if (missed >= maxMissed) this.#pool.markDown(gateway, { kind: 'unreachable', reason }, returns);
 	}
 }
 

@@ -20,7 +20,7 @@ const smallestWeight = 0.1;
  * Reason why a gateway is out of rotation. `unreachable`: no connection, or no response to the health check; any response ends it.
  * `unhealthy`: reported by its health check response; only a healthy response ends it.
  */
-export interface Away {
+export interface Outage {
 	readonly kind: 'unreachable' | 'unhealthy';
 	readonly reason: string;
 }
@@ -30,13 +30,13 @@ export class GatewayInPool {
 	readonly origin: string;
 	inFlight = 0;
 	/** Undefined while the gateway is in rotation. */
-	away: Away | undefined;
+	outage: Outage | undefined;
 	/** Number of returns to rotation. Findings of an attempt that began before the latest return are outdated. */
 	returns = 0;
 	/** Requests lost since the last successful one. */
 	lost = 0;
 	ejectedUntilMs = Number.NEGATIVE_INFINITY;
-	backSinceMs = Number.NEGATIVE_INFINITY;
+	upSinceMs = Number.NEGATIVE_INFINITY;
 
 	constructor(origin: string) {
 		this.origin = origin;
@@ -63,7 +63,7 @@ export class GatewayPool {
 		const untried = this.gateways.filter((gateway) => tried.get(gateway) !== gateway.returns);
 		const usable = untried.filter((gateway) => isUsable(gateway, nowMs));
 		// An ejected gateway accepts connections; one that is shutting down may accept them.
-		if (usable.length === 0) return this.#draw(untried.filter(({ away }) => away?.kind !== 'unreachable')) ?? this.#draw(untried);
+		if (usable.length === 0) return this.#draw(untried.filter(({ outage }) => outage?.kind !== 'unreachable')) ?? this.#draw(untried);
 		const ready = usable.filter((gateway) => this.#ports.random() < weightOf(gateway, nowMs));
 		const drawnFrom = ready.length === 0 ? usable : ready;
 		const first = this.#draw(drawnFrom);
@@ -78,33 +78,33 @@ export class GatewayPool {
 	}
 
 	/** Takes a gateway out of rotation. @param returns its `returns` at the start of the attempt that failed. */
-	noteAway(gateway: GatewayInPool, away: Away, returns: number): void {
+	markDown(gateway: GatewayInPool, outage: Outage, returns: number): void {
 		if (returns !== gateway.returns) return;
-		if (gateway.away === undefined) this.#ports.log.warn('gateway unhealthy', { gateway: gateway.origin, reason: away.reason });
-		gateway.away = away;
+		if (gateway.outage === undefined) this.#ports.log.warn('gateway unhealthy', { gateway: gateway.origin, reason: outage.reason });
+		gateway.outage = outage;
 	}
 
 	/** Puts the gateway back into rotation, after a healthy response to the health check. */
-	noteBack(gateway: GatewayInPool): void {
-		if (gateway.away === undefined) return;
-		gateway.away = undefined;
+	markUp(gateway: GatewayInPool): void {
+		if (gateway.outage === undefined) return;
+		gateway.outage = undefined;
 		gateway.returns += 1;
-		gateway.backSinceMs = this.#ports.clock.monotonicMs();
+		gateway.upSinceMs = this.#ports.clock.monotonicMs();
 		this.#ports.log.info('gateway back in rotation', { gateway: gateway.origin });
 	}
 
 	/** Ends `unreachable` when the gateway begins to respond to a request. */
 	noteReached(gateway: GatewayInPool): void {
-		if (gateway.away?.kind === 'unreachable') this.noteBack(gateway);
+		if (gateway.outage?.kind === 'unreachable') this.markUp(gateway);
 	}
 
 	/** Counts a request that was lost after the gateway received it. */
-	noteLost(gateway: GatewayInPool): void {
+	countLost(gateway: GatewayInPool): void {
 		gateway.lost += 1;
 		if (gateway.lost < maxLost) return;
 		gateway.lost = 0;
 		gateway.ejectedUntilMs = this.#ports.clock.monotonicMs() + ejectionMs;
-		gateway.backSinceMs = gateway.ejectedUntilMs;
+		gateway.upSinceMs = gateway.ejectedUntilMs;
 		this.#ports.log.warn('gateway ejected', {
 			gateway: gateway.origin,
 			reason: `lost ${maxLost} requests in a row`,
@@ -121,13 +121,13 @@ export class GatewayPool {
 	}
 }
 
-function isUsable({ away, ejectedUntilMs }: GatewayInPool, nowMs: number): boolean {
-	return away === undefined && ejectedUntilMs <= nowMs;
+function isUsable({ outage, ejectedUntilMs }: GatewayInPool, nowMs: number): boolean {
+	return outage === undefined && ejectedUntilMs <= nowMs;
 }
 
 /**
  * Returns the share of draws in which a gateway takes part. It grows with the time since the gateway came back, so that caches can warm up.
  */
-function weightOf({ backSinceMs }: GatewayInPool, nowMs: number): number {
-	return Math.min(1, Math.max(smallestWeight, (nowMs - backSinceMs) / slowStartMs));
+function weightOf({ upSinceMs }: GatewayInPool, nowMs: number): number {
+	return Math.min(1, Math.max(smallestWeight, (nowMs - upSinceMs) / slowStartMs));
 }

@@ -2,12 +2,12 @@
 import { wrapStream } from '../../core/byte-stream.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
 import { Rejection } from '../../core/rejection.ts';
-import { type Listed, OpenList } from '../../core/swap-remove-list.ts';
+import { type Listed, SwapRemoveList } from '../../core/swap-remove-list.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { ClientDialect } from '../../wire/dialects/dialect.ts';
 
 /** Open responses. They outlive configurations, so that all of them can be ended together. */
-export class InFlightResponses extends OpenList<RelayedResponse> {
+export class InFlightResponses extends SwapRemoveList<RelayedResponse> {
 	/** Ends streams with an error event of their format. */
 	endAll(): void {
 		this.each((response) => response.endWith(shuttingDown));
@@ -40,12 +40,12 @@ export class RelayedResponse implements Listed {
 			this.#flow = flow;
 			return {
 				write: (chunk) => this.#write(chunk),
-				end: () => this.#leave(undefined, () => sink.end()),
+				end: () => this.#disconnect(undefined, () => sink.end()),
 				fail: (cause) =>
-					this.#leave(cause, () =>
+					this.#disconnect(cause, () =>
 						this.#fail(cause instanceof UpstreamError ? new UpstreamError('gateway_unreachable', { cause }) : cause),
 					),
-				cancel: () => this.#leave(undefined, () => flow.cancel()),
+				cancel: () => this.#disconnect(undefined, () => flow.cancel()),
 			};
 		});
 	}
@@ -71,7 +71,7 @@ export class RelayedResponse implements Listed {
 	}
 
 	#payOwed(reason: Rejection): void {
-		this.#leave(undefined, () => {
+		this.#disconnect(undefined, () => {
 			this.#flow?.cancel();
 			this.#fail(reason);
 		});
@@ -89,7 +89,7 @@ export class RelayedResponse implements Listed {
 		}
 	}
 
-	#leave(cause: unknown, last: () => void): void {
+	#disconnect(cause: unknown, last: () => void): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#ended(cause);

@@ -46,8 +46,8 @@ const inferenceRequest = fc.record({
 	reported: fc.tuple(number, number, number),
 });
 
-function bodyOf({ path, model, fields, budget, isStreaming, parts }: InferenceRequest): string {
-	const content = parts === 0 ? '"hi"' : `[${Array.from({ length: parts }, () => '{"type":"image_url"}').join()}]`;
+function bodyOf({ path, model, fields, budget, isStreaming, parts: deps }: InferenceRequest): string {
+	const content = deps === 0 ? '"hi"' : `[${Array.from({ length: deps }, () => '{"type":"image_url"}').join()}]`;
 	const all = {
 		...(path === messagesPath && { max_tokens: '9' }),
 		...fields,
@@ -91,14 +91,19 @@ it('whatever numbers a request has, it causes no internal error, and no amount e
 	await fc.assert(
 		fc.asyncProperty(inferenceRequest, async (requested) => {
 			const bench = benchOf(requested.reservation, '500000000');
-			let gone: (() => void) | undefined;
+			let disconnected: (() => void) | undefined;
 			bench.respond = (request) => {
 				request.onSent?.();
 				if (requested.ending !== 'unanswered') return responseOf(requested);
-				gone?.();
+				disconnected?.();
 				return new Promise<never>(() => undefined);
 			};
-			const response = await bench.ask(requested.path, bodyOf(requested), {}, { onClientGone: (listener) => (gone = listener) });
+			const response = await bench.ask(
+				requested.path,
+				bodyOf(requested),
+				{},
+				{ onClientDisconnect: (listener) => (disconnected = listener) },
+			);
 			expect(response.status).not.toBe(500);
 			if (response.body !== null && isByteStream(response.body)) {
 				const { flow } = readStream(response);
@@ -129,13 +134,13 @@ it('whatever numbers a request has, it causes no internal error, and no amount e
 
 /** Disconnects the client after the provider has the request and before it responds. */
 async function leave(bench: GatewayBench, body: string, path = chatPath): Promise<void> {
-	let gone: (() => void) | undefined;
+	let disconnected: (() => void) | undefined;
 	bench.respond = (request) => {
 		request.onSent?.();
-		gone?.();
+		disconnected?.();
 		return new Promise<never>(() => undefined);
 	};
-	await bench.ask(path, body, {}, { onClientGone: (listener) => (gone = listener) });
+	await bench.ask(path, body, {}, { onClientDisconnect: (listener) => (disconnected = listener) });
 	await bench.gateway.settled();
 }
 
@@ -160,9 +165,9 @@ describe('a client that disconnects before the first byte', () => {
 	});
 
 	it('nor by many attachments', async () => {
-		const parts = Array.from({ length: 20_000 }, () => ({ type: 'image_url' }));
+		const deps = Array.from({ length: 20_000 }, () => ({ type: 'image_url' }));
 		const bench = benchOf('estimate', '25');
-		await leave(bench, JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: parts }] }));
+		await leave(bench, JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: deps }] }));
 		expect(await costOf(bench)).toEqual([128_000, 1024, 330_240_000n]);
 	});
 
@@ -207,8 +212,8 @@ it('a member of another format is no cap and no number of choices', async () => 
 
 it('a token count reports the size of the request, even if no model could read it', async () => {
 	const bench = benchOf('estimate', null);
-	const parts = Array.from({ length: 2000 }, () => ({ type: 'image' }));
-	const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: parts }] });
+	const deps = Array.from({ length: 2000 }, () => ({ type: 'image' }));
+	const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: deps }] });
 	const response = await bench.ask('/v1/messages/count_tokens', body);
 	expect((JSON.parse(textOf(response)) as { input_tokens: number }).input_tokens).toBeGreaterThan(2000 * 1500);
 });

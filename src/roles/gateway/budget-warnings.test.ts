@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readExposition, valueOf } from '../../../test/support/exposition.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { createMetrics } from '../../io/metrics.ts';
 import type { BudgetTerms } from '../../policy/limits/terms-resolver.ts';
 import { budgetWarnings } from './budget-warnings.ts';
@@ -17,7 +17,7 @@ const terms = (id: string, budget: string, budgetNanoUsd: bigint): BudgetTerms =
 const both = [terms('whole', 'all', 10_000_000_000n), terms('cap', 'model:gpt-4o', 1_000_000_000n)];
 
 test('each budget that a settlement moves to its threshold has one line and one count, and no other has', async () => {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const metrics = createMetrics();
 	const warn = budgetWarnings(metrics, log);
 	const settle = (all: bigint, ofModel: bigint): void => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testTraffic } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { InFlightRequests } from './gateway-work.ts';
 import { completed, RequestScope } from './request-scope/request-scope.ts';
@@ -27,9 +27,9 @@ class Bench {
 	/** @returns a function that ends the request, queued or not. */
 	async ask(team: string, number: number): Promise<() => void> {
 		let leave = (): void => undefined;
-		const scope = new RequestScope('', createRememberedLog());
+		const scope = new RequestScope('', createRecordingLog());
 		scope.recorder.identifyTeam({ id: team, name: team, tier: 'standard', clientIds: [] });
-		this.#requests.add(scope, { onClientGone: (listener) => (leave = listener) });
+		this.#requests.add(scope, { onClientDisconnect: (listener) => (leave = listener) });
 		const slot = this.limiter.acquire(scope, this.#terms, maxWaitMs, this.clock);
 		Promise.resolve(slot).then(
 			(cause) => {

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
+import type { TrafficSettings } from '../../policy/resilience/traffic-settings.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 
 /** Time by which some of the queued requests have a slot. */
@@ -14,9 +14,9 @@ const maxIdleTeams = 1000;
 export class ConcurrencyLimiter {
 	#inFlight = 0;
 	#queued = 0;
-	#terms: TrafficTerms | undefined;
+	#terms: TrafficSettings | undefined;
 	/** Terms of earlier configurations. Some of their requests may still come back for a retry. */
-	readonly #superseded = new WeakSet<TrafficTerms>();
+	readonly #superseded = new WeakSet<TrafficSettings>();
 	readonly #teams = new Map<string, TeamShare>();
 	/** Teams with requests in the queue. The team that got a slot last comes last. */
 	readonly #waiting = new Set<TeamShare>();
@@ -38,7 +38,7 @@ export class ConcurrencyLimiter {
 	 */
 	acquire(
 		scope: RequestScope,
-		terms: TrafficTerms,
+		terms: TrafficSettings,
 		maxWaitMs: number,
 		clock: Clock,
 	): Promise<UpstreamError | Rejection | undefined> | undefined {
@@ -56,7 +56,7 @@ export class ConcurrencyLimiter {
 	}
 
 	/** @returns the terms that apply. */
-	#follow(terms: TrafficTerms): TrafficTerms {
+	#follow(terms: TrafficSettings): TrafficSettings {
 		if (this.#terms === terms) return terms;
 		if (this.#terms !== undefined) {
 			if (this.#superseded.has(terms)) return this.#terms;

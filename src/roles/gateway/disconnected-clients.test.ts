@@ -53,7 +53,7 @@ it('a non-streaming request whose client disconnects after it was sent is record
 		return new Promise(() => undefined);
 	};
 	let disconnect: (() => void) | undefined;
-	const pending = bench.ask(chatPath, chatBody, {}, { onClientGone: (listener) => (disconnect = listener) });
+	const pending = bench.ask(chatPath, chatBody, {}, { onClientDisconnect: (listener) => (disconnect = listener) });
 	await settle();
 	disconnect?.();
 	await pending;

@@ -22,7 +22,7 @@ import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
 import { type ExplainedGuardrails, type ExplainedModerationProvider, evaluateExplained, guardrailsOff } from './explain-guardrails.ts';
 import { describeFailure } from './failure.ts';
-import { assembleParts, type GatewayParts } from './gateway-deps.ts';
+import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { GuardrailRunner } from './guardrail-runner.ts';
 import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
@@ -139,7 +139,7 @@ const maxDifferences = 200;
 export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): RequestExplainer {
 	// Deferred: word lists are read when the first request is explained.
 	const { guardrails: ruled, ...others } = settings;
-	const parts = assembleParts(others, portsWithoutEffect(ports));
+	const deps = assembleDeps(others, portsWithoutEffect(ports));
 	let guardrailRunner: GuardrailRunner | undefined;
 	const getGuardrailRunner = (): GuardrailRunner | undefined => {
 		if (ruled === undefined) return undefined;
@@ -150,7 +150,7 @@ export function createExplainer(settings: GatewaySettings, ports: ExplainPorts):
 		const explained: Partial<Mutable<Explanation>> = {};
 		let outcome: ExplainedOutcome = { admitted: true, status: null, code: null, message: null, param: null };
 		try {
-			await explain(request, explained, { ...parts, guardrailRunner: getGuardrailRunner() }, ports);
+			await explain(request, explained, { ...deps, guardrailRunner: getGuardrailRunner() }, ports);
 		} catch (cause) {
 			if (!(cause instanceof Rejection || cause instanceof UpstreamError)) throw cause;
 			const { status, code, message, param = null } = describeFailure(cause, '');
@@ -176,30 +176,30 @@ type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 async function explain(
 	{ of, format: formatName, body, headers }: ExplainRequest,
 	explained: Partial<Mutable<Explanation>>,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 	ports: ExplainPorts,
 ): Promise<void> {
 	const endpoint = inferenceEndpoints.find(({ dialect }) => dialect.name === formatName);
 	if (endpoint === undefined) throw new Error(`${formatName} is not a client format`);
 	const request = requestOf(body, endpoint.path, headers, of, ports.clock);
-	const { clientId, scopes, team } = await identify(of, request, parts);
+	const { clientId, scopes, team } = await identify(of, request, deps);
 	explained.identity = { client_id: clientId, scopes };
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
-	const requested = await readInferenceRequest(request, endpoint, parts.settings.maxBodyBytes);
+	const requested = await readInferenceRequest(request, endpoint, deps.settings.maxBodyBytes);
 	explained.request = { format: formatName, model: requested.model, streaming: requested.isStreaming, bytes: body.length };
-	const inferenceRequest = await explainGuardrails(requested, team.id, explained, parts, ports);
-	const targets = chooseTargets(inferenceRequest, team.id, parts);
-	const route = parts.routing.explain(routingInputOf(inferenceRequest, team.id, parts));
+	const inferenceRequest = await explainGuardrails(requested, team.id, explained, deps, ports);
+	const targets = chooseTargets(inferenceRequest, team.id, deps);
+	const route = deps.routing.explain(routingInputOf(inferenceRequest, team.id, deps));
 	explained.route = {
 		decided_by: route.by,
 		rule: route.rule,
-		targets: targets.map((target) => describeTarget(inferenceRequest, target, team.id, parts, ports)),
+		targets: targets.map((target) => describeTarget(inferenceRequest, target, team.id, deps, ports)),
 	};
-	const prepared = prepareFirst(inferenceRequest, targets, team.id, parts);
-	const judged = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), parts);
+	const prepared = prepareFirst(inferenceRequest, targets, team.id, deps);
+	const judged = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), deps);
 	explained.price = describePrice(prepared, judged);
-	explained.reservation = describeReservation(judged, parts);
-	explained.upstream = describeUpstream(requested, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, parts)]);
+	explained.reservation = describeReservation(judged, deps);
+	explained.upstream = describeUpstream(requested, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, deps)]);
 	const { terms, reservations } = judged;
 	const reading = await ports.readCounters(
 		team.id,
@@ -214,7 +214,7 @@ async function explainGuardrails(
 	requested: InferenceRequest,
 	team: string,
 	explained: Partial<Mutable<Explanation>>,
-	{ guardrailRunner }: GatewayParts,
+	{ guardrailRunner }: GatewayDeps,
 	{ moderationProviders = [] }: ExplainPorts,
 ): Promise<InferenceRequest> {
 	explained.guardrails = guardrailsOff;
@@ -227,16 +227,16 @@ async function explainGuardrails(
 async function identify(
 	of: ExplainRequest['of'],
 	request: HttpRequest,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 ): Promise<{ clientId: string | null; scopes: string[] | null; team: Team }> {
-	const { settings, ports } = parts;
+	const { settings, ports } = deps;
 	if ('team' in of) {
 		const team = ports.teams.team(of.team);
 		if (team === undefined) throw new Rejection('record_unknown', { message: `Team \`${of.team}\` does not exist` });
 		return { clientId: null, scopes: null, team };
 	}
 	if ('clientId' in of) return { clientId: of.clientId, scopes: null, team: identifyTeam(of, settings, ports.teams) };
-	const caller = await identifyCaller(request, parts);
+	const caller = await identifyCaller(request, deps);
 	return { clientId: caller.clientId, scopes: [...caller.scopes], team: identifyTeam(caller, settings, ports.teams) };
 }
 
@@ -251,7 +251,7 @@ function requestOf(body: Buffer, path: string, headers: ExplainRequest['headers'
 		announcedLength: body.length,
 		peerAddress: '',
 		arrivedMs: clock.monotonicMs(),
-		onClientGone: () => undefined,
+		onClientDisconnect: () => undefined,
 	};
 }
 
@@ -259,13 +259,13 @@ function describeTarget(
 	inferenceRequest: InferenceRequest,
 	target: Target,
 	team: string,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 	{ isEjected }: ExplainPorts,
 ): ExplainedRoute['targets'][number] {
 	const { provider, model } = target;
 	const described = { provider, model, ejected: isEjected?.(provider) ?? null };
 	try {
-		prepareRequest(inferenceRequest, target, team, parts);
+		prepareRequest(inferenceRequest, target, team, deps);
 		return { ...described, code: null };
 	} catch (cause) {
 		if (cause instanceof Rejection || cause instanceof UpstreamError) return { ...described, code: cause.code };
@@ -274,12 +274,12 @@ function describeTarget(
 }
 
 /** Skips targets like the inference path, before any was tried. */
-function prepareFirst(inferenceRequest: InferenceRequest, targets: Targets, team: string, parts: GatewayParts): PreparedRequest {
+function prepareFirst(inferenceRequest: InferenceRequest, targets: Targets, team: string, deps: GatewayDeps): PreparedRequest {
 	for (const target of targets) {
 		try {
-			return prepareRequest(inferenceRequest, target, team, parts);
+			return prepareRequest(inferenceRequest, target, team, deps);
 		} catch (cause) {
-			const isFirst = (): boolean => isFirstChoice(inferenceRequest, target, team, parts);
+			const isFirst = (): boolean => isFirstChoice(inferenceRequest, target, team, deps);
 			if (!canSkip(cause, false, target === targets.at(-1), isFirst)) throw cause;
 		}
 	}
@@ -300,7 +300,7 @@ function describeTier({ upToInputTokens, inputPicoUsd, outputPicoUsd }: Price['t
 	};
 }
 
-function describeReservation({ need }: AdmissionTerms, { settings }: GatewayParts): ExplainedReservation {
+function describeReservation({ need }: AdmissionTerms, { settings }: GatewayDeps): ExplainedReservation {
 	return {
 		mode: settings.budgets.reservation,
 		amount_usd: formatUsd(need.amountNanoUsd),

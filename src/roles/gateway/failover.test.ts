@@ -189,8 +189,8 @@ describe('a rule with several targets', () => {
 			strategy: 'weighted',
 			traffic: { ejectAfterFailures: null },
 		});
-		let isAway = false;
-		bench.respond = (request) => (hostOf(request) === 'b' && isAway ? neverSent() : jsonResponse(200, chatResponse));
+		let isUnavailable = false;
+		bench.respond = (request) => (hostOf(request) === 'b' && isUnavailable ? neverSent() : jsonResponse(200, chatResponse));
 		const providersOf = async () => {
 			const found: unknown[] = [];
 			for (let session = 0; session < 24; session++) {
@@ -201,9 +201,9 @@ describe('a rule with several targets', () => {
 		};
 		const before = await providersOf();
 		expect(new Set(before)).toEqual(new Set(['provider_b', 'provider_d']));
-		isAway = true;
+		isUnavailable = true;
 		expect(new Set(await providersOf())).toEqual(new Set(['provider_d']));
-		isAway = false;
+		isUnavailable = false;
 		expect(await providersOf()).toEqual(before);
 	});
 });

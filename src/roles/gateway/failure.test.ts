@@ -77,10 +77,10 @@ describe('upstream and internal failures', () => {
 			let leave: (() => void) | undefined;
 			let aborts = 0;
 			bench.respond = (request) => {
-				request.onClientGone(() => void aborts++);
+				request.onClientDisconnect(() => void aborts++);
 				return hasBegun ? { status: 200, headers: { 'content-type': 'application/json' }, body } : new Promise(() => undefined);
 			};
-			const pending = bench.ask(chatPath, chatBody, {}, { onClientGone: (listener) => (leave = listener) });
+			const pending = bench.ask(chatPath, chatBody, {}, { onClientDisconnect: (listener) => (leave = listener) });
 			await settle();
 			expect(bench.gateway.inFlightRequests()).toBe(1);
 			leave?.();
@@ -95,7 +95,7 @@ describe('upstream and internal failures', () => {
 		const response = Promise.withResolvers<UpstreamResponse>();
 		const bench = new GatewayBench({}, { upstream: () => response.promise });
 		let leave: (() => void) | undefined;
-		const pending = bench.ask(chatPath, chatBody, {}, { onClientGone: (listener) => (leave = listener) });
+		const pending = bench.ask(chatPath, chatBody, {}, { onClientDisconnect: (listener) => (leave = listener) });
 		await settle();
 		response.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body });
 		leave?.();

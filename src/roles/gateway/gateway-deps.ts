@@ -2,7 +2,7 @@ import { noMetrics } from '../../core/metrics.ts';
 import { DefaultOutputCaps } from '../../policy/budgets/default-output-caps.ts';
 import { PriceResolver } from '../../policy/budgets/price-resolver.ts';
 import { TermsResolver } from '../../policy/limits/terms-resolver.ts';
-import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
+import type { TrafficSettings } from '../../policy/resilience/traffic-settings.ts';
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
 import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
@@ -15,7 +15,7 @@ import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
 import type { ProviderTraffic } from './traffic-resolver.ts';
 
 /** Dependencies that are created once and shared by all requests. */
-export interface GatewayParts {
+export interface GatewayDeps {
 	readonly settings: GatewaySettings;
 	readonly ports: GatewayPorts;
 	/** Scope that clients need. */
@@ -41,10 +41,10 @@ export interface GatewayParts {
 /** Traffic state, which outlives configurations, and its current terms. */
 export interface BoundTraffic {
 	readonly traffic: ProviderTraffic;
-	readonly terms: TrafficTerms;
+	readonly terms: TrafficSettings;
 }
 
-export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): GatewayParts {
+export function assembleDeps(settings: GatewaySettings, ports: GatewayPorts): GatewayDeps {
 	const prices = new PriceResolver(settings.budgets, (provider, model) => ports.teams.priceOverride(provider, model));
 	return {
 		settings,

@@ -17,7 +17,7 @@ export function addResponseHeaders(
 	clock: Clock,
 	upstreamMs?: number,
 ): void {
-	const { provider, model, warnings } = recorder.ofTarget;
+	const { provider, model, warnings } = recorder.targetFields;
 	Object.assign(headers, recorder.limitHeaders);
 	if (provider !== undefined) headers['x-gateway-provider'] = provider;
 	if (model !== undefined) headers['x-gateway-model'] = printableName(model);

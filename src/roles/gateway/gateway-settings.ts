@@ -13,7 +13,7 @@ import type { ContentScorer } from '../../policy/guardrails/content/content-scor
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/terms-resolver.ts';
 import type { ShedReason } from '../../policy/overload/load-shedder.ts';
-import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
+import type { TrafficSettings } from '../../policy/resilience/traffic-settings.ts';
 import type { ProviderModel, RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
@@ -59,7 +59,7 @@ export interface GatewaySettings {
 export interface GatewayProvider extends ProviderSettings, RoutedProvider {
 	readonly name: string;
 	readonly kind: ProviderKind;
-	readonly traffic: TrafficTerms;
+	readonly traffic: TrafficSettings;
 	/** Capabilities by the model's name at the provider. */
 	readonly modelCapabilities?: Readonly<Record<string, ModelCapabilities>>;
 }
@@ -94,7 +94,7 @@ export interface GatewayPorts {
 	readonly metrics?: Metrics;
 	readonly readiness: () => Readiness | Promise<Readiness>;
 	/** True from the start of the shutdown, while requests are still accepted. Default: never. */
-	readonly isLeaving?: () => boolean;
+	readonly isShuttingDown?: () => boolean;
 	/** Returns the reason to shed one more request; undefined to accept it, which is the default. */
 	readonly overload?: (() => ShedReason | undefined) | undefined;
 	/** Shared by all gateways of a process. Created by default. */

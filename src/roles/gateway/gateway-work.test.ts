@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { InFlightRequests } from './gateway-work.ts';
 import { completed, RequestScope } from './request-scope/request-scope.ts';
 
 function open(requests: InFlightRequests, isStreaming?: boolean): { readonly scope: RequestScope; readonly aborts: string[] } {
-	const scope = new RequestScope('req-1', createRememberedLog());
+	const scope = new RequestScope('req-1', createRecordingLog());
 	scope.recorder.readBody(0, isStreaming);
-	requests.add(scope, { onClientGone: () => undefined });
+	requests.add(scope, { onClientDisconnect: () => undefined });
 	const aborts: string[] = [];
 	scope.attach({ abort: ({ code }) => aborts.push(code), release: () => undefined });
 	return { scope, aborts };

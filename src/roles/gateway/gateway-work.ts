@@ -1,9 +1,9 @@
 import type { HttpRequest } from '../../core/handler.ts';
 import { Rejection } from '../../core/rejection.ts';
-import { OpenList } from '../../core/swap-remove-list.ts';
+import { SwapRemoveList } from '../../core/swap-remove-list.ts';
 import { ReportedModels } from '../../policy/limits/reported-models.ts';
-import { UsualRequests } from '../../policy/limits/typical-requests.ts';
-import { BodySpace } from '../../policy/overload/body-memory-budget.ts';
+import { TypicalRequests } from '../../policy/limits/typical-requests.ts';
+import { BodyMemoryBudget } from '../../policy/overload/body-memory-budget.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 
 /**
@@ -11,9 +11,9 @@ import type { RequestScope } from './request-scope/request-scope.ts';
  */
 export class GatewayWork {
 	readonly inFlightRequests = new InFlightRequests();
-	readonly bodySpace = new BodySpace();
+	readonly bodyMemory = new BodyMemoryBudget();
 	readonly settlements = new Settlements();
-	readonly usual = new UsualRequests();
+	readonly typical = new TypicalRequests();
 	readonly reportedModels = new ReportedModels();
 	/** Number of requests with a reservation in a budget. */
 	openReservations = 0;
@@ -46,7 +46,7 @@ export class Settlements {
 
 /** Requests whose body has been read, until they end. */
 export class InFlightRequests {
-	readonly #requests = new OpenList<RequestScope>();
+	readonly #requests = new SwapRemoveList<RequestScope>();
 
 	get count(): number {
 		return this.#requests.size;
@@ -61,9 +61,9 @@ export class InFlightRequests {
 	}
 
 	/** Adds a request, which is aborted when its client disconnects, or by `endAll`. */
-	add(scope: RequestScope, request: Pick<HttpRequest, 'onClientGone'>): void {
+	add(scope: RequestScope, request: Pick<HttpRequest, 'onClientDisconnect'>): void {
 		scope.enlist(this.#requests);
-		request.onClientGone(() => scope.abort(new Rejection('client_closed')));
+		request.onClientDisconnect(() => scope.abort(new Rejection('client_closed')));
 	}
 
 	/** Aborts all requests. Streams end with an error event, other requests with an error response. */

@@ -3,9 +3,9 @@ import { Rejection } from '../../core/rejection.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
 import { requireTextViews } from '../../wire/endpoints/endpoint.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
-import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
+import { draining, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
-import { assembleParts, type GatewayParts } from './gateway-deps.ts';
+import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { completed, failed, RequestScope } from './request-scope/request-scope.ts';
 import { serveInference } from './serve-inference.ts';
@@ -34,12 +34,12 @@ interface Route {
 
 /** @throws Error if the settings contradict each other. */
 export function createGateway(settings: GatewaySettings, ports: GatewayPorts): Gateway {
-	const parts = assembleParts(settings, ports);
-	const routes = compileRoutes(parts);
+	const deps = assembleDeps(settings, ports);
+	const routes = compileRoutes(deps);
 	const serve = (request: HttpRequest, scope: RequestScope): Promise<HttpResponse> => {
 		const route = routes.get(request.path.startsWith(modelPath) ? modelPath : request.path);
 		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Rejection('overloaded'));
-		return route?.methods.includes(request.method) ? route.serve(request, scope) : rejectRoute(request, route, scope, parts);
+		return route?.methods.includes(request.method) ? route.serve(request, scope) : rejectRoute(request, route, scope, deps);
 	};
 	return {
 		routes: [...routes].flatMap(([path, { methods }]) => methods.map((method) => ({ method, path }))),
@@ -55,43 +55,38 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				},
 				async (cause: unknown) => {
 					scope.end(failed(cause));
-					await noteLimits(scope.recorder, parts);
+					await noteLimits(scope.recorder, deps);
 					return renderFailure(cause, request, scope.recorder, ports);
 				},
 			);
 		},
-		endInFlightRequests: () => parts.work.inFlightRequests.endAll(),
-		inFlightRequests: () => parts.work.inFlightRequests.count,
-		settled: () => parts.work.settlements.settled(),
+		endInFlightRequests: () => deps.work.inFlightRequests.endAll(),
+		inFlightRequests: () => deps.work.inFlightRequests.count,
+		settled: () => deps.work.settlements.settled(),
 	};
 }
 
-function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
-	const { ports } = parts;
+function compileRoutes(deps: GatewayDeps): ReadonlyMap<string, Route> {
+	const { ports } = deps;
 	for (const endpoint of endpoints) requireTextViews(endpoint);
 	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: async () => liveness };
 	const routes = new Map<string, Route>([
-		['/', { ...health, serve: async () => (ports.isLeaving?.() === true ? leaving : liveness) }],
+		['/', { ...health, serve: async () => (ports.isShuttingDown?.() === true ? draining : liveness) }],
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
-		['/v1/models', { methods: ['GET'], serve: (request, { recorder }) => serveModels(request, recorder, parts) }],
-		[modelPath, { methods: ['GET'], serve: (request, { recorder }) => serveModel(request, recorder, parts) }],
-		['/v1/limits', { methods: ['GET'], serve: (request, { recorder }) => serveLimits(request, recorder, parts) }],
+		['/v1/models', { methods: ['GET'], serve: (request, { recorder }) => serveModels(request, recorder, deps) }],
+		[modelPath, { methods: ['GET'], serve: (request, { recorder }) => serveModel(request, recorder, deps) }],
+		['/v1/limits', { methods: ['GET'], serve: (request, { recorder }) => serveLimits(request, recorder, deps) }],
 	]);
 	for (const endpoint of endpoints) {
-		routes.set(endpoint.path, { methods: ['POST'], serve: (request, scope) => serveInference(request, endpoint, scope, parts) });
+		routes.set(endpoint.path, { methods: ['POST'], serve: (request, scope) => serveInference(request, endpoint, scope, deps) });
 	}
 	return routes;
 }
 
 /** Reveals the methods of a path only to authenticated clients, like the edge. */
-async function rejectRoute(
-	request: HttpRequest,
-	route: Route | undefined,
-	{ recorder }: RequestScope,
-	parts: GatewayParts,
-): Promise<never> {
-	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), recorder, parts);
+async function rejectRoute(request: HttpRequest, route: Route | undefined, { recorder }: RequestScope, deps: GatewayDeps): Promise<never> {
+	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, deps), recorder, deps);
 	throw routeRejection(request, route);
 }
 

@@ -49,7 +49,7 @@ const compat = {
 	...terms,
 	name: 'compat',
 	kind: 'gemini' as const,
-	speaksOpenai: true,
+	usesOpenaiDialect: true,
 	baseUrl: 'https://compat.test',
 	apiKey: 'compat-key',
 };

@@ -1,6 +1,6 @@
 /** Guardrails as the stages use them: compiled in the background, run in slices, findings reported to the operator. */
 import type { Clock } from '../../core/clock.ts';
-import { ownTurn } from '../../core/cooperative-task.ts';
+import { yieldToEventLoop } from '../../core/cooperative-task.ts';
 import type { Log } from '../../core/log.ts';
 import { type Counter, noMetrics } from '../../core/metrics.ts';
 import { Rejection } from '../../core/rejection.ts';
@@ -44,7 +44,7 @@ const maxUnreadableTypes = 10;
 
 type Found = Pick<Assessment, 'policy' | 'category' | 'action' | 'outcome' | 'count'>;
 
-const foundNothing: Found = { policy: '', category: '', action: 'NONE', outcome: 'clean', count: 1 };
+const cleanAssessment: Found = { policy: '', category: '', action: 'NONE', outcome: 'clean', count: 1 };
 
 interface Observation {
 	readonly inferenceRequest: GuardedRequest;
@@ -134,7 +134,7 @@ export class GuardrailRunner {
 		this.moderationProviders
 			.evaluate(moderationProviders, texts, stage, inferenceRequest)
 			.then((violations) => {
-				if (violations.length > 0) this.#keep(inferenceRequest, stage, this.#tell(inferenceRequest, stage, violations));
+				if (violations.length > 0) this.#keep(inferenceRequest, stage, this.#notify(inferenceRequest, stage, violations));
 			})
 			.catch((cause: unknown) => this.failed(inferenceRequest, stage, cause));
 	}
@@ -193,11 +193,11 @@ export class GuardrailRunner {
 				types,
 			});
 		}
-		const found = [...this.#unreadableFound(unreadable), ...this.#tell(inferenceRequest, stage, findings)];
-		this.#keep(inferenceRequest, stage, found.length === 0 ? [foundNothing] : found);
+		const found = [...this.#unreadableFound(unreadable), ...this.#notify(inferenceRequest, stage, findings)];
+		this.#keep(inferenceRequest, stage, found.length === 0 ? [cleanAssessment] : found);
 	}
 
-	#tell(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Violation[]): Found[] {
+	#notify(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Violation[]): Found[] {
 		if (findings.some(isModerationFailure)) this.#outcomes.add(1, { stage, outcome: 'moderation_failed' });
 		const found: Found[] = [];
 		const counts = new Map<string, { finding: Violation; count: number }>();
@@ -251,7 +251,7 @@ export class GuardrailRunner {
 				return step.value;
 			}
 			if (this.#clock.monotonicMs() - sinceMs < compilingMs) continue;
-			await ownTurn();
+			await yieldToEventLoop();
 			sinceMs = this.#clock.monotonicMs();
 		}
 	}
@@ -268,7 +268,7 @@ export class GuardrailRunner {
 
 	async #readLater({ inferenceRequest, stage, view }: Observation): Promise<TextEvaluation> {
 		const evaluation = (await this.guardrails).evaluate(view.texts, stage, inferenceRequest.team);
-		await ownTurn();
+		await yieldToEventLoop();
 		await this.#read(evaluation);
 		return evaluation;
 	}
@@ -301,7 +301,7 @@ export class GuardrailRunner {
 	async #read(evaluation: TextEvaluation): Promise<void> {
 		for (let sinceMs = this.#clock.monotonicMs() - readingMs + beginningMs; !evaluation.run(sliceCharacters); ) {
 			if (this.#clock.monotonicMs() - sinceMs < readingMs) continue;
-			await ownTurn();
+			await yieldToEventLoop();
 			sinceMs = this.#clock.monotonicMs();
 		}
 	}

@@ -52,8 +52,8 @@ it('a large body whose model is renamed is sent in parts of the original, not as
 		const sent = bench.sent.at(-1)?.body;
 		const isInParts = Array.isArray(sent);
 		expect([characters, isInParts]).toEqual([characters, characters > 262_144]);
-		const parts = (isInParts ? sent : [sent]) as readonly Buffer[];
-		expect(Buffer.concat(parts).toString()).toBe(body.replace('"fast"', '"gpt-4o"'));
-		if (isInParts) expect(new Set([parts[0]?.buffer, parts.at(-1)?.buffer]).size).toBe(1);
+		const deps = (isInParts ? sent : [sent]) as readonly Buffer[];
+		expect(Buffer.concat(deps).toString()).toBe(body.replace('"fast"', '"gpt-4o"'));
+		if (isInParts) expect(new Set([deps[0]?.buffer, deps.at(-1)?.buffer]).size).toBe(1);
 	}
 });

@@ -2,7 +2,7 @@ import type { Target } from '../../policy/routing/target.ts';
 import type { ModelCapabilities } from '../../wire/conversation/model-capabilities.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
-const nothingSaid: ModelCapabilities = {};
+const emptyReading: ModelCapabilities = {};
 
 /** Configured model capabilities, of aliases and of models at their provider, merged once. */
 export class ModelCapabilityResolver {
@@ -28,7 +28,7 @@ export class ModelCapabilityResolver {
 	}
 
 	#ofModel(provider: string, model: string): ModelCapabilities {
-		return this.#ofModels.get(provider)?.get(model) ?? nothingSaid;
+		return this.#ofModels.get(provider)?.get(model) ?? emptyReading;
 	}
 }
 

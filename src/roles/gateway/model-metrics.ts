@@ -54,7 +54,7 @@ export interface RequestMetricsByModelDeps {
 }
 
 export class RequestMetricsByModel {
-	readonly #parts: RequestMetricsByModelDeps;
+	readonly #deps: RequestMetricsByModelDeps;
 	readonly #metrics: Metrics;
 	readonly #kinds: ReadonlyMap<string, string>;
 	/** `provider/model` of aliases and of the models that providers list. */
@@ -65,17 +65,17 @@ export class RequestMetricsByModel {
 	readonly #ofOthers = new Map<string, ModelCounters>();
 	readonly #ofTeams = new Map<string, TeamCounters>();
 
-	constructor(metrics: Metrics, parts: RequestMetricsByModelDeps) {
-		const { providers, routing } = parts.settings;
+	constructor(metrics: Metrics, deps: RequestMetricsByModelDeps) {
+		const { providers, routing } = deps.settings;
 		this.#metrics = metrics;
-		this.#parts = parts;
+		this.#deps = deps;
 		this.#kinds = new Map(providers.map(({ name, kind }) => [name, kind]));
 		this.#configured = new Set([
 			...Object.values(routing.aliases),
 			...providers.flatMap(({ name, models = [] }) => models.map((model) => `${name}/${model}`)),
 		]);
 		declareModelCounters(metrics);
-		if (parts.settings.hasTeamMetrics === true) declareTeamCounters(metrics);
+		if (deps.settings.hasTeamMetrics === true) declareTeamCounters(metrics);
 	}
 
 	ended({ provider, model, team, usage, costNanoUsd, isEstimated, upstreamMs }: EndedRequest): void {
@@ -89,7 +89,7 @@ export class RequestMetricsByModel {
 		counters.costUsd.add(costUsd);
 		if (isEstimated) counters.estimated.add();
 		counters.upstream.observe(upstreamMs / 1000);
-		if (this.#parts.settings.hasTeamMetrics !== true) return;
+		if (this.#deps.settings.hasTeamMetrics !== true) return;
 		const ofTeam = this.#countersOfTeam(team);
 		ofTeam.requests.add();
 		ofTeam.tokens.add(totalTokens(usage));
@@ -126,12 +126,12 @@ export class RequestMetricsByModel {
 		if (this.#configured.has(`${provider}/${model}`)) return model;
 		const kind = this.#kinds.get(provider);
 		if (kind === undefined) return undefined;
-		const priced = this.#parts.prices.priceOf({ name: provider, kind }, model, this.#parts.nowMs());
-		return priced?.overrides ?? this.#parts.prices.listedModel(kind, model);
+		const priced = this.#deps.prices.priceOf({ name: provider, kind }, model, this.#deps.nowMs());
+		return priced?.overrides ?? this.#deps.prices.listedModel(kind, model);
 	}
 
 	#countersOfTeam(id: string): TeamCounters {
-		const team = this.#parts.isRegistered(id) ? id : 'other';
+		const team = this.#deps.isRegistered(id) ? id : 'other';
 		let counters = this.#ofTeams.get(team);
 		if (counters === undefined) {
 			counters = teamCounters(this.#metrics, team);

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { canFailOver } from '../../policy/resilience/attempt-result.ts';
 import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
-import type { GatewayParts } from './gateway-deps.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { evaluateInput } from './stages/evaluate-input.ts';
@@ -20,44 +20,44 @@ export async function serveInference(
 	request: HttpRequest,
 	endpoint: Endpoint,
 	scope: RequestScope,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 ): Promise<HttpResponse> {
-	const { settings, work, guardrailRunner } = parts;
+	const { settings, work, guardrailRunner } = deps;
 	// Avoids promises for values that are available, here and below, because each await costs more than most stages.
-	const identified = identifyCaller(request, parts);
+	const identified = identifyCaller(request, deps);
 	const caller = identified instanceof Promise ? await identified : identified;
-	const team = noteTeam(caller, scope.recorder, parts);
-	const bodyMemory = work.bodySpace.reserve(team.id, settings.maxBufferedRequestBytes);
+	const team = noteTeam(caller, scope.recorder, deps);
+	const bodyMemory = work.bodyMemory.reserve(team.id, settings.maxBufferedRequestBytes);
 	scope.attach(bodyMemory);
 	const reading = readInferenceRequest(request, endpoint, settings.maxBodyBytes, bodyMemory);
 	const requested = reading instanceof Promise ? await reading : reading;
 	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined);
 	work.inFlightRequests.add(scope, request);
 	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
-	const targets = chooseTargets(inferenceRequest, team.id, parts);
+	const targets = chooseTargets(inferenceRequest, team.id, deps);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
 	for (const target of targets) {
-		const taking = takeTarget(inferenceRequest, target, team, taken?.permit, target === targets.at(-1), scope, parts);
+		const taking = takeTarget(inferenceRequest, target, team, taken?.permit, target === targets.at(-1), scope, deps);
 		const next = taking instanceof Promise ? await taking : taking;
 		if (next === undefined) continue;
-		if (outcome !== undefined) noteFallback(scope, taken, next, outcome, parts);
+		if (outcome !== undefined) countFailover(scope, taken, next, outcome, deps);
 		taken = next;
-		outcome = await sendToProvider(taken, scope, parts);
+		outcome = await sendToProvider(taken, scope, deps);
 		if (!canFailOver(resultOf(outcome))) break;
 	}
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
-	const answered = respond(taken.prepared, outcome, taken.permit, scope, parts);
+	const answered = respond(taken.prepared, outcome, taken.permit, scope, deps);
 	return guardrailRunner === undefined ? answered : evaluateOutput(inferenceRequest, team.id, answered, scope.recorder, guardrailRunner);
 }
 
-function noteFallback(
+function countFailover(
 	{ recorder }: RequestScope,
 	from: Taken | undefined,
 	to: Taken,
 	outcome: Outcome,
-	{ ports, traffic }: GatewayParts,
+	{ ports, traffic }: GatewayDeps,
 ): void {
 	recorder.failOver();
 	const failed = from?.prepared.target;

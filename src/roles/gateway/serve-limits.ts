@@ -2,18 +2,18 @@ import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { describeLimits } from '../../policy/limits/describe-limits.ts';
 import { rateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
-import type { GatewayParts } from './gateway-deps.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 import { responseHeaders } from './gateway-headers.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import { unlessUnreachable } from './stages/admit-request.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 
 /** Serves the remaining limits and budgets of the client's team, without counting the request. @throws UpstreamError `records_unavailable`. */
-export async function serveLimits(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<HttpResponse> {
-	const { ports } = parts;
-	const caller = await identifyCaller(request, parts);
-	const team = noteTeam(caller, recorder, parts);
-	const terms = parts.terms.termsOf(team, ports.teams.budgetsOf(team.id));
+export async function serveLimits(request: HttpRequest, recorder: RequestRecorder, deps: GatewayDeps): Promise<HttpResponse> {
+	const { ports } = deps;
+	const caller = await identifyCaller(request, deps);
+	const team = noteTeam(caller, recorder, deps);
+	const terms = deps.terms.termsOf(team, ports.teams.budgetsOf(team.id));
 	const period = periodOf(ports.clock.nowMs());
 	const budgets = terms.budgets.map(({ budget }) => ({ budget, period }));
 	const reading = await ports.admission.read(team.id, budgets).catch(unlessUnreachable);
@@ -23,7 +23,7 @@ export async function serveLimits(request: HttpRequest, recorder: RequestRecorde
 }
 
 /** Adds limit headers to responses that counted toward no limit. They are omitted while the counters are unavailable. */
-export async function noteLimits(recorder: RequestRecorder, { ports, terms }: GatewayParts): Promise<void> {
+export async function noteLimits(recorder: RequestRecorder, { ports, terms }: GatewayDeps): Promise<void> {
 	const { team, record } = recorder;
 	if (team === undefined || recorder.limitHeaders !== undefined || record.isUncounted === true) return;
 	try {

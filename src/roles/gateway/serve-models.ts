@@ -6,7 +6,7 @@ import type { ListedModel, ProviderModel } from '../../policy/routing/routing-se
 import type { Target } from '../../policy/routing/target.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
-import type { GatewayParts } from './gateway-deps.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 import { responseHeaders } from './gateway-headers.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import { noteLimits } from './serve-limits.ts';
@@ -24,34 +24,34 @@ const kindsOfAnyName: ReadonlySet<string> = new Set<Provider['kind']>(['azure-op
  * list. Others get OpenAI's, with Anthropic's members added.
  * @throws `Rejection` `field_invalid`
  */
-export async function serveModels(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<HttpResponse> {
-	const team = await enter(request, recorder, parts);
-	const { routing, ports } = parts;
-	const all = routing.modelsOf(team, ports.teams.routingRules(), pricedModels(parts)).filter(({ target }) => isCallable(target, parts));
+export async function serveModels(request: HttpRequest, recorder: RequestRecorder, deps: GatewayDeps): Promise<HttpResponse> {
+	const team = await enter(request, recorder, deps);
+	const { routing, ports } = deps;
+	const all = routing.modelsOf(team, ports.teams.routingRules(), pricedModels(deps)).filter(({ target }) => isCallable(target, deps));
 	const { models, hasMore } = pageOf(all, request.query);
 	const page = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
 	const data = models.map(rendererFor(request));
-	return sendJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, recorder, parts);
+	return sendJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, recorder, deps);
 }
 
 /** Serves one model that the client may use, by the name after `/v1/models/`. @throws `Rejection` `model_unlisted` */
-export async function serveModel(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<HttpResponse> {
-	const team = await enter(request, recorder, parts);
+export async function serveModel(request: HttpRequest, recorder: RequestRecorder, deps: GatewayDeps): Promise<HttpResponse> {
+	const team = await enter(request, recorder, deps);
 	const id = decoded(request.path.slice(modelPath.length));
-	const target = id === undefined ? undefined : findCallable(id, team, (isAnthropic(request) ? messages : chat).name, parts);
-	if (id !== undefined && target !== undefined) return sendJson(rendererFor(request)({ id, target }), request, recorder, parts);
+	const target = id === undefined ? undefined : findCallable(id, team, (isAnthropic(request) ? messages : chat).name, deps);
+	if (id !== undefined && target !== undefined) return sendJson(rendererFor(request)({ id, target }), request, recorder, deps);
 	throw new Rejection('model_unlisted', { param: 'model' });
 }
 
 /** @returns the team's id. */
-async function enter(request: HttpRequest, recorder: RequestRecorder, parts: GatewayParts): Promise<string> {
-	const team = noteTeam(await identifyCaller(request, parts), recorder, parts);
-	await noteLimits(recorder, parts);
+async function enter(request: HttpRequest, recorder: RequestRecorder, deps: GatewayDeps): Promise<string> {
+	const team = noteTeam(await identifyCaller(request, deps), recorder, deps);
+	await noteLimits(recorder, deps);
 	return team.id;
 }
 
 /** Lists models of the price lists and of price overrides. Azure deployments have names of their own, which no list contains. */
-function pricedModels({ providers, ports }: GatewayParts): readonly ProviderModel[] {
+function pricedModels({ providers, ports }: GatewayDeps): readonly ProviderModel[] {
 	const listed = [...providers.values()].flatMap(({ name: provider, kind }) =>
 		kindsOfAnyName.has(kind) ? [] : listedModels(kind).map((model) => ({ provider, model })),
 	);
@@ -59,25 +59,25 @@ function pricedModels({ providers, ports }: GatewayParts): readonly ProviderMode
 }
 
 /** Finds the target of a model. If only the format's default would serve it, it needs a price or a provider that serves any name. */
-function findCallable(model: string, team: string, format: ClientDialectName, parts: GatewayParts): Target | undefined {
-	const { routing, ports, providers } = parts;
+function findCallable(model: string, team: string, format: ClientDialectName, deps: GatewayDeps): Target | undefined {
+	const { routing, ports, providers } = deps;
 	const found = routing.findTarget({ format, model, team, stickyKey: '', rules: ports.teams.routingRules() });
-	if (found === undefined || !isCallable(found.target, parts)) return undefined;
+	if (found === undefined || !isCallable(found.target, deps)) return undefined;
 	const provider = providers.get(found.target.provider);
-	const isKnown = !found.isDefault || (provider !== undefined && kindsOfAnyName.has(provider.kind)) || hasPrice(found.target, parts);
+	const isKnown = !found.isDefault || (provider !== undefined && kindsOfAnyName.has(provider.kind)) || hasPrice(found.target, deps);
 	return isKnown ? found.target : undefined;
 }
 
 /** Returns true if the provider has a key, and the model a price or permission to be unpriced. */
-function isCallable(target: Target, parts: GatewayParts): boolean {
-	return parts.providers.get(target.provider)?.isConfigured === true && priceOf(target, parts) !== undefined;
+function isCallable(target: Target, deps: GatewayDeps): boolean {
+	return deps.providers.get(target.provider)?.isConfigured === true && priceOf(target, deps) !== undefined;
 }
 
-function hasPrice(target: Target, parts: GatewayParts): boolean {
-	return priceOf(target, parts)?.isUnknown === false;
+function hasPrice(target: Target, deps: GatewayDeps): boolean {
+	return priceOf(target, deps)?.isUnknown === false;
 }
 
-function priceOf(target: Target, { providers, prices, modelCapabilities, ports }: GatewayParts): ReturnType<typeof prices.priceOf> {
+function priceOf(target: Target, { providers, prices, modelCapabilities, ports }: GatewayDeps): ReturnType<typeof prices.priceOf> {
 	const provider = providers.get(target.provider);
 	if (provider === undefined) return undefined;
 	return prices.priceOf(provider, target.model, ports.clock.nowMs(), modelCapabilities.of(target).knownAs ?? target.model);
@@ -91,7 +91,7 @@ function decoded(name: string): string | undefined {
 	}
 }
 
-function sendJson(body: object, request: HttpRequest, recorder: RequestRecorder, { ports }: GatewayParts): HttpResponse {
+function sendJson(body: object, request: HttpRequest, recorder: RequestRecorder, { ports }: GatewayDeps): HttpResponse {
 	const headers = { ...responseHeaders(request, recorder, ports.clock), 'content-type': 'application/json' };
 	return { status: 200, headers, body: JSON.stringify(body), record: recorder.record };
 }

@@ -31,7 +31,7 @@ export class StreamStopped extends Rejection {
 	}
 }
 
-export interface StreamReservationTerms {
+export interface StreamReservationSettings {
 	readonly id: string;
 	readonly team: string;
 	readonly reservations: readonly BudgetReservation[];
@@ -55,13 +55,13 @@ export interface StreamReservationPorts {
 }
 
 export class StreamReservation {
-	readonly #terms: StreamReservationTerms;
+	readonly #terms: StreamReservationSettings;
 	readonly #ports: StreamReservationPorts;
 	readonly #pace = new StreamPace();
 	#reservedNanoUsd: bigint;
 	/** Usage except the output. */
 	#usage: Usage;
-	#seenTokens = 0;
+	#observedTokens = 0;
 	#hiddenTokens = 0;
 	/** Last growth of the hidden tokens, while no output is visible. */
 	#hiddenStep = 0;
@@ -78,7 +78,7 @@ export class StreamReservation {
 	#hasReported = false;
 
 	/** @param usage before anything has arrived. */
-	constructor(terms: StreamReservationTerms, usage: Usage, ports: StreamReservationPorts) {
+	constructor(terms: StreamReservationSettings, usage: Usage, ports: StreamReservationPorts) {
 		this.#terms = terms;
 		this.#ports = ports;
 		this.#usage = usage;
@@ -97,11 +97,11 @@ export class StreamReservation {
 		this.#usage = usage;
 		if (usage.outputTokens > 0) {
 			if (!metered.isEstimated) this.#hiddenTokens = 0;
-			else if (this.#seenTokens === 0) this.#hiddenTokens = this.#ports.isBlind(metered) ? this.#ports.hiddenTokens() : 0;
+			else if (this.#observedTokens === 0) this.#hiddenTokens = this.#ports.isBlind(metered) ? this.#ports.hiddenTokens() : 0;
 			this.#hiddenStep = 0;
 			this.#timer?.cancel();
-			this.#seenTokens = Math.max(this.#seenTokens, usage.outputTokens);
-			this.#pace.arrived(this.#seenTokens, metered.texts ?? 0, this.#ports.clock.monotonicMs());
+			this.#observedTokens = Math.max(this.#observedTokens, usage.outputTokens);
+			this.#pace.arrived(this.#observedTokens, metered.texts ?? 0, this.#ports.clock.monotonicMs());
 		}
 		// The first report is the last of most streams. Some providers report in every event.
 		const isFirstReport = !metered.isEstimated && !this.#hasReported;
@@ -121,7 +121,7 @@ export class StreamReservation {
 	charged(metered: MeteredUsage): MeteredUsage {
 		if (!metered.isEstimated && !this.#isStopped) return metered;
 		this.#usage = metered.usage;
-		const seen = this.#capped(Math.max(this.#seenTokens, metered.usage.outputTokens));
+		const seen = this.#capped(Math.max(this.#observedTokens, metered.usage.outputTokens));
 		let [covered, tooMany] = [seen, this.#owedTokens + 1];
 		while (tooMany - covered > 1) {
 			const tokens = Math.floor((covered + tooMany) / 2);
@@ -133,7 +133,7 @@ export class StreamReservation {
 
 	/** Tokens that the provider would bill if the stream ended now. */
 	get #owedTokens(): number {
-		return this.#capped(this.#hiddenTokens + this.#seenTokens + this.#pace.inFlightTokens);
+		return this.#capped(this.#hiddenTokens + this.#observedTokens + this.#pace.inFlightTokens);
 	}
 
 	/** Expected increase with the next chunk, or the next check of hidden reasoning. */
@@ -173,8 +173,8 @@ export class StreamReservation {
 		const { id, team, reservations, reservationMs, choices } = this.#terms;
 		const min = Math.max(minTokens * choices, this.#pace.tokensWithin(againMs));
 		const soon = this.#stepTokens;
-		const wantedTokens = next + Math.max(2 * min, this.#pace.tokensWithin(ahead.ms), ahead.pieces * soon);
-		const amountNanoUsd = this.#costOf(this.#capped(wantedTokens));
+		const requestedTokens = next + Math.max(2 * min, this.#pace.tokensWithin(ahead.ms), ahead.pieces * soon);
+		const amountNanoUsd = this.#costOf(this.#capped(requestedTokens));
 		const step = this.#costOf(next + min) - this.#costOf(next);
 		const missing = this.#costOf(this.#capped(next + 2 * soon)) - this.#reservedNanoUsd;
 		const minNanoUsd = missing > step ? missing : step;
@@ -204,7 +204,7 @@ export class StreamReservation {
 	/** Assumes the maximum of hidden reasoning. */
 	#watchHidden(): void {
 		this.#timer = this.#ports.clock.after(hiddenMs, () => {
-			if (this.#isOver || this.#seenTokens > 0) return;
+			if (this.#isOver || this.#observedTokens > 0) return;
 			const hiddenTokens = this.#ports.hiddenTokens();
 			this.#hiddenStep = hiddenTokens - this.#hiddenTokens;
 			this.#hiddenTokens = hiddenTokens;

@@ -85,7 +85,7 @@ describe('retries', () => {
 		const bench = benchWith({ targets: [gpt], traffic: { retries: 1 }, monthlyBudgetUsd: '1.00' });
 		bench.respond = neverSent;
 		let leave: (() => void) | undefined;
-		const response = bench.ask(chatPath, chatBody, {}, { id: 'req-left', onClientGone: (listener) => (leave = listener) });
+		const response = bench.ask(chatPath, chatBody, {}, { id: 'req-left', onClientDisconnect: (listener) => (leave = listener) });
 		await settle();
 		leave?.();
 		expect((await response).status).toBe(499);
@@ -113,9 +113,13 @@ describe('retries', () => {
 describe('a provider that fails', () => {
 	it('is skipped while there is another target, probed by one request, and used again once it responds', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 2 } });
-		let isAway = true;
+		let isUnavailable = true;
 		bench.respond = (request) =>
-			hostOf(request) === 'a' ? jsonResponse(200, messageResponse) : isAway ? jsonResponse(500, '{}') : jsonResponse(200, chatResponse);
+			hostOf(request) === 'a'
+				? jsonResponse(200, messageResponse)
+				: isUnavailable
+					? jsonResponse(500, '{}')
+					: jsonResponse(200, chatResponse);
 		const hostsOf = async (requests: number): Promise<string> => {
 			bench.sent.length = 0;
 			for (let inferenceRequest = 0; inferenceRequest < requests; inferenceRequest++) expect((await ask(bench)).status).toBe(200);
@@ -126,7 +130,7 @@ describe('a provider that fails', () => {
 		expect(await hostsOf(3)).toBe('aaa');
 		bench.clock.advance(5000);
 		expect(await hostsOf(2)).toBe('baa');
-		isAway = false;
+		isUnavailable = false;
 		bench.clock.advance(10_000);
 		expect(await hostsOf(3)).toBe('bbb');
 		expect(bench.traffic.of('provider_b').health.report().state).toBe('healthy');
@@ -172,7 +176,7 @@ describe('a provider that fails', () => {
 });
 
 describe('slots of a provider', () => {
-	function withPlaces(maxConcurrent: number, maxQueued: number, targets = [gpt]) {
+	function withPositions(maxConcurrent: number, maxQueued: number, targets = [gpt]) {
 		const bench = benchWith({ targets, traffic: { maxConcurrent, maxQueued } });
 		const responses: ((status: number) => void)[] = [];
 		bench.respond = (request) =>
@@ -183,7 +187,7 @@ describe('slots of a provider', () => {
 	}
 
 	it('are limited; the next request waits, in order, and one too many is rejected immediately', async () => {
-		const { bench, responses } = withPlaces(2, 1);
+		const { bench, responses } = withPositions(2, 1);
 		const requests = [ask(bench), ask(bench), ask(bench)];
 		await settle();
 		expect([bench.sent.length, bench.traffic.of('provider_b').concurrency.queued]).toEqual([2, 1]);
@@ -200,7 +204,7 @@ describe('slots of a provider', () => {
 	});
 
 	it('are awaited as long as a first byte, and the wait is part of the time for the response', async () => {
-		const { bench, responses } = withPlaces(1, 5);
+		const { bench, responses } = withPositions(1, 5);
 		const requests = [ask(bench), ask(bench), ask(bench)];
 		await settle();
 		bench.clock.advance(1500);
@@ -245,18 +249,18 @@ describe('slots of a provider', () => {
 		bench.respond = () => sseResponse(body);
 		let leave: (() => void) | undefined;
 		const streaming = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
-		await bench.ask(chatPath, streaming, {}, { id: 'req-away', onClientGone: (listener) => (leave = listener) });
+		await bench.ask(chatPath, streaming, {}, { id: 'req-away', onClientDisconnect: (listener) => (leave = listener) });
 		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(1);
 		leave?.();
 		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(0);
 	});
 
 	it('leave the queue when a waiting client disconnects', async () => {
-		const { bench, responses } = withPlaces(1, 5);
+		const { bench, responses } = withPositions(1, 5);
 		const first = ask(bench);
 		await settle();
 		let leave: (() => void) | undefined;
-		const second = bench.ask(chatPath, chatBody, {}, { id: 'req-gone', onClientGone: (listener) => (leave = listener) });
+		const second = bench.ask(chatPath, chatBody, {}, { id: 'req-gone', onClientDisconnect: (listener) => (leave = listener) });
 		await settle();
 		leave?.();
 		expect((await second).status).toBe(499);
@@ -267,7 +271,7 @@ describe('slots of a provider', () => {
 	});
 
 	it('are as many as the newest settings allow, for new and for waiting requests', async () => {
-		const { bench, responses } = withPlaces(3, 9);
+		const { bench, responses } = withPositions(3, 9);
 		const { concurrency } = bench.traffic.of('provider_b');
 		const requests = [ask(bench), ask(bench), ask(bench), ask(bench)];
 		await settle();
@@ -306,7 +310,7 @@ describe('slots of a provider', () => {
 	});
 
 	it('that are all in use fail the request over to the next target', async () => {
-		const { bench, responses } = withPlaces(1, 0, [gpt, claude]);
+		const { bench, responses } = withPositions(1, 0, [gpt, claude]);
 		const first = ask(bench);
 		await settle();
 		expect((await ask(bench)).headers['x-gateway-provider']).toBe('provider_a');

@@ -2,10 +2,10 @@ import type { Clock } from '../../core/clock.ts';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
-import { type AttemptResult, tellsHealth } from '../../policy/resilience/attempt-result.ts';
+import { type AttemptResult, reportsHealth } from '../../policy/resilience/attempt-result.ts';
 import { ProviderHealth } from '../../policy/resilience/provider-health.ts';
 import { RetryBudget } from '../../policy/resilience/retries.ts';
-import type { TrafficTerms } from '../../policy/resilience/traffic-settings.ts';
+import type { TrafficSettings } from '../../policy/resilience/traffic-settings.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 
 export interface TrafficPorts {
@@ -37,13 +37,13 @@ export class ProviderTraffic {
 		return this.#ports.chance;
 	}
 
-	takesTurn(): boolean {
-		return !this.health.isEjected || this.health.takeTurn(this.#ports.clock.monotonicMs(), this.chance);
+	runsExclusive(): boolean {
+		return !this.health.isEjected || this.health.takeDiscoveryTurn(this.#ports.clock.monotonicMs(), this.chance);
 	}
 
 	/** Records the result of an attempt. */
-	note(result: AttemptResult, { ejectAfterFailures }: TrafficTerms): void {
-		const reported = tellsHealth(result);
+	note(result: AttemptResult, { ejectAfterFailures }: TrafficSettings): void {
+		const reported = reportsHealth(result);
 		if (reported === undefined) return;
 		const { clock, log } = this.#ports;
 		if (reported === 'well') {

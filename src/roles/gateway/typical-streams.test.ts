@@ -51,7 +51,7 @@ async function begin(bench: GatewayBench): Promise<() => Promise<void>> {
 		onSent?.();
 		return new Promise(() => undefined);
 	};
-	const pending = bench.ask(chatPath, chatBody, {}, { ...fresh(), onClientGone: (listener) => (disconnect = listener) });
+	const pending = bench.ask(chatPath, chatBody, {}, { ...fresh(), onClientDisconnect: (listener) => (disconnect = listener) });
 	await settle();
 	return async () => {
 		disconnect?.();

@@ -14,7 +14,7 @@ export interface IssuedToken {
 	readonly jti: string;
 }
 
-export interface AccessTokenSignerParts {
+export interface AccessTokenSignerDeps {
 	readonly clock: Clock;
 	readonly issuer: string;
 	readonly audience: string | null;
@@ -23,19 +23,19 @@ export interface AccessTokenSignerParts {
 }
 
 /** Issues access tokens that conform to RFC 9068, with the additional claims of Cognito's tokens. */
-export function createAccessTokenSigner(parts: AccessTokenSignerParts): AccessTokenSigner {
+export function createAccessTokenSigner(deps: AccessTokenSignerDeps): AccessTokenSigner {
 	return {
 		async issue(clientId, scopes) {
-			const nowMs = parts.clock.nowMs();
-			const key = parts.currentKey();
+			const nowMs = deps.clock.nowMs();
+			const key = deps.currentKey();
 			const nowSeconds = Math.floor(nowMs / 1000);
-			const expiresInSeconds = Math.min(parts.accessTokenSeconds(), remainingSeconds(key, nowMs));
+			const expiresInSeconds = Math.min(deps.accessTokenSeconds(), remainingSeconds(key, nowMs));
 			const jti = randomUUID();
 			const header = { alg: 'RS256', typ: 'at+jwt', kid: key.kid };
 			const claims = {
-				iss: parts.issuer,
+				iss: deps.issuer,
 				sub: clientId,
-				...(parts.audience === null ? {} : { aud: parts.audience }),
+				...(deps.audience === null ? {} : { aud: deps.audience }),
 				client_id: clientId,
 				scope: scopes.join(' '),
 				iat: nowSeconds,

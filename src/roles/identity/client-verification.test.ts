@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { agent, cheapCost, timeInTurn } from '../../../test/support/identity.ts';
+import { agent, cheapCost, timeInOrder } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../../test/support/memory-records.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import type { ScryptCost } from '../../stores/contracts/client-secret.ts';
 import { createClientsAdministration } from '../../stores/contracts/clients-administration.ts';
@@ -24,7 +24,7 @@ async function makeVerification(
 		findClient: clients.get,
 		throttle: createAttemptThrottle(clock, () => maxPerMinute),
 		clock,
-		log: createRememberedLog(),
+		log: createRecordingLog(),
 		cost,
 	});
 	return { verification, clients, clock };
@@ -140,7 +140,7 @@ describe('guarantee T1', () => {
 	test('an unknown client takes as long as a wrong secret', async () => {
 		const { verification } = await makeVerification({ ...cheapCost, cost: 512 }, 1_000_000);
 		const guess = (id: string) => (index: number) => outcomeOf(verification.verify({ id, secret: `wrong ${index}` }, address));
-		const [wrongMs, unknownMs] = await timeInTurn(300, guess(agent.id), guess('nobody'));
+		const [wrongMs, unknownMs] = await timeInOrder(300, guess(agent.id), guess('nobody'));
 		expect(Math.abs(wrongMs - unknownMs) / wrongMs).toBeLessThan(0.25);
 	});
 
@@ -151,7 +151,7 @@ describe('guarantee T1', () => {
 		expect((await clients.get(agent.id))?.secrets).toHaveLength(2);
 		expect(await outcomeOf(verification.verify(agent, address))).toBe('right');
 		const guess = (id: string) => (index: number) => outcomeOf(verification.verify({ id, secret: `wrong ${index}` }, address));
-		const [wrongMs, unknownMs] = await timeInTurn(300, guess(agent.id), guess('nobody'));
+		const [wrongMs, unknownMs] = await timeInOrder(300, guess(agent.id), guess('nobody'));
 		expect(Math.abs(wrongMs - unknownMs) / wrongMs).toBeLessThan(0.25);
 	});
 });

@@ -25,7 +25,7 @@ export interface ClientVerification {
 	verify(credentials: ClientCredentials, address: string): Promise<ClientRecord>;
 }
 
-export interface ClientVerificationParts {
+export interface ClientVerificationDeps {
 	readonly findClient: (id: string) => Promise<ClientRecord | undefined>;
 	readonly throttle: AttemptThrottle;
 	readonly clock: Clock;
@@ -38,12 +38,12 @@ const derivationsAtOnce = 2;
 const maxWaiting = 64;
 const maxCached = 10_000;
 
-export function createClientVerification({ findClient, throttle, clock, log, cost }: ClientVerificationParts): ClientVerification {
+export function createClientVerification({ findClient, throttle, clock, log, cost }: ClientVerificationDeps): ClientVerification {
 	const queue = createBoundedQueue(derivationsAtOnce, maxWaiting);
 	const decoy = newDerivation(cost);
 	// Maps a keyed digest of verified credentials to the hash that matched. The key exists only in this process. An entry is valid while
 	// the client still has that hash.
-	const remembered = new BoundedMap<string, string>(maxCached);
+	const cached = new BoundedMap<string, string>(maxCached);
 	const digestKey = randomBytes(32);
 	const underway = new Map<string, Promise<string | undefined>>();
 
@@ -60,7 +60,7 @@ export function createClientVerification({ findClient, throttle, clock, log, cos
 			const client = id === '' ? undefined : await findClient(id);
 			const hashes = client === undefined || client.isDisabled ? [] : liveHashes(client, clock.nowMs());
 			const digest = digestOf(credentials);
-			const known = remembered.get(digest);
+			const known = cached.get(digest);
 			if (client !== undefined && known !== undefined && hashes.includes(known)) {
 				throttle.trust(id, address);
 				return client;
@@ -85,7 +85,7 @@ export function createClientVerification({ findClient, throttle, clock, log, cos
 				log.info('client not authenticated', { clientId: client?.id ?? null, address });
 				throw new Rejection('invalid_client');
 			}
-			remembered.set(digest, match);
+			cached.set(digest, match);
 			throttle.trust(id, address);
 			return client;
 		},

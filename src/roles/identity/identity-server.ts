@@ -9,7 +9,7 @@ import type { IdentitySettings } from './settings.ts';
 import type { PublishedKey } from './signing-keys.ts';
 import type { Grant, TokenRequest } from './token-endpoint.ts';
 
-export interface IdentityServerParts {
+export interface IdentityServerDeps {
 	readonly settings: Pick<IdentitySettings, 'issuer' | 'scopeBase' | 'trustedProxies' | 'keyOverlapSeconds' | 'maxConnections'>;
 	readonly log: Log;
 	readonly newId: () => string;
@@ -22,8 +22,8 @@ export interface IdentityServerParts {
 const maxKeySetAgeSeconds = 300;
 const maxConnections = 1000;
 
-export function createIdentityServer(parts: IdentityServerParts): FastifyInstance {
-	const { settings, newId, log } = parts;
+export function createIdentityServer(deps: IdentityServerDeps): FastifyInstance {
+	const { settings, newId, log } = deps;
 	const app: FastifyInstance = createDocumentServer({
 		bodyType: 'application/x-www-form-urlencoded',
 		maxBodyBytes,
@@ -42,13 +42,13 @@ export function createIdentityServer(parts: IdentityServerParts): FastifyInstanc
 	});
 	// A reverse proxy may or may not strip the issuer's path.
 	const prefixes = [...new Set(['', issuerPath(settings.issuer)])];
-	addTokenEndpoint(app, parts, prefixes);
-	addDocuments(app, parts, prefixes);
-	addHealth(app, parts);
+	addTokenEndpoint(app, deps, prefixes);
+	addDocuments(app, deps, prefixes);
+	addHealth(app, deps);
 	return app;
 }
 
-function addTokenEndpoint(app: FastifyInstance, { grant, log }: IdentityServerParts, prefixes: readonly string[]): void {
+function addTokenEndpoint(app: FastifyInstance, { grant, log }: IdentityServerDeps, prefixes: readonly string[]): void {
 	for (const prefix of prefixes) {
 		app.post(`${prefix}/oauth2/token`, async (request) => {
 			const mark = request.url.indexOf('?');
@@ -65,7 +65,7 @@ function addTokenEndpoint(app: FastifyInstance, { grant, log }: IdentityServerPa
 	}
 }
 
-function addDocuments(app: FastifyInstance, { settings, publishedKeys }: IdentityServerParts, prefixes: readonly string[]): void {
+function addDocuments(app: FastifyInstance, { settings, publishedKeys }: IdentityServerDeps, prefixes: readonly string[]): void {
 	// A key is published for the overlap before it signs. By then, every cached key set without it has expired.
 	const maxAgeSeconds = Math.min(maxKeySetAgeSeconds, settings.keyOverlapSeconds);
 	const metadata = describeIssuer(settings.issuer, settings.scopeBase);
@@ -79,7 +79,7 @@ function addDocuments(app: FastifyInstance, { settings, publishedKeys }: Identit
 	}
 }
 
-function addHealth(app: FastifyInstance, { checkReady }: IdentityServerParts): void {
+function addHealth(app: FastifyInstance, { checkReady }: IdentityServerDeps): void {
 	for (const path of ['/', '/healthz']) app.get(path, async () => ({ status: 'ok' }));
 	app.get('/readyz', async (_request, reply) => {
 		const isReady = await checkReady().then(

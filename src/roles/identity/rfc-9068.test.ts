@@ -8,8 +8,8 @@ import { agent, basicOf, type IdentitySubject, startIdentity } from '../../../te
 
 const audience = 'https://gateway.example';
 
-let foreignServer: Server;
-let foreignUrl: string;
+let externalIssuerServer: Server;
+let externalIssuerUrl: string;
 let subject: IdentitySubject;
 
 /** The part of the package that this test uses; it has no types. */
@@ -20,11 +20,11 @@ interface OidcProvider {
 beforeAll(async () => {
 	const packageName = 'oidc-provider';
 	const { default: Provider } = (await import(packageName)) as { default: new (issuer: string, configuration: object) => OidcProvider };
-	foreignServer = createServer().listen(0, '127.0.0.1');
-	await once(foreignServer, 'listening');
-	const address = foreignServer.address();
-	foreignUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-	const provider = new Provider(foreignUrl, {
+	externalIssuerServer = createServer().listen(0, '127.0.0.1');
+	await once(externalIssuerServer, 'listening');
+	const address = externalIssuerServer.address();
+	externalIssuerUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+	const provider = new Provider(externalIssuerUrl, {
 		clients: [
 			{ client_id: agent.id, client_secret: agent.secret, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] },
 		],
@@ -38,12 +38,12 @@ beforeAll(async () => {
 			},
 		},
 	});
-	foreignServer.on('request', provider.callback());
+	externalIssuerServer.on('request', provider.callback());
 	subject = await startIdentity({ audience });
 });
 
 afterAll(async () => {
-	foreignServer.close();
+	externalIssuerServer.close();
 	await subject.stop();
 });
 
@@ -58,17 +58,17 @@ async function fetchToken(endpoint: string): Promise<{ response: Record<string, 
 }
 
 test('every member of header, claims and response that the other issuer sends is also in Tollgate’s', async () => {
-	const foreign = await fetchToken(`${foreignUrl}/token`);
+	const foreign = await fetchToken(`${externalIssuerUrl}/token`);
 	const own = await fetchToken(`${subject.baseUrl}/oauth2/token`);
 	const changing = ['iss', 'iat', 'exp', 'jti'];
-	const foreignClaims = decodeJwt(foreign.accessToken);
+	const externalClaims = decodeJwt(foreign.accessToken);
 	const ownClaims = decodeJwt(own.accessToken);
-	expect(Object.keys(foreignClaims).toSorted()).toEqual(['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'scope', 'sub']);
-	for (const [name, value] of Object.entries(foreignClaims)) {
+	expect(Object.keys(externalClaims).toSorted()).toEqual(['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'scope', 'sub']);
+	for (const [name, value] of Object.entries(externalClaims)) {
 		if (changing.includes(name)) expect(typeof ownClaims[name]).toBe(typeof value);
 		else expect([name, ownClaims[name]]).toEqual([name, value]);
 	}
-	expect((ownClaims.exp ?? 0) - (ownClaims.iat ?? 0)).toBe((foreignClaims.exp ?? 0) - (foreignClaims.iat ?? 0));
+	expect((ownClaims.exp ?? 0) - (ownClaims.iat ?? 0)).toBe((externalClaims.exp ?? 0) - (externalClaims.iat ?? 0));
 	expect(Object.keys(decodeProtectedHeader(own.accessToken)).toSorted()).toEqual(
 		Object.keys(decodeProtectedHeader(foreign.accessToken)).toSorted(),
 	);
@@ -81,6 +81,6 @@ test('the published key has every member that one of the other issuer has', asyn
 		const { keys } = (await (await fetch(url)).json()) as { keys: object[] };
 		return Object.keys(keys[0] ?? {}).toSorted();
 	};
-	const foreign = await membersOf(`${foreignUrl}/jwks`);
+	const foreign = await membersOf(`${externalIssuerUrl}/jwks`);
 	expect(await membersOf(`${subject.baseUrl}/.well-known/jwks.json`)).toEqual(expect.arrayContaining(foreign));
 });

@@ -7,7 +7,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type IdentitySubject, issuer, startIdentity } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
 import { openSqliteRecords } from '../../stores/sqlite/sqlite-records.ts';
@@ -25,7 +25,7 @@ function temporaryDirectory(): string {
 }
 
 function openRecords(dataDir: string, clock: ManualClock): RecordStore {
-	const records = openSqliteRecords({ dataDir }, { clock, log: createRememberedLog() });
+	const records = openSqliteRecords({ dataDir }, { clock, log: createRecordingLog() });
 	onTestFinished(() => records.close());
 	return records;
 }

@@ -37,7 +37,7 @@ export interface SigningKeys {
 	onChange(listener: () => void): () => void;
 }
 
-export interface SigningKeysParts {
+export interface SigningKeysDeps {
 	readonly records: RecordStore;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -50,7 +50,7 @@ const beginEveryMs = 1000;
 /** Maximum time that the store can delay listening. */
 const maxWaitedMs = 1000;
 
-export function createSigningKeys({ records, clock, log, schedule }: SigningKeysParts): SigningKeys {
+export function createSigningKeys({ records, clock, log, schedule }: SigningKeysDeps): SigningKeys {
 	const listeners = new Set<() => void>();
 	let keys: readonly SigningKey[] = [];
 	let readsBegun = 0;

@@ -20,7 +20,7 @@ export interface Grant extends IssuedToken {
 	readonly scopes: readonly string[];
 }
 
-export interface TokenEndpointParts {
+export interface TokenEndpointDeps {
 	readonly scopeBase: string;
 	readonly verification: ClientVerification;
 	readonly signer: AccessTokenSigner;
@@ -30,7 +30,7 @@ export interface TokenEndpointParts {
  * Handles the `client_credentials` grant, RFC 6749 section 4.4.
  * @throws `Rejection` with the codes of RFC 6749 section 5.2, and `too_many_attempts`, `overloaded`.
  */
-export async function grantAccessToken(request: TokenRequest, { scopeBase, verification, signer }: TokenEndpointParts): Promise<Grant> {
+export async function grantAccessToken(request: TokenRequest, { scopeBase, verification, signer }: TokenEndpointDeps): Promise<Grant> {
 	if (request.query !== undefined) throw invalidRequest('The token endpoint does not accept query parameters: send them in the form body');
 	if (request.authorization.length > 1) throw invalidRequest('The authorization header is repeated');
 	const form = parseTokenForm(request.body ?? Buffer.alloc(0));

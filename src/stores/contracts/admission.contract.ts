@@ -7,7 +7,7 @@ import {
 	type AdmissionStore,
 	type BudgetReservation,
 	CountersMissing,
-	rememberEndedMs,
+	endedRetentionMs,
 	type Settlement,
 } from './admission.ts';
 
@@ -359,7 +359,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 					isLate: false,
 					budgets: [{ ...month, settledNanoUsd: 30n, reservedNanoUsd: 0n }],
 				});
-				await subject.setNow(contractStartMs + rememberEndedMs - 1000);
+				await subject.setNow(contractStartMs + endedRetentionMs - 1000);
 				expect((await there.settle(again)).isDuplicate).toBe(true);
 				expect((await there.read('red', [month])).budgets[0]?.settledNanoUsd).toBe(30n);
 			});

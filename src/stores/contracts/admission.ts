@@ -5,7 +5,7 @@
 import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 
 /** A value, or a promise of it if the store has to wait. Failures are always rejected promises. */
-export type AtHand<Value> = Value | Promise<Value>;
+export type MaybePromise<Value> = Value | Promise<Value>;
 
 export interface AdmissionStore {
 	/**
@@ -14,13 +14,13 @@ export interface AdmissionStore {
 	 * limit. An `id` that was admitted is admitted again without being counted again; one that was rejected is checked again.
 	 * @throws CountersMissing
 	 */
-	admit(request: AdmissionRequest): AtHand<Admission>;
+	admit(request: AdmissionRequest): MaybePromise<Admission>;
 	/**
 	 * Records the actual cost of a request and releases its reservations. The first of `settle` and `release` for an id wins. A settlement
 	 * whose reservation has expired, or never existed, is still recorded (`isLate`); one of a request that has ended is not (`isDuplicate`).
 	 * @throws CountersMissing
 	 */
-	settle(settlement: Settlement): AtHand<Settled>;
+	settle(settlement: Settlement): MaybePromise<Settled>;
 	/** Releases the reservations of a request that never reached a provider. It remains counted as admitted. Idempotent. */
 	release(id: string, team: string): Promise<void>;
 	/**
@@ -71,7 +71,7 @@ export class CountersUnreachable extends Error {
 }
 
 /** Time for which an ended request is remembered, so that a repeated settlement counts once. */
-export const rememberEndedMs = 15 * 60_000;
+export const endedRetentionMs = 15 * 60_000;
 
 /** Maximum lifetime of a reservation. */
 export const maxReservationMs = 24 * 3_600_000;

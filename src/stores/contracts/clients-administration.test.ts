@@ -15,8 +15,8 @@ beforeEach(() => {
 	administration = createClientsAdministration({ clients: records.clients, clock });
 });
 
-async function create(...wish: Parameters<ClientsAdministration['createClient']>): Promise<ClientWithSecret> {
-	const created = await administration.createClient(...wish);
+async function create(...input: Parameters<ClientsAdministration['createClient']>): Promise<ClientWithSecret> {
+	const created = await administration.createClient(...input);
 	if (created === 'id_taken') throw new Error(created);
 	return created;
 }
@@ -42,9 +42,9 @@ describe('creating a client', () => {
 	});
 
 	test('takes an id and a secret of choice, and says when the id is taken', async () => {
-		const wish = { id: 'Chosen_1.~-', name: 'x', scopes: ['admin'], secret: 'sixteen letters!' };
-		expect(await create(wish)).toMatchObject({ record: { id: 'Chosen_1.~-' }, secret: 'sixteen letters!' });
-		expect(await administration.createClient({ ...wish, secret: undefined })).toBe('id_taken');
+		const input = { id: 'Chosen_1.~-', name: 'x', scopes: ['admin'], secret: 'sixteen letters!' };
+		expect(await create(input)).toMatchObject({ record: { id: 'Chosen_1.~-' }, secret: 'sixteen letters!' });
+		expect(await administration.createClient({ ...input, secret: undefined })).toBe('id_taken');
 	});
 
 	test.each([
@@ -57,8 +57,8 @@ describe('creating a client', () => {
 		['secret', { secret: 'fifteen letters' }],
 		['secret', { secret: 'umläuts are not allowed' }],
 	])('refuses a bad %s: %j', async (param, part) => {
-		const wish = { name: 'x', scopes: ['invoke'], ...part };
-		await expect(administration.createClient(wish)).rejects.toMatchObject({ code: 'field_invalid', param });
+		const input = { name: 'x', scopes: ['invoke'], ...part };
+		await expect(administration.createClient(input)).rejects.toMatchObject({ code: 'field_invalid', param });
 		expect(await records.clients.list()).toEqual([]);
 	});
 });

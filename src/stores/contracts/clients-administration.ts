@@ -3,23 +3,23 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { hashClientSecret, parseSecretHash } from './client-secret.ts';
-import type { ChangeTerms, ClientRecord, ClientStore } from './records.ts';
+import type { ChangeDeps, ClientRecord, ClientStore } from './records.ts';
 
 export interface ClientsAdministration {
 	/**
 	 * @returns the record with its secret, which is shown only once and never stored; `id_taken` if the id exists.
 	 * @throws `Rejection` `field_invalid`.
 	 */
-	createClient(wish: ClientWish, terms?: Pick<ChangeTerms, 'author'>): Promise<ClientWithSecret | 'id_taken'>;
+	createClient(input: ClientInput, terms?: Pick<ChangeDeps, 'author'>): Promise<ClientWithSecret | 'id_taken'>;
 	/**
 	 * Issues a new secret; the newest of the old ones stays valid for `overlapSeconds`.
 	 * @returns undefined when there is no such client.
 	 * @throws `Rejection` `field_invalid`; `record_stale` when somebody else changes the client at the same time.
 	 */
-	rotateSecret(id: string, overlapSeconds: number, terms?: ChangeTerms): Promise<ClientWithSecret | undefined>;
+	rotateSecret(id: string, overlapSeconds: number, terms?: ChangeDeps): Promise<ClientWithSecret | undefined>;
 }
 
-export interface ClientWish {
+export interface ClientInput {
 	/** By default made from the name and a random suffix. */
 	readonly id?: string | undefined;
 	readonly name: string;
@@ -47,15 +47,15 @@ const minSecretLength = 16;
 export function createClientsAdministration({ clients, clock, random = randomBytes }: ClientsAdministrationDeps): ClientsAdministration {
 	const newSecret = (): string => random(32).toString('base64url');
 	return {
-		async createClient(wish, terms) {
-			checkWish(wish);
-			const secret = wish.secret ?? newSecret();
+		async createClient(input, terms) {
+			checkInput(input);
+			const secret = input.secret ?? newSecret();
 			const nowMs = clock.nowMs();
 			const record: ClientRecord = {
-				id: wish.id ?? `${slugOf(wish.name)}-${random(5).toString('hex')}`,
-				name: wish.name,
+				id: input.id ?? `${slugOf(input.name)}-${random(5).toString('hex')}`,
+				name: input.name,
 				secrets: [{ hash: await hashClientSecret(secret), expiresAtMs: null }],
-				scopes: [...new Set(wish.scopes)],
+				scopes: [...new Set(input.scopes)],
 				isDisabled: false,
 				createdAtMs: nowMs,
 				updatedAtMs: nowMs,
@@ -86,7 +86,7 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 	};
 }
 
-function checkWish({ id, name, scopes, secret }: ClientWish): void {
+function checkInput({ id, name, scopes, secret }: ClientInput): void {
 	if (id !== undefined && !/^[A-Za-z0-9._~-]{1,128}$/.test(id)) {
 		throw new Rejection('field_invalid', { param: 'id', message: 'id: must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -' });
 	}

@@ -1,5 +1,5 @@
 /** The only code that changes versioned records: terms, conflicts, a new version and an audit entry, in the backend's transaction. */
-import type { AuditEntry, Author, ChangeTerms, Stored, VersionedStore } from './records.ts';
+import type { AuditEntry, Author, ChangeDeps, Stored, VersionedStore } from './records.ts';
 
 /** Records of one kind in a backend. Every method runs inside a transaction. */
 export interface RecordTable<Key, Value, Conflict extends string> {
@@ -16,7 +16,7 @@ export interface RecordTable<Key, Value, Conflict extends string> {
 	put(value: Stored<Value>): void;
 	remove(key: Key): void;
 	/** Deletes dependent records. */
-	removing?(key: Key, terms: Pick<ChangeTerms, 'author'>): void;
+	removing?(key: Key, terms: Pick<ChangeDeps, 'author'>): void;
 }
 
 export interface ChangeRecorder {

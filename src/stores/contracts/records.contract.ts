@@ -443,18 +443,18 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 		});
 
 		describe('reports of providers', () => {
-			const ill: ProviderReport = { b: { state: 'unhealthy', sinceMs: 1_700_000_000_123, detail: "answered 500 \u0000 'x'" } };
-			const well: ProviderReport = { b: { state: 'healthy', sinceMs: null, detail: null } };
+			const unhealthy: ProviderReport = { b: { state: 'unhealthy', sinceMs: 1_700_000_000_123, detail: "answered 500 \u0000 'x'" } };
+			const healthy: ProviderReport = { b: { state: 'healthy', sinceMs: null, detail: null } };
 			const longMs = 60_000;
 
 			test('of each process the latest is read by everybody, until it is forgotten', async () => {
-				await here.providerReports.tell('two', well, longMs);
-				await here.providerReports.tell('one', {}, longMs);
-				await there.providerReports.tell('two', ill, longMs);
+				await here.providerReports.notify('two', healthy, longMs);
+				await here.providerReports.notify('one', {}, longMs);
+				await there.providerReports.notify('two', unhealthy, longMs);
 				for (const store of subject.stores) {
 					expect([...(await store.providerReports.read())]).toEqual([
 						['one', {}],
-						['two', ill],
+						['two', unhealthy],
 					]);
 				}
 				await there.providerReports.forget('two');
@@ -463,18 +463,18 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			});
 
 			test('one that is not renewed expires after its life, one that is renewed stays', async () => {
-				await here.providerReports.tell('dead', ill, 1);
-				await here.providerReports.tell('alive', ill, 1);
-				await here.providerReports.tell('alive', well, longMs);
+				await here.providerReports.notify('dead', unhealthy, 1);
+				await here.providerReports.notify('alive', unhealthy, 1);
+				await here.providerReports.notify('alive', healthy, longMs);
 				await subject.passSecond();
-				expect([...(await there.providerReports.read())]).toEqual([['alive', well]]);
+				expect([...(await there.providerReports.read())]).toEqual([['alive', healthy]]);
 			});
 
 			test('are no change of the records', async () => {
 				let notifications = 0;
 				for (const store of subject.stores) store.onChange(() => notifications++);
-				await here.providerReports.tell('one', ill, longMs);
-				await there.providerReports.tell('one', well, longMs);
+				await here.providerReports.notify('one', unhealthy, longMs);
+				await there.providerReports.notify('one', healthy, longMs);
 				await there.providerReports.forget('one');
 				await subject.passSecond();
 				await subject.passSecond();

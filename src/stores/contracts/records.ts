@@ -50,7 +50,7 @@ export interface Author {
  */
 export type Stored<Value> = Value & { readonly version: number };
 
-export interface ChangeTerms {
+export interface ChangeDeps {
 	readonly author?: Author;
 	/** Version that the record must have; otherwise nothing changes. */
 	readonly ifVersion?: number;
@@ -62,9 +62,9 @@ export interface VersionedStore<Key, Value, Conflict extends string> {
 	/** Ordered by key. */
 	list(): Promise<Stored<Value>[]>;
 	/** Ignores a `version` in `value`. */
-	create(value: Value, terms?: Pick<ChangeTerms, 'author'>): Promise<'created' | 'id_taken' | Conflict>;
-	replace(value: Value, terms?: ChangeTerms): Promise<'replaced' | 'unknown' | 'stale' | Conflict>;
-	delete(key: Key, terms?: ChangeTerms): Promise<'deleted' | 'unknown' | 'stale'>;
+	create(value: Value, terms?: Pick<ChangeDeps, 'author'>): Promise<'created' | 'id_taken' | Conflict>;
+	replace(value: Value, terms?: ChangeDeps): Promise<'replaced' | 'unknown' | 'stale' | Conflict>;
+	delete(key: Key, terms?: ChangeDeps): Promise<'deleted' | 'unknown' | 'stale'>;
 }
 
 /** Deleting a client removes it from its team. */
@@ -189,7 +189,7 @@ export interface SigningKeyStore {
 /** Health reports of serving processes about their providers, for admin APIs in other processes. Changes are not announced. */
 export interface ProviderReports {
 	/** Replaces the earlier report of `process`. It expires after `lifeMs`, by the clock of the store. */
-	tell(process: string, report: ProviderReport, lifeMs: number): Promise<void>;
+	notify(process: string, report: ProviderReport, lifeMs: number): Promise<void>;
 	forget(process: string): Promise<void>;
 	/** Reports that have not expired, by process. */
 	read(): Promise<ReadonlyMap<string, ProviderReport>>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRequestIds } from '../../io/request-ids.ts';
-import { rememberEndedMs } from '../contracts/admission.ts';
+import { endedRetentionMs } from '../contracts/admission.ts';
 import { EndedRequests } from './ended-requests.ts';
 
 const startMs = Date.UTC(2026, 10, 22);
@@ -27,9 +27,9 @@ test('says of each call what a set of all would say', () => {
 test('a call is forgotten fifteen minutes after its end', () => {
 	const ended = new EndedRequests();
 	ended.add('team', 'one', startMs);
-	expect(ended.add('team', 'one', startMs + rememberEndedMs - 1000)).toBe(false);
-	expect(ended.has('team', 'one', startMs + rememberEndedMs)).toBe(false);
-	expect(ended.add('team', 'one', startMs + rememberEndedMs)).toBe(true);
+	expect(ended.add('team', 'one', startMs + endedRetentionMs - 1000)).toBe(false);
+	expect(ended.has('team', 'one', startMs + endedRetentionMs)).toBe(false);
+	expect(ended.add('team', 'one', startMs + endedRetentionMs)).toBe(true);
 });
 
 test('nothing is known after it was cleared', () => {

@@ -1,4 +1,4 @@
-import { rememberEndedMs } from '../contracts/admission.ts';
+import { endedRetentionMs } from '../contracts/admission.ts';
 
 const rows = 2 ** 14;
 const slotsPerRow = 16;
@@ -29,10 +29,10 @@ export class EndedRequests {
 		if (this.isMarked(nowMs)) return false;
 		const row = this.first % rows;
 		const oldest = this.oldest[row] ?? 0;
-		const place = row * slotsPerRow + oldest;
-		this.firsts[place] = this.first;
-		this.seconds[place] = this.second;
-		this.ends[place] = secondOf(nowMs);
+		const slot = row * slotsPerRow + oldest;
+		this.firsts[slot] = this.first;
+		this.seconds[slot] = this.second;
+		this.ends[slot] = secondOf(nowMs);
 		this.oldest[row] = (oldest + 1) % slotsPerRow;
 		return true;
 	}
@@ -62,9 +62,9 @@ export class EndedRequests {
 	private isMarked(nowMs: number): boolean {
 		const { firsts, seconds, ends, first, second } = this;
 		const row = (first % rows) * slotsPerRow;
-		for (let place = row; place < row + slotsPerRow; place++) {
-			if (firsts[place] !== first || seconds[place] !== second) continue;
-			if (secondOf(nowMs) - (ends[place] ?? 0) < rememberEndedMs / 1000) return true;
+		for (let slot = row; slot < row + slotsPerRow; slot++) {
+			if (firsts[slot] !== first || seconds[slot] !== second) continue;
+			if (secondOf(nowMs) - (ends[slot] ?? 0) < endedRetentionMs / 1000) return true;
 		}
 		return false;
 	}

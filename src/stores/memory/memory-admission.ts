@@ -2,13 +2,13 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading, Rejected } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
-import { OpenList } from '../../core/swap-remove-list.ts';
+import { SwapRemoveList } from '../../core/swap-remove-list.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
-	type AtHand,
 	type BudgetReservation,
 	CountersMissing,
+	type MaybePromise,
 	maxReservationMs,
 	type ReservedRequest,
 	type Settled,
@@ -17,7 +17,7 @@ import {
 } from '../contracts/admission.ts';
 import { EndedRequests } from './ended-requests.ts';
 import { type Reservation, TeamCounters } from './team-counters.ts';
-import { FadingMap } from './ttl-map.ts';
+import { TtlMap } from './ttl-map.ts';
 
 /** Teams that are not used for this long are dropped; their reservations have expired before. */
 const idleTeamMs = 2 * maxReservationMs;
@@ -28,7 +28,7 @@ export function createMemoryAdmission({ clock }: { clock: Clock }): AdmissionSto
 
 class MemoryAdmission implements AdmissionStore {
 	private readonly clock: Clock;
-	private readonly teams = new FadingMap<string, TeamCounters>(idleTeamMs);
+	private readonly teams = new TtlMap<string, TeamCounters>(idleTeamMs);
 	private readonly ended = new EndedRequests();
 	private readonly schedule = new ReservationSchedule();
 
@@ -36,7 +36,7 @@ class MemoryAdmission implements AdmissionStore {
 		this.clock = clock;
 	}
 
-	admit(request: AdmissionRequest): AtHand<Admission> {
+	admit(request: AdmissionRequest): MaybePromise<Admission> {
 		const nowMs = this.turn();
 		const team = this.knownTeam(request.team, request.reservations, nowMs);
 		if (team === undefined) return Promise.reject(new CountersMissing(request.team));
@@ -58,7 +58,7 @@ class MemoryAdmission implements AdmissionStore {
 		return admitted(team.read(nowMs, request.reservations), fitting);
 	}
 
-	settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): AtHand<Settled> {
+	settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): MaybePromise<Settled> {
 		const nowMs = this.turn();
 		const team = this.knownTeam(name, budgets, nowMs);
 		if (team === undefined) return Promise.reject(new CountersMissing(name));
@@ -181,18 +181,18 @@ function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Rejec
 }
 
 /** Limits the work of one operation; the next one continues. Expiring late is safe: it reserves too much, never too little. */
-const maxEndedATurn = 2000;
+const maxEndedPerTick = 2000;
 
 /** Releases expired reservations. They are grouped by whole seconds, so that a check does not cost more with more reservations. */
 class ReservationSchedule {
-	private readonly bySecond = new Map<number, OpenList<Reservation>>();
+	private readonly bySecond = new Map<number, SwapRemoveList<Reservation>>();
 	private checkedSecond = -Infinity;
 
 	add(reservation: Reservation, endsMs: number): void {
 		reservation.endsAtSecond = Math.ceil(endsMs / 1000);
 		let reservations = this.bySecond.get(reservation.endsAtSecond);
 		if (reservations === undefined) {
-			reservations = new OpenList();
+			reservations = new SwapRemoveList();
 			this.bySecond.set(reservation.endsAtSecond, reservations);
 		}
 		reservations.add(reservation);
@@ -210,7 +210,7 @@ class ReservationSchedule {
 			if (dueSecond > second) continue;
 			for (let reservation = reservations.pop(); reservation !== undefined; reservation = reservations.pop()) {
 				reservation.team.giveBack(reservation);
-				if (++ended === maxEndedATurn) return;
+				if (++ended === maxEndedPerTick) return;
 			}
 			this.bySecond.delete(dueSecond);
 		}

@@ -2,7 +2,7 @@ import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/cou
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Listed } from '../../core/swap-remove-list.ts';
 import { type BudgetReservation, type BudgetTotal, CountersMissing, fittingNanoUsd } from '../contracts/admission.ts';
-import { type Chained, IdHashTable } from '../id-hash-table.ts';
+import { type HashTableEntry, IdHashTable } from '../id-hash-table.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
@@ -12,7 +12,7 @@ export interface BudgetCounter extends BudgetPeriod {
 const nothing: readonly BudgetReading[] = [];
 
 /** Reservations of one request. */
-export interface Reservation extends Chained<Reservation>, Listed {
+export interface Reservation extends HashTableEntry<Reservation>, Listed {
 	readonly team: TeamCounters;
 	/** UTC day of admission, counted from 1970. */
 	readonly day: number;
@@ -103,10 +103,10 @@ export class TeamCounters {
 	reserve(
 		id: string,
 		day: number,
-		wantedTokens: number,
+		requestedTokens: number,
 		reservations: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[],
 	): Reservation {
-		const reservedTokens = day === this.day ? wantedTokens : 0;
+		const reservedTokens = day === this.day ? requestedTokens : 0;
 		this.reservedTokens += reservedTokens;
 		const reservation: Reservation = { id, team: this, day, reservedTokens, parts: [], endsAtSecond: 0, listIndex: -1, next: undefined };
 		for (const part of reservations) {

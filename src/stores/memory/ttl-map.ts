@@ -2,7 +2,7 @@
  * Map whose entries expire one to two spans after their last use. Two generations make expiry the drop of one map, without a visit to each
  * entry.
  */
-export class FadingMap<Key, Value> {
+export class TtlMap<Key, Value> {
 	private readonly spanMs: number;
 	private young = new Map<Key, Value>();
 	private old = new Map<Key, Value>();

@@ -6,12 +6,12 @@ import type { Clock, Timer } from '../../core/clock.ts';
 import { toPostgresValue } from './postgres-text.ts';
 
 /** From the request for a connection to its return. */
-export interface LendingTerms {
+export interface LendingOptions {
 	readonly clock: Clock;
 	readonly deadlineMs: number;
 }
 
-export function createPostgresDriver(pool: Pool, { clock, deadlineMs }: LendingTerms): Driver {
+export function createPostgresDriver(pool: Pool, { clock, deadlineMs }: LendingOptions): Driver {
 	const lent = new WeakMap<DatabaseConnection, LentConnection>();
 	return {
 		async init() {},

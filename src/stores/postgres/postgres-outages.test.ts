@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type PostgresServer, query, startPostgres } from '../../../test/support/postgres-server.ts';
 import { eventually } from '../../../test/support/product.ts';
-import { createRememberedLog, type RememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog, type RecordingLog } from '../../../test/support/recording-log.ts';
 import type { Team } from '../../core/team.ts';
 import { systemClock as clock } from '../../io/system-clock.ts';
 import type { RecordStore } from '../contracts/records.ts';
@@ -14,7 +14,7 @@ const deadlineMs = 1000;
 
 let server: PostgresServer;
 let url: string;
-let log: RememberedLog;
+let log: RecordingLog;
 
 beforeAll(async () => {
 	server = await startPostgres('fsync=off');
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(async () => {
 	url = await server.createDatabase();
-	log = createRememberedLog();
+	log = createRecordingLog();
 });
 
 test('while the server is silent every method fails within the deadline, and works again afterwards', async () => {

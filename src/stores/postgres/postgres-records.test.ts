@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { postgresCertificate, postgresPassword, query } from '../../../test/support/postgres-server.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../../test/support/shared-stores.ts';
 import type { Team } from '../../core/team.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
@@ -49,7 +49,7 @@ recordsContract('postgres', async () => {
 
 test('a change counts here once it has been caught up with, without waiting for news of it', async () => {
 	const records = await openStore(await server.createDatabase());
-	const snapshot = await openRecordsSnapshot(records, [], { clock, log: createRememberedLog() });
+	const snapshot = await openRecordsSnapshot(records, [], { clock, log: createRecordingLog() });
 	onTestFinished(async () => {
 		snapshot.close();
 		await records.close();
@@ -161,7 +161,7 @@ test('a database of a newer release is left alone', async () => {
 
 test('migrating says from which version to which, and a step that fails leaves nothing behind', async () => {
 	const url = await server.createDatabase();
-	const deps = { clock, log: createRememberedLog() };
+	const deps = { clock, log: createRecordingLog() };
 	const trial = { name: 'trial', steps: ['CREATE TABLE tollgate.trial (one integer)'] };
 	expect(await migratePostgres({ url }, [recordsSchema, trial], deps)).toEqual([
 		{ part: 'records', fromVersion: 0, toVersion: 4 },
@@ -204,7 +204,7 @@ test.each([
 	['another scheme', (url: string) => url.replace('postgres:', 'mysql:'), /write postgres:\/\//],
 	['a certificate that is not there', (url: string) => `${url}?sslrootcert=/nowhere.pem`, /\/nowhere\.pem/],
 ])('%s is said without the password', async (_, change, complaint) => {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const url = change(await server.createDatabase());
 	const rejection = await openPostgresRecords({ url }, { clock, log }).catch((cause: unknown) => cause);
 	expect(rejection).toBeInstanceOf(StoreUnusable);
@@ -234,7 +234,7 @@ async function open(url?: string): Promise<RecordStore> {
 }
 
 function openStore(url: string): Promise<RecordStore> {
-	return openPostgresRecords({ url }, { clock, log: createRememberedLog() });
+	return openPostgresRecords({ url }, { clock, log: createRecordingLog() });
 }
 
 /** An error with its causes and all of their properties, as a careless log would show it. */

@@ -1,5 +1,5 @@
 import { createRecordChanges, type RecordChanges, type RecordTable } from '../contracts/record-changes.ts';
-import type { ChangeTerms, Stored, VersionedStore } from '../contracts/records.ts';
+import type { ChangeDeps, Stored, VersionedStore } from '../contracts/records.ts';
 import { appendAudit } from './postgres-audit.ts';
 import type { ChangeTransaction, RecordsDatabase } from './records-database.ts';
 import type { RecordsDb } from './records-schema.ts';
@@ -12,7 +12,7 @@ export interface PostgresTable<Key, Value, Conflict extends string>
 	conflictOf(db: RecordsDb, value: Value): Promise<Conflict | undefined>;
 	put(db: RecordsDb, value: Stored<Value>): Promise<unknown>;
 	remove(db: RecordsDb, key: Key): Promise<unknown>;
-	removing?(transaction: ChangeTransaction, key: Key, terms: Pick<ChangeTerms, 'author'>): Promise<unknown>;
+	removing?(transaction: ChangeTransaction, key: Key, terms: Pick<ChangeDeps, 'author'>): Promise<unknown>;
 }
 
 /** Changes of a versioned store, for use in a running transaction. */

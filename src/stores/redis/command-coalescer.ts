@@ -7,7 +7,7 @@ const maxWaitMs = 3;
 const maxWaiting = 25;
 
 /** Delays commands whose response no request waits for: they are sent with the next command, or together after a moment. */
-export class Riders {
+export class CommandCoalescer {
 	readonly #clock: Clock;
 	#waiting: (() => void)[] = [];
 	#timer: Timer | undefined;

@@ -4,7 +4,7 @@ import { inspect, promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually, freePort } from '../../../test/support/product.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { openSteeredRedis } from '../../../test/support/redis-admission-subject.ts';
 import { type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import { systemClock } from '../../io/system-clock.ts';
@@ -15,7 +15,7 @@ import { openRedisAdmission } from './redis-admission.ts';
 const fixtures = join(import.meta.dirname, '../../../test/fixtures/tls-localhost');
 const month = { budget: 'month', period: '2026-11' };
 const hold = { ...month, limitNanoUsd: 1000n, amountNanoUsd: 10n, check: 'after' as const };
-const nothingKnown = { tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 0n }] };
+const noKnownCounters = { tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 0n }] };
 
 let server: RedisServer;
 
@@ -31,7 +31,7 @@ describe('Redis itself', () => {
 
 	test('keeps no key for ever, and the keys of a team live and die together', async () => {
 		const store = await open(server.url);
-		await store.restore({ team: 'red', ...nothingKnown, endedIds: ['old'] });
+		await store.restore({ team: 'red', ...noKnownCounters, endedIds: ['old'] });
 		await wholeCall(store, 'red');
 		await store.release('unknown', 'blue');
 		await store.restoreReservations('red', [{ id: 'again', admittedMs: 0, reservationMs: 1000, reservations: [hold] }]);
@@ -56,7 +56,7 @@ describe('Redis itself', () => {
 
 	test('is asked once for an operation', async () => {
 		const store = await open(server.url);
-		await store.restore({ team: 'red', ...nothingKnown });
+		await store.restore({ team: 'red', ...noKnownCounters });
 		await wholeCall(store, 'red');
 		const client = watch(new Redis(server.url));
 		const evaluated = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
@@ -72,7 +72,7 @@ describe('Redis itself', () => {
 		const store = await open(cluster.url);
 		for (const team of ['red', '{red}', 'a}b{c', '}x', 'größe 12']) {
 			await eventually('a cluster', () =>
-				store.restore({ team, ...nothingKnown }).then(
+				store.restore({ team, ...noKnownCounters }).then(
 					() => true,
 					() => undefined,
 				),
@@ -86,7 +86,7 @@ describe('Redis itself', () => {
 	});
 
 	test.each([2, 4])('admits exactly the limit over %i processes whose clocks disagree', async (count) => {
-		await (await open(server.url)).restore({ team: 'red', ...nothingKnown });
+		await (await open(server.url)).restore({ team: 'red', ...noKnownCounters });
 		const responses = await Promise.all(
 			Array.from({ length: count }, (_, index) =>
 				query(server.url, { requests: 1000 / count, name: `p${index}`, skewMs: (index - 1) * 300_000 }),
@@ -111,12 +111,12 @@ describe('the connection', () => {
 		onTestFinished(() => guarded.stop());
 		const url = `redis://gate:${encodeURIComponent(secret.replace(' ', '_'))}@127.0.0.1:${guarded.port}/3`;
 		const store = await open(url);
-		await store.restore({ team: 'red', ...nothingKnown });
+		await store.restore({ team: 'red', ...noKnownCounters });
 		expect(await wholeCall(store, 'red')).toMatchObject({ isLate: false });
 	});
 
 	test('never shows a password, in no error and no log', async () => {
-		const log = createRememberedLog();
+		const log = createRecordingLog();
 		const guarded = await startRedis('--requirepass', 'another');
 		onTestFinished(() => guarded.stop());
 		for (const url of [
@@ -134,7 +134,7 @@ describe('the connection', () => {
 	}, 10_000);
 
 	test('is waited for neither at the start nor at the end when the server does not answer', async () => {
-		const log = createRememberedLog();
+		const log = createRecordingLog();
 		// Blocks the responses of scripts, and of all later commands.
 		await server.command('CLIENT', 'PAUSE', '60000', 'WRITE');
 		try {
@@ -163,11 +163,11 @@ describe('the connection', () => {
 		const tls = ['--tls-port', port, '--tls-cert-file', join(fixtures, 'certificate.pem'), '--tls-key-file', join(fixtures, 'key.pem')];
 		const guarded = await startRedis(...tls, '--tls-auth-clients', 'no');
 		onTestFinished(() => guarded.stop());
-		const log = createRememberedLog();
+		const log = createRecordingLog();
 		const store = await open(`rediss://localhost:${port}`, log);
 		await expect(store.release('one', 'red')).rejects.toThrow('is not connected');
 		expect(inspect(log.lines)).toMatch(/self-signed|unable to verify/);
-		await (await open(guarded.url)).restore({ team: 'red', ...nothingKnown });
+		await (await open(guarded.url)).restore({ team: 'red', ...noKnownCounters });
 		const trusted = { NODE_EXTRA_CA_CERTS: join(fixtures, 'certificate.pem') };
 		expect(await query(`rediss://localhost:${port}`, { requests: 1, name: 'tls', skewMs: 0 }, trusted)).toMatchObject([
 			[expect.any(Number), true],
@@ -175,7 +175,7 @@ describe('the connection', () => {
 	});
 });
 
-async function open(url: string, log = createRememberedLog()): Promise<AdmissionStore> {
+async function open(url: string, log = createRecordingLog()): Promise<AdmissionStore> {
 	const store = await openRedisAdmission({ url }, { clock: systemClock, log });
 	onTestFinished(() => store.close());
 	return store;

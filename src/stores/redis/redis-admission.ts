@@ -11,8 +11,8 @@ import {
 	type BudgetReservation,
 	budgetKey,
 	CountersMissing,
+	endedRetentionMs,
 	type ReservedRequest,
-	rememberEndedMs,
 	type Settled,
 	type Settlement,
 	type TeamTotals,
@@ -20,7 +20,7 @@ import {
 import { itemsFrom, listOf, textFrom } from '../decode.ts';
 import { OperationDeadlines } from '../operation-deadlines.ts';
 import { compileScripts, type Operation } from './admission-scripts.ts';
-import { Riders } from './command-coalescer.ts';
+import { CommandCoalescer } from './command-coalescer.ts';
 import { RedisConnection, type RedisSettings } from './redis-connection.ts';
 import type { Script } from './script.ts';
 
@@ -77,7 +77,7 @@ class RedisAdmission implements SharedAdmission {
 	private readonly prefix: string;
 	private readonly owner: string;
 	private readonly registered = new BoundedMap<string, true>(maxRegistered);
-	private readonly ends: Riders;
+	private readonly ends: CommandCoalescer;
 
 	constructor(
 		connection: RedisConnection,
@@ -89,7 +89,7 @@ class RedisAdmission implements SharedAdmission {
 		this.scripts = scripts;
 		this.prefix = prefix;
 		this.owner = owner;
-		this.ends = new Riders(clock);
+		this.ends = new CommandCoalescer(clock);
 	}
 
 	async admit({
@@ -118,13 +118,13 @@ class RedisAdmission implements SharedAdmission {
 	}
 
 	async settle({ id, team, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
-		const values = [id, tokens, moneyText(costNanoUsd), rememberEndedMs, dayNumberOf(admittedMs), ...budgets.map(budgetKey)];
+		const values = [id, tokens, moneyText(costNanoUsd), endedRetentionMs, dayNumberOf(admittedMs), ...budgets.map(budgetKey)];
 		const [verdict, reading] = await this.ends.wait(() => this.query('settle', team, [id], values, budgets));
 		return { isDuplicate: verdict === 'duplicate', isLate: verdict === 'late', budgets: reading.budgets };
 	}
 
 	async release(id: string, team: string): Promise<void> {
-		await this.ends.wait(() => this.evaluate('release', team, [id], [id, rememberEndedMs]));
+		await this.ends.wait(() => this.evaluate('release', team, [id], [id, endedRetentionMs]));
 	}
 
 	async extend(id: string, team: string, reservations: readonly BudgetReservation[]): Promise<boolean> {
@@ -151,7 +151,7 @@ class RedisAdmission implements SharedAdmission {
 
 	async restore({ team, tokensToday, budgets, endedIds }: TeamTotals): Promise<void> {
 		const totals = budgets.flatMap((total) => [budgetKey(total), moneyText(total.settledNanoUsd)]);
-		await this.evaluate('restore', team, endedIds, [tokensToday, rememberEndedMs, ...totals]);
+		await this.evaluate('restore', team, endedIds, [tokensToday, endedRetentionMs, ...totals]);
 	}
 
 	async restoreReservations(team: string, requests: readonly ReservedRequest[]): Promise<void> {

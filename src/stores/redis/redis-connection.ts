@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { uncorkAtTurnEnd } from '../../core/tick-flush.ts';
+import { uncorkOnTickFlush } from '../../core/tick-flush.ts';
 import { withoutBrackets } from '../../core/url-host.ts';
 import { CountersUnreachable } from '../contracts/admission.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
@@ -133,7 +133,7 @@ export class RedisConnection {
 		const { stream } = this.client;
 		this.isGathering = true;
 		stream.cork();
-		uncorkAtTurnEnd({
+		uncorkOnTickFlush({
 			uncork: () => {
 				this.isGathering = false;
 				stream.uncork();

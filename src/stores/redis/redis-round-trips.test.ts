@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import { openSlowLink, type SlowLink } from '../../../test/support/slow-link.ts';
 import type { AdmissionStore } from '../contracts/admission.ts';
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 async function open(): Promise<AdmissionStore> {
-	const opened = await openRedisAdmission({ url: `redis://127.0.0.1:${link.port}` }, { clock, log: createRememberedLog() });
+	const opened = await openRedisAdmission({ url: `redis://127.0.0.1:${link.port}` }, { clock, log: createRecordingLog() });
 	onTestFinished(() => opened.close());
 	return opened;
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/support/product.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { type RedisDatabase, shareRedis } from '../../../test/support/shared-stores.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import { IpRateWindow } from '../../policy/firewall/ip-rate-window.ts';
@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 
 /** Waits for a connection. */
 async function open(url = server.url): Promise<SourceCounts> {
-	const counts = openRedisSourceCounts({ url }, createRememberedLog());
+	const counts = openRedisSourceCounts({ url }, createRecordingLog());
 	onTestFinished(() => counts.close());
 	await eventually('a connection', () =>
 		counts.add([{ source: 'probe', requests: 0 }], 300).then(
@@ -54,7 +54,7 @@ test('adds up what several processes tell, source by source, and forgets it with
 });
 
 test('a server that is gone fails at once', async () => {
-	const gone = openRedisSourceCounts({ url: 'redis://127.0.0.1:1' }, createRememberedLog());
+	const gone = openRedisSourceCounts({ url: 'redis://127.0.0.1:1' }, createRecordingLog());
 	onTestFinished(() => gone.close());
 	await expect(gone.add([{ source: 'a', requests: 1 }], 300)).rejects.toBeInstanceOf(CountersUnreachable);
 });
@@ -65,7 +65,7 @@ describe('guarantees 9.19: rate windows of several processes on one server', () 
 		async (processes) => {
 			const limit = 2000;
 			const source = sourceKey(`198.51.100.${processes}`);
-			const log = createRememberedLog();
+			const log = createRecordingLog();
 			const rates = await Promise.all(
 				Array.from({ length: processes }, async () => {
 					const counts = await open();

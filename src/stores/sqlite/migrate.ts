@@ -10,13 +10,13 @@ const maxWaitMs = 300_000;
  */
 export function migrate(database: DatabaseSync, steps: readonly string[]): void {
 	if (versionOf(database, steps) === steps.length) return;
-	const usualWaitMs = Number(database.prepare('PRAGMA busy_timeout').get()?.['timeout']);
+	const defaultWaitMs = Number(database.prepare('PRAGMA busy_timeout').get()?.['timeout']);
 	database.exec(`PRAGMA busy_timeout = ${maxWaitMs}`);
 	try {
 		database.exec('BEGIN IMMEDIATE');
 		applySteps(database, steps);
 	} finally {
-		database.exec(`PRAGMA busy_timeout = ${usualWaitMs}`);
+		database.exec(`PRAGMA busy_timeout = ${defaultWaitMs}`);
 	}
 }
 

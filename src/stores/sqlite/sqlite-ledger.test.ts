@@ -9,7 +9,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { closeEntry } from '../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { requireProgram } from '../../../test/support/system-programs.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { closedEntry, ledgerContract, ledgerNoonMs, openEntry } from '../contracts/ledger.contract.ts';
@@ -26,7 +26,7 @@ let contracted: { readonly ledger: Ledger; readonly dataDir: string } | undefine
 ledgerContract('sqlite', async () => {
 	if (contracted === undefined) {
 		const dataDir = makeDirectory();
-		const ledger = await openSqliteLedger(settings(dataDir), { clock: new ManualClock(), log: createRememberedLog() });
+		const ledger = await openSqliteLedger(settings(dataDir), { clock: new ManualClock(), log: createRecordingLog() });
 		contracted = { ledger, dataDir };
 	}
 	const { ledger, dataDir } = contracted;
@@ -495,12 +495,12 @@ interface Opened {
 	readonly ledger: Ledger;
 	readonly dataDir: string;
 	readonly clock: ManualClock;
-	readonly log: ReturnType<typeof createRememberedLog>;
+	readonly log: ReturnType<typeof createRecordingLog>;
 }
 
 async function open(differences: Partial<SqliteLedgerSettings> = {}, clock = new ManualClock()): Promise<Opened> {
 	const dataDir = differences.dataDir ?? temporaryDirectory();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const ledger = await openSqliteLedger({ ...settings(dataDir), ...differences }, { clock, log });
 	onTestFinished(() => ledger.end());
 	return { ledger, dataDir, clock, log };

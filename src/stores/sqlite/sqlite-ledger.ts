@@ -10,7 +10,7 @@ import { createStoreThread, type StoreThread, type WorkerOperations } from '../s
 import { msPerDay, msPerHour } from '../sum-tables.ts';
 import { AssessmentQueue } from './ledger/assessment-queue.ts';
 import { ledgerEntryOf } from './ledger/compact-entries.ts';
-import { lockRun } from './ledger/instance-lock.ts';
+import { lockInstance } from './ledger/instance-lock.ts';
 import type { ReaderOperations, UnsentAssessments, WriterOperations } from './ledger/ledger-operations.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
@@ -67,7 +67,7 @@ async function openLedger(
 	const { clock, log } = deps;
 	const data = { ...settings, run: randomBytes(8).toString('hex'), spools: noted !== undefined };
 	const writer = createLedgerThread<WriterOperations>(threadData('writer', data));
-	const { journal, unlockRun } = await startWriting(writer, data);
+	const { journal, unlockInstance } = await startWriting(writer, data);
 	const reader: StoreThread<ReaderOperations> = createLedgerThread(threadData('reader', data));
 	const wideReader: StoreThread<ReaderOperations> = createLedgerThread(threadData('reader', data));
 	const write = createWrite(writer, reader, noted);
@@ -84,7 +84,7 @@ async function openLedger(
 		await Promise.all([queue.end(), assessments.end()]);
 		await Promise.all([writer.stop(), reader.stop(), wideReader.stop()]);
 		await journal.end();
-		unlockRun();
+		unlockInstance();
 	};
 	let ending: Promise<void> | undefined;
 	return {
@@ -157,14 +157,14 @@ async function untilNone(deleteSome: () => Promise<number>): Promise<number> {
 async function startWriting(
 	writer: StoreThread<WriterOperations>,
 	{ dataDir, run, durability }: Pick<LedgerThreadData, 'dataDir' | 'run' | 'durability'>,
-): Promise<{ journal: OpenJournal; unlockRun: () => void }> {
-	let unlockRun: (() => void) | undefined;
+): Promise<{ journal: OpenJournal; unlockInstance: () => void }> {
+	let unlockInstance: (() => void) | undefined;
 	try {
 		await writer.request('open', null);
-		unlockRun = lockRun(dataDir, run);
-		return { journal: new OpenJournal(dataDir, run, durability), unlockRun };
+		unlockInstance = lockInstance(dataDir, run);
+		return { journal: new OpenJournal(dataDir, run, durability), unlockInstance };
 	} catch (cause) {
-		unlockRun?.();
+		unlockInstance?.();
 		await writer.stop();
 		throw cause;
 	}
@@ -180,10 +180,10 @@ export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings
 		await reader.stop();
 		throw cause;
 	}
-	return createReading(reader, reader, nothingWaits, nothingWaits);
+	return createReading(reader, reader, isIdle, isIdle);
 }
 
-async function nothingWaits(): Promise<void> {}
+async function isIdle(): Promise<void> {}
 
 /**
  * @param wideReader serves reads over all teams: they take long, and requests may wait for reads of their team.

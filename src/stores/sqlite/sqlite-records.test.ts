@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
@@ -16,7 +16,7 @@ import { openSqliteRecords, recordsSchema } from './sqlite-records.ts';
 recordsContract('sqlite', async () => {
 	const dataDir = makeDirectory();
 	const clock = new ManualClock();
-	const deps = { clock, log: createRememberedLog() };
+	const deps = { clock, log: createRecordingLog() };
 	const stores: [RecordStore, RecordStore] = [openSqliteRecords({ dataDir }, deps), openSqliteRecords({ dataDir }, deps)];
 	return {
 		stores,
@@ -137,7 +137,7 @@ test('a database that fails is a fault, not a defect', async () => {
 });
 
 function open(dataDir: string): RecordStore {
-	const store = openSqliteRecords({ dataDir }, { clock: new ManualClock(), log: createRememberedLog() });
+	const store = openSqliteRecords({ dataDir }, { clock: new ManualClock(), log: createRecordingLog() });
 	onTestFinished(() => store.close());
 	return store;
 }

@@ -11,7 +11,7 @@ const words: PairingWords = {
 };
 
 const anywhere: ReadonlySet<Capability> = new Set(['instructionsAnywhere']);
-const nowhere: ReadonlySet<Capability> = new Set();
+const discarded: ReadonlySet<Capability> = new Set();
 
 function call(id: string): ToolCall {
 	const given = { text: () => '{}', object: () => ({}) };
@@ -69,7 +69,7 @@ describe('calls and results', () => {
 	test('instructions leave calls open only where the provider takes them anywhere', () => {
 		const pairing = opened('a');
 		expect(pairing.closeForInstructions(anywhere)).toBeUndefined();
-		expect(() => pairing.closeForInstructions(nowhere)).toThrow(rejection('calls.a.id', 'is unanswered'));
+		expect(() => pairing.closeForInstructions(discarded)).toThrow(rejection('calls.a.id', 'is unanswered'));
 		response(pairing, 'a');
 		expect(pairing.closeForInstructions(anywhere)?.results).toHaveLength(1);
 	});

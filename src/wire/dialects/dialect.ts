@@ -52,7 +52,7 @@ export interface Dialect {
 	 */
 	isComplete(tail: Buffer): boolean;
 	/** True if the content of a stream is complete and its usage is expected next. @param tail as above. */
-	tellsUsageNext(tail: Buffer): boolean;
+	reportsUsageNext(tail: Buffer): boolean;
 }
 
 /** Follows a stream as its client receives it, so that it can be ended before its provider ends it. */

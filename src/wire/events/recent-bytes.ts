@@ -1,10 +1,10 @@
-import { OwnPages } from '../../core/byte-pieces.ts';
+import { Arena } from '../../core/byte-pieces.ts';
 
 /** Keeps the last bytes of a stream. */
 export class RecentBytes {
 	readonly #minBytes: number;
 	readonly #chunks: Buffer[] = [];
-	readonly #pages = new OwnPages();
+	readonly #pages = new Arena();
 	#length = 0;
 
 	/** @param minBytes minimum number of bytes to keep. */

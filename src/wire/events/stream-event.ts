@@ -1,4 +1,4 @@
-import type { OwnPages } from '../../core/byte-pieces.ts';
+import type { Arena } from '../../core/byte-pieces.ts';
 import { parseExactly } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
@@ -37,7 +37,7 @@ export class StreamEvent {
 	}
 
 	/** Copies the event into memory of its owner, for use beyond the tick in which it arrived. */
-	keepIn(pages: OwnPages): void {
+	storeIn(pages: Arena): void {
 		if (this.#bytes !== undefined) this.#bytes = pages.keep(this.#bytes);
 	}
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../../core/cooperative-task.ts';
+import type { CooperativeTask } from '../../core/cooperative-task.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { type BodyText, readBodyText } from './body-text.ts';
 import { parseExactly } from './exact-json.ts';
@@ -28,7 +28,7 @@ export function parseBody(bytes: Buffer, wanted: ReadonlySet<string>): JsonBody 
 }
 
 /** Parses like `parseBody`, in steps, for bodies that may be large. */
-export function* parsingSteps(bytes: Buffer, wanted: ReadonlySet<string>): Steps<JsonBody> {
+export function* parsingSteps(bytes: Buffer, wanted: ReadonlySet<string>): CooperativeTask<JsonBody> {
 	const scanned = scanBody(bytes, wanted);
 	yield;
 	return readScanned(bytes, scanned);

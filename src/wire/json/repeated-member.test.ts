@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../core/cooperative-task.ts';
+import { runSynchronously } from '../../core/cooperative-task.ts';
 import type { JsonObject } from './parse-body.ts';
 import { repeatedMemberSteps, repeatsMember } from './repeated-member.ts';
 
-const find = (json: string): string | undefined => atOnce(repeatedMemberSteps(Buffer.from(json)));
+const find = (json: string): string | undefined => runSynchronously(repeatedMemberSteps(Buffer.from(json)));
 
 test.each([
 	['{"a":1,"a":2}', 'a'],

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../core/cooperative-task.ts';
+import { type CooperativeTask, runSynchronously } from '../../core/cooperative-task.ts';
 import type { JsonObject } from './parse-body.ts';
 import { endOfString, readKey } from './scan-members.ts';
 
@@ -28,7 +28,7 @@ interface Level {
  * @param bytes valid JSON.
  * @returns the path of a member that occurs more than once in its object; undefined if there is none.
  */
-export function* repeatedMemberSteps(bytes: Buffer): Steps<string | undefined> {
+export function* repeatedMemberSteps(bytes: Buffer): CooperativeTask<string | undefined> {
 	const levels: Level[] = [];
 	let seen = 0;
 	let pauseAt = bytesAtOnce;
@@ -63,7 +63,7 @@ export function* repeatedMemberSteps(bytes: Buffer): Steps<string | undefined> {
 /** Checks a JSON text, given its parsed object, for duplicate members. */
 export function repeatsMember(json: string, reported: JsonObject): boolean {
 	// Most texts equal the output of `JSON.stringify`, which contains no duplicates.
-	return JSON.stringify(reported) !== json && atOnce(repeatedMemberSteps(Buffer.from(json))) !== undefined;
+	return JSON.stringify(reported) !== json && runSynchronously(repeatedMemberSteps(Buffer.from(json))) !== undefined;
 }
 
 /** True for a string before a colon in an object. */

@@ -9,7 +9,7 @@ export interface Protocol {
 	 * @param isStreaming for providers whose URL decides it, not the body.
 	 * @throws `Rejection` `field_invalid` if no model of this provider can have that name.
 	 */
-	locate(place: ProviderPlace, model: string, query: string, isStreaming: boolean): string;
+	locate(endpoint: ProviderEndpoint, model: string, query: string, isStreaming: boolean): string;
 	/** Path for token counts of requests in the provider's own format; undefined if there is none. */
 	readonly countPath?: string;
 	authenticate(apiKey: string): Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface ForwardedHeader {
 }
 
 /** Location of a configured provider, in addition to its origin. */
-export interface ProviderPlace {
+export interface ProviderEndpoint {
 	/** Path of the base URL without a trailing slash; empty for none. */
 	readonly pathPrefix: string;
 	/** Version in Azure's classic URLs; null for the newer ones, which have none. */

@@ -65,7 +65,7 @@ describe('Provider', () => {
 		const gemini = open({ kind: 'gemini', baseUrl: 'https://h.test/proxy' });
 		expect(gemini.locate('gemini-3-pro', '', false)).toBe('/proxy/v1beta/models/gemini-3-pro:generateContent');
 		expect(gemini.locate('gemini-3-pro', '', true)).toBe('/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse');
-		const compatible = open({ kind: 'gemini', speaksOpenai: true, baseUrl: 'https://h.test' });
+		const compatible = open({ kind: 'gemini', usesOpenaiDialect: true, baseUrl: 'https://h.test' });
 		expect(compatible.locate('gemini-3-pro', '', true)).toBe('/v1beta/openai/chat/completions');
 		expect([gemini.protocol.wire, compatible.protocol.wire]).toEqual(['gemini', 'gemini-openai']);
 		expect(gemini.requestHeaders({})['x-goog-api-key']).toBe('sk-secret');

@@ -4,7 +4,7 @@ import { anthropic } from './anthropic.ts';
 import { azureOpenai } from './azure-openai.ts';
 import { gemini, geminiOpenai } from './gemini.ts';
 import { openai } from './openai.ts';
-import { type ForwardedHeader, type Protocol, type ProviderPlace, withQuery } from './protocol.ts';
+import { type ForwardedHeader, type Protocol, type ProviderEndpoint, withQuery } from './protocol.ts';
 
 /** By kind, in the order in which kinds are listed. `openai-compatible` is `openai` for servers of others, which may need no key. */
 const protocols = {
@@ -34,7 +34,7 @@ export interface ProviderSettings {
 	/** False for a server that rejects `stream_options`; usage of its streams is estimated. */
 	readonly requestsStreamUsage?: boolean;
 	/** For Gemini: true to use its endpoint for chat completions instead of its own format. */
-	readonly speaksOpenai?: boolean;
+	readonly usesOpenaiDialect?: boolean;
 	/** Sent with every request, whatever the client sends. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
@@ -62,7 +62,7 @@ export class Provider {
 	/** False until an operator sets its key and URL; it cannot be called before. */
 	readonly isConfigured: boolean;
 	readonly requestsStreamUsage: boolean;
-	readonly #place: ProviderPlace;
+	readonly #endpoint: ProviderEndpoint;
 	readonly #baseHeaders: Readonly<Record<string, string>>;
 	readonly #forwards: readonly ForwardedHeader[];
 
@@ -73,7 +73,7 @@ export class Provider {
 		this.name = name;
 		this.kind = kind;
 		this.requestsStreamUsage = settings.requestsStreamUsage ?? true;
-		this.protocol = kind === 'gemini' && settings.speaksOpenai === true ? geminiOpenai : protocols[kind];
+		this.protocol = kind === 'gemini' && settings.usesOpenaiDialect === true ? geminiOpenai : protocols[kind];
 		this.origin = url?.origin ?? '';
 		this.canReachPrivateNetwork = canReachPrivateNetwork;
 		this.proxy = settings.proxy;
@@ -82,7 +82,7 @@ export class Provider {
 			(secret) => secret !== '',
 		);
 		this.isConfigured = url !== undefined && (needsNoKey || (key !== '' && key !== keyPlaceholder));
-		this.#place = { pathPrefix: url?.pathname.replace(/\/+$/, '') ?? '', apiVersion };
+		this.#endpoint = { pathPrefix: url?.pathname.replace(/\/+$/, '') ?? '', apiVersion };
 		this.#forwards = [...commonForwards, ...this.protocol.forwards].filter(({ to }) => headers[to] === undefined);
 		this.#baseHeaders = {
 			'content-type': 'application/json',
@@ -97,7 +97,7 @@ export class Provider {
 
 	/** Returns path and query of the inference URL. @throws `Rejection` `field_invalid`. */
 	locate(model: string, query: string, isStreaming: boolean): string {
-		return this.protocol.locate(this.#place, model, query, isStreaming);
+		return this.protocol.locate(this.#endpoint, model, query, isStreaming);
 	}
 
 	/** True if `locateCount` has a URL. */
@@ -109,7 +109,7 @@ export class Provider {
 	locateCount(query: string): string {
 		const { countPath } = this.protocol;
 		if (countPath === undefined) throw new Error(`\`${this.name}\` does not support token counting`);
-		return withQuery(`${this.#place.pathPrefix}${countPath}`, query);
+		return withQuery(`${this.#endpoint.pathPrefix}${countPath}`, query);
 	}
 
 	/** Returns the header fields of a request to the provider, given the client's. */

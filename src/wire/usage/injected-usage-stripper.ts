@@ -19,7 +19,7 @@ export class InjectedUsageStripper {
 	/** Offset of the line's member `usage`. */
 	#keyStart = -1;
 	#valueEnd = -1;
-	#tellsUsage = false;
+	#reportsUsage = false;
 	#isListEmpty = false;
 	#shouldStay = false;
 	#isDropped = false;
@@ -36,7 +36,7 @@ export class InjectedUsageStripper {
 		if (depth !== 1) return;
 		const isObject = bytes[valueStart] === openBrace;
 		if (!isObject && bytes[valueStart] !== firstOfNull) return;
-		this.#tellsUsage = isObject;
+		this.#reportsUsage = isObject;
 		this.#keyStart = keyStart;
 		this.#valueEnd = isObject ? scan.valueEnd() : valueStart + 'null'.length;
 	}
@@ -49,10 +49,10 @@ export class InjectedUsageStripper {
 	}
 
 	endLine(bytes: Buffer, end: number): void {
-		if (this.#tellsUsage && this.#isListEmpty && !this.#shouldStay) this.#isDropped = true;
+		if (this.#reportsUsage && this.#isListEmpty && !this.#shouldStay) this.#isDropped = true;
 		else if (this.#keyStart !== -1 && this.#valueEnd !== -1) this.#cutMember(bytes, end);
 		this.#keyStart = -1;
-		this.#tellsUsage = false;
+		this.#reportsUsage = false;
 		this.#isListEmpty = false;
 		this.#shouldStay = false;
 	}

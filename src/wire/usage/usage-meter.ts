@@ -10,7 +10,7 @@ export interface MeteredUsage {
 	/** True if the usage is estimated upward, because the provider reported none, or not to the end. */
 	readonly isEstimated: boolean;
 	/** True if the response has hidden reasoning tokens; undefined if it does not show. */
-	readonly hidesThoughts?: boolean | undefined;
+	readonly hidesReasoning?: boolean | undefined;
 	/** Tokens counted in the text of a stream, whatever its provider reported; only with close counts. */
 	readonly countedTokens?: number | undefined;
 	/** Number of texts that were counted; each belongs to an event, or to a choice of an event. */
@@ -101,14 +101,14 @@ export class UsageMeter {
 	/** Returns the usage as known now, usually at the end of the stream. Input is never zero, nor is output that was delivered. */
 	read(): MeteredUsage {
 		const usage = this.#reported === undefined ? undefined : this.#reader.usageOf(this.#reported);
-		const hidesThoughts = this.#hidesThoughts();
-		const metered = { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesThoughts };
+		const hidesReasoning = this.#hidesReasoning();
+		const metered = { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesReasoning };
 		if (this.#tokensPerCounted === undefined) return metered;
 		return { ...metered, countedTokens: this.#countedBefore + this.#text.tokens(), texts: this.#textsBefore + this.#text.pieces };
 	}
 
 	/** Thinking precedes texts. */
-	#hidesThoughts(): boolean | undefined {
+	#hidesReasoning(): boolean | undefined {
 		if (this.#isFinal && this.#reportedOutputTokens > 0) return false;
 		if (this.#hasThought) return true;
 		return this.#reader.showsThought && this.#text.tokens() > 0 ? false : undefined;

@@ -6,17 +6,17 @@
 export type Flavor = 'sql' | 'markup' | 'unix' | 'windows' | 'path' | 'script' | 'text';
 
 /** Positions that a family's rules search. A referer is one only if the attack needs an external page. */
-export type AttackPlace = 'query' | 'name' | 'path' | 'cookie' | 'header' | 'body';
+export type AttackPosition = 'query' | 'name' | 'path' | 'cookie' | 'header' | 'body';
 
 export interface AttackFamily {
 	readonly name: string;
 	readonly flavor: Flavor;
-	readonly places: readonly AttackPlace[];
+	readonly places: readonly AttackPosition[];
 	readonly developed: readonly string[];
 	readonly heldOut: readonly string[];
 }
 
-const anywhere: readonly AttackPlace[] = ['query', 'path', 'cookie', 'header', 'body'];
+const anywhere: readonly AttackPosition[] = ['query', 'path', 'cookie', 'header', 'body'];
 
 /** Lists of values for templates. `#` alone stands for a number from 1 to 9999. */
 export const slots: Readonly<Record<string, readonly string[]>> = {

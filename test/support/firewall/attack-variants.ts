@@ -1,6 +1,6 @@
 /** Requests generated from the attack grammar: a filled template, disguised as its language allows, encoded, and put in one position. */
 import type { HttpRequest } from '../../../src/core/handler.ts';
-import { type AttackFamily, type AttackPlace, type Flavor, slots } from './attack-grammar.ts';
+import { type AttackFamily, type AttackPosition, type Flavor, slots } from './attack-grammar.ts';
 import { type Choice, makeChoice } from './choice.ts';
 
 export type VariantHead = Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>;
@@ -8,7 +8,7 @@ export type VariantHead = Pick<HttpRequest, 'method' | 'path' | 'query' | 'heade
 export interface AttackVariant {
 	readonly family: string;
 	readonly template: string;
-	readonly place: AttackPlace;
+	readonly position: AttackPosition;
 	/** Payload before encoding, for messages. */
 	readonly payload: string;
 	readonly head: VariantHead;
@@ -128,26 +128,26 @@ const plainFields: HttpRequest['headers'] = { host: 'gateway.example.com', accep
 const plainHead: VariantHead = { method: 'GET', path: '/v1/models', query: '', headers: plainFields };
 const argumentNames = ['q', 'id', 'file', 'url', 'name', 'page', 'filter', 'cmd', 'next', 'v'];
 
-type Placed = Pick<AttackVariant, 'place' | 'head' | 'body'>;
+type Placed = Pick<AttackVariant, 'position' | 'head' | 'body'>;
 
 function placed(family: AttackFamily, payload: string, choice: Choice): Placed {
-	const place = choice.chance(0.5) && family.places.includes('query') ? 'query' : choice.of(family.places);
+	const position = choice.chance(0.5) && family.places.includes('query') ? 'query' : choice.of(family.places);
 	const encode = choice.of([...encoders, ...flavoredEncoders[family.flavor]]);
 	const withFields = (fields: HttpRequest['headers']): Placed => ({
-		place,
+		position,
 		head: { ...plainHead, headers: { ...plainFields, ...fields } },
 	});
-	switch (place) {
+	switch (position) {
 		case 'query':
-			return { place, head: { ...plainHead, query: `a=1&${choice.of(argumentNames)}=${encode(payload)}&b=2` } };
+			return { position, head: { ...plainHead, query: `a=1&${choice.of(argumentNames)}=${encode(payload)}&b=2` } };
 		case 'name': {
 			const referer = 'https://other-site.example/start';
-			return { place, head: { ...plainHead, path: '/login', query: minimal(payload), headers: { ...plainFields, referer } } };
+			return { position, head: { ...plainHead, path: '/login', query: minimal(payload), headers: { ...plainFields, referer } } };
 		}
 		case 'path':
 			// Keeps slashes of the payload in some variants, because a path contains slashes.
 			return {
-				place,
+				position,
 				head: { ...plainHead, path: `/${(choice.chance(0.5) ? minimal : component)(payload).replace(/\?/g, '%3f').replace(/^\//, '')}` },
 			};
 		case 'cookie':
@@ -158,7 +158,7 @@ function placed(family: AttackFamily, payload: string, choice: Choice): Placed {
 			return withFields(inHeader(family, payload, choice));
 		case 'body': {
 			const body = choice.chance(0.5) ? `a=1&v=${component(payload).replaceAll('%20', '+')}` : JSON.stringify({ a: 1, v: payload });
-			return { place, head: plainHead, body };
+			return { position, head: plainHead, body };
 		}
 	}
 }

@@ -31,7 +31,7 @@ const hopByHopNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Common header names of providers, by length. A name in this list needs no new string for each head. */
-const usualNames: string[][] = [];
+const commonNames: string[][] = [];
 
 for (const name of [
 	...hopByHopNames,
@@ -76,7 +76,7 @@ for (const name of [
 	'x-request-id',
 	'x-should-retry',
 ]) {
-	(usualNames[name.length] ??= []).push(name);
+	(commonNames[name.length] ??= []).push(name);
 }
 
 /** Lines that end with CRLF, without folding and without control characters except tabs. */
@@ -106,7 +106,7 @@ export function readResponseHead(text: string, method: string): ResponseHead {
 	}
 	const framing = framingOf(status, method, headers['content-length'], ofConnection['transfer-encoding']);
 	const { connection } = ofConnection;
-	if (connection !== undefined) leaveOutNamed(headers, connection);
+	if (connection !== undefined) omitNamed(headers, connection);
 	const goesOn = text.startsWith('HTTP/1.1') && framing !== 'until_end' && !/\bclose\b/i.test(connection ?? '');
 	return { status, headers, framing, restMs: goesOn ? restOf(ofConnection['keep-alive']) : 0 };
 }
@@ -132,12 +132,12 @@ export function responseHeadOf(status: number, rawFields: readonly string[], met
 		else addField(headers, lowerCaseName, trimmedValue);
 	}
 	const framing = framingOf(status, method, headers['content-length'], ofConnection['transfer-encoding']);
-	if (ofConnection['connection'] !== undefined) leaveOutNamed(headers, ofConnection['connection']);
+	if (ofConnection['connection'] !== undefined) omitNamed(headers, ofConnection['connection']);
 	return { status, headers, framing, restMs: restOf(ofConnection['keep-alive']) };
 }
 
 function nameAt(text: string, start: number, end: number): string {
-	const candidates = usualNames[end - start];
+	const candidates = commonNames[end - start];
 	if (candidates !== undefined) for (const name of candidates) if (isAt(text, start, name)) return name;
 	return text.slice(start, end).toLowerCase();
 }
@@ -173,7 +173,7 @@ function joined(earlier: string | undefined, value: string): string {
 }
 
 /** The usual values of `connection` name no further field. */
-function leaveOutNamed(headers: Record<string, unknown>, connection: string): void {
+function omitNamed(headers: Record<string, unknown>, connection: string): void {
 	if (/^(?:keep-alive|close)$/i.test(connection)) return;
 	for (const name of connection.split(',')) delete headers[name.trim().toLowerCase()];
 }

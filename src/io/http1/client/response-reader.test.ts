@@ -127,7 +127,7 @@ const httpResponse = fc
 	})
 	.map(({ start, fields, body }) => Buffer.from([start, ...fields, ...body.fields, '', body.bytes].join('\r\n')));
 
-interface Seen {
+interface Observed {
 	readonly status: number | undefined;
 	readonly body: string;
 	readonly isComplete: boolean;
@@ -152,7 +152,7 @@ describe('whatever is read here', () => {
 	});
 });
 
-function readInPieces(bytes: Buffer, cuts: readonly number[]): Seen {
+function readInPieces(bytes: Buffer, cuts: readonly number[]): Observed {
 	let status: number | undefined;
 	let body = '';
 	let isComplete = false;
@@ -179,7 +179,7 @@ function readInPieces(bytes: Buffer, cuts: readonly number[]): Seen {
 	return { status, body, isComplete };
 }
 
-function readByNode(port: number): Promise<Seen> {
+function readByNode(port: number): Promise<Observed> {
 	return new Promise((resolve) => {
 		const request = nodeRequest({ port, method: 'POST', agent: false }, (response: IncomingMessage) => {
 			const pieces: Buffer[] = [];

@@ -97,7 +97,7 @@ export class ResponseReader {
 		const whole = this.#upTo('\r\n\r\n', maxHeadBytes, bytes);
 		if (whole === undefined) {
 			if (!start.startsWith(this.#partial?.startingWith(start.length) ?? '')) throw new MalformedResponse('The response is not HTTP');
-			return nothing;
+			return noBytes;
 		}
 		const head = readResponseHead(whole.toString('latin1'), this.#method);
 		const rest = bytes.subarray(this.#used);
@@ -120,12 +120,12 @@ export class ResponseReader {
 			if (this.#state === 'chunk') this.#state = 'chunk_end';
 			else if (this.#state === 'body') this.#complete();
 		}
-		return piece.length === bytes.length ? nothing : bytes.subarray(piece.length);
+		return piece.length === bytes.length ? noBytes : bytes.subarray(piece.length);
 	}
 
 	#readLine(bytes: Buffer): Buffer {
 		const line = this.#upTo('\n', maxFramingBytes, bytes);
-		if (line === undefined) return nothing;
+		if (line === undefined) return noBytes;
 		const end = line.length - 2;
 		if (end < 0 || line[end] !== cr) throw new MalformedResponse('A chunk line of the response has an invalid ending');
 		if (this.#state === 'chunk_size') this.#readChunkSize(line, end);
@@ -174,7 +174,7 @@ export class ResponseReader {
 	}
 }
 
-const nothing = Buffer.alloc(0);
+const noBytes = Buffer.alloc(0);
 
 const semicolon = 0x3b;
 const space = 0x20;

@@ -270,7 +270,7 @@ describe('a client that disconnects', () => {
 		const server = await startServer();
 		let leave: () => void = () => undefined;
 		const client = startClient({ clock: new ManualClock() });
-		const sent = client.send(request(server, { onClientGone: (listener) => (leave = listener) }));
+		const sent = client.send(request(server, { onClientDisconnect: (listener) => (leave = listener) }));
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
 		leave();
 		await expect(sent).rejects.toMatchObject({ code: 'client_closed' });
@@ -280,7 +280,7 @@ describe('a client that disconnects', () => {
 
 	test('before it could be sent is never sent', async () => {
 		const server = await startServer();
-		const sent = startClient().send(request(server, { onClientGone: (listener) => listener() }));
+		const sent = startClient().send(request(server, { onClientDisconnect: (listener) => listener() }));
 		await expect(sent).rejects.toMatchObject({ code: 'client_closed' });
 		expect(server.connections).toHaveLength(0);
 	});
@@ -290,7 +290,7 @@ describe('a client that disconnects', () => {
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		let leave: () => void = () => undefined;
 		const first = client.send(request(server));
-		const second = client.send(request(server, { target: '/second', onClientGone: (listener) => (leave = listener) }));
+		const second = client.send(request(server, { target: '/second', onClientDisconnect: (listener) => (leave = listener) }));
 		const third = client.send(request(server, { target: '/third' }));
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
 		leave();
@@ -307,7 +307,7 @@ describe('a client that disconnects', () => {
 	test('after the response began leaves it to its reader', async () => {
 		const server = await startServer(responses(`${chunkedHead}1\r\nx\r\n`));
 		let leave: () => void = () => undefined;
-		const response = await startClient().send(request(server, { onClientGone: (listener) => (leave = listener) }));
+		const response = await startClient().send(request(server, { onClientDisconnect: (listener) => (leave = listener) }));
 		leave();
 		server.connections[0]?.send('1\r\ny\r\n0\r\n\r\n');
 		expect(await bodyOf(response)).toBe('xy');

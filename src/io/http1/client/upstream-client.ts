@@ -63,7 +63,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 export function createPooledClient(options: UpstreamClientOptions, createPool: (options: PoolOptions) => Pool): UpstreamClient {
 	const { clock, log, lookup, ca, isAllowedAddress, maxConnectionsPerOrigin: maxConnections } = options;
 	const deadlines = new DeadlineSweep(clock, sweepMs);
-	const parts = { clock, log, deadlines };
+	const deps = { clock, log, deadlines };
 	const [publicPools, privatePools] = [new Map<string, Pool>(), new Map<string, Pool>()];
 	const poolFor = ({ origin, proxy, canReachPrivateNetwork }: UpstreamRequest): Pool => {
 		const pools = canReachPrivateNetwork ? privatePools : publicPools;
@@ -80,7 +80,7 @@ export function createPooledClient(options: UpstreamClientOptions, createPool: (
 	return {
 		send: (request) =>
 			new Promise((resolve, reject) => {
-				new UpstreamExchange(parts, request, resolve, reject).enter(poolFor(request));
+				new UpstreamExchange(deps, request, resolve, reject).enter(poolFor(request));
 			}),
 		close() {
 			const pools = [...publicPools.values(), ...privatePools.values()];

@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { isByteStream } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ByteFlow, ByteStream } from '../../../core/handler.ts';
-import { type TurnListener, tellTurnEnd } from '../../../core/tick-flush.ts';
+import { flushOnTick, type TickListener } from '../../../core/tick-flush.ts';
 import type { UpstreamRequest } from '../../../core/upstream.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
-import { untilTurnEnds, writeInOne } from '../tick-writes.ts';
+import { untilTickFlush, writeInOne } from '../tick-writes.ts';
 import type { ResponseHead } from './response-head.ts';
 import { type ResponseListener, ResponseReader } from './response-reader.ts';
 import type { Opened } from './upstream-connector.ts';
@@ -27,7 +27,7 @@ export interface ConnectionUser {
 	readonly head: string;
 	onConnection(connection: RequestCarrier): void;
 	/** Called when sending begins. */
-	onLeaving(): void;
+	onSend(): void;
 	/** Called when the whole request has been handed to the connection. */
 	onRequestEnd(): void;
 	onHead(head: ResponseHead): void;
@@ -37,7 +37,7 @@ export interface ConnectionUser {
 	onFailure(cause: Error, wasSent: boolean): void;
 }
 
-export interface ConnectionParts {
+export interface ConnectionDeps {
 	readonly clock: Clock;
 	readonly deadlines: DeadlineSweep;
 	/** Called when the connection becomes idle. */
@@ -52,12 +52,12 @@ const marginMs = 2000;
 
 const lastChunk = '0\r\n\r\n';
 
-export class UpstreamConnection implements RequestCarrier, ResponseListener, TurnListener, Watched {
+export class UpstreamConnection implements RequestCarrier, ResponseListener, TickListener, Watched {
 	/** Time at which an idle connection expires. */
 	dueMs = Number.POSITIVE_INFINITY;
 	listIndex = -1;
 	readonly #socket: Socket;
-	readonly #parts: ConnectionParts;
+	readonly #deps: ConnectionDeps;
 	readonly #reader = new ResponseReader(this);
 	#user: ConnectionUser | undefined;
 	/** Flow of a streamed request body, until its end. */
@@ -69,10 +69,10 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	#restMs = maxRestMs;
 	#error: Error | undefined;
 
-	constructor({ socket, reads }: Opened, parts: ConnectionParts) {
+	constructor({ socket, reads }: Opened, deps: ConnectionDeps) {
 		this.#socket = socket;
-		this.#parts = parts;
-		parts.deadlines.watch(this);
+		this.#deps = deps;
+		deps.deadlines.watch(this);
 		reads.take = (bytes) => this.#read(bytes);
 		socket.on('drain', () => this.#bodyFlow?.resume());
 		socket.on('end', () => this.#readEnd());
@@ -97,7 +97,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		try {
 			user.onConnection(this);
 			this.#write(head, request.body, user);
-			tellTurnEnd(this);
+			flushOnTick(this);
 		} catch (internalError) {
 			this.fail(asError(internalError));
 		}
@@ -109,7 +109,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 			user.onRequestEnd();
 			return;
 		}
-		const socket = untilTurnEnds(this.#socket);
+		const socket = untilTickFlush(this.#socket);
 		socket.write(head, 'latin1');
 		if (isByteStream(body)) {
 			this.#sendStream(body, user);
@@ -128,7 +128,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	}
 
 	destroy(): void {
-		this.#leaveUser();
+		this.#detachUser();
 		this.#reader.stop();
 		this.#socket.destroy();
 	}
@@ -148,13 +148,13 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		this.#hasResponse = true;
 	}
 
-	// Implements `TurnListener`.
+	// Implements `TickListener`.
 
-	onTurnEnd(): void {
+	onTickFlush(): void {
 		if (this.#user === undefined) return;
 		this.#wasSent = true;
 		try {
-			this.#user.onLeaving();
+			this.#user.onSend();
 		} catch (internalError) {
 			this.fail(asError(internalError));
 		}
@@ -195,13 +195,13 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 		// If the response came before the end of the request, the server still expects the rest.
 		const isSent = !this.#isSending && this.#socket.writableLength === 0;
 		const rests = goesOn && isSent && this.#restMs > 0 && this.#socket.writable;
-		this.#leaveUser();
+		this.#detachUser();
 		if (!rests) this.destroy();
 		user?.onComplete();
 		if (!rests) return;
 		if (this.#socket.isPaused()) this.#socket.resume();
-		this.dueMs = this.#parts.clock.monotonicMs() + this.#restMs;
-		this.#parts.onRest(this);
+		this.dueMs = this.#deps.clock.monotonicMs() + this.#restMs;
+		this.#deps.onRest(this);
 	}
 
 	/** Closes the connection at once and reports the cause to its user. */
@@ -212,12 +212,12 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 	}
 
 	#close(): void {
-		this.#parts.deadlines.unwatch(this);
+		this.#deps.deadlines.unwatch(this);
 		this.fail(this.#error ?? new Error('The server closed the connection'));
-		this.#parts.onClose(this);
+		this.#deps.onClose(this);
 	}
 
-	#leaveUser(): void {
+	#detachUser(): void {
 		this.#user = undefined;
 		this.#bodyFlow?.cancel();
 		this.#bodyFlow = undefined;
@@ -242,7 +242,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 			end: () => {
 				this.#bodyFlow = undefined;
 				if (announced === undefined) {
-					untilTurnEnds(socket).write(lastChunk, 'latin1');
+					untilTickFlush(socket).write(lastChunk, 'latin1');
 				} else if (missingBytes > 0) {
 					this.fail(new Error('The request body is shorter than its header says'));
 					return;

@@ -37,12 +37,12 @@ export interface Opened {
 }
 
 /** Opens a connection within a time limit and calls back once, later. @returns a function that ends the attempt. */
-export type Connect = (limitMs: number, tell: (result: Opened | Error) => void) => () => void;
+export type Connect = (limitMs: number, notify: (result: Opened | Error) => void) => () => void;
 
 /** A TLS session is reused for the next connection. */
 export function createConnector(origin: string, options: ConnectorOptions): Connect {
 	const open = createSocketOpener(origin, options);
-	return (limitMs, tell) => {
+	return (limitMs, notify) => {
 		const reads = new SocketReads(() => {
 			socket?.destroy(new Error('Bytes arrived before any request'));
 			return false;
@@ -50,39 +50,39 @@ export function createConnector(origin: string, options: ConnectorOptions): Conn
 		let socket: Socket | undefined;
 		return open(limitMs, { onread: reads }, (result) => {
 			if (result instanceof Error) {
-				tell(result);
+				notify(result);
 				return;
 			}
 			socket = result;
-			tell({ socket, reads });
+			notify({ socket, reads });
 		});
 	};
 }
 
 /** Opens a socket within a time limit and calls back once, later. @returns a function that ends the attempt. */
-export type OpenSocket = (limitMs: number, extra: { readonly onread?: OnReadOpts }, tell: (result: Socket | Error) => void) => () => void;
+export type OpenSocket = (limitMs: number, extra: { readonly onread?: OnReadOpts }, notify: (result: Socket | Error) => void) => () => void;
 
 /** Opens sockets to an origin, with TLS for `https:`, to allowed addresses only. */
 export function createSocketOpener(origin: string, options: ConnectorOptions): OpenSocket {
 	const { clock, isAllowedAddress } = options;
-	const { hostname, port, isTls } = placeOf(origin);
+	const { hostname, port, isTls } = positionOf(origin);
 	const lookup = guardLookup(options.lookup ?? systemLookup, isAllowedAddress);
 	const secure = createTlsOptions(hostname, options.ca);
-	return openUnlessRefused(hostname, isAllowedAddress, (limitMs, extra, tell) => {
+	return openUnlessRefused(hostname, isAllowedAddress, (limitMs, extra, notify) => {
 		const target = { host: hostname, port, lookup, ...extra };
 		const socket = isTls ? secure.keepSession(connectTls({ ...target, ...secure.options() })) : connectTcp(target);
-		return tellWhenOpen(socket, isTls ? 'secureConnect' : 'connect', { clock, limitMs, hostname }, tell);
+		return notifyWhenOpen(socket, isTls ? 'secureConnect' : 'connect', { clock, limitMs, hostname }, notify);
 	});
 }
 
-export interface Place {
+export interface Destination {
 	/** Host without the brackets of IPv6. */
 	readonly hostname: string;
 	readonly port: number;
 	readonly isTls: boolean;
 }
 
-export function placeOf(origin: string): Place {
+export function positionOf(origin: string): Destination {
 	const { protocol, port, hostname } = new URL(origin);
 	const isTls = protocol === 'https:';
 	return { hostname: withoutBrackets(hostname), port: Number(port || (isTls ? 443 : 80)), isTls };
@@ -111,36 +111,36 @@ export function createTlsOptions(
 /** Opens nothing if the host is an address that must not be reached. */
 export function openUnlessRefused(hostname: string, isAllowedAddress: ConnectorOptions['isAllowedAddress'], open: OpenSocket): OpenSocket {
 	if (isAllowedAddress === undefined || isIP(hostname) === 0 || isAllowedAddress(hostname)) return open;
-	return (_limitMs, _extra, tell) => {
-		queueMicrotask(() => tell(new AddressRejected(hostname, [hostname])));
+	return (_limitMs, _extra, notify) => {
+		queueMicrotask(() => notify(new AddressRejected(hostname, [hostname])));
 		return () => undefined;
 	};
 }
 
 /** Reports only the first result, within the timer's limit. */
-export function tellFirst(timer: Timer, tell: (result: Socket | Error) => void): (result: Socket | Error) => void {
+export function tellFirst(timer: Timer, notify: (result: Socket | Error) => void): (result: Socket | Error) => void {
 	let isNotified = false;
 	return (result) => {
 		if (isNotified) return;
 		isNotified = true;
 		timer.cancel();
-		tell(result);
+		notify(result);
 	};
 }
 
 /** @returns a function that ends the attempt. */
-export function tellWhenOpen(
+export function notifyWhenOpen(
 	socket: Socket,
 	event: 'connect' | 'secureConnect',
 	{ clock, limitMs, hostname }: { readonly clock: Clock; readonly limitMs: number; readonly hostname: string },
-	tell: (result: Socket | Error) => void,
+	notify: (result: Socket | Error) => void,
 ): () => void {
 	socket.setNoDelay(true).setKeepAlive(true, 60_000);
 	const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`Connecting to ${hostname} timed out`)));
-	const tellOnce = tellFirst(timer, tell);
+	const notifyOnce = tellFirst(timer, notify);
 	// The listener stays: an `error` event without a listener would end the process.
-	socket.on('error', tellOnce);
-	socket.once(event, () => tellOnce(socket));
+	socket.on('error', notifyOnce);
+	socket.once(event, () => notifyOnce(socket));
 	return () => socket.destroy(new Error('The connection attempt was abandoned'));
 }
 

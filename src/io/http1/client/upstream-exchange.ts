@@ -30,7 +30,7 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	readonly head: string;
 	dueMs: number;
 	listIndex = -1;
-	private readonly parts: UpstreamExchangeDeps;
+	private readonly deps: UpstreamExchangeDeps;
 	private readonly resolve: (response: UpstreamResponse) => void;
 	private readonly reject: (cause: unknown) => void;
 	private readonly totalDueMs: number;
@@ -50,25 +50,25 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 
 	/** @throws Error if the request cannot be sent as it is. */
 	constructor(
-		parts: UpstreamExchangeDeps,
+		deps: UpstreamExchangeDeps,
 		request: UpstreamRequest,
 		resolve: (response: UpstreamResponse) => void,
 		reject: (cause: unknown) => void,
 	) {
-		this.parts = parts;
+		this.deps = deps;
 		this.request = request;
 		this.head = requestHead(request);
 		this.resolve = resolve;
 		this.reject = reject;
-		const startMs = parts.clock.monotonicMs();
+		const startMs = deps.clock.monotonicMs();
 		this.totalDueMs = startMs + request.timeouts.totalMs;
 		this.dueMs = Math.min(startMs + request.timeouts.connectMs, this.totalDueMs);
 	}
 
 	/** Sends the request as soon as a connection is available. */
 	enter(pool: ExchangePool): void {
-		this.parts.deadlines.watch(this);
-		this.request.onClientGone((cause) => this.onClientGone(cause));
+		this.deps.deadlines.watch(this);
+		this.request.onClientDisconnect((cause) => this.onClientDisconnect(cause));
 		if (this.isOver) return;
 		this.pool = pool;
 		pool.enter(this);
@@ -80,7 +80,7 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 		this.connection = connection;
 	}
 
-	onLeaving(): void {
+	onSend(): void {
 		this.phase = 'waiting';
 		this.request.onSent?.();
 		this.expectFirstByte();
@@ -129,8 +129,8 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 		this.isSecondTry = true;
 		this.phase = 'connecting';
 		this.connection = undefined;
-		this.dueMs = Math.min(this.parts.clock.monotonicMs() + this.request.timeouts.connectMs, this.totalDueMs);
-		pool.enterAnew(this);
+		this.dueMs = Math.min(this.deps.clock.monotonicMs() + this.request.timeouts.connectMs, this.totalDueMs);
+		pool.reenter(this);
 	}
 
 	// Implements `ByteStream`.
@@ -162,7 +162,7 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 		this.fail(timeoutError(phase, dueMs >= totalDueMs, this.request.timeouts));
 	}
 
-	private onClientGone(cause: Rejection | UpstreamError = new Rejection('client_closed')): void {
+	private onClientDisconnect(cause: Rejection | UpstreamError = new Rejection('client_closed')): void {
 		if (this.phase !== 'answering') this.fail(cause);
 	}
 
@@ -170,11 +170,11 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 	private expectFirstByte(): void {
 		if (this.isOver || this.phase !== 'waiting') return;
 		const firstByteMs = this.isRequestEnded ? this.request.timeouts.firstByteMs : Number.POSITIVE_INFINITY;
-		this.dueMs = Math.min(this.parts.clock.monotonicMs() + firstByteMs, this.totalDueMs);
+		this.dueMs = Math.min(this.deps.clock.monotonicMs() + firstByteMs, this.totalDueMs);
 	}
 
 	private expectNextByte(withinMs = this.request.timeouts.idleMs): void {
-		this.dueMs = Math.min(this.parts.clock.monotonicMs() + withinMs, this.totalDueMs);
+		this.dueMs = Math.min(this.deps.clock.monotonicMs() + withinMs, this.totalDueMs);
 	}
 
 	private pause(): void {
@@ -240,12 +240,12 @@ export class UpstreamExchange implements WaitingExchange, Watched, ByteStream {
 		this.pool = undefined;
 		// The connection continues with other requests.
 		this.connection = undefined;
-		this.parts.deadlines.unwatch(this);
+		this.deps.deadlines.unwatch(this);
 	}
 
 	private log(cause: unknown): void {
 		const code = cause instanceof UpstreamError ? cause.code : 'internal_error';
-		this.parts.log.warn('upstream failed', { origin: this.request.origin, code, phase: this.phase, reason: causeText(cause) });
+		this.deps.log.warn('upstream failed', { origin: this.request.origin, code, phase: this.phase, reason: causeText(cause) });
 	}
 }
 

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { HandFedStream } from '../../../../test/support/manual-stream.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import type { ScriptedConnection, ScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import {
@@ -284,14 +284,14 @@ describe('waiting requests', () => {
 
 	test('send no byte when their sender withdraws them at the start of sending, and write no log line', async () => {
 		const server = await startServer(responses(answered('x')));
-		const log = createRememberedLog();
+		const log = createRecordingLog();
 		const client = startClient({ maxConnectionsPerOrigin: 1, log });
 		expect(await clientSays(client, server)).toBe('x');
-		const takenBack = new UpstreamError('records_unavailable');
+		const voided = new UpstreamError('records_unavailable');
 		const onSent = (): never => {
-			throw takenBack;
+			throw voided;
 		};
-		expect(await causeOf(client.send(request(server, { target: '/taken-back', onSent })))).toBe(takenBack);
+		expect(await causeOf(client.send(request(server, { target: '/taken-back', onSent })))).toBe(voided);
 		expect(await clientSays(client, server)).toBe('x');
 		expect(server.connections.map(({ received }) => received).join('')).not.toContain('taken-back');
 		expect(log.lines).toEqual([]);

@@ -1,5 +1,5 @@
 /** Connections to one origin, and the requests that wait for one. */
-import { type ConnectionParts, type ConnectionUser, UpstreamConnection } from './upstream-connection.ts';
+import { type ConnectionDeps, type ConnectionUser, UpstreamConnection } from './upstream-connection.ts';
 import { type Connect, ConnectTimeout, type Opened } from './upstream-connector.ts';
 
 /** A request that receives a connection or the cause of its absence. */
@@ -12,19 +12,19 @@ export interface ExchangePool {
 	/** Assigns a connection to the request, now or when one is available. */
 	enter(exchange: WaitingExchange): void;
 	/** Like `enter`, but never assigns a connection that has been idle. */
-	enterAnew(exchange: WaitingExchange): void;
+	reenter(exchange: WaitingExchange): void;
 	/** The request no longer waits, or has ended. */
 	leave(exchange: WaitingExchange): void;
 }
 
-export interface PoolParts extends Omit<ConnectionParts, 'onRest' | 'onClose'> {
+export interface PoolDeps extends Omit<ConnectionDeps, 'onRest' | 'onClose'> {
 	readonly maxConnections: number;
 	readonly connect: Connect;
 }
 
 export class UpstreamPool implements ExchangePool {
-	readonly #parts: PoolParts;
-	readonly #connectionParts: ConnectionParts;
+	readonly #deps: PoolDeps;
+	readonly #connectionParts: ConnectionDeps;
 	readonly #connections = new Set<UpstreamConnection>();
 	/** The most recently used connection is reused first, so that the others expire. */
 	readonly #resting: UpstreamConnection[] = [];
@@ -37,11 +37,11 @@ export class UpstreamPool implements ExchangePool {
 	/** Cause of the pool's end; set once it serves no more requests. */
 	#end: Error | undefined;
 
-	constructor(parts: PoolParts) {
-		this.#parts = parts;
+	constructor(deps: PoolDeps) {
+		this.#deps = deps;
 		this.#connectionParts = {
-			clock: parts.clock,
-			deadlines: parts.deadlines,
+			clock: deps.clock,
+			deadlines: deps.deadlines,
 			onRest: (connection) => this.#await(connection),
 			onClose: (connection) => this.#remove(connection),
 		};
@@ -53,10 +53,10 @@ export class UpstreamPool implements ExchangePool {
 			connection.send(exchange);
 			return;
 		}
-		this.enterAnew(exchange);
+		this.reenter(exchange);
 	}
 
-	enterAnew(exchange: WaitingExchange): void {
+	reenter(exchange: WaitingExchange): void {
 		if (this.#end !== undefined) {
 			exchange.onNoConnection(this.#end);
 			return;
@@ -86,7 +86,7 @@ export class UpstreamPool implements ExchangePool {
 	}
 
 	#openIfWanted(): void {
-		const { maxConnections, connect } = this.#parts;
+		const { maxConnections, connect } = this.#deps;
 		const [opening, returning] = [this.#opening, this.#returning];
 		while (opening.size + returning.length < this.#waiting.size && this.#connections.size + opening.size < maxConnections) {
 			const [first] = this.#waiting;

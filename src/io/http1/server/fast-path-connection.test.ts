@@ -25,7 +25,7 @@ const ways: [string, (socket: Socket) => Accepted][] = [
 ];
 
 describe.each(ways)('a connection %s', (_way, accept) => {
-	interface Seen {
+	interface Observed {
 		readonly accepted: { request: FastPathRequest; response: FastPathResponse }[];
 		/** Bytes read from connections that were handed over. */
 		readonly handedOver: Buffer[];
@@ -33,10 +33,10 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		readonly raw: RawClient;
 	}
 
-	async function open(): Promise<Seen> {
+	async function open(): Promise<Observed> {
 		const clock = new ManualClock();
 		const deadlines = new DeadlineSweep(clock, 20);
-		const accepted: Seen['accepted'] = [];
+		const accepted: Observed['accepted'] = [];
 		const handedOver: Buffer[] = [];
 		const connections: FastPathConnection[] = [];
 		const server = createServer({ allowHalfOpen: true }, (given) => {
@@ -51,7 +51,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 					requestTimeoutMs: 20_000,
 					keepAliveMs: 75_000,
 					accept: (_connection, request, response) => accepted.push({ request, response }),
-					onGone: () => undefined,
+					onDisconnect: () => undefined,
 					handOver: (handed) => handed.on('data', (piece: Buffer) => handedOver.push(piece)),
 				}),
 			);
@@ -62,7 +62,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		return { clock, accepted, handedOver, raw: connectRaw({ port: typeof address === 'object' ? (address?.port ?? 0) : 0 }) };
 	}
 
-	async function respondLast({ accepted, raw }: Seen): Promise<void> {
+	async function respondLast({ accepted, raw }: Observed): Promise<void> {
 		const { request, response } = accepted.at(-1) ?? expect.fail('nothing accepted');
 		const before = raw.statuses.length;
 		response.writeHead(204, []);
@@ -147,17 +147,17 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 });
 
 test.each([1000, 70_000, 130_000])('a client that disconnects is noticed while its body of %s bytes is not read', async (bytes) => {
-	const gone = Promise.withResolvers<void>();
+	const disconnected = Promise.withResolvers<void>();
 	const started = await serve(async (request) => {
-		request.onClientGone(() => gone.resolve());
-		await gone.promise;
+		request.onClientDisconnect(() => disconnected.resolve());
+		await disconnected.promise;
 		return { status: 200, headers: {}, body: null };
 	});
 	const raw = connectRaw(started).send(post('x'.repeat(bytes)).replace('/'.padEnd(bytes + 1, 'x'), '/'));
 	await until(() => started.server.inFlight === 1);
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	raw.socket.resetAndDestroy();
-	await expect(gone.promise).resolves.toBeUndefined();
+	await expect(disconnected.promise).resolves.toBeUndefined();
 });
 
 describe('pipelined requests', () => {

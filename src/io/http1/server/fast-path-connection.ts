@@ -15,7 +15,7 @@ import { HeaderBlockCache } from './header-block-cache.ts';
 import type { ServerConnection } from './server-connection.ts';
 
 /** Shared by all connections of one server. */
-export interface FastPathParts {
+export interface FastPathDeps {
 	readonly clock: Clock;
 	readonly deadlines: DeadlineSweep;
 	readonly lines: ConnectionLines;
@@ -28,7 +28,7 @@ export interface FastPathParts {
 	readonly keepAliveMs: number;
 	readonly accept: (connection: ServerConnection, request: FastPathRequest, response: FastPathResponse) => void;
 	/** Called when the connection has ended or been handed over. */
-	readonly onGone: (connection: FastPathConnection) => void;
+	readonly onDisconnect: (connection: FastPathConnection) => void;
 	/** Hands the connection to `node:http`, starting with bytes that were put back. */
 	readonly handOver: (socket: Socket) => void;
 }
@@ -39,7 +39,7 @@ const maxEarlyBytes = 65_536;
 export class FastPathConnection implements Watched {
 	dueMs: number;
 	listIndex = -1;
-	private readonly parts: FastPathParts;
+	private readonly deps: FastPathDeps;
 	private readonly connection: ServerConnection;
 	private readonly socket: Socket;
 	private readonly reads: SocketReads | undefined;
@@ -52,7 +52,7 @@ export class FastPathConnection implements Watched {
 	private readonly onEnd = (): void => this.readEnd();
 	private readonly onDrain = (): void => this.response?.drained();
 	private readonly onError = (): void => this.destroy();
-	private readonly onClose = (): void => this.leave();
+	private readonly onClose = (): void => this.disconnect();
 	private readonly onRead = (): void => this.next();
 	private readonly onResponse = (): void => {
 		this.hasResponse = true;
@@ -60,14 +60,14 @@ export class FastPathConnection implements Watched {
 	};
 
 	/** @param reads of its socket; undefined if the socket emits `data` events. */
-	constructor(connection: ServerConnection, reads: SocketReads | undefined, parts: FastPathParts) {
+	constructor(connection: ServerConnection, reads: SocketReads | undefined, deps: FastPathDeps) {
 		this.connection = connection;
-		this.parts = parts;
+		this.deps = deps;
 		this.socket = connection.socket;
 		this.reads = reads;
-		this.heads = new HeaderBlockCache(parts.maxHeaderBytes);
-		this.dueMs = parts.clock.monotonicMs() + parts.headersTimeoutMs;
-		parts.deadlines.watch(this);
+		this.heads = new HeaderBlockCache(deps.maxHeaderBytes);
+		this.dueMs = deps.clock.monotonicMs() + deps.headersTimeoutMs;
+		deps.deadlines.watch(this);
 		if (reads === undefined) this.socket.on('data', this.onData);
 		else reads.take = this.onData;
 		this.socket.on('end', this.onEnd);
@@ -121,21 +121,21 @@ export class FastPathConnection implements Watched {
 
 	private begin(bytes: Buffer): void {
 		if (this.connection.isClosing) return;
-		const { parts, socket } = this;
+		const { deps, socket } = this;
 		const head = this.heads.read(bytes);
 		if (head === undefined) {
 			this.handOver(bytes);
 			return;
 		}
 		const request = new FastPathRequest(socket, this.reads, head, this.onRead);
-		const response = new FastPathResponse(socket, parts.lines, this.onResponse);
+		const response = new FastPathResponse(socket, deps.lines, this.onResponse);
 		this.request = request;
 		this.response = response;
 		this.hasResponse = false;
 		const body = bytes.subarray(head.bytes);
 		const read = request.push(body);
-		this.dueMs = request.complete ? Number.POSITIVE_INFINITY : parts.clock.monotonicMs() + parts.requestTimeoutMs;
-		parts.accept(this.connection, request, response);
+		this.dueMs = request.complete ? Number.POSITIVE_INFINITY : deps.clock.monotonicMs() + deps.requestTimeoutMs;
+		deps.accept(this.connection, request, response);
 		if (read < body.length) this.keep(body.subarray(read));
 	}
 
@@ -144,7 +144,7 @@ export class FastPathConnection implements Watched {
 		if (!this.hasResponse || this.request?.readableEnded !== true) return;
 		this.request = undefined;
 		this.response = undefined;
-		this.dueMs = this.parts.clock.monotonicMs() + this.parts.keepAliveMs;
+		this.dueMs = this.deps.clock.monotonicMs() + this.deps.keepAliveMs;
 		const { early, socket } = this;
 		// A connection that has ended meanwhile receives no response.
 		if (early.length === 0 || !socket.writable) return;
@@ -159,19 +159,19 @@ export class FastPathConnection implements Watched {
 	}
 
 	private handOver(bytes: Buffer): void {
-		const { socket, reads, parts } = this;
-		this.leave();
+		const { socket, reads, deps } = this;
+		this.disconnect();
 		if (reads !== undefined) reads.take = undefined;
 		socket.off('data', this.onData).off('end', this.onEnd).off('drain', this.onDrain).off('error', this.onError).off('close', this.onClose);
 		socket.pause();
 		socket.unshift(bytes);
-		parts.handOver(socket);
+		deps.handOver(socket);
 		socket.resume();
 	}
 
-	private leave(): void {
-		this.parts.deadlines.unwatch(this);
-		this.parts.onGone(this);
+	private disconnect(): void {
+		this.deps.deadlines.unwatch(this);
+		this.deps.onDisconnect(this);
 	}
 }
 

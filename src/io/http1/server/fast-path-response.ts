@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
 import { http } from '../../node-http.ts';
 import { fieldLine } from '../field-line.ts';
-import { untilTurnEnds, writeInOne } from '../tick-writes.ts';
+import { untilTickFlush, writeInOne } from '../tick-writes.ts';
 import type { ResponseWriter } from './received-request.ts';
 import { canHaveBody } from './response-body.ts';
 
@@ -95,7 +95,7 @@ export class FastPathResponse implements ResponseWriter {
 
 	flushHeaders(): void {
 		if (this.head === '') return;
-		untilTurnEnds(this.socket).write(this.head, 'latin1');
+		untilTickFlush(this.socket).write(this.head, 'latin1');
 		this.head = '';
 	}
 
@@ -122,8 +122,8 @@ export class FastPathResponse implements ResponseWriter {
 		};
 		const { head } = this;
 		this.head = '';
-		if (this.isChunked) untilTurnEnds(this.socket).write(head + lastChunk, 'latin1', onTaken);
+		if (this.isChunked) untilTickFlush(this.socket).write(head + lastChunk, 'latin1', onTaken);
 		else if (bytes !== undefined && this.canHaveBody) writeInOne(this.socket, head, bytes, '', onTaken);
-		else untilTurnEnds(this.socket).write(head, 'latin1', onTaken);
+		else untilTickFlush(this.socket).write(head, 'latin1', onTaken);
 	}
 }

@@ -18,7 +18,7 @@ const maxDigits = 15;
 const space = 0x20;
 const zero = 0x30;
 
-interface Remembered {
+interface CachedEntry {
 	readonly head: SimpleRequestHead;
 	readonly bytes: Buffer;
 	/** Range of the digits of the length; both offsets are at the end if there are none. */
@@ -28,7 +28,7 @@ interface Remembered {
 
 export class HeaderBlockCache {
 	readonly #maxBytes: number;
-	#remembered: Remembered | undefined;
+	#cached: CachedEntry | undefined;
 	#heads = 0;
 	#misses = 0;
 
@@ -38,25 +38,25 @@ export class HeaderBlockCache {
 
 	/** @returns undefined if `node:http` must read it. */
 	read(bytes: Buffer): ReadHead | undefined {
-		const again = this.#remembered === undefined ? undefined : readAgain(this.#remembered, bytes);
+		const again = this.#cached === undefined ? undefined : readAgain(this.#cached, bytes);
 		if (again !== undefined && again.bytes <= this.#maxBytes) {
 			this.#misses = 0;
 			return again;
 		}
 		const head = readSimpleRequestHead(bytes, this.#maxBytes);
 		// Connections with a single request cache nothing.
-		if (head !== undefined && ++this.#heads > 1) this.#remember(head, bytes);
+		if (head !== undefined && ++this.#heads > 1) this.#cache(head, bytes);
 		return head;
 	}
 
-	#remember(head: SimpleRequestHead, bytes: Buffer): void {
-		if (this.#remembered !== undefined) this.#misses += 1;
+	#cache(head: SimpleRequestHead, bytes: Buffer): void {
+		if (this.#cached !== undefined) this.#misses += 1;
 		const isWorthIt = this.#misses < maxMisses && head.bytes <= maxCachedLength;
-		this.#remembered = isWorthIt ? remember(head, bytes) : undefined;
+		this.#cached = isWorthIt ? cache(head, bytes) : undefined;
 	}
 }
 
-function remember(head: SimpleRequestHead, bytes: Buffer): Remembered {
+function cache(head: SimpleRequestHead, bytes: Buffer): CachedEntry {
 	const own = Buffer.allocUnsafeSlow(head.bytes);
 	bytes.copy(own, 0, 0, head.bytes);
 	markRepeated(head.headers);
@@ -82,7 +82,7 @@ function findLength(bytes: Buffer): { lengthStart: number; lengthEnd: number } {
 }
 
 /** Compares bytes, so that no string is created and no field is checked again. */
-function readAgain({ head, bytes: known, lengthStart, lengthEnd }: Remembered, bytes: Buffer): ReadHead | undefined {
+function readAgain({ head, bytes: known, lengthStart, lengthEnd }: CachedEntry, bytes: Buffer): ReadHead | undefined {
 	if (bytes.length < lengthStart || bytes.compare(known, 0, lengthStart, 0, lengthStart) !== 0) return undefined;
 	if (lengthStart === known.length) return { ...head, isRepeated: true };
 	let contentLength = 0;

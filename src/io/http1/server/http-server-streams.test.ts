@@ -171,8 +171,8 @@ describe('a client that disconnects', () => {
 		const events: string[] = [];
 		let ask: () => void = () => undefined;
 		const started = await serve(async (request) => {
-			request.onClientGone(() => events.push('early'));
-			ask = () => request.onClientGone(() => events.push('late'));
+			request.onClientDisconnect(() => events.push('early'));
+			ask = () => request.onClientDisconnect(() => events.push('late'));
 			return await new Promise<HttpResponse>(() => undefined);
 		});
 		const raw = connectRaw(started).send(get);
@@ -187,7 +187,9 @@ describe('a client that disconnects', () => {
 		const record = { clientId: 'agent' };
 		const started = await serve(
 			(request) =>
-				new Promise<HttpResponse>((resolve) => request.onClientGone(() => resolve({ status: 200, headers: {}, body: 'too late', record }))),
+				new Promise<HttpResponse>((resolve) =>
+					request.onClientDisconnect(() => resolve({ status: 200, headers: {}, body: 'too late', record })),
+				),
 		);
 		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
@@ -200,10 +202,10 @@ describe('a client that disconnects', () => {
 	test('is reported to every listener, even after one that throws', async () => {
 		let isNotified = false;
 		const started = await serve(async (request) => {
-			request.onClientGone(() => {
+			request.onClientDisconnect(() => {
 				throw new TypeError('bug');
 			});
-			request.onClientGone(() => (isNotified = true));
+			request.onClientDisconnect(() => (isNotified = true));
 			return await new Promise<HttpResponse>(() => undefined);
 		});
 		const raw = connectRaw(started).send(get);
@@ -231,7 +233,7 @@ describe('a client that disconnects', () => {
 	test('is not reported after its response', async () => {
 		let isNotified = false;
 		const started = await serve(async (request) => {
-			request.onClientGone(() => (isNotified = true));
+			request.onClientDisconnect(() => (isNotified = true));
 			return await Promise.resolve({ status: 200, headers: {}, body: 'done' });
 		});
 		const raw = await connectRaw(started).send(get).untilReceived('done');

@@ -12,13 +12,13 @@ import { DeadlineSweep } from '../../deadline-sweep.ts';
 import { http } from '../../node-http.ts';
 import { logRequest, type RequestLogEntry, type RequestObserver, sentOutcome } from '../../request-log.ts';
 import { adoptSocketWithSharedBuffer } from '../shared-read-buffer.ts';
-import { FastPathConnection, type FastPathParts } from './fast-path-connection.ts';
+import { FastPathConnection, type FastPathDeps } from './fast-path-connection.ts';
 import { ConnectionLines } from './fast-path-response.ts';
 import { checkHead } from './http-sanity.ts';
 import type { ReceivedRequest, ResponseWriter } from './received-request.ts';
 import { rawResponse } from './response-fields.ts';
 import { ServerConnection } from './server-connection.ts';
-import { type ExchangeParts, ServerExchange } from './server-exchange.ts';
+import { type ExchangeDeps, ServerExchange } from './server-exchange.ts';
 
 export interface HttpServerLimits {
 	/** Request line and header fields together. */
@@ -117,8 +117,8 @@ class NodeHttpServer implements HttpServer {
 	private readonly connections = new Map<Socket, ServerConnection>();
 	private readonly connectionsByPeer = new Map<string, number>();
 	private readonly fastPathConnections = new Set<FastPathConnection>();
-	private readonly parts: ExchangeParts;
-	private readonly fastPath: FastPathParts | undefined;
+	private readonly deps: ExchangeDeps;
+	private readonly fastPath: FastPathDeps | undefined;
 	private idleWaiters: (() => void)[] = [];
 	private isDraining = false;
 	private lastDropLogMs = Number.NEGATIVE_INFINITY;
@@ -127,7 +127,7 @@ class NodeHttpServer implements HttpServer {
 		const { limits, sweepMs = 1000 } = options;
 		this.options = options;
 		this.deadlines = new DeadlineSweep(options.clock, sweepMs);
-		this.parts = {
+		this.deps = {
 			handler,
 			clock: options.clock,
 			log: options.log,
@@ -158,7 +158,7 @@ class NodeHttpServer implements HttpServer {
 				: createTlsServer({ ...serverOptions, ...secureContextOf(options.tls), handshakeTimeout: limits.headersTimeoutMs });
 		this.server = this.tlsServer ?? http.createServer(serverOptions);
 		this.server.maxConnections = limits.maxConnections === 0 ? Number.POSITIVE_INFINITY : limits.maxConnections;
-		this.fastPath = options.hasFastPath === false ? undefined : this.fastPathParts();
+		this.fastPath = options.hasFastPath === false ? undefined : this.fastPathDeps();
 		this.listen();
 	}
 
@@ -215,7 +215,7 @@ class NodeHttpServer implements HttpServer {
 		return this.tlsServer === undefined ? 'connection' : 'secureConnection';
 	}
 
-	private fastPathParts(): FastPathParts {
+	private fastPathDeps(): FastPathDeps {
 		const { clock, limits } = this.options;
 		const { server, deadlines, connectionEvent } = this;
 		// `node:http` receives a connection only when it is handed over.
@@ -232,7 +232,7 @@ class NodeHttpServer implements HttpServer {
 			// Slightly longer than the announced time, as in `node:http`: the client's next request may be in transit.
 			keepAliveMs: limits.keepAliveMs + server.keepAliveTimeoutBuffer,
 			accept: (connection, request, response) => this.exchange(connection, request, response, false),
-			onGone: (connection) => this.fastPathConnections.delete(connection),
+			onDisconnect: (connection) => this.fastPathConnections.delete(connection),
 			handOver: (socket) => adopt.call(server, socket),
 		};
 	}
@@ -283,7 +283,7 @@ class NodeHttpServer implements HttpServer {
 	): void {
 		this.inFlight++;
 		connection.requestCount++;
-		const exchange = new ServerExchange(this.parts, connection, message, response, this.options.newRequestId(), awaitsContinue);
+		const exchange = new ServerExchange(this.deps, connection, message, response, this.options.newRequestId(), awaitsContinue);
 		const isLast = message.isLast === true || connection.requestCount === this.options.limits.maxRequestsPerConnection;
 		if (isLast) exchange.closeAfterResponse();
 		const rejection = this.check(message) ?? expectation;

@@ -17,7 +17,7 @@ import { ResponseStream } from './response-stream.ts';
 import type { ConnectionUser, ServerConnection } from './server-connection.ts';
 
 /** Shared by all exchanges of one server. */
-export interface ExchangeParts {
+export interface ExchangeDeps {
 	readonly handler: Handler;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -42,7 +42,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	readonly id: string;
 	readonly body: RequestBody;
 	listIndex = -1;
-	private readonly parts: ExchangeParts;
+	private readonly deps: ExchangeDeps;
 	private readonly connection: ServerConnection;
 	private readonly message: ReceivedRequest;
 	private readonly writer: ResponseWriter;
@@ -53,10 +53,10 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private shouldClose = false;
 	private isRestUnreadable = false;
 	private isOver = false;
-	private isClientGone = false;
+	private isClientDisconnected = false;
 	private isLingering = false;
 	private hasSettled = false;
-	private clientGoneListeners: (() => void)[] | undefined;
+	private disconnectListeners: (() => void)[] | undefined;
 	private response: HttpResponse | undefined;
 	private stream: ResponseStream | undefined;
 	private code: string | undefined;
@@ -65,25 +65,25 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private pendingRecord: Pick<RequestLogEntry, 'outcome' | 'status' | 'durationMs'> | undefined;
 
 	constructor(
-		parts: ExchangeParts,
+		deps: ExchangeDeps,
 		connection: ServerConnection,
 		message: ReceivedRequest,
 		response: ResponseWriter,
 		id: string,
 		awaitsContinue: boolean,
 	) {
-		this.parts = parts;
+		this.deps = deps;
 		this.connection = connection;
 		this.message = message;
 		this.writer = response;
 		this.id = id;
 		this.awaitsContinue = awaitsContinue;
-		this.arrivedMs = parts.clock.monotonicMs();
+		this.arrivedMs = deps.clock.monotonicMs();
 		this.body = new RequestBody(message, this);
-		if (this.body.announcedLength !== 0) this.bodyDueMs = this.arrivedMs + parts.bodyTimeoutMs;
+		if (this.body.announcedLength !== 0) this.bodyDueMs = this.arrivedMs + deps.bodyTimeoutMs;
 		response.on('finish', () => this.onFinish());
 		connection.add(this);
-		parts.deadlines.watch(this);
+		deps.deadlines.watch(this);
 	}
 
 	get dueMs(): number {
@@ -93,7 +93,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	serve(): void {
 		let promise: Promise<HttpResponse>;
 		try {
-			promise = this.parts.handler(this.request());
+			promise = this.deps.handler(this.request());
 		} catch (cause) {
 			promise = Promise.reject(cause);
 		}
@@ -142,15 +142,15 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	onConnectionLost(): void {
 		if (this.isOver) return;
 		if (this.isLingering) {
-			this.leave('complete');
+			this.disconnect('complete');
 			return;
 		}
-		this.isClientGone = true;
+		this.isClientDisconnected = true;
 		this.code = 'client_closed';
-		this.leave('client_closed', () => {
+		this.disconnect('client_closed', () => {
 			this.body.fail(new Rejection('client_closed'));
 			this.stream?.cancel();
-			for (const listener of this.clientGoneListeners ?? []) {
+			for (const listener of this.disconnectListeners ?? []) {
 				try {
 					listener();
 				} catch (internalError) {
@@ -190,9 +190,9 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			announcedLength: body.announcedLength,
 			peerAddress: this.connection.peerAddress,
 			arrivedMs: this.arrivedMs,
-			onClientGone: (listener) => {
-				if (this.isClientGone) listener();
-				else if (!this.isOver) (this.clientGoneListeners ??= []).push(listener);
+			onClientDisconnect: (listener) => {
+				if (this.isClientDisconnected) listener();
+				else if (!this.isOver) (this.disconnectListeners ??= []).push(listener);
 			},
 		};
 	}
@@ -203,7 +203,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			return;
 		}
 		this.code = codeOf(cause);
-		if (!this.isClientGone && this.code === 'internal_error') this.logInternalError(cause);
+		if (!this.isClientDisconnected && this.code === 'internal_error') this.logInternalError(cause);
 		this.write(this.renderError(cause));
 	}
 
@@ -211,7 +211,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		if (cause instanceof UpstreamError) return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
 		if (!(cause instanceof Rejection)) return plainErrorResponse(500, 'Internal server error', 'internal_error', this.id);
 		try {
-			return this.parts.renderRejection(cause, this.id);
+			return this.deps.renderRejection(cause, this.id);
 		} catch (internalError) {
 			this.logInternalError(internalError);
 			return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
@@ -239,14 +239,14 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 
 	private writeFull(response: HttpResponse, body: Buffer | string | null): void {
 		const bytes = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
-		if (body !== null && bytes > this.parts.maxBufferedBytes) {
+		if (body !== null && bytes > this.deps.maxBufferedBytes) {
 			const headers = { ...response.headers, 'content-length': String(bytes) };
 			this.writeStream({ ...response, headers, body: streamOf(slices(Buffer.isBuffer(body) ? body : Buffer.from(body))) });
 			return;
 		}
 		const hasBody = bytes > 0 && this.message.method !== 'HEAD';
 		this.writeHead(response, canHaveBody(response.status) ? bytes : undefined);
-		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
+		this.endDueMs = this.deps.clock.monotonicMs() + this.deps.stalledWriteMs;
 		if (hasBody) this.fullBytes = bytes;
 		if (this.shouldLinger) {
 			if (hasBody && body !== null) this.writer.write(body);
@@ -266,7 +266,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			this.writer.end();
 			return;
 		}
-		const { clock, stalledWriteMs, maxBufferedBytes } = this.parts;
+		const { clock, stalledWriteMs, maxBufferedBytes } = this.deps;
 		const announced = response.headers['content-length'];
 		this.stream = new ResponseStream(this.writer, {
 			clock,
@@ -280,7 +280,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	}
 
 	private endStream(): void {
-		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
+		this.endDueMs = this.deps.clock.monotonicMs() + this.deps.stalledWriteMs;
 		if (this.shouldLinger) this.linger();
 		else this.writer.end();
 	}
@@ -294,8 +294,8 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 
 	private writeHead(response: HttpResponse, contentLength: number | undefined): void {
 		const rest = this.body.remainingBytes;
-		const leavesRest = rest > maxDiscardedBytes || (rest > 0 && this.awaitsContinue);
-		if (leavesRest || response.closesConnection === true || this.parts.isDraining()) this.closeAfterResponse();
+		const hasUnreadRest = rest > maxDiscardedBytes || (rest > 0 && this.awaitsContinue);
+		if (hasUnreadRest || response.closesConnection === true || this.deps.isDraining()) this.closeAfterResponse();
 		const list = headerList({ headers: response.headers, requestId: this.id, contentLength, closesConnection: this.shouldClose });
 		this.writer.writeHead(response.status, list);
 	}
@@ -309,29 +309,29 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private linger(): void {
 		const { message, writer: response } = this;
 		this.isLingering = true;
-		this.endDueMs = this.parts.clock.monotonicMs() + lingerMs;
+		this.endDueMs = this.deps.clock.monotonicMs() + lingerMs;
 		message.on('end', () => response.end());
 		message.resume();
 	}
 
 	private stopLingering(nowMs: number): void {
 		this.isLingering = false;
-		this.endDueMs = nowMs + this.parts.stalledWriteMs;
+		this.endDueMs = nowMs + this.deps.stalledWriteMs;
 		this.message.pause();
 		this.writer.end();
 	}
 
 	private onFinish(): void {
 		if (this.isOver) return;
-		this.leave('complete');
-		if (this.shouldClose) this.connection.closeSoon(this.parts.clock.monotonicMs());
+		this.disconnect('complete');
+		if (this.shouldClose) this.connection.closeSoon(this.deps.clock.monotonicMs());
 		else if (!this.message.readableEnded) this.message.resume();
 	}
 
 	/** Closes the connection with the response incomplete, so that the client can detect it. */
 	private cut(cause: unknown, how: 'flush' | 'destroy' | 'reset'): void {
 		this.code ??= codeOf(cause);
-		this.leave('broken', () => {
+		this.disconnect('broken', () => {
 			this.body.fail(cause);
 			this.stream?.cancel();
 		});
@@ -340,31 +340,31 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		if (how === 'reset' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
 		else if (how !== 'flush' || this.writer.socket === null) socket.destroy();
 		// Deferred, because the pieces of this tick are still on their way to the socket.
-		else process.nextTick(() => this.connection.closeSoon(this.parts.clock.monotonicMs()));
+		else process.nextTick(() => this.connection.closeSoon(this.deps.clock.monotonicMs()));
 	}
 
 	/** @param end ends dependent work. The cost of the request is known only after it. */
-	private leave(outcome: Outcome, end?: () => void): void {
+	private disconnect(outcome: Outcome, end?: () => void): void {
 		if (this.isOver) return;
 		this.isOver = true;
-		this.parts.deadlines.unwatch(this);
+		this.deps.deadlines.unwatch(this);
 		this.connection.remove(this);
 		const status = this.response?.status ?? new Rejection('client_closed').status;
-		this.pendingRecord = { outcome, status, durationMs: this.parts.clock.monotonicMs() - this.arrivedMs };
+		this.pendingRecord = { outcome, status, durationMs: this.deps.clock.monotonicMs() - this.arrivedMs };
 		end?.();
 		// Without a response yet, the handler still has to provide the record.
-		if (this.response !== undefined) this.tell();
-		if (this.hasSettled) this.parts.onFinished();
+		if (this.response !== undefined) this.notify();
+		if (this.hasSettled) this.deps.onFinished();
 	}
 
 	private settle(): void {
 		this.hasSettled = true;
 		if (!this.isOver) return;
-		this.tell();
-		this.parts.onFinished();
+		this.notify();
+		this.deps.onFinished();
 	}
 
-	private tell(): void {
+	private notify(): void {
 		const { pendingRecord } = this;
 		if (pendingRecord === undefined) return;
 		this.pendingRecord = undefined;
@@ -382,12 +382,12 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			code,
 			record: requestRecord,
 		};
-		logRequest(this.parts.log, record);
-		this.parts.observe?.(record);
+		logRequest(this.deps.log, record);
+		this.deps.observe?.(record);
 	}
 
 	private logInternalError(cause: unknown): void {
-		this.parts.log.error('internal error', { requestId: this.id, error: cause });
+		this.deps.log.error('internal error', { requestId: this.id, error: cause });
 	}
 }
 

@@ -113,7 +113,7 @@ describe('whatever is read here', () => {
 		),
 		fc.string({ minLength: 1, maxLength: 6 }),
 	);
-	const usual = fc
+	const common = fc
 		.record({
 			start: fc.constantFrom('GET / HTTP/1.1', 'POST /v1/messages?x HTTP/1.1', 'POST /%00#a HTTP/1.1'),
 			fields: fc.array(
@@ -125,7 +125,7 @@ describe('whatever is read here', () => {
 		})
 		.map(({ start, fields }) => [start, 'Host: a', ...fields, '', ''].join('\r\n'));
 	/** A simple head with a few pieces inserted, or replacing some of its bytes. */
-	const head = fc.tuple(usual, fc.array(fc.tuple(fc.nat(100), fc.nat(4), piece), { maxLength: 2 })).map(([text, changes]) =>
+	const head = fc.tuple(common, fc.array(fc.tuple(fc.nat(100), fc.nat(4), piece), { maxLength: 2 })).map(([text, changes]) =>
 		changes.reduce((changed, [at, drop, put]) => {
 			const from = at % changed.length;
 			return changed.slice(0, from) + put + changed.slice(from + drop);

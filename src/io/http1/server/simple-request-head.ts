@@ -16,11 +16,11 @@ export interface SimpleRequestHead {
 }
 
 /** Printable ASCII in lines that end with CRLF: no tab, no folded line, no lone CR or LF, no name that a server could read as another. */
-const usual = /^(?:GET|POST) \/[!-~]* HTTP\/1\.1\r\n(?:[A-Za-z0-9-]+:[ -~]*\r\n)+\r\n$/;
+const common = /^(?:GET|POST) \/[!-~]* HTTP\/1\.1\r\n(?:[A-Za-z0-9-]+:[ -~]*\r\n)+\r\n$/;
 
 const length = /^(?:0|[1-9]\d{0,14})$/;
 
-const usualConnections: ReadonlySet<string | undefined> = new Set([undefined, 'keep-alive', 'close']);
+const defaultConnections: ReadonlySet<string | undefined> = new Set([undefined, 'keep-alive', 'close']);
 
 /** `node:http` interprets these fields itself; most of them control how the rest of the connection is read. */
 const unusualNames: ReadonlySet<string> = new Set([
@@ -39,23 +39,23 @@ export function readSimpleRequestHead(bytes: Buffer, maxBytes: number): SimpleRe
 	const end = bytes.indexOf('\r\n\r\n');
 	if (end === -1 || end + 4 > maxBytes) return undefined;
 	const text = bytes.toString('latin1', 0, end + 4);
-	if (!usual.test(text)) return undefined;
+	if (!common.test(text)) return undefined;
 	const lineEnd = text.indexOf('\r\n');
 	const method = text.startsWith('P') ? 'POST' : 'GET';
 	const url = text.slice(method.length + 1, lineEnd - ' HTTP/1.1'.length);
 	const fields = readFields(text, lineEnd + 2);
 	if (fields === undefined) return undefined;
 	const { rawHeaders, headers, contentLength = '0' } = fields;
-	if (!length.test(contentLength) || !usualConnections.has(headers['connection']?.toLowerCase())) return undefined;
+	if (!length.test(contentLength) || !defaultConnections.has(headers['connection']?.toLowerCase())) return undefined;
 	return { method, url, rawHeaders, headers, contentLength: Number(contentLength), bytes: end + 4 };
 }
 
-interface UsualFields extends Pick<SimpleRequestHead, 'headers' | 'rawHeaders'> {
+interface CommonFields extends Pick<SimpleRequestHead, 'headers' | 'rawHeaders'> {
 	readonly contentLength: string | undefined;
 }
 
 /** @param text ends with an empty line. */
-function readFields(text: string, from: number): UsualFields | undefined {
+function readFields(text: string, from: number): CommonFields | undefined {
 	const rawHeaders: string[] = [];
 	let contentLength: string | undefined;
 	// An object without a prototype is a dictionary. Otherwise each order of names would create a new object shape, and V8 would recompile

@@ -356,7 +356,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	test('a client that disconnects ends the request', async () => {
 		const server = await startServer();
 		let leave: (cause?: Rejection) => void = () => undefined;
-		const failed = causeOf(startClient({}, create).send(request(server, { onClientGone: (listener) => void (leave = listener) })));
+		const failed = causeOf(startClient({}, create).send(request(server, { onClientDisconnect: (listener) => void (leave = listener) })));
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
 		leave();
 		expect(await failed).toMatchObject({ code: 'client_closed' });
@@ -372,7 +372,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		const client = startClient({ lookup }, create);
 		let leave: (cause?: Rejection) => void = () => undefined;
 		const origin = `http://slow.test:${server.port}`;
-		const failed = causeOf(client.send(request({ origin }, { onClientGone: (listener) => void (leave = listener) })));
+		const failed = causeOf(client.send(request({ origin }, { onClientDisconnect: (listener) => void (leave = listener) })));
 		leave();
 		expect(await failed).toMatchObject({ code: 'client_closed' });
 		connect();
@@ -389,7 +389,9 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		const body = await (async () => {
 			const waiting = Buffer.alloc(1000);
 			let leave: () => void = () => undefined;
-			const failed = causeOf(client.send(request(server, { body: waiting, onClientGone: (listener) => void (leave = () => listener()) })));
+			const failed = causeOf(
+				client.send(request(server, { body: waiting, onClientDisconnect: (listener) => void (leave = () => listener()) })),
+			);
 			leave();
 			expect(await failed).toMatchObject({ code: 'client_closed' });
 			return new WeakRef(waiting);

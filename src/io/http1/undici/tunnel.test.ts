@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type LookupFunction, type Server, type Socke
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { until } from '../../../../test/support/until.ts';
 import { answered, bodyOf, causeOf, request, startServer } from '../../../../test/support/upstream-under-test.ts';
 import type { UpstreamProxy } from '../../../core/upstream.ts';
@@ -81,7 +81,7 @@ async function startTlsOrigin(): Promise<{ origin: string; seen: IncomingMessage
 }
 
 function startClient(overrides: Partial<UpstreamClientOptions> = {}) {
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const client = createHttpClient('native', {
 		clock: systemClock,
 		log,
@@ -131,9 +131,9 @@ describe('a request through a proxy', () => {
 	});
 
 	test('fails when there is no proxy', async () => {
-		const gone = await startServer();
-		await gone.close();
-		const failed = startClient().send(request({ origin: 'https://tls.test:1' }, { proxy: { origin: gone.origin, authorization } }));
+		const disconnected = await startServer();
+		await disconnected.close();
+		const failed = startClient().send(request({ origin: 'https://tls.test:1' }, { proxy: { origin: disconnected.origin, authorization } }));
 		await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable' });
 	});
 
@@ -195,7 +195,7 @@ test('a client that is closed while undici is loaded sends no byte', async () =>
 	const server = await startServer((connection) => connection.send(answered('x')));
 	const client = createHttpClient('undici', {
 		clock: systemClock,
-		log: createRememberedLog(),
+		log: createRecordingLog(),
 		maxConnectionsPerOrigin: 1,
 		isAllowedAddress: () => true,
 	});

@@ -8,11 +8,11 @@ import {
 	type ConnectorOptions,
 	ConnectTimeout,
 	createTlsOptions,
+	notifyWhenOpen,
 	type OpenSocket,
 	openUnlessRefused,
-	placeOf,
+	positionOf,
 	tellFirst,
-	tellWhenOpen,
 } from '../client/upstream-connector.ts';
 
 /** The proxy rejects the tunnel or requires other credentials. The message contains no credentials. */
@@ -31,13 +31,13 @@ export class ProxyRejected extends Error {
  */
 export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options: ConnectorOptions): OpenSocket {
 	const { clock, isAllowedAddress, lookup, ca } = options;
-	const { hostname, port } = placeOf(origin);
+	const { hostname, port } = positionOf(origin);
 	const authority = `${withBrackets(hostname)}:${port}`;
 	const secure = createTlsOptions(hostname, ca);
-	return openUnlessRefused(hostname, isAllowedAddress, (limitMs, _extra, tell) => {
+	return openUnlessRefused(hostname, isAllowedAddress, (limitMs, _extra, notify) => {
 		const startMs = clock.monotonicMs();
 		let cancel = (): void => void connecting.destroy(new Error('The connection attempt was abandoned'));
-		const { hostname: host, port: proxyPort, isTls } = placeOf(proxy.origin);
+		const { hostname: host, port: proxyPort, isTls } = positionOf(proxy.origin);
 		const connecting = (isTls ? https : http).request({
 			host,
 			port: proxyPort,
@@ -49,15 +49,15 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 			...(isTls && ca !== undefined && { ca }),
 		});
 		const timer = clock.after(limitMs, () => connecting.destroy(new ConnectTimeout(`Connecting through ${proxy.origin} timed out`)));
-		const tellOnce = tellFirst(timer, tell);
-		connecting.on('error', tellOnce);
+		const notifyOnce = tellFirst(timer, notify);
+		connecting.on('error', notifyOnce);
 		connecting.on('connect', ({ statusCode = 0 }, tunnel, early) => {
 			timer.cancel();
 			// The listener stays: an `error` event without a listener would end the process.
-			tunnel.on('error', tellOnce);
+			tunnel.on('error', notifyOnce);
 			if (statusCode < 200 || statusCode > 299 || early.length > 0) {
 				tunnel.destroy();
-				tellOnce(
+				notifyOnce(
 					early.length > 0 && statusCode < 300
 						? new Error('Bytes arrived before any request')
 						: new ProxyRejected(proxy, authority, statusCode),
@@ -67,7 +67,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 			const remainingMs = Math.max(1, startMs + limitMs - clock.monotonicMs());
 			// Without the host, TLS would compare the certificate of an origin given as an address with the name of the proxy.
 			const socket = secure.keepSession(connectTls({ socket: tunnel, host: hostname, ...secure.options() }));
-			cancel = tellWhenOpen(socket, 'secureConnect', { clock, limitMs: remainingMs, hostname }, tellOnce);
+			cancel = notifyWhenOpen(socket, 'secureConnect', { clock, limitMs: remainingMs, hostname }, notifyOnce);
 		});
 		connecting.end();
 		return () => cancel();

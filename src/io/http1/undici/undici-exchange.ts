@@ -53,7 +53,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		this.#controller = controller;
 		const { body } = this.#exchange.request;
 		this.#exchange.onConnection(this);
-		this.#exchange.onLeaving();
+		this.#exchange.onSend();
 		if (!isByteStream(body)) this.#exchange.onRequestEnd();
 	}
 
@@ -69,7 +69,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	onResponseEnd(): void {
-		this.#tellEnd();
+		this.#notifyEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#connection?.release();
@@ -77,7 +77,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-		this.#tellEnd();
+		this.#notifyEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
 		if (this.#controller === undefined) this.#exchange.onNoConnection(error);
@@ -85,7 +85,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	/** Undici reports an error thrown by an end listener as a second end. */
-	#tellEnd(): void {
+	#notifyEnd(): void {
 		if (this.#hasEnded) return;
 		this.#hasEnded = true;
 		this.#listener.onEnd();

@@ -5,7 +5,7 @@ import { type buildConnector, Client, Pool as ClientPool, type Dispatcher } from
 import type { UpstreamProxy, UpstreamRequest } from '../../../core/upstream.ts';
 import { bodyLength } from '../client/request-head.ts';
 import type { Pool, PoolOptions } from '../client/upstream-client.ts';
-import { createSocketOpener, type OpenSocket, openUnlessRefused, placeOf } from '../client/upstream-connector.ts';
+import { createSocketOpener, type OpenSocket, openUnlessRefused, positionOf } from '../client/upstream-connector.ts';
 import type { WaitingExchange } from '../client/upstream-pool.ts';
 import { PausableSocket } from './pausable-socket.ts';
 import { createTunnelOpener, ProxyRejected } from './tunnel.ts';
@@ -42,7 +42,7 @@ export class UndiciPool implements Pool {
 
 	constructor(options: UndiciPoolOptions) {
 		const { origin, proxy, maxConnections } = options;
-		const isForwarding = proxy !== undefined && !placeOf(origin).isTls;
+		const isForwarding = proxy !== undefined && !positionOf(origin).isTls;
 		this.#origin = origin;
 		this.#maxConnections = maxConnections;
 		this.#forwardingProxy = isForwarding ? proxy : undefined;
@@ -110,16 +110,16 @@ export class UndiciPool implements Pool {
 	#createClient(place: URL, options: Client.Options, open: OpenSocket): Client {
 		let connection: PausableSocket | undefined;
 		const buffered: Holdable = { hold: () => connection?.hold(), release: () => connection?.release() };
-		const connect: buildConnector.connector = (_place, tell) => {
+		const connect: buildConnector.connector = (_place, notify) => {
 			const cancel = open(this.#connectMs, {}, (result) => {
 				this.#opening.delete(cancel);
 				if (result instanceof Error) {
-					tell(result, null);
+					notify(result, null);
 					return;
 				}
 				connection = new PausableSocket(result);
 				// Undici takes any duplex stream; its types demand a socket.
-				tell(null, connection as Duplex as Socket);
+				notify(null, connection as Duplex as Socket);
 			});
 			this.#opening.add(cancel);
 		};
@@ -127,7 +127,7 @@ export class UndiciPool implements Pool {
 	}
 
 	/** Undici checks an idle connection before it writes to it. */
-	enterAnew(exchange: WaitingExchange): void {
+	reenter(exchange: WaitingExchange): void {
 		this.enter(exchange);
 	}
 
@@ -181,7 +181,7 @@ function proxyFields(origin: string, { authorization }: UpstreamProxy): Record<s
 function createOpener(options: UndiciPoolOptions): OpenSocket {
 	const { origin, proxy, isAllowedAddress } = options;
 	if (proxy === undefined) return createSocketOpener(origin, options);
-	const { hostname, isTls } = placeOf(origin);
+	const { hostname, isTls } = positionOf(origin);
 	if (isTls) return createTunnelOpener(origin, proxy, options);
 	// The operator configures the proxy, so any address is allowed; the proxy judges the origin's name.
 	const openProxy = createSocketOpener(proxy.origin, { ...options, isAllowedAddress: undefined });

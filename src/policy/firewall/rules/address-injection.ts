@@ -16,11 +16,11 @@ const innerNames =
 	/^(?:(?:[\w-]{1,63}\.){0,6}localhost|localhost\d?\.localdomain\d?|localhost\d|ip6?v?\d?-(?:localhost|loopback)|ipv6-(?:localhost|loopback)|kubernetes(?:\.default)?|(?:[\w-]{1,63}\.){1,5}(?:svc|cluster\.local|localdomain)|host\.docker\.internal|gateway\.docker\.internal|(?:[\w-]{1,63}\.){0,6}(?:nip\.io|sslip\.io|xip\.io|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|fuf\.me|readme\.localtest\.me|1u\.ms|rbndr\.us|rebind\.it))\.?$/;
 const innerNamesWithPath = /^(?:[\w-]{1,63}\.){1,6}(?:internal|intranet|corp|lan|home\.arpa)\.?$/;
 
-type Place = 'inner' | 'metadata' | 'address' | 'elsewhere';
+type Position = 'inner' | 'metadata' | 'address' | 'elsewhere';
 
 const innerClasses: ReadonlySet<AddressClass> = new Set(['loopback', 'private', 'link_local', 'shared', 'unspecified']);
 
-function placeOf(host: string, hasPath: boolean): Place {
+function positionOf(host: string, hasPath: boolean): Position {
 	const bare = host.replace(/:\d{0,5}$/, '');
 	if (innerNames.test(bare) || (hasPath && innerNamesWithPath.test(bare))) return 'inner';
 	// Most hosts are names, which this check skips faster than the classification.
@@ -50,13 +50,13 @@ function dottedDecimal(host: string): string | undefined {
 	return [24, 16, 8, 0].map((shift) => Math.floor(bits / 2 ** shift) % 256).join('.');
 }
 
-function leadsTo(text: string, wanted: (place: Place, scheme: string) => boolean): boolean {
+function leadsTo(text: string, wanted: (position: Position, scheme: string) => boolean): boolean {
 	if (!/[:\\/]{2}|:\d/.test(text) && !/\b(?:http|ftp)s?:/.test(text)) return false;
 	for (const found of text.matchAll(addressPattern)) {
 		const [whole, scheme = '', authority = ''] = found;
 		const hasPath = /[\\/:?]/.test(text[found.index + whole.length] ?? '') || /:\d/.test(authority);
 		// Parsers disagree about which of several parts is the host.
-		for (const part of authority.split(/[@#!]/)) if (part !== '' && wanted(placeOf(part, hasPath), scheme)) return true;
+		for (const part of authority.split(/[@#!]/)) if (part !== '' && wanted(positionOf(part, hasPath), scheme)) return true;
 	}
 	return false;
 }
@@ -64,13 +64,13 @@ function leadsTo(text: string, wanted: (place: Place, scheme: string) => boolean
 export const innerAddress: TextTest = {
 	source: 'addresses of the network inside',
 	anySign: ':/',
-	test: (text) => leadsTo(text, (place) => place === 'inner' || place === 'metadata'),
+	test: (text) => leadsTo(text, (position) => position === 'inner' || position === 'metadata'),
 };
 
 export const metadataAddress: TextTest = {
 	source: 'addresses of metadata services',
 	anySign: ':/',
-	test: (text) => leadsTo(text, (place) => place === 'metadata'),
+	test: (text) => leadsTo(text, (position) => position === 'metadata'),
 };
 
 /** Matches an address with a numeric host, which links in pages do not have. */
@@ -78,5 +78,6 @@ export const numericAddress: TextTest = {
 	source: 'addresses with numbers for hosts',
 	anySign: ':/',
 	test: (text) =>
-		leadsTo(text, (place, scheme) => place !== 'elsewhere' && /[a-z]/.test(scheme)) || leadsTo(text, (place) => place === 'address'),
+		leadsTo(text, (position, scheme) => position !== 'elsewhere' && /[a-z]/.test(scheme)) ||
+		leadsTo(text, (position) => position === 'address'),
 };

@@ -25,7 +25,7 @@ const harmless = measureHarmless(ruleSet);
 describe(`generated attacks, seed ${variantsSeed}`, () => {
 	test.each(figures.map((figure) => [figure.family, figure.set, figure] as const))('%s, %s', (_family, _set, { made, caught, missed }) => {
 		const share = (100 * caught) / made;
-		const examples = missed.slice(0, 5).map(({ place, payload }) => `${place}: ${payload}`);
+		const examples = missed.slice(0, 5).map(({ position, payload }) => `${position}: ${payload}`);
 		expect(share, `missed:\n${examples.join('\n')}`).toBeGreaterThanOrEqual(minShare);
 	});
 });

@@ -62,7 +62,9 @@ const bypasses = readFileSync(new URL('../../../../test/suites/harmless-form-byp
 
 test.each([...Map.groupBy(bypasses, ([form = '']) => form)])('no attack passes as harmless: %s', (_form, lines) => {
 	expect(lines.length).toBeGreaterThanOrEqual(20);
-	const passed = lines.filter(([, place, payload = '']) => !isQueryBlocked(place === 'raw' ? payload : `q=${encodeURIComponent(payload)}`));
+	const passed = lines.filter(
+		([, position, payload = '']) => !isQueryBlocked(position === 'raw' ? payload : `q=${encodeURIComponent(payload)}`),
+	);
 	expect(passed).toEqual([]);
 });
 

@@ -24,9 +24,9 @@ export const sizeLimits = { queryLength: 2048, pathLength: 1024, cookieLength: 1
 
 /** Maximum length of a cached text, which bounds the caches' memory. */
 const maxCachedLength = 1024;
-const headersRemembered = 4096;
+const headerCacheSize = 4096;
 /** Smaller limit, because a path keeps the whole target that it was cut from in memory. */
-const targetsRemembered = 512;
+const targetCacheSize = 512;
 
 /** Header fields that are not scanned: secrets, and fields that the HTTP checks have validated. */
 const unscanned: ReadonlySet<string> = new Set([
@@ -56,11 +56,11 @@ interface ScannedRule {
 export class RuleSet {
 	readonly #scanned: Readonly<Record<RulePart, readonly ScannedRule[]>>;
 	readonly #special: ReadonlyMap<string, RuleMatch>;
-	readonly #agents = new VerdictCache<Matches>(headersRemembered);
-	readonly #fields = new VerdictCache<Matches>(headersRemembered);
-	readonly #cookies = new VerdictCache<Matches>(headersRemembered);
-	readonly #paths = new VerdictCache<Matches>(targetsRemembered);
-	readonly #queries = new VerdictCache<Matches>(targetsRemembered);
+	readonly #agents = new VerdictCache<Matches>(headerCacheSize);
+	readonly #fields = new VerdictCache<Matches>(headerCacheSize);
+	readonly #cookies = new VerdictCache<Matches>(headerCacheSize);
+	readonly #paths = new VerdictCache<Matches>(targetCacheSize);
+	readonly #queries = new VerdictCache<Matches>(targetCacheSize);
 
 	/** @param actions by rule name; other rules use their default action. */
 	constructor(actions: Readonly<Record<string, RuleAction>>) {
@@ -90,7 +90,7 @@ export class RuleSet {
 		found = joined(found, this.#checkFields(headers));
 		// Health checks of balancers have arbitrary headers.
 		const isHealthCheck = path === '/' && (method === 'GET' || method === 'HEAD');
-		return isNothing(headers['user-agent']) && !isHealthCheck ? this.#with(found, 'NoUserAgent_HEADER') : found;
+		return isHarmless(headers['user-agent']) && !isHealthCheck ? this.#with(found, 'NoUserAgent_HEADER') : found;
 	}
 
 	/** Tells whether any rule needs the body. */
@@ -118,14 +118,14 @@ export class RuleSet {
 
 	#checkField(name: string, value: string): Matches {
 		if (name === 'user-agent') {
-			return remembered(this.#agents, value, () => {
+			return cached(this.#agents, value, () => {
 				const found = this.#scan('HEADER', readHeaderValue(value));
 				return badBots.test(value) ? this.#with(found, 'UserAgent_BadBots_HEADER') : found;
 			});
 		}
 		if (fileNameField.test(name)) return joined(this.#checkFileName(value), this.#scan('HEADER', readHeaderValue(value)));
 		if (plainIdentifier.test(value)) return noMatches;
-		return remembered(this.#fields, value, () => this.#scan('HEADER', readHeaderValue(value)));
+		return cached(this.#fields, value, () => this.#scan('HEADER', readHeaderValue(value)));
 	}
 
 	#checkFileName(value: string): Matches {
@@ -134,21 +134,21 @@ export class RuleSet {
 	}
 
 	#checkCookie(cookie: string): Matches {
-		return remembered(this.#cookies, cookie, () => {
+		return cached(this.#cookies, cookie, () => {
 			const found = this.#scan('COOKIE', readCookies(cookie));
 			return cookie.length > sizeLimits.cookieLength ? this.#with(found, 'SizeRestrictions_Cookie_HEADER') : found;
 		});
 	}
 
 	#checkPath(path: string): Matches {
-		return remembered(this.#paths, path, () => {
+		return cached(this.#paths, path, () => {
 			const found = this.#scan('URIPATH', readPath(path));
 			return path.length > sizeLimits.pathLength ? this.#with(found, 'SizeRestrictions_URIPATH') : found;
 		});
 	}
 
 	#checkQuery(query: string): Matches {
-		return remembered(this.#queries, query, () => {
+		return cached(this.#queries, query, () => {
 			const found = this.#scan('QUERYARGUMENTS', readQuery(query));
 			return query.length > sizeLimits.queryLength ? this.#with(found, 'SizeRestrictions_QUERYSTRING') : found;
 		});
@@ -187,7 +187,7 @@ function hasAny(signatures: readonly Signature[], reading: Reading): boolean {
 	return false;
 }
 
-function remembered(cache: VerdictCache<Matches>, text: string, check: () => Matches): Matches {
+function cached(cache: VerdictCache<Matches>, text: string, check: () => Matches): Matches {
 	const known = cache.get(text);
 	if (known !== undefined) return known;
 	const found = check();
@@ -200,7 +200,7 @@ function joined(some: Matches, more: Matches): Matches {
 	return some.length === 0 ? more : [...some, ...more];
 }
 
-function isNothing(field: string | string[] | undefined): boolean {
+function isHarmless(field: string | string[] | undefined): boolean {
 	return field === undefined || field.length === 0;
 }
 

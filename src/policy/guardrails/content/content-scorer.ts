@@ -88,7 +88,7 @@ class Reading implements ContentReading {
 	#previousWord = 0;
 	/** Ring buffer of the latest words of the lexicon: their classes, and their positions in the text. */
 	readonly #nearClasses = [...noneNear];
-	readonly #nearPlaces = [...noneNear];
+	readonly #nearPositions = [...noneNear];
 	#nearAt = 0;
 	#wordCount = 0;
 
@@ -150,17 +150,17 @@ class Reading implements ContentReading {
 		this.#current[head] = (this.#current[head] ?? 0) + sum;
 	}
 
-	/** @param place position of the word in the text. */
-	#addClasses(hash: number, place: number): void {
+	/** @param position position of the word in the text. */
+	#addClasses(hash: number, position: number): void {
 		const { classCount, classWeights, pairWeights, lexicon } = this.#model;
 		const classes = lexicon.classesOf(hash);
 		if (classes === 0) return;
 		let nearby = 0;
 		for (let at = 0; at < nearWords; at++) {
-			if ((this.#nearPlaces[at] ?? 0) >= place - nearWords) nearby |= this.#nearClasses[at] ?? 0;
+			if ((this.#nearPositions[at] ?? 0) >= position - nearWords) nearby |= this.#nearClasses[at] ?? 0;
 		}
 		this.#nearClasses[this.#nearAt] = classes;
-		this.#nearPlaces[this.#nearAt] = place;
+		this.#nearPositions[this.#nearAt] = position;
 		this.#nearAt = (this.#nearAt + 1) % nearWords;
 		for (let remaining = classes; remaining !== 0; remaining &= remaining - 1) {
 			const later = 31 - Math.clz32(remaining & -remaining);

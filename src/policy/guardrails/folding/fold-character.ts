@@ -22,26 +22,26 @@ const marks = /[\p{Mark}\p{Default_Ignorable_Code_Point}]/gu;
 const hangulFiller = /[\u115f\u1160\u3164\uffa0]/;
 
 /** Cache of characters of the basic plane. */
-const remembered: (string | undefined)[] = [];
+const cached: (string | undefined)[] = [];
 /** Cache of recent other characters. */
-const rememberedOthers = new BoundedMap<number, string>(4096);
+const cachedOthers = new BoundedMap<number, string>(4096);
 
 /** @returns lower-case letters and digits, usually one; `gap`; or `unseen`. */
 export function foldCharacter(codePoint: number): string {
 	if (codePoint > 0xffff) return foldOther(codePoint);
-	let folded = remembered[codePoint];
+	let folded = cached[codePoint];
 	if (folded === undefined) {
 		folded = fold(codePoint);
-		remembered[codePoint] = folded;
+		cached[codePoint] = folded;
 	}
 	return folded;
 }
 
 function foldOther(codePoint: number): string {
-	const known = rememberedOthers.get(codePoint);
+	const known = cachedOthers.get(codePoint);
 	if (known !== undefined) return known;
 	const folded = fold(codePoint);
-	rememberedOthers.set(codePoint, folded);
+	cachedOthers.set(codePoint, folded);
 	return folded;
 }
 

@@ -6,7 +6,7 @@ export interface ResolvedText {
 	 * Original position of each character, and of the end of the resolved text, before an incomplete escape. Undefined if no position
 	 * changed.
 	 */
-	readonly places: Int32Array | undefined;
+	readonly positions: Int32Array | undefined;
 }
 
 const backslash = 0x5c;
@@ -14,8 +14,8 @@ const letterU = 0x75;
 const short: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: ' ', f: ' ' };
 
 export function resolveEscapes(json: string): ResolvedText {
-	if (!json.includes('\\')) return { text: json, places: undefined };
-	const places = new Int32Array(json.length + 1);
+	if (!json.includes('\\')) return { text: json, positions: undefined };
+	const positions = new Int32Array(json.length + 1);
 	let text = '';
 	let length = 0;
 	let at = 0;
@@ -27,12 +27,12 @@ export function resolveEscapes(json: string): ResolvedText {
 			if (end > json.length) break;
 			character = resolve(json, at, end);
 		}
-		places[length++] = at;
+		positions[length++] = at;
 		text += character;
 		at = end;
 	}
-	places[length] = at;
-	return { text, places };
+	positions[length] = at;
+	return { text, positions };
 }
 
 function resolve(json: string, at: number, end: number): string {

@@ -16,21 +16,21 @@ const character = fc.constantFrom(...common, '💳', '𝟒', '\u{e0041}', '\ud83
 const plain = character.map((written) => [written, written] as const);
 
 /** Reads each character separately, with its original position. */
-function readApart(parts: readonly (readonly [written: string, character: string])[]): { text: string; places: readonly number[] } {
+function readSeparately(parts: readonly (readonly [written: string, character: string])[]): { text: string; positions: readonly number[] } {
 	let text = '';
 	let at = 0;
-	const places: number[] = [];
+	const positions: number[] = [];
 	for (const [written, read] of parts) {
 		const alone = plainDigits(read).text;
 		text += alone;
-		for (let index = 0; index < alone.length; index++) places.push(at);
+		for (let index = 0; index < alone.length; index++) positions.push(at);
 		at += written.length;
 	}
-	return { text, places: [...places, at] };
+	return { text, positions: [...positions, at] };
 }
 
-function placesIn({ text, places }: PlainText): readonly number[] {
-	return places === undefined ? [...Array(text.length + 1).keys()] : [...places.slice(0, text.length + 1)];
+function positionsIn({ text, positions }: PlainText): readonly number[] {
+	return positions === undefined ? [...Array(text.length + 1).keys()] : [...positions.slice(0, text.length + 1)];
 }
 
 /** Tells whether two surrogate halves meet, which form one character. */
@@ -43,7 +43,7 @@ test('a text reads as its characters do one by one, wherever they stand', () => 
 		fc.property(fc.array(plain), (parts) => {
 			fc.pre(!hasHalves(parts));
 			const read = plainDigits(parts.map(([written]) => written).join(''));
-			expect({ text: read.text, places: placesIn(read) }).toEqual(readApart(parts));
+			expect({ text: read.text, positions: positionsIn(read) }).toEqual(readSeparately(parts));
 		}),
 	);
 });
@@ -53,7 +53,7 @@ test('so it does with escapes among them', () => {
 		fc.property(fc.array(fc.oneof(plain, fc.constantFrom(...escapes))), fc.constantFrom(...escapes), (parts, last) => {
 			fc.pre(!hasHalves(parts));
 			const read = unescapedDigits([...parts, last].map(([written]) => written).join(''));
-			expect(read && { text: read.text, places: placesIn(read) }).toEqual(readApart([...parts, last]));
+			expect(read && { text: read.text, positions: positionsIn(read) }).toEqual(readSeparately([...parts, last]));
 		}),
 	);
 });

@@ -6,7 +6,7 @@ import { escapeAt, hasEscape } from './read-unit.ts';
 export interface PlainText {
 	readonly text: string;
 	/** Original position of each character and of the end; undefined if no position changed. */
-	readonly places: Int32Array | undefined;
+	readonly positions: Int32Array | undefined;
 }
 
 const beyondAscii = /[^\0-\x7f]/;
@@ -14,14 +14,14 @@ const isDigit = /^\d$/;
 const dash = /^\p{Pd}$|^\u2212$/u;
 const space = /^[\p{Zs}]$/u;
 /** Cache of code units for characters of the basic plane. */
-const remembered = new Uint16Array(0x10000);
+const cached = new Uint16Array(0x10000);
 const notMet = 0;
 const nothing = 1;
 /** Cache of recent other characters. */
-const rememberedOthers = new BoundedMap<number, string>(4096);
+const cachedOthers = new BoundedMap<number, string>(4096);
 
 export function plainDigits(text: string): PlainText {
-	return beyondAscii.test(text) ? plainText(text, false) : { text, places: undefined };
+	return beyondAscii.test(text) ? plainText(text, false) : { text, positions: undefined };
 }
 
 /**
@@ -34,12 +34,12 @@ export function unescapedDigits(text: string): PlainText | undefined {
 
 function plainText(text: string, isUnescaped: boolean): PlainText {
 	/** Original positions of the characters, once one of them has changed. */
-	let places: Int32Array | undefined;
+	let positions: Int32Array | undefined;
 	let plain = '';
 	/** Start of unchanged text, which is copied in one piece. */
 	let from = 0;
 	const copy = (to: number): void => {
-		if (places !== undefined) for (let index = from; index < to; index++) places[plain.length + index - from] = index;
+		if (positions !== undefined) for (let index = from; index < to; index++) positions[plain.length + index - from] = index;
 		plain += text.slice(from, to);
 	};
 	for (let at = 0; at < text.length; ) {
@@ -54,43 +54,43 @@ function plainText(text: string, isUnescaped: boolean): PlainText {
 		const replaced = codePoint < 128 ? String.fromCharCode(codePoint) : replace(codePoint);
 		copy(at);
 		// Both halves of a character have the position of its beginning.
-		if (replaced.length !== 1 || end - at !== 1) places ??= placesOf(text);
-		if (places !== undefined) for (let index = 0; index < replaced.length; index++) places[plain.length + index] = at;
+		if (replaced.length !== 1 || end - at !== 1) positions ??= positionsOf(text);
+		if (positions !== undefined) for (let index = 0; index < replaced.length; index++) positions[plain.length + index] = at;
 		plain += replaced;
 		at = end;
 		from = end;
 	}
-	if (from === 0) return { text, places };
+	if (from === 0) return { text, positions };
 	copy(text.length);
-	if (places !== undefined) places[plain.length] = text.length;
-	return { text: plain, places };
+	if (positions !== undefined) positions[plain.length] = text.length;
+	return { text: plain, positions };
 }
 
-function placesOf(text: string): Int32Array {
-	const places = new Int32Array(text.length + 1);
-	for (let index = 0; index < places.length; index++) places[index] = index;
-	return places;
+function positionsOf(text: string): Int32Array {
+	const positions = new Int32Array(text.length + 1);
+	for (let index = 0; index < positions.length; index++) positions[index] = index;
+	return positions;
 }
 
 function standsForItself(code: number): boolean {
-	return remembered[code] === code && (code < 0xd800 || code > 0xdfff);
+	return cached[code] === code && (code < 0xd800 || code > 0xdfff);
 }
 
 function replace(codePoint: number): string {
 	if (codePoint > 0xffff) return replaceOther(codePoint);
-	const unit = remembered[codePoint] ?? notMet;
+	const unit = cached[codePoint] ?? notMet;
 	if (unit === nothing) return '';
 	if (unit !== notMet) return String.fromCharCode(unit);
 	const plain = plainOf(codePoint);
-	remembered[codePoint] = plain === '' ? nothing : plain.charCodeAt(0);
+	cached[codePoint] = plain === '' ? nothing : plain.charCodeAt(0);
 	return plain;
 }
 
 function replaceOther(codePoint: number): string {
-	const known = rememberedOthers.get(codePoint);
+	const known = cachedOthers.get(codePoint);
 	if (known !== undefined) return known;
 	const plain = plainOf(codePoint);
-	rememberedOthers.set(codePoint, plain);
+	cachedOthers.set(codePoint, plain);
 	return plain;
 }
 

@@ -9,7 +9,7 @@ import { escapeAt, settledEnd } from './read-unit.ts';
 export interface VisibleText {
 	readonly text: string;
 	/** Written position of each character, and of the end of the reading. */
-	readonly places: Int32Array;
+	readonly positions: Int32Array;
 	/** Start of the written text that this reading does not decide while the text continues. */
 	readonly openFrom: number;
 }
@@ -43,19 +43,19 @@ export function visibleTexts(text: string, isOpen: boolean): readonly VisibleTex
 }
 
 /** @returns the written range of a span of the reading. */
-export function writtenAt({ places }: VisibleText, start: number, end: number): Range {
-	const written = places.subarray(start, end);
+export function writtenAt({ positions }: VisibleText, start: number, end: number): Range {
+	const written = positions.subarray(start, end);
 	return { start: Math.min(...written), end: Math.max(...written) + 1 };
 }
 
 /** @returns the position from which more text can create or change matches, given that of the reading. */
-export function liveIn({ places, openFrom }: VisibleText, live: number): number {
-	return places.subarray(live).reduce((min, place) => Math.min(min, place), openFrom);
+export function liveIn({ positions, openFrom }: VisibleText, live: number): number {
+	return positions.subarray(live).reduce((min, position) => Math.min(min, position), openFrom);
 }
 
 class Rewriting {
 	readonly #text: string;
-	readonly #places: number[] = [];
+	readonly #positions: number[] = [];
 	#visible = '';
 
 	constructor(text: string) {
@@ -63,18 +63,18 @@ class Rewriting {
 	}
 
 	copy(start: number, end: number): void {
-		for (let at = start; at < end; at++) this.#places.push(at);
+		for (let at = start; at < end; at++) this.#positions.push(at);
 		this.#visible += this.#text.slice(start, end);
 	}
 
-	add(text: string, placeOf: (index: number) => number): void {
-		for (let index = 0; index < text.length; index++) this.#places.push(placeOf(index));
+	add(text: string, positionOf: (index: number) => number): void {
+		for (let index = 0; index < text.length; index++) this.#positions.push(positionOf(index));
 		this.#visible += text;
 	}
 
 	finish(end: number, openFrom: number): VisibleText {
-		this.#places.push(end);
-		return { text: this.#visible, places: Int32Array.from(this.#places), openFrom };
+		this.#positions.push(end);
+		return { text: this.#visible, positions: Int32Array.from(this.#positions), openFrom };
 	}
 }
 
@@ -137,8 +137,8 @@ function turnOverrides(text: string, isOpen: boolean): VisibleText | undefined {
 		let before = start + inside.length;
 		for (const character of characters.toReversed()) {
 			before -= character.length;
-			const place = before;
-			rewriting.add(character, (offset) => place + offset);
+			const position = before;
+			rewriting.add(character, (offset) => position + offset);
 		}
 		from = index + whole.length;
 		if (ending === '' && from === text.length && isOpen) openFrom = Math.min(openFrom, index);
@@ -182,10 +182,10 @@ function decodeSvg(written: string, isBase64: boolean): string {
 
 /** Composes a reading of a reading. */
 function compose(outer: VisibleText, inner: VisibleText): VisibleText {
-	const placeOf = (at: number): number => outer.places[at] ?? outer.places.at(-1) ?? 0;
+	const positionOf = (at: number): number => outer.positions[at] ?? outer.positions.at(-1) ?? 0;
 	return {
 		text: inner.text,
-		places: inner.places.map(placeOf),
-		openFrom: Math.min(outer.openFrom, placeOf(inner.openFrom)),
+		positions: inner.positions.map(positionOf),
+		openFrom: Math.min(outer.openFrom, positionOf(inner.openFrom)),
 	};
 }

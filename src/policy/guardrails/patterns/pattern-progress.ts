@@ -51,7 +51,7 @@ export class PatternProgress {
 	readonly #program: readonly Instruction[];
 	readonly #first: number;
 	readonly #states = new Map<string, State>();
-	#remembered = 0;
+	#cached = 0;
 	#idle: State;
 
 	constructor(compiled: RE2JS) {
@@ -83,7 +83,7 @@ export class PatternProgress {
 				return instruction !== undefined && takes(instruction, codePoint) ? [instruction.out] : [];
 			}),
 		);
-		if (this.#remembered++ > maxCached) this.#forget();
+		if (this.#cached++ > maxCached) this.#forget();
 		state.next.set(codePoint, after);
 		return after;
 	}
@@ -91,7 +91,7 @@ export class PatternProgress {
 	#forget(): void {
 		for (const state of this.#states.values()) state.next.clear();
 		this.#states.clear();
-		this.#remembered = 0;
+		this.#cached = 0;
 		this.#idle = this.#stateAfter([]);
 	}
 

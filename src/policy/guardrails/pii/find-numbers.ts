@@ -118,8 +118,8 @@ function ssnAt(text: string, groups: readonly DigitGroup[], first: number): Foun
 	}
 	if (group === undefined || serial === undefined || sizeOf(area) !== 3 || sizeOf(group) !== 2 || sizeOf(serial) !== 4) return undefined;
 	if (group.separator !== serial.separator || !isFree(area) || !isFree(after) || isGluedAfter(text, serial.end)) return undefined;
-	const isUsual = group.separator === '-';
-	const isLikely = isUsual || (/^[ .]$/.test(group.separator) && isLabelledSsn(text, area.start, serial.end));
+	const isCommon = group.separator === '-';
+	const isLikely = isCommon || (/^[ .]$/.test(group.separator) && isLabelledSsn(text, area.start, serial.end));
 	const digits = [area, group, serial].map(({ start, end }) => text.slice(start, end)).join('');
 	return isLikely && isSsn(digits) ? ['ssn', first + 2] : undefined;
 }

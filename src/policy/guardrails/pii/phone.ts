@@ -37,7 +37,7 @@ const trunkZero: readonly CountryCode[] = [
 	'TR',
 	'PL',
 ];
-const remembered = new Map<string, boolean>();
+const cached = new Map<string, boolean>();
 const maxCached = 1000;
 
 /**
@@ -74,20 +74,20 @@ export function announcesSomethingElse(before: string): boolean {
 /** Checks that the country could assign the number, by its length. */
 function isPossible(written: string): boolean {
 	const plain = `+${written.replaceAll('(0)', '').replaceAll(/\D/g, '')}`;
-	return remember(plain, () => isPossiblePhoneNumber(plain));
+	return cache(plain, () => isPossiblePhoneNumber(plain));
 }
 
 function isValid(written: string, countries: readonly CountryCode[] | undefined): boolean {
-	return remember(`${countries?.length ?? 0} ${written}`, () =>
+	return cache(`${countries?.length ?? 0} ${written}`, () =>
 		countries === undefined ? isValidPhoneNumber(written) : countries.some((country) => isValidPhoneNumber(written, country)),
 	);
 }
 
-function remember(key: string, classify: () => boolean): boolean {
-	const known = remembered.get(key);
+function cache(key: string, classify: () => boolean): boolean {
+	const known = cached.get(key);
 	if (known !== undefined) return known;
 	const classified = classify();
-	if (remembered.size >= maxCached) remembered.clear();
-	remembered.set(key, classified);
+	if (cached.size >= maxCached) cached.clear();
+	cached.set(key, classified);
 	return classified;
 }

@@ -20,13 +20,13 @@ const canChange = /[%&\\\ud800-\udbff]/;
 
 /** Creates a detector that reads texts as written, and again with their escapes resolved. */
 export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
-	const read = ({ text, places }: PlainText, isOpen: boolean, spans: Span[]): number => {
+	const read = ({ text, positions }: PlainText, isOpen: boolean, spans: Span[]): number => {
 		const matches = findPii(text, wanted);
 		for (const { kind, start, end } of matches) {
-			spans.push({ policy: 'pii', category: kind, start: places?.[start] ?? start, end: places?.[end] ?? end });
+			spans.push({ policy: 'pii', category: kind, start: positions?.[start] ?? start, end: positions?.[end] ?? end });
 		}
 		const live = isOpen ? beforeMatch(matches, livePiiStart(text), text.length - maxBuffered) : text.length;
-		return places?.[live] ?? live;
+		return positions?.[live] ?? live;
 	};
 	return {
 		find(text, isOpen, spans) {
@@ -48,13 +48,13 @@ function beforeMatch(matches: readonly PiiMatch[], live: number, min: number): n
 const colon = 0x3a;
 const addressSigns = new Set(Array.from('@([{<', (sign) => sign.charCodeAt(0)));
 /** Matches one character: a sign of an address, a colon, or the rare character of a key's prefix, each in a fitting context. */
-const telling = new RegExp(`${addressSign}|:(?=[0-9a-fA-F:.])|${keySign}`, 'g');
+const distinguishing = new RegExp(`${addressSign}|:(?=[0-9a-fA-F:.])|${keySign}`, 'g');
 const anotherDigit = `[^0-9A-Za-z]{0,${maxGapLength}}\\d`;
 /**
  * Matches the first of several digits near each other, or the first digit of an account number. Seven digits are the minimum of a detected
  * number; an IP address can have fewer.
  */
-const tellingDigit = new RegExp(
+const distinguishingDigit = new RegExp(
 	`\\d(?:(?=(?:${anotherDigit}){6}|(?:${anotherDigit}){0,2}(?:\\.\\d{1,3}){3})|(?<=(?:\\b|_)(?:[iI][bB][aA][nN])?[A-Za-z]{2}\\d)(?=\\d))`,
 	'g',
 );
@@ -77,9 +77,9 @@ export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly Pi
 /** @returns all digits that can belong to a detected number, with those near them. */
 function addNumbers(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): readonly DigitGroup[] {
 	const groups: DigitGroup[] = [];
-	tellingDigit.lastIndex = 0;
-	while (tellingDigit.test(text)) {
-		let end = tellingDigit.lastIndex - 1;
+	distinguishingDigit.lastIndex = 0;
+	while (distinguishingDigit.test(text)) {
+		let end = distinguishingDigit.lastIndex - 1;
 		if (wanted.has('iban')) addIban(text, end - 2, matches);
 		for (let next = end; next !== -1; next = nearDigit(text, end)) {
 			const run = readNumberRun(text, next);
@@ -87,7 +87,7 @@ function addNumbers(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatc
 			for (const group of run.groups) groups.push(group);
 			end = run.end;
 		}
-		tellingDigit.lastIndex = end;
+		distinguishingDigit.lastIndex = end;
 	}
 	return groups;
 }
@@ -112,9 +112,9 @@ function addIban(text: string, start: number, matches: PiiMatch[]): void {
 function addSigned(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
 	const hasKeys = wanted.has('aws_key') || wanted.has('api_key');
 	let addressEnd = 0;
-	telling.lastIndex = 0;
-	while (telling.test(text)) {
-		const where = telling.lastIndex - 1;
+	distinguishing.lastIndex = 0;
+	while (distinguishing.test(text)) {
+		const where = distinguishing.lastIndex - 1;
 		const code = text.charCodeAt(where);
 		if (code === colon) {
 			if (wanted.has('ip') && where >= addressEnd) addressEnd = addIpv6(text, where, matches);

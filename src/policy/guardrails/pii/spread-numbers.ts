@@ -67,8 +67,8 @@ class SpreadScan {
 		if (last === -1) return undefined;
 		const gap = this.#gap(first + 1);
 		if (gap !== this.#gap(last) || gap === this.#gap(first) || gap === this.#gap(last + 1)) return undefined;
-		const isUsual = /[-_]/.test(gap ?? '');
-		const isLikely = isUsual || isLabelledSsn(this.#text, this.#groups[first]?.start ?? 0, this.#groups[last]?.end ?? 0);
+		const isCommon = /[-_]/.test(gap ?? '');
+		const isLikely = isCommon || isLabelledSsn(this.#text, this.#groups[first]?.start ?? 0, this.#groups[last]?.end ?? 0);
 		return isLikely && isSsn(this.#digits(first, last)) ? ['ssn', last] : undefined;
 	}
 

@@ -62,7 +62,7 @@ export class BufferedSegment {
 		alone.push(text);
 		this.#readings?.joined.push(text);
 		this.#readings?.spaced.push(text);
-		if (this.#readings === undefined) this.#keepRecent(text);
+		if (this.#readings === undefined) this.#retainRecent(text);
 		return { segmentGroup: this, text, start, cuts: this.#cuts, alone, startAlone: start - this.#aloneStart };
 	}
 
@@ -133,7 +133,7 @@ export class BufferedSegment {
 		return { joined, spaced, base: recentStart, separatorsAt: [] };
 	}
 
-	#keepRecent(text: string): void {
+	#retainRecent(text: string): void {
 		this.#recent += text;
 		const needed = this.#length - this.#alone.settled + retainedCharacters;
 		if (this.#recent.length > 2 * needed) this.#recent = this.#recent.slice(-needed);

@@ -1,5 +1,5 @@
 /** Joins texts that follow each other as parts of one message, because readers can read them as one. */
-import type { Steps } from '../../../core/cooperative-task.ts';
+import type { CooperativeTask } from '../../../core/cooperative-task.ts';
 import { unitsOf } from '../folding/code-units.ts';
 import { maxMatchLength } from '../text-scan.ts';
 
@@ -19,7 +19,7 @@ const unitsAtOnce = 256;
 const textsAtOnce = 4096;
 
 /** @returns indexes of the texts of each thread with several texts. */
-export function* segmentSteps(texts: readonly SegmentedText[]): Steps<readonly (readonly number[])[]> {
+export function* segmentSteps(texts: readonly SegmentedText[]): CooperativeTask<readonly (readonly number[])[]> {
 	const segmentGroups = new Map<string, number[]>();
 	for (const [index, { segmentGroup = '' }] of texts.entries()) {
 		if (index % textsAtOnce === textsAtOnce - 1) yield;
@@ -95,7 +95,7 @@ export function joinsWords(texts: readonly SegmentedText[], indexes: readonly nu
 }
 
 /** Position of a text, or of a part of it, in a joined text. */
-interface Place {
+interface Position {
 	readonly index: number;
 	/** Offset of the part in the text. */
 	readonly offset: number;
@@ -105,15 +105,15 @@ interface Place {
 }
 
 /** Part of a joined text's span in one of its texts; `start` is negative if the span begins in an earlier text. */
-export interface PlacedSpan {
+export interface LocatedSpan {
 	readonly index: number;
 	readonly start: number;
 	readonly end: number;
 }
 
 /** Positions of the parts in a joined text. */
-export class JoinedPlaces {
-	readonly #places: Place[] = [];
+export class JoinedPositions {
+	readonly #positions: Position[] = [];
 	#length = 0;
 
 	get length(): number {
@@ -129,26 +129,30 @@ export class JoinedPlaces {
 	add(index: number, offset: number, length: number): void {
 		const start = this.#length;
 		this.#length += length;
-		const last = this.#places.at(-1);
+		const last = this.#positions.at(-1);
 		if (last?.index === index) last.end = this.#length;
-		else this.#places.push({ index, offset, start, end: this.#length });
+		else this.#positions.push({ index, offset, start, end: this.#length });
 	}
 
 	/** @returns the positions of a span, ordered by start. */
-	placesOf(start: number, end: number): readonly PlacedSpan[] {
-		return this.#places
+	positionsOf(start: number, end: number): readonly LocatedSpan[] {
+		return this.#positions
 			.slice(this.#firstAfter(start), this.#firstAfter(end - 1) + 1)
-			.filter((place) => place.start < end)
-			.map((place) => ({ index: place.index, start: start - place.start + place.offset, end: end - place.start + place.offset }));
+			.filter((position) => position.start < end)
+			.map((position) => ({
+				index: position.index,
+				start: start - position.start + position.offset,
+				end: end - position.start + position.offset,
+			}));
 	}
 
 	/** @returns the first position that ends after this offset. */
 	#firstAfter(offset: number): number {
 		let low = 0;
-		let high = this.#places.length;
+		let high = this.#positions.length;
 		while (low < high) {
 			const middle = (low + high) >> 1;
-			if ((this.#places[middle]?.end ?? 0) > offset) high = middle;
+			if ((this.#positions[middle]?.end ?? 0) > offset) high = middle;
 			else low = middle + 1;
 		}
 		return low;

@@ -2,7 +2,7 @@
 
 import type { Classification, ClassifiedText } from '../guardrail.ts';
 import { contextLength, type FoundSpan, type TextScan } from '../text-scan.ts';
-import { firstWordsEnd, JoinedPlaces, joinsWords, lastWordsStart, type SegmentedText, separators } from './joined-segments.ts';
+import { firstWordsEnd, JoinedPositions, joinsWords, lastWordsStart, type SegmentedText, separators } from './joined-segments.ts';
 
 export interface ReadingParts {
 	/** @param context beginning of the text, which was searched before. */
@@ -11,7 +11,7 @@ export interface ReadingParts {
 }
 
 export interface JoinedSink {
-	takeSpans(spans: readonly FoundSpan[], places: JoinedPlaces): void;
+	takeSpans(spans: readonly FoundSpan[], positions: JoinedPositions): void;
 	/** @param index of the first of the texts. */
 	takeClassification(classification: Classification, index: number, length: number): void;
 }
@@ -121,7 +121,7 @@ class SearchReader implements Reader {
 	readonly #sink: JoinedSink;
 	readonly #separator: string;
 	readonly #scan: TextScan;
-	readonly #places = new JoinedPlaces();
+	readonly #positions = new JoinedPositions();
 	/** Text that is not searched yet. */
 	#pending = '';
 	#textStart = 0;
@@ -132,13 +132,13 @@ class SearchReader implements Reader {
 		this.#sink = sink;
 		this.#separator = separator;
 		this.#scan = parts.createScan(false, text.slice(start, at));
-		this.#places.add(index, start, at - start);
+		this.#positions.add(index, start, at - start);
 	}
 
 	beginText(): number {
-		this.#places.skip(this.#separator.length);
+		this.#positions.skip(this.#separator.length);
 		this.#pending += this.#separator;
-		this.#textStart = this.#places.length;
+		this.#textStart = this.#positions.length;
 		return headLength;
 	}
 
@@ -148,19 +148,19 @@ class SearchReader implements Reader {
 	}
 
 	add(index: number, at: number, piece: string): void {
-		this.#places.add(index, at, piece.length);
+		this.#positions.add(index, at, piece.length);
 		this.#pending += piece;
 		if (this.#pending.length >= pieceLength) this.#search();
 	}
 
 	/** Matches that continue were already decided in that text alone. */
 	end(isOver: boolean): void {
-		if (isOver) this.#sink.takeSpans(this.#scan.end(this.#pending), this.#places);
+		if (isOver) this.#sink.takeSpans(this.#scan.end(this.#pending), this.#positions);
 	}
 
 	#search(): void {
 		if (this.#pending === '') return;
-		this.#sink.takeSpans(this.#scan.push(this.#pending), this.#places);
+		this.#sink.takeSpans(this.#scan.push(this.#pending), this.#positions);
 		this.#pending = '';
 	}
 }

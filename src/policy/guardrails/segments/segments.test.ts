@@ -32,8 +32,8 @@ const secrets = [
 	'dаrk\u200bfish',
 ];
 
-function cutAt(text: string, ...places: readonly number[]): readonly string[] {
-	const ends = [...places, text.length];
+function cutAt(text: string, ...positions: readonly number[]): readonly string[] {
+	const ends = [...positions, text.length];
 	return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end)).filter((part) => part !== '');
 }
 
@@ -115,8 +115,8 @@ describe('screening', () => {
 			fc.constantFrom('SSN', ': ', '078 05 1120', '4', '111', '1', '@', 'a', '-'),
 		);
 		const whole = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(''));
-		const part = fc.tuple(whole, fc.array(fc.nat(), { maxLength: 6 })).map(([text, places]) => {
-			const ends = places.map((place) => place % (text.length + 1)).toSorted((one, other) => one - other);
+		const part = fc.tuple(whole, fc.array(fc.nat(), { maxLength: 6 })).map(([text, positions]) => {
+			const ends = positions.map((position) => position % (text.length + 1)).toSorted((one, other) => one - other);
 			return cutAt(text, ...ends);
 		});
 		fc.assert(

@@ -100,12 +100,12 @@ export function createTopicClassifier(topics: readonly TopicSettings[]): TextCla
 	};
 	for (const { name, description, examples, keywords } of topics) {
 		for (const keyword of [name, ...keywords]) {
-			const words = tellingWords(keyword, true);
+			const words = distinguishingWords(keyword, true);
 			addSet(name, words, words.size);
 		}
-		const vocabulary = new Set(tellingWords(description));
+		const vocabulary = new Set(distinguishingWords(description));
 		for (const example of examples) {
-			const words = tellingWords(example);
+			const words = distinguishingWords(example);
 			for (const word of words) vocabulary.add(word);
 			if (words.size >= minWords) addSet(name, words, Math.max(minWords, Math.ceil(words.size * minShare)));
 		}
@@ -117,10 +117,10 @@ export function createTopicClassifier(topics: readonly TopicSettings[]): TextCla
 }
 
 /** @param keepsAll also words that are in every text, when there are no others. */
-function tellingWords(text: string, keepsAll = false): ReadonlySet<string> {
+function distinguishingWords(text: string, keepsAll = false): ReadonlySet<string> {
 	const all = wordsOf(text).map(stemOf);
-	const telling = all.filter((word) => !isStopWord(word));
-	return new Set(telling.length === 0 && keepsAll ? all : telling);
+	const distinguishing = all.filter((word) => !isStopWord(word));
+	return new Set(distinguishing.length === 0 && keepsAll ? all : distinguishing);
 }
 
 class TopicReading implements ClassifiedText {

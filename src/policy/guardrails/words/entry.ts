@@ -162,7 +162,7 @@ class Pieces {
 	 * @returns true if the letter belongs to the same word as those before it.
 	 */
 	take(read: ReadLetter, letter: string, isStart: boolean): boolean {
-		if (!isStandIn(read, letter)) this.#hasLetters = true;
+		if (!isSubstitute(read, letter)) this.#hasLetters = true;
 		if (isStart) {
 			this.#isAnyLong = false;
 			this.#isSpaced = false;
@@ -186,7 +186,7 @@ class Pieces {
 }
 
 /** Detects a digit, or an ASCII sign, that replaces the letter. */
-function isStandIn({ letter, isSign, code }: ReadLetter, wanted: string): boolean {
+function isSubstitute({ letter, isSign, code }: ReadLetter, wanted: string): boolean {
 	return isSign ? code > 0 && code < 128 : letter !== wanted && digit.test(letter);
 }
 

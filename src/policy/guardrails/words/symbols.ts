@@ -40,13 +40,13 @@ export interface Reading {
 export const writtenTogether = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
 /** Cache for letters of the basic plane: 1 for scripts with spaces, 2 for scripts without. */
-const rememberedTogether = new Uint8Array(0x10000);
+const cachedPairs = new Uint8Array(0x10000);
 
 export function isWrittenTogether(letter: string, code: number): boolean {
-	const known = rememberedTogether[code] ?? 0;
+	const known = cachedPairs[code] ?? 0;
 	if (known !== 0) return known === 2;
 	const isTogether = writtenTogether.test(letter);
-	rememberedTogether[code] = isTogether ? 2 : 1;
+	cachedPairs[code] = isTogether ? 2 : 1;
 	return isTogether;
 }
 

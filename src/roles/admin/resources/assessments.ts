@@ -6,7 +6,7 @@ import {
 	assessmentOutcomes,
 	assessmentStages,
 } from '../../../stores/contracts/assessments.ts';
-import type { AdminParts } from '../admin-deps.ts';
+import type { AdminDeps } from '../admin-deps.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
 import { named, time, timeOf } from '../schemas/values.ts';
@@ -48,7 +48,7 @@ const filters = {
 	to: moment.optional().describe('Exclusive.'),
 };
 
-export function assessmentOperations({ ledger }: AdminParts): Operation[] {
+export function assessmentOperations({ ledger }: AdminDeps): Operation[] {
 	return [
 		defineOperation({
 			method: 'GET',

@@ -9,7 +9,7 @@ import {
 	type ClientRecord,
 	type PriceOverride,
 } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-deps.ts';
+import type { AdminDeps } from '../admin-deps.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
 import { budgetRecordBody } from '../schemas/budget.ts';
@@ -37,7 +37,7 @@ const auditEntry = named(
 
 const auditList = named('AuditList', pageOf(auditEntry));
 
-export function auditOperations({ records, clock }: AdminParts): Operation[] {
+export function auditOperations({ records, clock }: AdminDeps): Operation[] {
 	return [
 		defineOperation({
 			method: 'GET',

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Author, Budget, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-deps.ts';
-import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
+import type { AdminDeps } from '../admin-deps.ts';
+import { fieldInvalid, isFieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
-import { budget, budgetChange, budgetRecordBody, budgetWish } from '../schemas/budget.ts';
+import { budget, budgetChange, budgetInput, budgetRecordBody } from '../schemas/budget.ts';
 import { named, nanoUsdOf } from '../schemas/values.ts';
 import {
 	answerCreated,
@@ -26,8 +26,8 @@ const missing = (id: string): string => `Budget \`${id}\` does not exist`;
 
 const budgetList = named('BudgetList', pageOf(budget));
 
-export function budgetOperations(parts: AdminParts): Operation[] {
-	const { records, takeTurn } = parts;
+export function budgetOperations(deps: AdminDeps): Operation[] {
+	const { records, runExclusive } = deps;
 	const inOrder = whileSame((all: readonly Budget[]) => sortUsageRows(all, ({ id }) => id));
 	return [
 		defineOperation({
@@ -41,7 +41,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 				const all = inOrder(await records.budgets.list());
 				const wanted = query.team === undefined ? all : all.filter(({ row }) => row.team === query.team);
 				const page = takePage(wanted, query, (record) => record);
-				return { body: { ...page, data: await withUsage(parts, page.data) } };
+				return { body: { ...page, data: await withUsage(deps, page.data) } };
 			},
 		}),
 		defineOperation({
@@ -50,10 +50,10 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			tag,
 			summary: 'Create a budget',
 			description: 'Limits the spend of a team in a UTC month, for all models or one. Earlier spend in the month counts.',
-			body: budgetWish,
+			body: budgetInput,
 			success: { status: 201, ...one },
 			rejections: ['record_conflict'],
-			run: ({ body, author }) => takeTurn(() => createBudget(parts, body, author)),
+			run: ({ body, author }) => runExclusive(() => createBudget(deps, body, author)),
 		}),
 		defineOperation({
 			method: 'GET',
@@ -63,7 +63,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
-			run: async ({ params: { id } }) => budgetResult(parts, await storedBudget(parts, id)),
+			run: async ({ params: { id } }) => budgetResult(deps, await storedBudget(deps, id)),
 		}),
 		defineOperation({
 			method: 'PUT',
@@ -75,7 +75,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			body: budgetChange,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown', 'record_conflict', 'record_stale'],
-			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeBudget(parts, id, body, { ifMatch, author })),
+			run: ({ params: { id }, body, ifMatch, author }) => runExclusive(() => changeBudget(deps, id, body, { ifMatch, author })),
 		}),
 		defineOperation({
 			method: 'DELETE',
@@ -85,41 +85,41 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_stale'],
-			run: ({ params: { id }, ifMatch, author }) => takeTurn(() => deleteStored(records.budgets, id, missing(id), { ifMatch, author })),
+			run: ({ params: { id }, ifMatch, author }) => runExclusive(() => deleteStored(records.budgets, id, missing(id), { ifMatch, author })),
 		}),
 	];
 }
 
-async function createBudget(parts: AdminParts, wish: z.output<typeof budgetWish>, author: Author): Promise<CsvResponse> {
-	const { warningThresholdPercent, hardLimitPercent } = parts.configured().budgetDefaults;
-	const hardLimit = wish.hard_limit_percent ?? hardLimitPercent;
+async function createBudget(deps: AdminDeps, input: z.output<typeof budgetInput>, author: Author): Promise<CsvResponse> {
+	const { warningThresholdPercent, hardLimitPercent } = deps.configured().budgetDefaults;
+	const hardLimit = input.hard_limit_percent ?? hardLimitPercent;
 	const record: Budget = {
-		id: wish.id ?? `budget-${randomBytes(6).toString('hex')}`,
-		team: wish.team,
-		model: wish.model ?? null,
+		id: input.id ?? `budget-${randomBytes(6).toString('hex')}`,
+		team: input.team,
+		model: input.model ?? null,
 		period: 'monthly',
-		limitNanoUsd: nanoUsdOf(wish.limit_usd),
-		warningThresholdPercent: wish.warning_threshold_percent ?? Math.min(warningThresholdPercent, hardLimit),
+		limitNanoUsd: nanoUsdOf(input.limit_usd),
+		warningThresholdPercent: input.warning_threshold_percent ?? Math.min(warningThresholdPercent, hardLimit),
 		hardLimitPercent: hardLimit,
 		createdAtMs: author.atMs,
 		updatedAtMs: author.atMs,
 	};
 	checkShares(record);
-	await checkTeam(parts, record.team);
-	const outcome = await parts.records.budgets.create(record, { author });
-	if (outcome === 'id_taken') throw fieldTaken('id', `must be unique: there is a budget \`${record.id}\``);
+	await checkTeam(deps, record.team);
+	const outcome = await deps.records.budgets.create(record, { author });
+	if (outcome === 'id_taken') throw isFieldTaken('id', `must be unique: there is a budget \`${record.id}\``);
 	if (outcome === 'scope_taken') throw scopeTaken(record);
-	return answerCreated(await budgetResult(parts, await storedBudget(parts, record.id)), '/budgets', record.id);
+	return answerCreated(await budgetResult(deps, await storedBudget(deps, record.id)), '/budgets', record.id);
 }
 
 async function changeBudget(
-	parts: AdminParts,
+	deps: AdminDeps,
 	id: string,
 	change: z.output<typeof budgetChange>,
 	{ ifMatch, author }: RequestedChange,
 ): Promise<CsvResponse> {
 	requireSameId(change, id);
-	const { version, ...before } = await storedBudget(parts, id);
+	const { version, ...before } = await storedBudget(deps, id);
 	requireMatch(ifMatch, entityTag(version));
 	const record: Budget = {
 		...before,
@@ -131,23 +131,23 @@ async function changeBudget(
 		updatedAtMs: author.atMs,
 	};
 	checkShares(record);
-	if (record.team !== before.team) await checkTeam(parts, record.team);
-	const outcome = await parts.records.budgets.replace(record, { author, ifVersion: version });
+	if (record.team !== before.team) await checkTeam(deps, record.team);
+	const outcome = await deps.records.budgets.replace(record, { author, ifVersion: version });
 	if (outcome === 'scope_taken') throw scopeTaken(record);
 	if (outcome !== 'replaced') throw new Rejection('record_stale');
-	return budgetResult(parts, await storedBudget(parts, id));
+	return budgetResult(deps, await storedBudget(deps, id));
 }
 
-function storedBudget({ records }: AdminParts, id: string): Promise<Stored<Budget>> {
+function storedBudget({ records }: AdminDeps, id: string): Promise<Stored<Budget>> {
 	return findStored(records.budgets, id, missing(id));
 }
 
-async function budgetResult(parts: AdminParts, record: Stored<Budget>): Promise<CsvResponse> {
-	const [body] = await withUsage(parts, [record]);
+async function budgetResult(deps: AdminDeps, record: Stored<Budget>): Promise<CsvResponse> {
+	const [body] = await withUsage(deps, [record]);
 	return { body, headers: { etag: entityTag(record.version) } };
 }
 
-async function withUsage({ budgetMeter }: AdminParts, records: readonly Budget[]): Promise<z.output<typeof budget>[]> {
+async function withUsage({ budgetMeter }: AdminDeps, records: readonly Budget[]): Promise<z.output<typeof budget>[]> {
 	return (await budgetMeter.read(records)).map(({ budget: record, usage }) => ({ ...budgetRecordBody(record), usage }));
 }
 
@@ -155,7 +155,7 @@ function checkShares({ warningThresholdPercent, hardLimitPercent }: Budget): voi
 	if (warningThresholdPercent > hardLimitPercent) throw fieldInvalid('warning_threshold_percent', 'must not be above hard_limit_percent');
 }
 
-async function checkTeam({ teamLookup }: AdminParts, team: string): Promise<void> {
+async function checkTeam({ teamLookup }: AdminDeps, team: string): Promise<void> {
 	if (await teamLookup.isKnown(team)) return;
 	const message = `Team \`${team}\` does not exist. Create it with \`tollgate team create --id ${team}\`.`;
 	throw fieldInvalid('team', message, message);
@@ -163,5 +163,5 @@ async function checkTeam({ teamLookup }: AdminParts, team: string): Promise<void
 
 function scopeTaken({ team, model }: Budget) {
 	const what = model === null ? 'all models' : 'this model';
-	return fieldTaken('model', `must be unique for the team: \`${team}\` has a budget for ${what}`);
+	return isFieldTaken('model', `must be unique for the team: \`${team}\` has a budget for ${what}`);
 }

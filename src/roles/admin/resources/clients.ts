@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
 import { createClientsAdministration } from '../../../stores/contracts/clients-administration.ts';
 import type { Author, ClientRecord, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-deps.ts';
-import { fieldTaken } from '../fields-rejection.ts';
+import type { AdminDeps } from '../admin-deps.ts';
+import { isFieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
 import {
@@ -11,7 +11,7 @@ import {
 	client,
 	clientBody,
 	clientChange,
-	clientWish,
+	clientInput,
 	clientWithSecret,
 	configClientBody,
 	rotation,
@@ -28,12 +28,12 @@ const clientList = named('ClientList', pageOf(client));
 
 const defaultOverlapSeconds = 3600;
 
-export function clientOperations(parts: AdminParts): Operation[] {
-	return [...readingOperations(parts), ...changingOperations(parts)];
+export function clientOperations(deps: AdminDeps): Operation[] {
+	return [...readingOperations(deps), ...changingOperations(deps)];
 }
 
-function readingOperations(parts: AdminParts): Operation[] {
-	const { records, configured, clock, teamLookup } = parts;
+function readingOperations(deps: AdminDeps): Operation[] {
+	const { records, configured, clock, teamLookup } = deps;
 	const inOrder = whileSame((stored: readonly ClientRecord[], pinned: readonly ConfigClient[]) => {
 		const configIds = new Set(pinned.map(({ id }) => id));
 		return sortUsageRows<ClientRecord | ConfigClient>([...stored.filter(({ id }) => !configIds.has(id)), ...pinned], ({ id }) => id);
@@ -66,26 +66,26 @@ function readingOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, schema: client, hasEntityTag: true },
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
-				const pinned = configIdsOf(parts, id);
+				const pinned = configIdsOf(deps, id);
 				if (pinned !== undefined) return { body: configClientBody(pinned, (await teamLookup.teamsByClient()).get(id)) };
-				return clientResult(parts, await storedClient(parts, id));
+				return clientResult(deps, await storedClient(deps, id));
 			},
 		}),
 	];
 }
 
-function changingOperations(parts: AdminParts): Operation[] {
-	const { records, takeTurn } = parts;
+function changingOperations(deps: AdminDeps): Operation[] {
+	const { records, runExclusive } = deps;
 	return [
 		defineOperation({
 			method: 'POST',
 			path: '/clients',
 			tag,
 			summary: 'Create an OAuth client',
-			body: clientWish,
+			body: clientInput,
 			success: { status: 201, schema: clientWithSecret, hasEntityTag: true },
 			rejections: ['record_conflict'],
-			run: ({ body, author }) => takeTurn(() => createClient(parts, body, author)),
+			run: ({ body, author }) => runExclusive(() => createClient(deps, body, author)),
 		}),
 		defineOperation({
 			method: 'PUT',
@@ -99,9 +99,9 @@ function changingOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, schema: client, hasEntityTag: true },
 			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
-				takeTurn(async () => {
+				runExclusive(async () => {
 					requireSameId(body, id);
-					const { version, ...before } = await changeable(parts, id, ifMatch);
+					const { version, ...before } = await changeable(deps, id, ifMatch);
 					const record: ClientRecord = {
 						...before,
 						name: body.name ?? before.name,
@@ -111,7 +111,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 					};
 					const outcome = await records.clients.replace(record, { author, ifVersion: version });
 					if (outcome !== 'replaced') throw new Rejection('record_stale');
-					return clientResult(parts, await storedClient(parts, id));
+					return clientResult(deps, await storedClient(deps, id));
 				}),
 		}),
 		defineOperation({
@@ -126,12 +126,12 @@ function changingOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, schema: clientWithSecret, hasEntityTag: true },
 			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
-				takeTurn(async () => {
-					const { version: ifVersion } = await changeable(parts, id, ifMatch);
+				runExclusive(async () => {
+					const { version: ifVersion } = await changeable(deps, id, ifMatch);
 					const overlapSeconds = body.overlap_seconds ?? defaultOverlapSeconds;
-					const rotated = await administration(parts).rotateSecret(id, overlapSeconds, { author, ifVersion });
+					const rotated = await administration(deps).rotateSecret(id, overlapSeconds, { author, ifVersion });
 					if (rotated === undefined) throw new Rejection('record_unknown', { message: missing(id) });
-					return clientResult(parts, await storedClient(parts, id), rotated.secret);
+					return clientResult(deps, await storedClient(deps, id), rotated.secret);
 				}),
 		}),
 		defineOperation({
@@ -145,52 +145,52 @@ function changingOperations(parts: AdminParts): Operation[] {
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
-				takeTurn(async () => {
-					requireUnpinned(parts, id);
+				runExclusive(async () => {
+					requireUnpinned(deps, id);
 					return deleteStored(records.clients, id, missing(id), { ifMatch, author });
 				}),
 		}),
 	];
 }
 
-async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>, author: Author): Promise<CsvResponse> {
-	const taken = () => fieldTaken('id', `must be unique: there is a client \`${wish.id}\``);
-	if (wish.id !== undefined && configIdsOf(parts, wish.id) !== undefined) throw taken();
-	const { id, name, scopes = ['invoke'] } = wish;
-	const created = await administration(parts).createClient({ id, name, scopes }, { author });
+async function createClient(deps: AdminDeps, input: z.output<typeof clientInput>, author: Author): Promise<CsvResponse> {
+	const taken = () => isFieldTaken('id', `must be unique: there is a client \`${input.id}\``);
+	if (input.id !== undefined && configIdsOf(deps, input.id) !== undefined) throw taken();
+	const { id, name, scopes = ['invoke'] } = input;
+	const created = await administration(deps).createClient({ id, name, scopes }, { author });
 	if (created === 'id_taken') throw taken();
-	const response = await clientResult(parts, await storedClient(parts, created.record.id), created.secret);
+	const response = await clientResult(deps, await storedClient(deps, created.record.id), created.secret);
 	return answerCreated(response, '/clients', created.record.id);
 }
 
-function administration({ records, clock }: AdminParts) {
+function administration({ records, clock }: AdminDeps) {
 	return createClientsAdministration({ clients: records.clients, clock });
 }
 
-async function changeable(parts: AdminParts, id: string, ifMatch: string | undefined): Promise<Stored<ClientRecord>> {
-	requireUnpinned(parts, id);
-	const found = await storedClient(parts, id);
+async function changeable(deps: AdminDeps, id: string, ifMatch: string | undefined): Promise<Stored<ClientRecord>> {
+	requireUnpinned(deps, id);
+	const found = await storedClient(deps, id);
 	requireMatch(ifMatch, entityTag(found.version));
 	return found;
 }
 
-function requireUnpinned(parts: AdminParts, id: string): void {
-	if (configIdsOf(parts, id) !== undefined) {
+function requireUnpinned(deps: AdminDeps, id: string): void {
+	if (configIdsOf(deps, id) !== undefined) {
 		throw new Rejection('record_read_only', {
 			message: 'The client is defined in the configuration file: change it in `identity.clients`',
 		});
 	}
 }
 
-function storedClient({ records }: AdminParts, id: string): Promise<Stored<ClientRecord>> {
+function storedClient({ records }: AdminDeps, id: string): Promise<Stored<ClientRecord>> {
 	return findStored(records.clients, id, missing(id));
 }
 
-function configIdsOf({ configured }: AdminParts, id: string) {
+function configIdsOf({ configured }: AdminDeps, id: string) {
 	return configured().configClients.find((pinned) => pinned.id === id);
 }
 
-async function clientResult({ clock, teamLookup }: AdminParts, record: Stored<ClientRecord>, secret?: string): Promise<CsvResponse> {
+async function clientResult({ clock, teamLookup }: AdminDeps, record: Stored<ClientRecord>, secret?: string): Promise<CsvResponse> {
 	const body = clientBody(record, (await teamLookup.teamsByClient()).get(record.id), clock.nowMs());
 	return {
 		body: secret === undefined ? body : { ...body, client_secret: secret },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HealthReport, ProviderReport } from '../../../core/health-report.ts';
 import { joinReports } from '../../../policy/resilience/provider-health.ts';
-import type { AdminParts } from '../admin-deps.ts';
+import type { AdminDeps } from '../admin-deps.ts';
 import type { AdminProvider } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { named, time, timeOf } from '../schemas/values.ts';
@@ -28,7 +28,7 @@ const providerList = named('ProviderList', z.strictObject({ data: z.array(provid
 
 const effectiveConfig = named('EffectiveConfig', z.record(z.string(), z.unknown()));
 
-export function configurationOperations({ configured, providerReports, effectiveConfig: rendered }: AdminParts): Operation[] {
+export function configurationOperations({ configured, providerReports, effectiveConfig: rendered }: AdminDeps): Operation[] {
 	return [
 		defineOperation({
 			method: 'GET',

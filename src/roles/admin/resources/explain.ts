@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { AdminParts } from '../admin-deps.ts';
+import type { AdminDeps } from '../admin-deps.ts';
 import type { ExplainedRequest } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { explainWish, explanation } from '../schemas/explanation.ts';
+import { explainInput, explanation } from '../schemas/explanation.ts';
 
-export function explainOperations({ explain }: AdminParts): Operation[] {
+export function explainOperations({ explain }: AdminDeps): Operation[] {
 	return [
 		defineOperation({
 			method: 'POST',
@@ -13,11 +13,11 @@ export function explainOperations({ explain }: AdminParts): Operation[] {
 			summary: 'Explain a request',
 			description:
 				'Returns every decision in order, up to the rejection; decisions after it are null. Does not call a provider, count, reserve or write.',
-			body: explainWish,
+			body: explainInput,
 			success: { status: 200, schema: explanation },
-			run: async ({ body: { format, body, body_text: bodyText, headers = {}, ...wish } }) => {
+			run: async ({ body: { format, body, body_text: bodyText, headers = {}, ...input } }) => {
 				const bytes = Buffer.from(bodyText ?? JSON.stringify(body));
-				return { body: await explain({ of: whoOf(wish), format, body: bytes, headers }) };
+				return { body: await explain({ of: whoOf(input), format, body: bytes, headers }) };
 			},
 		}),
 	];
@@ -27,7 +27,7 @@ function whoOf({
 	client_id: clientId = '',
 	team,
 	access_token: accessToken,
-}: Pick<z.output<typeof explainWish>, 'client_id' | 'team' | 'access_token'>): ExplainedRequest['of'] {
+}: Pick<z.output<typeof explainInput>, 'client_id' | 'team' | 'access_token'>): ExplainedRequest['of'] {
 	if (team !== undefined) return { team };
 	return accessToken === undefined ? { clientId } : { accessToken };
 }

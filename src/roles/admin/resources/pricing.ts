@@ -6,7 +6,7 @@ import { otherModel } from '../../../policy/limits/reported-models.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-deps.ts';
+import type { AdminDeps } from '../admin-deps.ts';
 import type { AdminProvider } from '../admin-settings.ts';
 import { checkFields } from '../check-fields.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
@@ -24,9 +24,9 @@ const one = { schema: price, hasEntityTag: true } as const;
 
 const priceList = named('PriceList', pageOf(price));
 
-export function pricingOperations(parts: AdminParts): Operation[] {
-	const { records, takeTurn } = parts;
-	const requestedModels = rememberRequested(parts);
+export function pricingOperations(deps: AdminDeps): Operation[] {
+	const { records, runExclusive } = deps;
+	const requestedModels = rememberRequested(deps);
 	const inOrder = whileSame(orderPrices);
 	return [
 		defineOperation({
@@ -43,9 +43,9 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			run: async ({ query }) => {
 				const all =
 					query.unpriced === true
-						? sortUsageRows(await listUnpriced(parts, await requestedModels()), nameOf)
-						: inOrder(await records.priceOverrides.list(), parts.configured().providers, dayOf(parts.clock.nowMs()));
-				const provider = query.provider === undefined ? undefined : providerNamed(query.provider, parts.configured().providers);
+						? sortUsageRows(await listUnpriced(deps, await requestedModels()), nameOf)
+						: inOrder(await records.priceOverrides.list(), deps.configured().providers, dayOf(deps.clock.nowMs()));
+				const provider = query.provider === undefined ? undefined : providerNamed(query.provider, deps.configured().providers);
 				const wanted = provider === undefined ? all : all.filter(({ row }) => row.provider === provider);
 				return { body: takePage(wanted, query, (row) => row) };
 			},
@@ -61,10 +61,10 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
 			run: async ({ params: requested }) => {
-				const key = keyNamed(requested, parts);
+				const key = keyNamed(requested, deps);
 				const override = await records.priceOverrides.get(key);
 				if (override !== undefined) return priceResult(override);
-				const body = (await priceFinder(parts))(key);
+				const body = (await priceFinder(deps))(key);
 				if (body === undefined) throw new Rejection('record_unknown', { message: 'The model has no price' });
 				return { body };
 			},
@@ -79,7 +79,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			body: priceChange,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown', 'record_stale'],
-			run: ({ params: key, body, ifMatch, author }) => takeTurn(() => setPrice(parts, keyNamed(key, parts), body, { ifMatch, author })),
+			run: ({ params: key, body, ifMatch, author }) => runExclusive(() => setPrice(deps, keyNamed(key, deps), body, { ifMatch, author })),
 		}),
 		defineOperation({
 			method: 'DELETE',
@@ -91,24 +91,26 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: requested, ifMatch, author }) =>
-				takeTurn(() => deleteStored(records.priceOverrides, keyNamed(requested, parts), 'The model has no override', { ifMatch, author })),
+				runExclusive(() =>
+					deleteStored(records.priceOverrides, keyNamed(requested, deps), 'The model has no override', { ifMatch, author }),
+				),
 		}),
 	];
 }
 
 async function setPrice(
-	parts: AdminParts,
+	deps: AdminDeps,
 	{ provider, model: requested }: PriceKey,
 	body: z.output<typeof priceChange>,
 	{ ifMatch, author }: RequestedChange,
 ): Promise<CsvResponse> {
-	const { model } = checkFields(z.object({ model: modelName }), { model: requested }, parts.nearestName);
-	if (body.provider !== undefined && providerNamed(body.provider, parts.configured().providers) !== provider) {
+	const { model } = checkFields(z.object({ model: modelName }), { model: requested }, deps.nearestName);
+	if (body.provider !== undefined && providerNamed(body.provider, deps.configured().providers) !== provider) {
 		throw fieldInvalid('provider', 'must equal the value in the path');
 	}
 	if (body.model !== undefined && body.model !== model) throw fieldInvalid('model', 'must equal the value in the path');
-	const { providers } = parts.configured();
-	const { priceOverrides } = parts.records;
+	const { providers } = deps.configured();
+	const { priceOverrides } = deps.records;
 	const before = await priceOverrides.get({ provider, model });
 	if (before === undefined && !providers.some(({ name }) => name === provider)) {
 		throw new Rejection('record_unknown', {
@@ -137,7 +139,7 @@ async function setPrice(
 }
 
 /** Resolves the provider, which a path may name by its vendor. */
-function keyNamed({ provider, model }: PriceKey, { configured }: AdminParts): PriceKey {
+function keyNamed({ provider, model }: PriceKey, { configured }: AdminDeps): PriceKey {
 	return { provider: providerNamed(provider, configured().providers), model };
 }
 
@@ -148,7 +150,7 @@ function priceResult(record: Stored<PriceOverride>): CsvResponse {
 type FindPrice = (key: PriceKey) => PriceBody | undefined;
 
 /** Finds prices in the current configuration and overrides, in the precedence of `PriceResolver`. */
-async function priceFinder({ records, configured, clock }: AdminParts): Promise<FindPrice> {
+async function priceFinder({ records, configured, clock }: AdminDeps): Promise<FindPrice> {
 	const day = dayOf(clock.nowMs());
 	const providers = new Map(configured().providers.map((provider) => [provider.name, provider]));
 	const stored = Map.groupBy(await records.priceOverrides.list(), ({ provider }) => provider);
@@ -173,13 +175,13 @@ function orderPrices(overrides: readonly PriceOverride[], providers: readonly Ad
 	return sortUsageRows([...byName.values()], (entry) => `${entry.source === 'override' ? 0 : 1}${nameOf(entry)}`);
 }
 
-const rememberedMs = 60_000;
+const retentionMs = 60_000;
 
 /**
  * Caches the models of two months: their sums take a long read that would delay those of teams. Unpriced models of this process are added
  * later.
  */
-function rememberRequested({ clock, ledger }: AdminParts): () => Promise<readonly PriceKey[]> {
+function rememberRequested({ clock, ledger }: AdminDeps): () => Promise<readonly PriceKey[]> {
 	let called: Promise<readonly PriceKey[]> | undefined;
 	let endsAtMs = 0;
 	return () => {
@@ -187,7 +189,7 @@ function rememberRequested({ clock, ledger }: AdminParts): () => Promise<readonl
 		const nowMs = clock.nowMs();
 		const read = ledger.summarize({ fromMs: monthsBefore(nowMs, 1), toMs: nowMs + 1, period: 'all', by: ['provider', 'model'] });
 		called = read;
-		endsAtMs = clock.monotonicMs() + rememberedMs;
+		endsAtMs = clock.monotonicMs() + retentionMs;
 		read.catch(() => {
 			if (called === read) called = undefined;
 		});
@@ -198,10 +200,10 @@ function rememberRequested({ clock, ledger }: AdminParts): () => Promise<readonl
 /**
  * Models of admitted requests, by any process, and models that this process rejected. `other` covers several models and can have no price.
  */
-async function listUnpriced(parts: AdminParts, called: readonly PriceKey[]): Promise<PriceBody[]> {
-	const findPrice = await priceFinder(parts);
+async function listUnpriced(deps: AdminDeps, called: readonly PriceKey[]): Promise<PriceBody[]> {
+	const findPrice = await priceFinder(deps);
 	const models = new Map(
-		[...called, ...parts.unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]),
+		[...called, ...deps.unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]),
 	);
 	const isUnpriced = (key: PriceKey): boolean => key.model !== otherModel && findPrice(key) === undefined;
 	return [...models].filter(([, key]) => isUnpriced(key)).map(([, { provider, model }]) => unpricedBody(provider, model));

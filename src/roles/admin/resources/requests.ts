@@ -5,7 +5,7 @@ import { noUsage } from '../../../core/usage.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
 import type { EntryQuery, LedgerEntry } from '../../../stores/contracts/ledger.ts';
-import type { AdminParts } from '../admin-deps.ts';
+import type { AdminDeps } from '../admin-deps.ts';
 import { csvResponse } from '../csv.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, type Page, type PageQuery, pageOf, pageQuery, withCursor } from '../page.ts';
@@ -54,7 +54,7 @@ const filters = {
 
 type Query = PageQuery & { readonly [Name in keyof typeof filters]?: z.output<(typeof filters)[Name]> };
 
-export function requestOperations(parts: AdminParts): Operation[] {
+export function requestOperations(deps: AdminDeps): Operation[] {
 	return [
 		defineOperation({
 			method: 'GET',
@@ -65,7 +65,7 @@ export function requestOperations(parts: AdminParts): Operation[] {
 			query: z.strictObject({ ...pageQuery, ...filters }),
 			success: { status: 200, schema: requestList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {
-				const page = await withCursor(() => readPage(parts, query));
+				const page = await withCursor(() => readPage(deps, query));
 				if (!wantsCsv) return { body: page };
 				const columns = [...plainColumns, 'input', 'output', 'cache_read', 'cache_write', 'total', 'guardrails'] as const;
 				const response = csvResponse(
@@ -94,7 +94,7 @@ const plainColumns = [
 	'duration_ms',
 ] as const;
 
-async function readPage({ ledger, configured }: AdminParts, query: Query): Promise<Page<z.output<typeof requestEntry>>> {
+async function readPage({ ledger, configured }: AdminDeps, query: Query): Promise<Page<z.output<typeof requestEntry>>> {
 	const { client_id: clientId, limit: _, provider: requested, ...rest } = query;
 	const provider = requested === undefined ? undefined : providerNamed(requested, configured().providers);
 	const given = Object.entries({ ...rest, provider, clientId }).filter(([, value]) => value !== undefined);
@@ -127,6 +127,6 @@ function entryBody(row: LedgerEntry, verdict: Verdict | undefined): z.output<typ
 /** Returns the outcome; `not_evaluated` instead of clean or masked if the response was not evaluated, or not yet. */
 function guardrailsOf({ closed }: LedgerEntry, verdict: Verdict | undefined): Verdict['outcome'] | null {
 	if (verdict === undefined) return null;
-	const isUnseen = closed?.outcome === 'complete' && !verdict.hasOutput;
-	return isUnseen && (verdict.outcome === 'clean' || verdict.outcome === 'masked') ? 'not_evaluated' : verdict.outcome;
+	const isNew = closed?.outcome === 'complete' && !verdict.hasOutput;
+	return isNew && (verdict.outcome === 'clean' || verdict.outcome === 'masked') ? 'not_evaluated' : verdict.outcome;
 }

@@ -4,11 +4,11 @@ import { Rejection } from '../../../core/rejection.ts';
 import type { RoutingRule } from '../../../core/routing-rule.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-deps.ts';
-import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
+import type { AdminDeps } from '../admin-deps.ts';
+import { fieldInvalid, isFieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
-import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleWish, targetsOf } from '../schemas/routing-rule.ts';
+import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleInput, targetsOf } from '../schemas/routing-rule.ts';
 import { named } from '../schemas/values.ts';
 import {
 	answerCreated,
@@ -29,8 +29,8 @@ const ruleList = named('RoutingRuleList', pageOf(routingRule));
 
 const defaultPriority = 100;
 
-export function routingOperations(parts: AdminParts): Operation[] {
-	const { records, takeTurn } = parts;
+export function routingOperations(deps: AdminDeps): Operation[] {
+	const { records, runExclusive } = deps;
 	const inOrder = whileSame((all: readonly RoutingRule[]) => sortUsageRows(all, ({ id }) => id));
 	return [
 		defineOperation({
@@ -50,10 +50,10 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			tag,
 			summary: 'Create a routing rule',
 			description: 'Routes requests by model, team or format. Rules take precedence over aliases, model families and defaults.',
-			body: routingRuleWish,
+			body: routingRuleInput,
 			success: { status: 201, ...one },
 			rejections: ['record_conflict'],
-			run: ({ body, author }) => takeTurn(() => createRule(parts, body, author)),
+			run: ({ body, author }) => runExclusive(() => createRule(deps, body, author)),
 		}),
 		defineOperation({
 			method: 'GET',
@@ -63,7 +63,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
-			run: async ({ params: { id } }) => ruleResult(await storedRule(parts, id)),
+			run: async ({ params: { id } }) => ruleResult(await storedRule(deps, id)),
 		}),
 		defineOperation({
 			method: 'PUT',
@@ -75,7 +75,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			body: routingRuleChange,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown', 'record_stale'],
-			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeRule(parts, id, body, { ifMatch, author })),
+			run: ({ params: { id }, body, ifMatch, author }) => runExclusive(() => changeRule(deps, id, body, { ifMatch, author })),
 		}),
 		defineOperation({
 			method: 'DELETE',
@@ -86,38 +86,38 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
-				takeTurn(() => deleteStored(records.routingRules, id, missing(id), { ifMatch, author })),
+				runExclusive(() => deleteStored(records.routingRules, id, missing(id), { ifMatch, author })),
 		}),
 	];
 }
 
-async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWish>, author: Author): Promise<CsvResponse> {
+async function createRule(deps: AdminDeps, input: z.output<typeof routingRuleInput>, author: Author): Promise<CsvResponse> {
 	const rule: RoutingRule = {
-		id: wish.id ?? `rule-${randomBytes(6).toString('hex')}`,
-		name: wish.name,
-		priority: wish.priority ?? defaultPriority,
-		isEnabled: wish.enabled ?? true,
-		match: matchOf(wish.match ?? {}),
-		strategy: wish.strategy ?? 'priority',
-		targets: namedTargets(parts, targetsOf(wish.targets)),
+		id: input.id ?? `rule-${randomBytes(6).toString('hex')}`,
+		name: input.name,
+		priority: input.priority ?? defaultPriority,
+		isEnabled: input.enabled ?? true,
+		match: matchOf(input.match ?? {}),
+		strategy: input.strategy ?? 'priority',
+		targets: namedTargets(deps, targetsOf(input.targets)),
 		createdAtMs: author.atMs,
 		updatedAtMs: author.atMs,
 	};
-	checkTargets(parts, rule);
-	if ((await parts.records.routingRules.create(rule, { author })) !== 'created') {
-		throw fieldTaken('id', `must be unique: there is a routing rule \`${rule.id}\``);
+	checkTargets(deps, rule);
+	if ((await deps.records.routingRules.create(rule, { author })) !== 'created') {
+		throw isFieldTaken('id', `must be unique: there is a routing rule \`${rule.id}\``);
 	}
-	return answerCreated(ruleResult(await storedRule(parts, rule.id)), '/routing', rule.id);
+	return answerCreated(ruleResult(await storedRule(deps, rule.id)), '/routing', rule.id);
 }
 
 async function changeRule(
-	parts: AdminParts,
+	deps: AdminDeps,
 	id: string,
 	change: z.output<typeof routingRuleChange>,
 	{ ifMatch, author }: RequestedChange,
 ): Promise<CsvResponse> {
 	requireSameId(change, id);
-	const { version, ...before } = await storedRule(parts, id);
+	const { version, ...before } = await storedRule(deps, id);
 	requireMatch(ifMatch, entityTag(version));
 	const rule: RoutingRule = {
 		...before,
@@ -126,15 +126,15 @@ async function changeRule(
 		isEnabled: change.enabled ?? before.isEnabled,
 		match: change.match === undefined ? before.match : matchOf(change.match),
 		strategy: change.strategy ?? before.strategy,
-		targets: change.targets === undefined ? before.targets : namedTargets(parts, targetsOf(change.targets)),
+		targets: change.targets === undefined ? before.targets : namedTargets(deps, targetsOf(change.targets)),
 		updatedAtMs: author.atMs,
 	};
-	checkTargets(parts, rule);
-	if ((await parts.records.routingRules.replace(rule, { author, ifVersion: version })) !== 'replaced') throw new Rejection('record_stale');
-	return ruleResult(await storedRule(parts, id));
+	checkTargets(deps, rule);
+	if ((await deps.records.routingRules.replace(rule, { author, ifVersion: version })) !== 'replaced') throw new Rejection('record_stale');
+	return ruleResult(await storedRule(deps, id));
 }
 
-function storedRule({ records }: AdminParts, id: string): Promise<Stored<RoutingRule>> {
+function storedRule({ records }: AdminDeps, id: string): Promise<Stored<RoutingRule>> {
 	return findStored(records.routingRules, id, missing(id));
 }
 
@@ -143,12 +143,12 @@ function ruleResult(rule: Stored<RoutingRule>): CsvResponse {
 }
 
 /** Replaces vendor names by the provider's own name, which the rule stores. */
-function namedTargets({ configured }: AdminParts, targets: RoutingRule['targets']): RoutingRule['targets'] {
+function namedTargets({ configured }: AdminDeps, targets: RoutingRule['targets']): RoutingRule['targets'] {
 	const { providers } = configured();
 	return targets.map((target) => ({ ...target, provider: providerNamed(target.provider, providers) }));
 }
 
-function checkTargets({ configured }: AdminParts, { targets, strategy }: RoutingRule): void {
+function checkTargets({ configured }: AdminDeps, { targets, strategy }: RoutingRule): void {
 	const known = configured().providers.map(({ name }) => name);
 	for (const [index, { provider }] of targets.entries()) {
 		if (!known.includes(provider)) {

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
-import type { AdminParts } from '../admin-deps.ts';
-import { fieldInvalid, fieldTaken } from '../fields-rejection.ts';
+import type { AdminDeps } from '../admin-deps.ts';
+import { fieldInvalid, isFieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
-import { limitsOf, team, teamBody, teamChange, teamWish } from '../schemas/team.ts';
+import { limitsOf, team, teamBody, teamChange, teamInput } from '../schemas/team.ts';
 import { named } from '../schemas/values.ts';
 import {
 	answerCreated,
@@ -26,8 +26,8 @@ const missing = (id: string): string => `Team \`${id}\` does not exist`;
 
 const teamList = named('TeamList', pageOf(team));
 
-export function teamOperations(parts: AdminParts): Operation[] {
-	const { records, configured, takeTurn, teamLookup } = parts;
+export function teamOperations(deps: AdminDeps): Operation[] {
+	const { records, configured, runExclusive, teamLookup } = deps;
 	const inOrder = whileSame((stored: readonly Team[], pinned: readonly Team[]) => {
 		const configIds = new Set(pinned.map(({ id }) => id));
 		const all = [
@@ -57,10 +57,10 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			path: '/teams',
 			tag,
 			summary: 'Create a team',
-			body: teamWish,
+			body: teamInput,
 			success: { status: 201, ...one },
 			rejections: ['record_conflict'],
-			run: ({ body, author }) => takeTurn(() => createTeam(parts, body, author)),
+			run: ({ body, author }) => runExclusive(() => createTeam(deps, body, author)),
 		}),
 		defineOperation({
 			method: 'GET',
@@ -72,7 +72,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
 				const pinned = configured().configTeams.find((record) => record.id === id);
-				return pinned === undefined ? teamResult(await storedTeam(parts, id)) : { body: teamBody(pinned, true) };
+				return pinned === undefined ? teamResult(await storedTeam(deps, id)) : { body: teamBody(pinned, true) };
 			},
 		}),
 		defineOperation({
@@ -85,7 +85,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			body: teamChange,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown', 'record_read_only', 'record_conflict', 'record_stale'],
-			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeTeam(parts, id, body, { ifMatch, author })),
+			run: ({ params: { id }, body, ifMatch, author }) => runExclusive(() => changeTeam(deps, id, body, { ifMatch, author })),
 		}),
 		defineOperation({
 			method: 'DELETE',
@@ -97,49 +97,49 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
-				takeTurn(async () => {
-					requireUnpinned(parts, id);
+				runExclusive(async () => {
+					requireUnpinned(deps, id);
 					return deleteStored(records.teams, id, missing(id), { ifMatch, author });
 				}),
 		}),
 	];
 }
 
-async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, author: Author): Promise<CsvResponse> {
-	const id = wish.id ?? (wish.name === undefined ? undefined : slugOf(wish.name));
+async function createTeam(deps: AdminDeps, input: z.output<typeof teamInput>, author: Author): Promise<CsvResponse> {
+	const id = input.id ?? (input.name === undefined ? undefined : slugOf(input.name));
 	if (id === undefined) throw fieldInvalid('name', 'is required if `id` is missing');
 	if (id === '') throw fieldInvalid('id', 'is required: no id can be derived from this name');
 	const taken = () =>
-		wish.id === undefined
-			? fieldTaken('name', `leads to the id \`${id}\`, which another team has: set \`id\``)
-			: fieldTaken('id', `must be unique: there is a team \`${id}\``);
-	if (isFromConfig(parts, id)) throw taken();
+		input.id === undefined
+			? isFieldTaken('name', `leads to the id \`${id}\`, which another team has: set \`id\``)
+			: isFieldTaken('id', `must be unique: there is a team \`${id}\``);
+	if (isFromConfig(deps, id)) throw taken();
 	const record: Team = {
 		id,
-		name: wish.name ?? id,
-		tier: wish.tier ?? 'sandbox',
-		clientIds: wish.client_ids ?? [],
-		limits: limitsOf(wish.limits),
-		metadata: { ...wish.metadata },
+		name: input.name ?? id,
+		tier: input.tier ?? 'sandbox',
+		clientIds: input.client_ids ?? [],
+		limits: limitsOf(input.limits),
+		metadata: { ...input.metadata },
 		createdAtMs: author.atMs,
 		updatedAtMs: author.atMs,
 	};
-	await checkTeam(parts, record);
-	const outcome = await parts.records.teams.create(record, { author });
+	await checkTeam(deps, record);
+	const outcome = await deps.records.teams.create(record, { author });
 	if (outcome === 'id_taken') throw taken();
-	if (outcome === 'client_taken') throw await clientTaken(parts, record);
-	return answerCreated(teamResult(await storedTeam(parts, id)), '/teams', id);
+	if (outcome === 'client_taken') throw await clientTaken(deps, record);
+	return answerCreated(teamResult(await storedTeam(deps, id)), '/teams', id);
 }
 
 async function changeTeam(
-	parts: AdminParts,
+	deps: AdminDeps,
 	id: string,
 	change: z.output<typeof teamChange>,
 	{ ifMatch, author }: RequestedChange,
 ): Promise<CsvResponse> {
 	requireSameId(change, id);
-	requireUnpinned(parts, id);
-	const before = await storedTeam(parts, id);
+	requireUnpinned(deps, id);
+	const before = await storedTeam(deps, id);
 	requireMatch(ifMatch, entityTag(before.version));
 	const { version, ...retained } = before;
 	const record: Team = {
@@ -151,36 +151,36 @@ async function changeTeam(
 		...(change.metadata !== undefined && { metadata: change.metadata }),
 		updatedAtMs: author.atMs,
 	};
-	await checkTeam(parts, record);
-	const outcome = await parts.records.teams.replace(record, { author, ifVersion: version });
-	if (outcome === 'client_taken') throw await clientTaken(parts, record);
+	await checkTeam(deps, record);
+	const outcome = await deps.records.teams.replace(record, { author, ifVersion: version });
+	if (outcome === 'client_taken') throw await clientTaken(deps, record);
 	if (outcome !== 'replaced') throw new Rejection('record_stale');
-	return teamResult(await storedTeam(parts, id));
+	return teamResult(await storedTeam(deps, id));
 }
 
 function teamResult(record: Stored<Team>): CsvResponse {
 	return { body: teamBody(record, false), headers: { etag: entityTag(record.version) } };
 }
 
-function storedTeam({ records }: AdminParts, id: string): Promise<Stored<Team>> {
+function storedTeam({ records }: AdminDeps, id: string): Promise<Stored<Team>> {
 	return findStored(records.teams, id, missing(id));
 }
 
-function isFromConfig({ configured }: AdminParts, id: string): boolean {
+function isFromConfig({ configured }: AdminDeps, id: string): boolean {
 	return configured().configTeams.some((record) => record.id === id);
 }
 
-function requireUnpinned(parts: AdminParts, id: string): void {
-	if (isFromConfig(parts, id)) {
+function requireUnpinned(deps: AdminDeps, id: string): void {
+	if (isFromConfig(deps, id)) {
 		throw new Rejection('record_read_only', { message: 'The team is defined in the configuration file: change it in `teams.registered`' });
 	}
 }
 
-async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Promise<void> {
-	const { tiers, configTeams } = parts.configured();
+async function checkTeam(deps: AdminDeps, { id, tier, clientIds }: Team): Promise<void> {
+	const { tiers, configTeams } = deps.configured();
 	if (!Object.hasOwn(tiers, tier)) {
 		const names = Object.keys(tiers);
-		const nearest = parts.nearestName(tier, names);
+		const nearest = deps.nearestName(tier, names);
 		throw fieldInvalid(
 			'tier',
 			`is \`${tier}\`, an unknown tier: ${nearest === undefined ? `use ${names.join(', ')}` : `did you mean ${nearest}?`}`,
@@ -188,20 +188,20 @@ async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Prom
 	}
 	const twice = clientIds.findIndex((clientId, index) => clientIds.indexOf(clientId) < index);
 	if (twice !== -1) throw fieldInvalid(`client_ids[${twice}]`, 'is listed twice');
-	const elsewhere = clientIn(configTeams, id, clientIds) ?? clientIn(await parts.records.teams.list(), id, clientIds);
+	const elsewhere = clientIn(configTeams, id, clientIds) ?? clientIn(await deps.records.teams.list(), id, clientIds);
 	if (elsewhere !== undefined) throw elsewhere;
 }
 
 /** Creates the rejection of a client id that another process assigned after the check. */
-async function clientTaken({ records }: AdminParts, { id, clientIds }: Team) {
-	return clientIn(await records.teams.list(), id, clientIds) ?? fieldTaken('client_ids', 'contain a client of another team');
+async function clientTaken({ records }: AdminDeps, { id, clientIds }: Team) {
+	return clientIn(await records.teams.list(), id, clientIds) ?? isFieldTaken('client_ids', 'contain a client of another team');
 }
 
 function clientIn(teams: readonly Team[], id: string, clientIds: readonly string[]) {
 	const owners = new Map(teams.flatMap((other) => (other.id === id ? [] : other.clientIds.map((clientId) => [clientId, other.id]))));
 	for (const [index, clientId] of clientIds.entries()) {
 		const owner = owners.get(clientId);
-		if (owner !== undefined) return fieldTaken(`client_ids[${index}]`, `is already in team \`${owner}\`: a client can be in one team`);
+		if (owner !== undefined) return isFieldTaken(`client_ids[${index}]`, `is already in team \`${owner}\`: a client can be in one team`);
 	}
 	return undefined;
 }

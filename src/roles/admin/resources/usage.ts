@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
 import type { SummaryKey, SummaryName, UsageSummary } from '../../../stores/contracts/ledger.ts';
-import type { AdminParts } from '../admin-deps.ts';
+import type { AdminDeps } from '../admin-deps.ts';
 import { csvResponse } from '../csv.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
 import { monthOf, monthsBefore, type Span, spanOfMonth } from '../months.ts';
@@ -31,7 +31,7 @@ const days = { from: day.optional().describe('UTC day, inclusive.'), to: day.opt
 const requested = z.strictObject({ ...days, group_by: z.enum(groupings).optional() });
 const requestedOfAll = z.strictObject({ ...days, group_by: z.enum(allGroupings).optional().describe('Default: `team`.'), ...pageQuery });
 
-export function usageOperations(parts: AdminParts): Operation[] {
+export function usageOperations(deps: AdminDeps): Operation[] {
 	return [
 		defineOperation({
 			method: 'GET',
@@ -42,12 +42,12 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			query: requestedOfAll,
 			success: { status: 200, schema: usageList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {
-				const span = readSpan(query, monthOf(parts.clock.nowMs()));
+				const span = readSpan(query, monthOf(deps.clock.nowMs()));
 				const by = query.group_by ?? 'team';
 				const after = query.cursor === undefined ? undefined : readKey(decodeCursor(query.cursor));
 				const limit = limitOf(query);
 				const page = { limit: limit + 1, ...(after && { after }) };
-				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'all', by: namesOf[by], ...page });
+				const rows = await deps.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'all', by: namesOf[by], ...page });
 				const data = rows.slice(0, limit).map((row) => ({ ...groupOf[by](row), ...sumsBody([row]) }));
 				const last = rows.length > limit ? rows[limit - 1] : undefined;
 				const cursor = last === undefined ? null : cursorOf([last.period, last.team, last.clientId, last.provider, last.model]);
@@ -70,15 +70,15 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, schema: usage, otherTypes: ['text/csv'] },
 			rejections: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
-				const span = readSpan(query, monthOf(parts.clock.nowMs()));
-				const team = await requireTeam(parts, id);
+				const span = readSpan(query, monthOf(deps.clock.nowMs()));
+				const team = await requireTeam(deps, id);
 				const by = query.group_by;
-				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
+				const rows = await deps.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
 				if (wantsCsv) {
 					const groups = groupsBody(rows, by ?? 'model').map((group) => ({ ...group, team: id }));
 					return csvOf(['team', ...keyColumns[by ?? 'model']], groups);
 				}
-				const budgets = await budgetsInForce(parts, id, team);
+				const budgets = await budgetsInForce(deps, id, team);
 				return { body: { team: id, ...periodBody(span, rows), budgets, ...(by && { group_by: by }), ...groupsOf(rows, by) } };
 			},
 		}),
@@ -93,12 +93,12 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			success: { status: 200, schema: usageHistory, otherTypes: ['text/csv'] },
 			rejections: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
-				const nowMs = parts.clock.nowMs();
+				const nowMs = deps.clock.nowMs();
 				const { toMs } = monthOf(nowMs);
 				const span = readSpan(query, { fromMs: monthsBefore(nowMs, monthsOfHistory - 1), toMs });
-				await requireTeam(parts, id);
+				await requireTeam(deps, id);
 				const by = query.group_by;
-				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
+				const rows = await deps.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
 				const months = monthsOf(rows);
 				if (wantsCsv) {
 					const groups = months.flatMap(([month, ofMonth]) =>
@@ -145,7 +145,7 @@ function groupsOf(rows: readonly UsageSummary[], by: Grouping | undefined): { re
 	return by === undefined ? {} : { groups: groupsBody(rows, by) };
 }
 
-async function requireTeam({ teamLookup }: AdminParts, id: string) {
+async function requireTeam({ teamLookup }: AdminDeps, id: string) {
 	const team = await teamLookup.find(id);
 	if (team === undefined && !(await teamLookup.isKnown(id))) {
 		throw new Rejection('record_unknown', { message: `Team \`${id}\` does not exist` });

@@ -54,7 +54,7 @@ export const budgetInForce = named(
 const period = z.literal('monthly').optional();
 const given = { id: slug.optional(), period, usage: readOnly, created_at: readOnly, updated_at: readOnly };
 
-export const budgetWish = named(
+export const budgetInput = named(
 	'BudgetInput',
 	z.strictObject({
 		...given,

@@ -37,7 +37,7 @@ export const clientWithSecret = named(
 
 const given = { team: readOnly, secrets: readOnly, origin: readOnly, created_at: readOnly, updated_at: readOnly };
 
-export const clientWish = named(
+export const clientInput = named(
 	'ClientInput',
 	z.strictObject({
 		id: clientId.optional().describe('Default: derived from the name.'),

@@ -10,7 +10,7 @@ const headers = z
 	.describe('Request headers that affect the result, such as `x-gateway-provider`.');
 
 /** A hypothetical request to explain. */
-export const explainWish = named(
+export const explainInput = named(
 	'ExplainInput',
 	z
 		.strictObject({
@@ -23,10 +23,10 @@ export const explainWish = named(
 			headers: headers.optional(),
 		})
 		.refine(
-			(wish) => countOf(wish.client_id, wish.team, wish.access_token) === 1,
+			(input) => countOf(input.client_id, input.team, input.access_token) === 1,
 			'must have exactly one of client_id, team and access_token',
 		)
-		.refine((wish) => countOf(wish.body, wish.body_text) === 1, 'must have exactly one of body and body_text'),
+		.refine((input) => countOf(input.body, input.body_text) === 1, 'must have exactly one of body and body_text'),
 );
 
 function countOf(...values: readonly unknown[]): number {

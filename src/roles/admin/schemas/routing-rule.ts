@@ -41,7 +41,7 @@ export const routingRule = named(
 
 const given = { id: slug.optional(), created_at: readOnly, updated_at: readOnly };
 
-export const routingRuleWish = named(
+export const routingRuleInput = named(
 	'RoutingRuleInput',
 	z.strictObject({
 		...given,

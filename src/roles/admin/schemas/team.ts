@@ -34,7 +34,7 @@ export const team = named(
 	}),
 );
 
-const wished = {
+const inputFields = {
 	limits: z.strictObject({ rpm: limits.rpm.optional(), daily_tokens: limits.daily_tokens.optional() }).nullable().optional(),
 	client_ids: fields.client_ids.optional(),
 	metadata: metadata.optional(),
@@ -44,13 +44,13 @@ const wished = {
 };
 
 /** Body that creates a team. */
-export const teamWish = named(
+export const teamInput = named(
 	'TeamInput',
 	z.strictObject({
 		id: slug.optional().describe('Default: derived from the name.'),
 		name: fields.name.optional().describe('Default: the id.'),
 		tier: fields.tier.optional().describe('Default: `sandbox`.'),
-		...wished,
+		...inputFields,
 	}),
 );
 
@@ -61,7 +61,7 @@ export const teamChange = named(
 		id: slug.optional().describe('Must equal the id in the path.'),
 		name: fields.name.optional(),
 		tier: fields.tier.optional(),
-		...wished,
+		...inputFields,
 	}),
 );
 
@@ -80,7 +80,7 @@ export function teamBody(record: Team, isFromConfig: boolean): z.output<typeof t
 }
 
 /** Converts limits: null in the body becomes absent in the record, which means the tier's limit. */
-export function limitsOf(wish: z.output<typeof teamWish>['limits']): TeamLimits {
-	const { rpm = null, daily_tokens: dailyTokens = null } = wish ?? {};
+export function limitsOf(input: z.output<typeof teamInput>['limits']): TeamLimits {
+	const { rpm = null, daily_tokens: dailyTokens = null } = input ?? {};
 	return { ...(rpm !== null && { requestsPerMinute: rpm }), ...(dailyTokens !== null && { dailyTokens }) };
 }

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { startSimulator } from '../../../../test/support/start-simulator.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startClient } from '../../../../test/support/upstream-under-test.ts';
@@ -32,7 +32,7 @@ const simulator = await startSimulator();
 afterAll(() => simulator.close());
 
 /** Metrics that record each increment. */
-function rememberedMetrics(): { metrics: Metrics; added: [name: string, by: number, labels: Labels][] } {
+function recordingMetrics(): { metrics: Metrics; added: [name: string, by: number, labels: Labels][] } {
 	const added: [string, number, Labels][] = [];
 	const add = (name: string, by: number, labels: Labels): void => void added.push([name, by, labels]);
 	const metrics: Metrics = {
@@ -46,8 +46,8 @@ function rememberedMetrics(): { metrics: Metrics; added: [name: string, by: numb
 }
 
 function startEngine(name: ModerationProviderName, overrides: Partial<ModerationProviderSettings> = {}) {
-	const { metrics, added } = rememberedMetrics();
-	const log = createRememberedLog();
+	const { metrics, added } = recordingMetrics();
+	const log = createRecordingLog();
 	const { path, protocol } = moderationProviders[name];
 	const settings: ModerationProviderSettings = {
 		name,
@@ -159,10 +159,13 @@ describe('any moderation provider', () => {
 	it('stops when the client disconnects, and does not count that as its failure', async () => {
 		await breakModeration('moderation', 'hang');
 		const { moderationProvider, log, added } = startEngine('moderation');
-		const leave: (() => void)[] = [];
-		const judgement = moderationProvider.judge(['x'], 'input', { ...requested, onClientGone: (listener) => void leave.push(listener) });
-		await until(() => leave.length > 0);
-		for (const listener of leave) listener();
+		const release: (() => void)[] = [];
+		const judgement = moderationProvider.judge(['x'], 'input', {
+			...requested,
+			onClientDisconnect: (listener) => void release.push(listener),
+		});
+		await until(() => release.length > 0);
+		for (const listener of release) listener();
 		expect(await judgement).toMatchObject({ outcome: 'failed', failure: 'abandoned' });
 		expect(log.lines).toEqual([]);
 		expect(added).toEqual([['tollgate_moderation_evaluations_total', 1, { moderation_provider: 'moderation', outcome: 'abandoned' }]]);

@@ -49,7 +49,7 @@ export interface ModerationContext {
 	readonly requestId: string;
 	readonly team: string;
 	/** Registers a listener that ends the evaluation when its client disconnects. */
-	readonly onClientGone?: (listener: () => void) => void;
+	readonly onClientDisconnect?: (listener: () => void) => void;
 }
 
 export interface ModerationPorts {
@@ -64,7 +64,7 @@ const maxRequests = 16;
 /** Maximum queue length per slot. */
 const maxWaitingPerSlot = 8;
 
-const nothingUsed: ModerationUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
+const noModerationUsage: ModerationUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
 
 export function createModerationProviders(
 	settings: readonly ModerationProviderSettings[],
@@ -80,8 +80,8 @@ function createModerationProvider(
 	counts: ModerationMetrics,
 ): ModerationProvider {
 	const { name, action, timeoutMs, maxConcurrent, onFailure } = settings;
-	const place: ModerationEndpoint = { settings, protocol: moderationProtocol(settings.protocol), upstream, clock };
-	const places = new Places(clock, maxConcurrent, maxConcurrent * maxWaitingPerSlot);
+	const slot: ModerationEndpoint = { settings, protocol: moderationProtocol(settings.protocol), upstream, clock };
+	const places = new Semaphore(clock, maxConcurrent, maxConcurrent * maxWaitingPerSlot);
 
 	const conclude = (
 		judgement: ModerationResult,
@@ -110,20 +110,20 @@ function createModerationProvider(
 		name,
 		action,
 		async judge(texts, stage, requested) {
-			const { onClientGone = () => undefined } = requested;
+			const { onClientDisconnect = () => undefined } = requested;
 			const startedMs = clock.monotonicMs();
 			const dueMs = startedMs + timeoutMs;
-			const requests = place.protocol.requestsFor(texts, stage);
+			const requests = slot.protocol.requestsFor(texts, stage);
 			if (requests.length > maxRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), requested, startedMs);
 			const responses = await Promise.all(
 				requests.map(async (request) => {
-					if (!(await places.enter(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
+					if (!(await places.acquire(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
 					try {
 						const remainingMs = dueMs - clock.monotonicMs();
 						if (remainingMs < 1) return { failure: 'busy' } as const;
-						return await sendToModerationProvider(place, request, remainingMs, onClientGone);
+						return await sendToModerationProvider(slot, request, remainingMs, onClientDisconnect);
 					} finally {
-						places.leave();
+						places.release();
 					}
 				}),
 			);
@@ -146,9 +146,9 @@ function reportOf(
 		usage,
 		costNanoUsd: costOf(usage, price),
 	};
-	const trouble = responses.find(isProblem);
-	if (trouble === undefined) return { outcome: 'judged', ...report };
-	return { outcome: 'failed', failure: trouble.failure, isBlocking: onFailure === 'closed', ...report };
+	const problem = responses.find(isProblem);
+	if (problem === undefined) return { outcome: 'judged', ...report };
+	return { outcome: 'failed', failure: problem.failure, isBlocking: onFailure === 'closed', ...report };
 }
 
 function isProblem(response: ModerationResponse | ModerationProblem): response is ModerationProblem {
@@ -172,7 +172,7 @@ function sumUsage(usages: readonly ModerationUsage[]): ModerationUsage {
 			outputTokens: sum.outputTokens + usage.outputTokens,
 			units: sum.units + usage.units,
 		}),
-		nothingUsed,
+		noModerationUsage,
 	);
 }
 
@@ -243,7 +243,7 @@ interface Waiting {
 }
 
 /** Concurrency limit with a bounded first-in, first-out queue and a maximum wait. */
-class Places {
+class Semaphore {
 	readonly #clock: Clock;
 	readonly #maxWaiting: number;
 	readonly #waiting = new Set<Waiting>();
@@ -255,8 +255,8 @@ class Places {
 		this.#maxWaiting = maxWaiting;
 	}
 
-	/** @returns true if a slot was free in time; release it with `leave`. */
-	enter(maxMs: number): Promise<boolean> {
+	/** @returns true if a slot was free in time; release it with `release`. */
+	acquire(maxMs: number): Promise<boolean> {
 		if (this.#free > 0) {
 			this.#free--;
 			return Promise.resolve(true);
@@ -274,7 +274,7 @@ class Places {
 		});
 	}
 
-	leave(): void {
+	release(): void {
 		const [next] = this.#waiting;
 		if (next === undefined) {
 			this.#free++;

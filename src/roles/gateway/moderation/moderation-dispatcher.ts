@@ -46,13 +46,13 @@ export class ModerationDispatcher {
 		const violations = moderationProviders.map(async (moderationProvider): Promise<readonly Violation[]> => {
 			const canStop = this.#canStop(moderationProvider, requested.team);
 			const judgement = await moderationProvider.judge(texts, stage, requested);
-			const tell = (category: string, blocks: boolean): Violation => ({
+			const notify = (category: string, blocks: boolean): Violation => ({
 				policy: 'moderation',
 				category: `${moderationProvider.name}.${category}`,
 				action: blocks && canStop ? 'BLOCK' : 'NONE',
 			});
-			const found = judgement.findings.map(({ category, isSure }) => tell(category, isSure));
-			return judgement.outcome === 'failed' ? [...found, tell('failed', judgement.isBlocking)] : found;
+			const found = judgement.findings.map(({ category, isSure }) => notify(category, isSure));
+			return judgement.outcome === 'failed' ? [...found, notify('failed', judgement.isBlocking)] : found;
 		});
 		return (await Promise.all(violations)).flat();
 	}

@@ -30,12 +30,12 @@ const maxResponseBytes = 1024 * 1024;
 
 /** @param remainingMs of the evaluation's time. Never rejects. */
 export async function sendToModerationProvider(
-	place: ModerationEndpoint,
+	slot: ModerationEndpoint,
 	request: ModerationRequest,
 	remainingMs: number,
-	onClientGone: (listener: () => void) => void,
+	onClientDisconnect: (listener: () => void) => void,
 ): Promise<ModerationResponse | ModerationProblem> {
-	const { settings, protocol, upstream } = place;
+	const { settings, protocol, upstream } = slot;
 	const { origin, host, pathname } = new URL(settings.baseUrl);
 	const target = pathname.replace(/\/+$/, '') + request.target;
 	try {
@@ -43,18 +43,18 @@ export async function sendToModerationProvider(
 			origin,
 			method: 'POST',
 			target,
-			headers: headersFor(place, host, target, request.body),
+			headers: headersFor(slot, host, target, request.body),
 			body: Buffer.from(request.body),
 			timeouts: timeoutsWithin(remainingMs),
 			canReachPrivateNetwork: settings.canReachPrivateNetwork,
 			proxy: settings.proxy,
-			onClientGone,
+			onClientDisconnect,
 		});
 		if (response.status !== 200) {
 			discardStream(response.body);
 			return { failure: 'status', status: response.status };
 		}
-		return protocol.read(await readJson(response, onClientGone)) ?? { failure: 'malformed', status: 200 };
+		return protocol.read(await readJson(response, onClientDisconnect)) ?? { failure: 'malformed', status: 200 };
 	} catch (cause) {
 		return { failure: failureOf(cause) };
 	}
@@ -71,11 +71,11 @@ function headersFor({ settings, protocol, clock }: ModerationEndpoint, host: str
 	};
 }
 
-async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () => void) => void): Promise<unknown> {
+async function readJson({ body }: UpstreamResponse, onClientDisconnect: (listener: () => void) => void): Promise<unknown> {
 	const endable: ByteStream = {
 		start(sink) {
 			const flow = body.start(sink);
-			onClientGone(() => {
+			onClientDisconnect(() => {
 				flow.cancel();
 				sink.fail(new Rejection('client_closed'));
 			});

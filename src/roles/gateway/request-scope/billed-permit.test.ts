@@ -1,21 +1,21 @@
 /** Reservation of a permit while its request runs, and the settlement at the end. */
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import type { Price } from '../../../core/price.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { noUsage } from '../../../core/usage.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
-import { UsualRequest } from '../../../policy/limits/typical-requests.ts';
+import { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
 import type { AdmissionStore, BudgetReservation, Settlement } from '../../../stores/contracts/admission.ts';
 import type { ClosedEntry, OpenEntry } from '../../../stores/contracts/ledger.ts';
 import type { MeteredUsage } from '../../../wire/usage/usage-meter.ts';
 import { chatUsage } from '../../../wire/usage/usage-reader.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import { GatewayWork } from '../gateway-work.ts';
 import type { EndedRequest } from '../model-metrics.ts';
-import { BilledPermit, type PermitTerms } from './billed-permit.ts';
+import { BilledPermit, type PermitSettings } from './billed-permit.ts';
 import { completed, failed, RequestScope, upstreamError } from './request-scope.ts';
 
 /** Price per token: 1 nanodollar of input, 10 of output. */
@@ -73,10 +73,10 @@ const metered = (outputTokens: number, more: Partial<MeteredUsage> = {}): Metere
 /** A permit that reserves 10 output tokens of at most 100, with ports that record their calls. */
 class Bench {
 	readonly clock = new ManualClock();
-	readonly log = createRememberedLog();
+	readonly log = createRecordingLog();
 	readonly scope = new RequestScope('req-1', this.log);
 	readonly work = new GatewayWork();
-	readonly usual = new UsualRequest();
+	readonly typical = new TypicalRequest();
 	readonly opened: string[] = [];
 	readonly closed: ClosedEntry[] = [];
 	readonly settled: Settlement[] = [];
@@ -92,7 +92,7 @@ class Bench {
 	settle: () => ReturnType<AdmissionStore['settle']> = () => ({ isDuplicate: false, isLate: false, budgets: [] });
 	readonly permit: BilledPermit;
 
-	constructor(terms: Partial<PermitTerms> = {}, onStreamOver: 'extend' | 'stop' = 'extend') {
+	constructor(terms: Partial<PermitSettings> = {}, onStreamOver: 'extend' | 'stop' = 'extend') {
 		const admission = {
 			extend: (_id: string, _team: string, reservations: readonly BudgetReservation[]) => {
 				this.extended.push(...reservations.map(({ amountNanoUsd }) => amountNanoUsd));
@@ -121,13 +121,13 @@ class Bench {
 				reported();
 			},
 		};
-		const parts = {
+		const deps = {
 			ports: { clock: this.clock, log: this.log, admission, ledger },
 			work: this.work,
 			settings: { budgets: { onStreamOver } },
 			requestMetrics: { ended: (call: EndedRequest) => void this.counted.push(call) },
 			warnOfBudgets: ({ costNanoUsd }: { costNanoUsd: bigint }) => void this.warned.push(costNanoUsd),
-		} as unknown as GatewayParts;
+		} as unknown as GatewayDeps;
 		// Process clocks do not start with a request.
 		this.clock.advance(60_000);
 		this.scope.attach({ abort: ({ code }) => void this.aborts.push(code), release: () => undefined });
@@ -145,7 +145,7 @@ class Bench {
 				maxOutputTokens: 100,
 				allowedOutputTokens: 100,
 				choices: 1,
-				usual: this.usual,
+				typical: this.typical,
 				isUsageInjected: false,
 				reader: chatUsage,
 				canHideReasoning: false,
@@ -154,7 +154,7 @@ class Bench {
 				...terms,
 			},
 			this.scope,
-			parts,
+			deps,
 		);
 	}
 
@@ -288,7 +288,7 @@ describe('the end of a request', () => {
 			bench.permit.meterStream(metered(16, { isEstimated: false }));
 			bench.scope.end(outcome);
 			const isComplete = outcome.kind === 'completed';
-			expect([bench.usual.outputTokens, bench.usual.durationMs]).toEqual(isComplete ? [256 - 31, 6000] : [256, 5000]);
+			expect([bench.typical.outputTokens, bench.typical.durationMs]).toEqual(isComplete ? [256 - 31, 6000] : [256, 5000]);
 		}
 	});
 
@@ -298,7 +298,7 @@ describe('the end of a request', () => {
 			bench.send();
 			bench.permit.meterStream(metered(90, { countedTokens: 50, isEstimated: false, ...more }));
 			bench.scope.end(outcome);
-			return bench.usual.tokensPerCounted;
+			return bench.typical.tokensPerCounted;
 		};
 		expect(learned({})).toBeCloseTo(1.1);
 		expect([learned({ isEstimated: true }), learned({}, failed(new Rejection('draining')))]).toEqual([1, 1]);
@@ -335,11 +335,11 @@ describe('the end of a request', () => {
 
 describe('the charge of a stream', () => {
 	it.each([
-		['reported usage as it is', false, metered(3, { isEstimated: false, hidesThoughts: true }), 3],
+		['reported usage as it is', false, metered(3, { isEstimated: false, hidesReasoning: true }), 3],
 		['estimated usage as it was seen', false, metered(3), 3],
 		['at least the reservation where thoughts may be hidden', true, metered(3), 10],
-		['at least the reservation where the response hides thoughts', false, metered(3, { hidesThoughts: true }), 10],
-		['what was seen where the response shows its thoughts', true, metered(3, { hidesThoughts: false }), 3],
+		['at least the reservation where the response hides thoughts', false, metered(3, { hidesReasoning: true }), 10],
+		['what was seen where the response shows its thoughts', true, metered(3, { hidesReasoning: false }), 3],
 		['what was seen where that is more than the reservation', true, metered(30), 30],
 		['at most what can be written', false, metered(300), 100],
 	] as const)('%s', (_rule, canHideReasoning, seen, expected) => {
@@ -491,8 +491,8 @@ describe('the reservation of a stream', () => {
 	});
 
 	it('of a stream that a budget can stop follows closely counted text, others the maximum', () => {
-		const { permit, usual } = new Bench({ stopsAtNanoUsd: 105n });
-		usual.tokensPerCounted = 2;
+		const { permit, typical } = new Bench({ stopsAtNanoUsd: 105n });
+		typical.tokensPerCounted = 2;
 		const [close, rough] = [permit.createMeter(), new Bench().permit.createMeter()];
 		for (const meter of [close, rough]) meter.pushOpaque(Buffer.alloc(30));
 		expect([close.read().countedTokens, rough.read().countedTokens]).toEqual([rough.deliveredTokens(), undefined]);

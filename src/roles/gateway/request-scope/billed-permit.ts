@@ -2,12 +2,12 @@ import type { Price } from '../../../core/price.ts';
 import { noUsage, totalTokens, type Usage } from '../../../core/usage.ts';
 import { costNanoUsd } from '../../../policy/budgets/cost.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
-import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
+import type { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
 import type { BudgetReservation, Settled, Settlement } from '../../../stores/contracts/admission.ts';
 import type { ClosedEntry, OpenEntry, OpenedEntry, RequestOutcome } from '../../../stores/contracts/ledger.ts';
 import { type MeteredUsage, meterResponse, type ReportedUsage, UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
 import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
 import type { RequestScope, ScopeOutcome } from './request-scope.ts';
@@ -18,10 +18,10 @@ const maxTokensPerSecond = 500;
 /** Number of renewals within the lifetime of a reservation. */
 const renewalsPerReservation = 3;
 
-const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
+const noModerationUsage: MeteredUsage = { usage: noUsage, isEstimated: false };
 
 /** Terms under which a request was admitted. */
-export interface PermitTerms extends BodyEdits {
+export interface PermitSettings extends BodyEdits {
 	/** Ledger entry of the request, while it stays with this target. */
 	readonly entry: OpenEntry;
 	/** Number of targets that failed before this one. */
@@ -44,7 +44,7 @@ export interface PermitTerms extends BodyEdits {
 	/** Number of requested choices. */
 	readonly choices: number;
 	/** Receives the usage of this request at its end. */
-	readonly usual: UsualRequest;
+	readonly typical: TypicalRequest;
 	/** True if the gateway requested usage in the stream and the client did not. */
 	readonly isUsageInjected: boolean;
 	readonly reader: UsageReader;
@@ -57,7 +57,7 @@ export interface PermitTerms extends BodyEdits {
  * At the end, the actual cost is settled, in the ledger first.
  */
 export class BilledPermit implements Permit {
-	readonly terms: PermitTerms;
+	readonly terms: PermitSettings;
 	/** Undefined until the ledger has the entry. */
 	#entry: OpenedEntry | undefined;
 	/**
@@ -65,7 +65,7 @@ export class BilledPermit implements Permit {
 	 * ledger.
 	 */
 	#scope: RequestScope | undefined;
-	readonly #parts: GatewayParts;
+	readonly #deps: GatewayDeps;
 	#coveredTokens: number;
 	#isExtending = false;
 	/** Time of sending by the monotonic clock. */
@@ -81,20 +81,20 @@ export class BilledPermit implements Permit {
 	#settled: MeteredUsage | undefined;
 
 	/** Creates the permit of a reservation that the team's counters already contain. @param scope owns the permit. */
-	constructor(terms: PermitTerms, scope: RequestScope, parts: GatewayParts) {
+	constructor(terms: PermitSettings, scope: RequestScope, deps: GatewayDeps) {
 		this.terms = terms;
 		this.#scope = scope;
-		this.#parts = parts;
+		this.#deps = deps;
 		this.#coveredTokens = terms.outputTokens;
-		this.#renewedMs = parts.ports.clock.monotonicMs();
+		this.#renewedMs = deps.ports.clock.monotonicMs();
 		this.#reservation = terms.stopsAtNanoUsd === undefined ? undefined : this.#reserve(terms.stopsAtNanoUsd);
-		if (terms.reservations.length > 0) parts.work.openReservations++;
+		if (terms.reservations.length > 0) deps.work.openReservations++;
 		scope.attach(this);
 	}
 
 	/** Opens the ledger entry, without which nothing is sent. @throws UpstreamError `records_unavailable`. */
 	open(): this | Promise<this> {
-		const opened = this.#parts.ports.ledger.open(this.terms.entry);
+		const opened = this.#deps.ports.ledger.open(this.terms.entry);
 		if (opened instanceof Promise) return opened.then((entry) => this.#opened(entry));
 		return this.#opened(opened);
 	}
@@ -110,7 +110,7 @@ export class BilledPermit implements Permit {
 
 	#reserve(reservedNanoUsd: bigint): StreamReservation {
 		const { entry, reservations, reservationMs, price, choices, allowedOutputTokens, inputTokens } = this.terms;
-		const { admission, clock, log } = this.#parts.ports;
+		const { admission, clock, log } = this.#deps.ports;
 		return new StreamReservation(
 			{ id: entry.id, team: entry.team, reservations, reservationMs, price, choices, allowedTokens: allowedOutputTokens, reservedNanoUsd },
 			{ ...noUsage, inputTokens },
@@ -128,7 +128,7 @@ export class BilledPermit implements Permit {
 	markSent(): void {
 		if (this.#entry === undefined) throw new Error('a request was sent before its ledger entry was open');
 		if (this.#entry.failure !== undefined) throw this.#entry.failure;
-		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
+		this.#sentMs ??= this.#deps.ports.clock.monotonicMs();
 		this.#canCost = true;
 		this.#reservation?.begin(this.terms.canHideReasoning);
 	}
@@ -147,8 +147,8 @@ export class BilledPermit implements Permit {
 	}
 
 	createMeter(): UsageMeter {
-		const { reader, inputTokens, isUsageInjected, usual } = this.terms;
-		const tokensPerCounted = this.#reservation === undefined ? undefined : usual.tokensPerCounted;
+		const { reader, inputTokens, isUsageInjected, typical } = this.terms;
+		const tokensPerCounted = this.#reservation === undefined ? undefined : typical.tokensPerCounted;
 		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUsageInjected, tokensPerCounted });
 	}
 
@@ -159,20 +159,20 @@ export class BilledPermit implements Permit {
 			return;
 		}
 		const { reservations, maxOutputTokens } = this.terms;
-		const seenTokens = Math.min(meter.deliveredTokens(), maxOutputTokens);
-		if (seenTokens <= this.#coveredTokens || this.#isExtending || reservations.length === 0) return;
+		const observedTokens = Math.min(meter.deliveredTokens(), maxOutputTokens);
+		if (observedTokens <= this.#coveredTokens || this.#isExtending || reservations.length === 0) return;
 		this.#isExtending = true;
-		void this.#extend(Math.min(2 * seenTokens, maxOutputTokens));
+		void this.#extend(Math.min(2 * observedTokens, maxOutputTokens));
 	}
 
 	/** Called repeatedly while a stream runs, so that its reservation does not expire first. */
 	renew(): void {
 		const { reservationMs, entry } = this.terms;
-		const nowMs = this.#parts.ports.clock.monotonicMs();
+		const nowMs = this.#deps.ports.clock.monotonicMs();
 		if (this.#scope === undefined || nowMs - this.#renewedMs < reservationMs / renewalsPerReservation) return;
 		this.#renewedMs = nowMs;
-		this.#parts.ports.admission.grow(entry.id, entry.team, [], reservationMs).catch((cause: unknown) => {
-			this.#parts.ports.log.debug('a reservation could not be renewed', { requestId: entry.id, cause });
+		this.#deps.ports.admission.grow(entry.id, entry.team, [], reservationMs).catch((cause: unknown) => {
+			this.#deps.ports.log.debug('a reservation could not be renewed', { requestId: entry.id, cause });
 		});
 	}
 
@@ -184,7 +184,7 @@ export class BilledPermit implements Permit {
 		const { reader, inputTokens } = this.terms;
 		const metered = meterResponse(body, usage, reader, inputTokens);
 		// A complete response is assumed to show all of its output.
-		return metered.isEstimated ? this.charged({ ...metered, hidesThoughts: false }) : metered;
+		return metered.isEstimated ? this.charged({ ...metered, hidesReasoning: false }) : metered;
 	}
 
 	/** Called at the end of the stream; the request ends in the same turn of the event loop. */
@@ -197,20 +197,20 @@ export class BilledPermit implements Permit {
 		const { entry, earlierTargets } = this.terms;
 		if (this.#streaming !== undefined) this.#endStream(ledgerOutcomeOf(kind), this.#streaming, isEarly);
 		else if (this.#metered !== undefined) this.#end('complete', status, this.#metered);
-		else if (kind === 'upstream_error') this.#end('upstream_error', status, nothingUsed);
-		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#canCost ? this.#reserved() : nothingUsed);
-		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, nothingUsed);
+		else if (kind === 'upstream_error') this.#end('upstream_error', status, noModerationUsage);
+		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#canCost ? this.#reserved() : noModerationUsage);
+		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, noModerationUsage);
 		else {
 			// The ledger never had an entry.
-			this.#leave();
-			releaseCounters({ ...entry, counter: entry.team }, this.#parts);
+			this.#disconnect();
+			releaseCounters({ ...entry, counter: entry.team }, this.#deps);
 		}
 	}
 
 	/** @param isEarly true if the stream ended before the provider could report usage. */
 	#endStream(outcome: RequestOutcome, metered: MeteredUsage, isEarly: boolean): void {
 		const charged = isEarly && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isEarly);
-		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
+		if (outcome === 'complete' && !metered.isEstimated) this.terms.typical.noteCounted(metered);
 		this.#settled = charged;
 		this.#end(outcome, 200, charged);
 	}
@@ -226,8 +226,8 @@ export class BilledPermit implements Permit {
 	}
 
 	/** Returns true if the metered usage may be far below the provider's charge. */
-	isBlind({ isEstimated, hidesThoughts }: MeteredUsage): boolean {
-		return isEstimated && (hidesThoughts ?? this.terms.canHideReasoning);
+	isBlind({ isEstimated, hidesReasoning }: MeteredUsage): boolean {
+		return isEstimated && (hidesReasoning ?? this.terms.canHideReasoning);
 	}
 
 	/**
@@ -239,8 +239,8 @@ export class BilledPermit implements Permit {
 		const { usage } = metered;
 		const { outputTokens: reserved, maxOutputTokens } = this.terms;
 		// Hidden reasoning is charged at its maximum, unless the visible output exceeds it.
-		const unseenTokens = clientDisconnected ? Math.max(reserved, this.#writableTokens()) : reserved;
-		const minTokens = this.isBlind(metered) ? unseenTokens : 0;
+		const hiddenReasoningTokens = clientDisconnected ? Math.max(reserved, this.#writableTokens()) : reserved;
+		const minTokens = this.isBlind(metered) ? hiddenReasoningTokens : 0;
 		const outputTokens = Math.min(Math.max(usage.outputTokens, minTokens), maxOutputTokens);
 		return { usage: { ...usage, outputTokens, reasoningTokens: Math.min(usage.reasoningTokens, outputTokens) }, isEstimated: true };
 	}
@@ -248,7 +248,7 @@ export class BilledPermit implements Permit {
 	/** Returns the maximum output since the provider received the request. */
 	#writableTokens(): number {
 		const { allowedOutputTokens, choices } = this.terms;
-		const seconds = (this.#parts.ports.clock.monotonicMs() - (this.#sentMs ?? Number.POSITIVE_INFINITY)) / 1000;
+		const seconds = (this.#deps.ports.clock.monotonicMs() - (this.#sentMs ?? Number.POSITIVE_INFINITY)) / 1000;
 		return Math.min(allowedOutputTokens, Math.ceil(Math.max(0, seconds) * maxTokensPerSecond) * choices);
 	}
 
@@ -263,12 +263,12 @@ export class BilledPermit implements Permit {
 	async transferReservation(): Promise<void> {
 		const { entry, earlierTargets } = this.terms;
 		const apart = { ...entry, id: `${entry.id}.${earlierTargets + 1}` };
-		if (this.#canCost) await this.#parts.ports.ledger.open(apart);
+		if (this.#canCost) await this.#deps.ports.ledger.open(apart);
 		const scope = this.#scope;
 		if (scope === undefined) return;
 		scope.drop(this);
 		if (this.#canCost) this.#end('broken', 0, this.#reserved(), apart.id);
-		else this.#leave();
+		else this.#disconnect();
 	}
 
 	#reserved(): MeteredUsage {
@@ -276,30 +276,30 @@ export class BilledPermit implements Permit {
 		return { usage: { ...noUsage, inputTokens, outputTokens }, isEstimated: true };
 	}
 
-	#leave(): void {
+	#disconnect(): void {
 		this.#scope = undefined;
 		this.#reservation?.end();
-		if (this.terms.reservations.length > 0) this.#parts.work.openReservations--;
+		if (this.terms.reservations.length > 0) this.#deps.work.openReservations--;
 	}
 
 	/** @param id of the ledger entry. */
 	#end(outcome: RequestOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.entry.id): void {
 		const scope = this.#scope;
 		if (scope === undefined) return;
-		this.#leave();
+		this.#disconnect();
 		const cost = costNanoUsd(usage, this.terms.price);
 		if (outcome !== 'not_sent') scope.recorder.charge(usage, cost, isEstimated);
-		const entry: ClosedEntry = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
+		const entry: ClosedEntry = { id, endedMs: this.#deps.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(outcome, usage, cost, isEstimated);
 		this.#closeAndSettle(entry);
 	}
 
 	#count(outcome: RequestOutcome, usage: Usage, cost: bigint, isEstimated: boolean): void {
 		if (this.#sentMs === undefined) return;
-		const { requestMetrics, ports } = this.#parts;
+		const { requestMetrics, ports } = this.#deps;
 		const { provider, model, team } = this.terms.entry;
 		const upstreamMs = ports.clock.monotonicMs() - this.#sentMs;
-		if (outcome === 'complete') this.terms.usual.note(usage.outputTokens / this.terms.choices, upstreamMs);
+		if (outcome === 'complete') this.terms.typical.note(usage.outputTokens / this.terms.choices, upstreamMs);
 		requestMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
 	}
 
@@ -309,20 +309,16 @@ export class BilledPermit implements Permit {
 	 * loop, after the ledger's entry.
 	 */
 	#closeAndSettle(entry: ClosedEntry): void {
-		const { settlements } = this.#parts.work;
+		const { settlements } = this.#deps.work;
 		const settled = (): void => settlements.end();
 		const unbooked = (cause: unknown): void => {
-			this.#parts.ports.log.error('the cost of a request could not be settled', {
-				requestId: entry.id,
-				team: this.terms.entry.team,
-				cause,
-			});
+			this.#deps.ports.log.error('the cost of a request could not be settled', { requestId: entry.id, team: this.terms.entry.team, cause });
 			settled();
 		};
 		settlements.begin();
 		try {
 			// A close that the ledger cannot write now is stored and written later.
-			this.#parts.ports.ledger.close(entry, settled);
+			this.#deps.ports.ledger.close(entry, settled);
 		} catch (cause) {
 			unbooked(cause);
 			return;
@@ -338,7 +334,7 @@ export class BilledPermit implements Permit {
 	}
 
 	#settle(entry: ClosedEntry): Promise<void> | undefined {
-		const { admission } = this.#parts.ports;
+		const { admission } = this.#deps.ports;
 		if (entry.outcome === 'not_sent') return admission.release(entry.id, this.terms.entry.team);
 		const settled = admission.settle(this.#settlementOf(entry));
 		if (settled instanceof Promise) return settled.then((later) => this.#warn(later, entry.costNanoUsd));
@@ -354,13 +350,13 @@ export class BilledPermit implements Permit {
 	#warn({ isDuplicate, budgets: readings }: Settled, costOfRequest: bigint): void {
 		const { entry, budgets } = this.terms;
 		if (isDuplicate || budgets.length === 0) return;
-		this.#parts.warnOfBudgets({ team: entry.team, costNanoUsd: costOfRequest, readings }, budgets);
+		this.#deps.warnOfBudgets({ team: entry.team, costNanoUsd: costOfRequest, readings }, budgets);
 	}
 
 	async #extend(outputTokens: number): Promise<void> {
 		const { reservations, price, inputTokens, entry } = this.terms;
 		const { id, team } = entry;
-		const { ports, settings } = this.#parts;
+		const { ports, settings } = this.#deps;
 		const amountNanoUsd = costNanoUsd({ ...noUsage, inputTokens, outputTokens }, price);
 		try {
 			const isReserved = await ports.admission.extend(

@@ -24,19 +24,19 @@ import { GatewayWork } from '../gateway-work.ts';
 
 const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"darkfish"}}]}\n\n';
 
-interface World {
+interface AppContext {
 	readonly bench: GatewayBench;
 	/** Bodies of provider responses that the test still has to end. */
 	readonly bodies: HandStream[];
 }
 
-interface Weather {
+interface Outage {
 	readonly settings?: Partial<GatewaySettings>;
 	readonly traffic?: { readonly maxConcurrent?: number; readonly maxQueued?: number; readonly retries?: number };
 	/** Behaviour of the provider; a complete response by default. */
-	readonly respond?: (request: UpstreamRequest, world: World) => UpstreamResponse | Promise<UpstreamResponse>;
+	readonly respond?: (request: UpstreamRequest, context: AppContext) => UpstreamResponse | Promise<UpstreamResponse>;
 	/** Breaks a dependency. */
-	readonly breaks?: (world: World) => void;
+	readonly breaks?: (context: AppContext) => void;
 	/** Behaviour of a stream's provider after the first event, while the client reads. */
 	readonly goOn?: (body: HandStream) => void;
 	/** True if the stream then ends by itself. */
@@ -50,7 +50,7 @@ const no = (): never => {
 	throw new Error('no');
 };
 const unrecorded = (): Promise<never> => Promise.reject(new UpstreamError('records_unavailable'));
-const responses = (request: UpstreamRequest, { bodies }: World): UpstreamResponse => {
+const responses = (request: UpstreamRequest, { bodies }: AppContext): UpstreamResponse => {
 	request.onSent?.();
 	if (request.target.includes('count_tokens')) return jsonResponse(200, '{"input_tokens":7}');
 	if (!sentText(request).includes('"stream":true')) return jsonResponse(200, chatResponse);
@@ -59,13 +59,13 @@ const responses = (request: UpstreamRequest, { bodies }: World): UpstreamRespons
 	return sseResponse(body);
 };
 const statusOf =
-	(status: number): NonNullable<Weather['respond']> =>
+	(status: number): NonNullable<Outage['respond']> =>
 	(request) => {
 		request.onSent?.();
 		return jsonResponse(status, '{"error":{"message":"no"}}');
 	};
 
-const weathers: Readonly<Record<string, Weather>> = {
+const weathers: Readonly<Record<string, Outage>> = {
 	'all is well': {},
 	'the provider is away': { respond: () => Promise.reject(new UpstreamError('provider_unreachable')) },
 	'the provider never responds': { respond: () => new Promise(() => undefined) },
@@ -137,25 +137,25 @@ async function pass([turns, microtasks]: readonly [number, number]): Promise<voi
 
 type Way = 'disconnect' | 'drain' | 'disconnect unread' | 'drain unread';
 
-async function run(weather: Weather, [path, body]: readonly [string, string], moment: readonly [number, number] | undefined, way: Way) {
+async function run(outage: Outage, [path, body]: readonly [string, string], moment: readonly [number, number] | undefined, way: Way) {
 	const work = new GatewayWork();
 	const bench = benchWith({
 		targets: path === chatPath ? [gpt, claude] : body.includes('gpt') ? [gpt] : [claude, gpt],
 		monthlyBudgetUsd: '100.00',
-		traffic: weather.traffic ?? {},
-		settings: weather.settings ?? {},
+		traffic: outage.traffic ?? {},
+		settings: outage.settings ?? {},
 		ports: { work },
 	});
-	const world: World = { bench, bodies: [] };
-	bench.respond = (request) => (weather.respond ?? responses)(request, world);
-	weather.breaks?.(world);
+	const context: AppContext = { bench, bodies: [] };
+	bench.respond = (request) => (outage.respond ?? responses)(request, context);
+	outage.breaks?.(context);
 	let clientDisconnected = false;
 	let notifyDisconnect = (): void => undefined;
-	const onClientGone = (listener: () => void): void => {
+	const onClientDisconnect = (listener: () => void): void => {
 		if (clientDisconnected) listener();
 		else notifyDisconnect = listener;
 	};
-	const pending = bench.ask(path, body, {}, { onClientGone });
+	const pending = bench.ask(path, body, {}, { onClientDisconnect });
 	const act = (): void => {
 		if (way.startsWith('drain')) bench.gateway.endInFlightRequests();
 		else if (!clientDisconnected) {
@@ -171,8 +171,8 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 	const read = pending.then((response) => {
 		if (!isByteStream(response.body) || way.endsWith('unread')) return;
 		reading = response.body.start(new Reader());
-		for (const upstream of world.bodies) upstream.write(chunk);
-		for (const upstream of world.bodies) if (!upstream.isCancelled) weather.goOn?.(upstream);
+		for (const upstream of context.bodies) upstream.write(chunk);
+		for (const upstream of context.bodies) if (!upstream.isCancelled) outage.goOn?.(upstream);
 	});
 	await settle();
 	const { concurrency } = bench.traffic.of(path === chatPath ? 'provider_b' : 'provider_a');
@@ -186,41 +186,41 @@ async function run(weather: Weather, [path, body]: readonly [string, string], mo
 	await settle();
 	bench.clock.advance(3000);
 	await bench.gateway.settled();
-	return { bench, work, bodies: world.bodies, queuedThen };
+	return { bench, work, bodies: context.bodies, queuedThen };
 }
 
 /** Returns the names of resources that the request did not release. */
 async function disconnectedBy(
-	weather: Weather,
+	outage: Outage,
 	request: readonly [string, string],
 	moment: (typeof moments)[number],
 	way: Way,
 ): Promise<object> {
-	const { bench, work, bodies, queuedThen } = await run(weather, request, moment, way);
+	const { bench, work, bodies, queuedThen } = await run(outage, request, moment, way);
 	const concurrencies = ['provider_a', 'provider_b'].map((name) => bench.traffic.of(name).concurrency);
 	const { rows } = await bench.ledger.list({ limit: 9 });
 	const { budgets } = await bench.admission.read('team-1', [{ budget: 'all', period: '2026-01' }]);
 	const remaining: Record<string, number> = {
 		inFlightRequests: work.inFlightRequests.count,
-		bodyBytes: work.bodySpace.reservedBytes,
+		bodyBytes: work.bodyMemory.reservedBytes,
 		openReservations: work.openReservations,
 		settlements: work.settlements.count,
 		slots: concurrencies.reduce((sum, { inFlight }) => sum + inFlight, 0),
 		queued: concurrencies.reduce((sum, { queued }) => sum + queued, queuedThen),
 		timers: bench.clock.pending,
-		bodies: bodies.filter(({ sink, isCancelled }) => !isCancelled && (sink === undefined || weather.endsStream !== true)).length,
-		openEntries: weather.isStoreBroken === true ? 0 : rows.filter(({ closed }) => closed === undefined).length,
-		reservedNanoUsd: weather.isStoreBroken === true ? 0 : Number(budgets[0]?.reservedNanoUsd),
+		bodies: bodies.filter(({ sink, isCancelled }) => !isCancelled && (sink === undefined || outage.endsStream !== true)).length,
+		openEntries: outage.isStoreBroken === true ? 0 : rows.filter(({ closed }) => closed === undefined).length,
+		reservedNanoUsd: outage.isStoreBroken === true ? 0 : Number(budgets[0]?.reservedNanoUsd),
 	};
 	return Object.fromEntries(Object.entries(remaining).filter(([, count]) => count !== 0));
 }
 
-describe.each(Object.entries(weathers))('when %s', (_weather, weather) => {
+describe.each(Object.entries(weathers))('when %s', (_weather, outage) => {
 	it.each(Object.entries(requests))('%s leaves nothing behind, whenever it is aborted', async (_request, request) => {
 		const plans = (['disconnect', 'drain', 'disconnect unread', 'drain unread'] as const).flatMap((way) =>
 			(way.endsWith('unread') ? moments.slice(0, 1) : moments).map((moment) => [way, moment] as const),
 		);
-		const remaining = await Promise.all(plans.map(([way, moment]) => disconnectedBy(weather, request, moment, way)));
+		const remaining = await Promise.all(plans.map(([way, moment]) => disconnectedBy(outage, request, moment, way)));
 		const leaks = plans.flatMap(([way, moment], index) => {
 			const leak = remaining[index] ?? {};
 			return Object.keys(leak).length === 0 ? [] : [[`${way} after ${moment?.join('.')}`, leak]];

@@ -1,6 +1,6 @@
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { MeteredUsage, ReportedUsage } from '../../../wire/usage/usage-meter.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestScope, Resource } from './request-scope.ts';
 
 /** Edits of a request before it is sent to the provider. */
@@ -41,12 +41,12 @@ export class FreePermit implements Permit {
 	readonly canCost = false;
 	readonly answered = undefined;
 	readonly #admitted: Admitted;
-	readonly #parts: GatewayParts;
+	readonly #deps: GatewayDeps;
 
 	/** @param scope owns the permit from now on. */
-	constructor(admitted: Admitted, scope: RequestScope, parts: GatewayParts) {
+	constructor(admitted: Admitted, scope: RequestScope, deps: GatewayDeps) {
 		this.#admitted = admitted;
-		this.#parts = parts;
+		this.#deps = deps;
 		scope.attach(this);
 	}
 
@@ -57,12 +57,12 @@ export class FreePermit implements Permit {
 	meterResponse(): void {}
 
 	release(): void {
-		releaseCounters(this.#admitted, this.#parts);
+		releaseCounters(this.#admitted, this.#deps);
 	}
 }
 
 /** Releases a request without cost from the counters. The client does not wait for it. */
-export function releaseCounters({ id, team, counter }: Admitted, { ports, work: { settlements } }: GatewayParts): void {
+export function releaseCounters({ id, team, counter }: Admitted, { ports, work: { settlements } }: GatewayDeps): void {
 	settlements.begin();
 	const failed = (cause: unknown): void => {
 		ports.log.error('a reservation could not be released in the counter store', { requestId: id, team, cause });

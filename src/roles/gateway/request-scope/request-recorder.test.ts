@@ -16,14 +16,14 @@ it('sums what all targets charge, and is an estimate when one of them is', () =>
 
 it('restores the target before when the next one is skipped', () => {
 	const recorder = new RequestRecorder();
-	recorder.ofTarget = { provider: 'first', model: 'a', warnings: ['one'] };
+	recorder.targetFields = { provider: 'first', model: 'a', warnings: ['one'] };
 	recorder.warn([]);
 	recorder.warn(['two']);
-	const before = recorder.ofTarget;
-	recorder.ofTarget = { provider: 'second', model: 'b', warnings: [] };
+	const before = recorder.targetFields;
+	recorder.targetFields = { provider: 'second', model: 'b', warnings: [] };
 	expect([recorder.record.provider, recorder.record.model]).toEqual(['second', 'b']);
-	recorder.ofTarget = before;
-	expect(recorder.ofTarget).toEqual({ provider: 'first', model: 'a', warnings: ['one', 'two'] });
+	recorder.targetFields = before;
+	expect(recorder.targetFields).toEqual({ provider: 'first', model: 'a', warnings: ['one', 'two'] });
 });
 
 it('keeps no status of a target that failed', () => {

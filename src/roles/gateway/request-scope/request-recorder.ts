@@ -5,7 +5,7 @@ import type { Usage } from '../../../core/usage.ts';
 type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 /** Discards writes after the end. */
-const nowhere: Writable<RequestRecord> = new RequestRecord();
+const discarded: Writable<RequestRecord> = new RequestRecord();
 
 /** The part of a record that belongs to one target. */
 export interface TargetRecord {
@@ -38,13 +38,13 @@ export class RequestRecorder {
 		return this.#team;
 	}
 
-	get ofTarget(): TargetRecord {
+	get targetFields(): TargetRecord {
 		const { provider, model } = this.record;
 		return { provider, model, warnings: this.#warnings };
 	}
 
 	/** Set when the next target is tried, and restored if that target is skipped. */
-	set ofTarget({ provider, model, warnings }: TargetRecord) {
+	set targetFields({ provider, model, warnings }: TargetRecord) {
 		this.#written.provider = provider;
 		this.#written.model = model;
 		this.#warnings = warnings;
@@ -101,6 +101,6 @@ export class RequestRecorder {
 
 	end(code: string | undefined): void {
 		if (code !== undefined) this.report(code);
-		this.#written = nowhere;
+		this.#written = discarded;
 	}
 }

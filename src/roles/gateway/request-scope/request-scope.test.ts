@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import { OpenList } from '../../../core/swap-remove-list.ts';
+import { SwapRemoveList } from '../../../core/swap-remove-list.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { completed, failed, RequestScope, type Resource, type ScopeOutcome, upstreamError } from './request-scope.ts';
 
@@ -16,7 +16,7 @@ const outcomes: readonly ScopeOutcome[] = [
 ];
 
 class Bench {
-	readonly log = createRememberedLog();
+	readonly log = createRecordingLog();
 	readonly scope = new RequestScope('req-1', this.log);
 	/** Calls that resources received, in order. */
 	readonly reported: string[] = [];
@@ -36,7 +36,7 @@ class Bench {
 
 it.each(outcomes)('releases all its resources once, the last acquired first, when the request ends as $kind', (outcome) => {
 	const { scope, reported, ...bench } = new Bench();
-	const list = new OpenList<RequestScope>();
+	const list = new SwapRemoveList<RequestScope>();
 	scope.enlist(list);
 	for (const name of ['body', 'permit']) scope.attach({ release: ({ kind }) => void reported.push(`${name}: ${kind}`) });
 	scope.trackSlot({ release: () => void reported.push('slot') });
@@ -63,7 +63,7 @@ it('derives the outcome of a request from its cause', () => {
 it('releases the others if one throws, and logs the internal error', () => {
 	const bench = new Bench();
 	const { scope, reported } = bench;
-	const list = new OpenList<RequestScope>();
+	const list = new SwapRemoveList<RequestScope>();
 	scope.enlist(list);
 	scope.attach(bench.resource('first'));
 	scope.attach({

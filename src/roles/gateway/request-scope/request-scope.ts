@@ -1,6 +1,6 @@
 import type { Log } from '../../../core/log.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import type { Listed, OpenList } from '../../../core/swap-remove-list.ts';
+import type { Listed, SwapRemoveList } from '../../../core/swap-remove-list.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { RequestRecorder } from './request-recorder.ts';
 
@@ -66,7 +66,7 @@ export class RequestScope implements Listed {
 	/** Resources in order of acquisition; the last is released first. */
 	readonly #reserved: Resource[] = [];
 	#slot: Slot | undefined;
-	#list: OpenList<RequestScope> | undefined;
+	#list: SwapRemoveList<RequestScope> | undefined;
 	#abortReason: AbortReason | undefined;
 	#outcome: ScopeOutcome | undefined;
 
@@ -90,7 +90,7 @@ export class RequestScope implements Listed {
 	}
 
 	/** Adds the request, until its end, to the list that a shutdown aborts. */
-	enlist(list: OpenList<RequestScope>): void {
+	enlist(list: SwapRemoveList<RequestScope>): void {
 		this.#list = list;
 		list.add(this);
 	}

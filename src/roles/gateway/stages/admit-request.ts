@@ -11,13 +11,13 @@ import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
 import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { BudgetTerms, TeamTerms } from '../../../policy/limits/terms-resolver.ts';
-import type { UsualRequest } from '../../../policy/limits/typical-requests.ts';
+import type { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
-import { type AtHand, type BudgetReservation, CountersUnreachable } from '../../../stores/contracts/admission.ts';
+import { type BudgetReservation, CountersUnreachable, type MaybePromise } from '../../../stores/contracts/admission.ts';
 import type { OpenEntry } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
-import { BilledPermit, type PermitTerms } from '../request-scope/billed-permit.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { BilledPermit, type PermitSettings } from '../request-scope/billed-permit.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
 import { admittedTokens } from '../stream-reservation.ts';
@@ -39,22 +39,22 @@ export function admitRequest(
 	inferenceRequest: PreparedRequest,
 	team: Team,
 	scope: RequestScope,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 	before?: BilledPermit,
 ): BilledPermit | Promise<BilledPermit> {
-	const { ports } = parts;
+	const { ports } = deps;
 	const { recorder } = scope;
-	const judged = resolveAdmissionTerms(inferenceRequest, team, before?.terms.entry.startedMs ?? ports.clock.nowMs(), parts);
-	recorder.warn(admissionWarnings(judged, parts));
+	const judged = resolveAdmissionTerms(inferenceRequest, team, before?.terms.entry.startedMs ?? ports.clock.nowMs(), deps);
+	recorder.warn(admissionWarnings(judged, deps));
 	const entry = rowOf(inferenceRequest, team, recorder, judged);
-	const permitTerms = permitTermsOf(inferenceRequest, entry, judged, before, parts);
+	const permitTerms = permitTermsOf(inferenceRequest, entry, judged, before, deps);
 	const taking =
 		before === undefined
-			? takeLimits(entry, judged, permitTerms.reservationMs, recorder, parts)
-			: takeOver(before, entry, judged.reservations, parts);
+			? takeLimits(entry, judged, permitTerms.reservationMs, recorder, deps)
+			: takeOver(before, entry, judged.reservations, deps);
 	const go = ({ reservedNanoUsd }: Taken): BilledPermit | Promise<BilledPermit> => {
 		const stopsAtNanoUsd = judged.isStoppable ? (reservedNanoUsd ?? judged.need.amountNanoUsd) : undefined;
-		return new BilledPermit(stopsAtNanoUsd === undefined ? permitTerms : { ...permitTerms, stopsAtNanoUsd }, scope, parts).open();
+		return new BilledPermit(stopsAtNanoUsd === undefined ? permitTerms : { ...permitTerms, stopsAtNanoUsd }, scope, deps).open();
 	};
 	return taking instanceof Promise ? taking.then(go) : go(taking);
 }
@@ -81,42 +81,42 @@ function rowOf(
 }
 
 /** Returns the lifetime of a reservation. Streams can take longer, because theirs is renewed. */
-function reservationMsOf({ settings: { timeouts } }: GatewayParts): number {
+function reservationMsOf({ settings: { timeouts } }: GatewayDeps): number {
 	return Math.min(Math.max(timeouts.totalMs, timeouts.firstByteMs) + bookingMs, reservationLimitMs);
 }
 
 function permitTermsOf(
 	inferenceRequest: PreparedRequest,
 	entry: OpenEntry,
-	{ terms, priced, need, reservations, usual, usageEdits }: AdmissionTerms,
+	{ terms, priced, need, reservations, typical, usageEdits }: AdmissionTerms,
 	before: BilledPermit | undefined,
-	parts: GatewayParts,
-): PermitTerms {
+	deps: GatewayDeps,
+): PermitSettings {
 	return {
 		entry,
 		earlierTargets: before === undefined ? 0 : before.terms.earlierTargets + 1,
 		price: priced.price,
 		budgets: terms.budgets,
 		reservations,
-		reservationMs: reservationMsOf(parts),
+		reservationMs: reservationMsOf(deps),
 		stopsAtNanoUsd: undefined,
 		inputTokens: need.inputTokens,
 		outputTokens: need.outputTokens,
 		maxOutputTokens: need.maxOutputTokens,
 		allowedOutputTokens: need.allowedOutputTokens,
 		choices: need.choices,
-		usual,
+		typical,
 		capEdits: need.capEdits,
 		isUsageInjected: usageEdits.length > 0,
 		usageEdits,
 		reader: inferenceRequest.providerFormat.usage,
-		canHideReasoning: thinksUnseen(inferenceRequest, parts),
+		canHideReasoning: hasHiddenReasoning(inferenceRequest, deps),
 	};
 }
 
-function thinksUnseen(
+function hasHiddenReasoning(
 	{ provider, providerFormat, knownAs, target, outgoing }: PreparedRequest,
-	{ modelCapabilities }: GatewayParts,
+	{ modelCapabilities }: GatewayDeps,
 ): boolean {
 	const { thinking } = modelCapabilities.of(target);
 	return canHideReasoning({ kind: provider.kind, knownAs, thinking, requested: providerFormat.requestsThinking(outgoing.members) });
@@ -139,29 +139,29 @@ function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
 }
 
 /** Determines limits, price and reservation of a request without reserving anything. @throws `Rejection` `model_unpriced`, `field_invalid`. */
-export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, team: Team, nowMs: number, parts: GatewayParts): AdmissionTerms {
-	const { settings, ports } = parts;
-	const listed = parts.prices.listedModel(inferenceRequest.provider.kind, inferenceRequest.knownAs);
-	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, inferenceRequest.target.model, listed));
+export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, team: Team, nowMs: number, deps: GatewayDeps): AdmissionTerms {
+	const { settings, ports } = deps;
+	const listed = deps.prices.listedModel(inferenceRequest.provider.kind, inferenceRequest.knownAs);
+	const terms = deps.terms.termsOf(team, ports.teams.budgetsFor(team.id, inferenceRequest.target.model, listed));
 	const period = periodOf(nowMs);
-	const reportedModel = nameInReports(inferenceRequest, team, period, listed, terms, parts);
-	const priced = findPrice(inferenceRequest, reportedModel, nowMs, parts);
+	const reportedModel = nameInReports(inferenceRequest, team, period, listed, terms, deps);
+	const priced = findPrice(inferenceRequest, reportedModel, nowMs, deps);
 	const { price } = priced;
 	const isWorstCase = settings.budgets.reservation === 'worst_case';
 	if (isWorstCase && terms.budgets.length > 0) requireListPrice(inferenceRequest, priced);
 	const need = needOf(inferenceRequest, price, isWorstCase);
 	const isStoppable = terms.budgets.length > 0 && !isWorstCase && inferenceRequest.isStreaming && settings.budgets.onStreamOver === 'stop';
 	const part = isStoppable
-		? firstPart(inferenceRequest, need, price, parts)
+		? firstPart(inferenceRequest, need, price, deps)
 		: { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
 	const reservations: readonly BudgetReservation[] =
 		terms.budgets.length === 0 ? none : terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, ...part }));
 	const usageEdits = inferenceRequest.provider.requestsStreamUsage
 		? inferenceRequest.providerFormat.requestUsage(inferenceRequest.outgoing)
 		: none;
-	const usual = parts.work.usual.of(team.id, inferenceRequest.target.model);
-	const reservedTokens = usual.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
-	return { nowMs, terms, priced, reportedModel, need, reservations, reservedTokens, usual, usageEdits, isStoppable };
+	const typical = deps.work.typical.of(team.id, inferenceRequest.target.model);
+	const reservedTokens = typical.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
+	return { nowMs, terms, priced, reportedModel, need, reservations, reservedTokens, typical, usageEdits, isStoppable };
 }
 
 function checkOf(shouldFit: boolean): 'after' | 'before' {
@@ -176,11 +176,11 @@ function firstPart(
 	inferenceRequest: PreparedRequest,
 	need: Need,
 	price: Price,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 ): Pick<BudgetReservation, 'amountNanoUsd' | 'check' | 'minNanoUsd'> {
 	const { inputTokens, outputTokens, choices } = need;
 	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
-	const amountNanoUsd = thinksUnseen(inferenceRequest, parts) ? need.amountNanoUsd : costOf(admittedTokens.first);
+	const amountNanoUsd = hasHiddenReasoning(inferenceRequest, deps) ? need.amountNanoUsd : costOf(admittedTokens.first);
 	return { amountNanoUsd, check: 'fit', minNanoUsd: costOf(admittedTokens.min) };
 }
 
@@ -189,7 +189,7 @@ async function takeOver(
 	before: BilledPermit,
 	{ id, team }: OpenEntry,
 	reservations: readonly BudgetReservation[],
-	{ ports }: GatewayParts,
+	{ ports }: GatewayDeps,
 ): Promise<Taken> {
 	const { owedNanoUsd } = before;
 	const shared = new Set(before.terms.entry.budgets);
@@ -218,7 +218,7 @@ function nameInReports(
 	month: string,
 	listed: string | undefined,
 	{ budgets }: TeamTerms,
-	{ work, ports, configuredModels }: GatewayParts,
+	{ work, ports, configuredModels }: GatewayDeps,
 ): string {
 	const { provider, model, alias } = target;
 	if (listed === model || alias !== undefined || knownAs !== model || configuredModels.has(`${provider}/${model}`)) return model;
@@ -236,7 +236,7 @@ function findPrice(
 	{ target, provider, knownAs }: PreparedRequest,
 	reportedModel: string,
 	nowMs: number,
-	{ prices, ports, settings }: GatewayParts,
+	{ prices, ports, settings }: GatewayDeps,
 ): PricedAs {
 	const priced = prices.priceOf(provider, target.model, nowMs, knownAs);
 	if (priced?.isUnknown !== false && reportedModel === target.model) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
@@ -267,7 +267,7 @@ export interface RequestedLimits {
 	readonly reservations: readonly BudgetReservation[];
 	/** Tokens reserved of the daily limit. */
 	readonly reservedTokens: number;
-	readonly usual: UsualRequest;
+	readonly typical: TypicalRequest;
 }
 
 /** Result of an admission. */
@@ -282,8 +282,8 @@ export function takeLimits(
 	requested: RequestedLimits,
 	reservationMs: number,
 	recorder: RequestRecorder,
-	{ ports }: GatewayParts,
-): AtHand<Taken> {
+	{ ports }: GatewayDeps,
+): MaybePromise<Taken> {
 	const { reservedTokens, reservations } = requested;
 	const { requestsPerMinute, dailyTokens } = requested.terms;
 	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, reservations, reservationMs });
@@ -300,11 +300,11 @@ function requireAdmitted(admission: Admission, requested: RequestedLimits, recor
 	throw rejectionOf(admission, requested);
 }
 
-export function rejectionOf(rejected: Rejected, { terms, reservations, usual }: RequestedLimits): LimitRejection {
+export function rejectionOf(rejected: Rejected, { terms, reservations, typical }: RequestedLimits): LimitRejection {
 	const [first] = reservations.map(withLeast);
 	const check = checkOf(first?.check === 'after');
 	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
-	return toLimitRejection(rejected, { ...terms, budgets, usualMs: usual.durationMs });
+	return toLimitRejection(rejected, { ...terms, budgets, typicalMs: typical.durationMs });
 }
 
 /** Only counters that are restored from the ledger can be unreachable; shared ones have a fallback. */
@@ -313,7 +313,7 @@ export function unlessUnreachable(cause: unknown): never {
 }
 
 /** Lists warnings for the client. */
-export function admissionWarnings({ need, priced }: AdmissionTerms, { settings }: Pick<GatewayParts, 'settings'>): readonly string[] {
+export function admissionWarnings({ need, priced }: AdmissionTerms, { settings }: Pick<GatewayDeps, 'settings'>): readonly string[] {
 	if (need.capEdits.length === 0 && !priced.isUnknown) return none;
 	const warnings: string[] = [];
 	if (need.capEdits.length > 0) warnings.push(`the output is capped at ${need.capTokens} tokens, for a budget`);

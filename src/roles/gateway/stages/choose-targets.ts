@@ -1,22 +1,22 @@
 import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import type { RoutingInput } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
 
 /** Returns the targets of a request in the order in which they are tried. @throws `Rejection` `provider_*`. */
-export function chooseTargets(inferenceRequest: InferenceRequest, team: string, parts: GatewayParts): Targets {
-	const targets = parts.routing.resolveTargets(routingInputOf(inferenceRequest, team, parts));
-	return targets.length === 1 ? targets : ejectedLast(targets, parts);
+export function chooseTargets(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps): Targets {
+	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
+	return targets.length === 1 ? targets : ejectedLast(targets, deps);
 }
 
 /** Returns true if routing prefers this target, regardless of ejections. */
-export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): boolean {
-	const [first] = parts.routing.resolveTargets(routingInputOf(inferenceRequest, team, parts));
+export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: string, deps: GatewayDeps): boolean {
+	const [first] = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
 	return first.provider === target.provider && first.model === target.model;
 }
 
-export function routingInputOf({ request, format, model }: InferenceRequest, team: string, { ports }: GatewayParts): RoutingInput {
+export function routingInputOf({ request, format, model }: InferenceRequest, team: string, { ports }: GatewayDeps): RoutingInput {
 	return {
 		format: format.name,
 		model,
@@ -31,13 +31,13 @@ export function routingInputOf({ request, format, model }: InferenceRequest, tea
  * Moves ejected targets to the end. They are still tried if there is no other, because the provider may have recovered. A target that is
  * due for a probe keeps its position for one request.
  */
-function ejectedLast(targets: Targets, { traffic }: GatewayParts): Targets {
+function ejectedLast(targets: Targets, { traffic }: GatewayDeps): Targets {
 	const isEjected = ({ provider }: Target): boolean => traffic.get(provider)?.traffic.health.isEjected === true;
 	if (!targets.some(isEjected)) return targets;
 	const [preferred = targets[0], ...others] = targets.toSorted(
 		(remaining, right) => Number(isEjected(remaining)) - Number(isEjected(right)),
 	);
-	const probed = targets.slice(0, targets.indexOf(preferred)).find(({ provider }) => traffic.get(provider)?.traffic.takesTurn());
+	const probed = targets.slice(0, targets.indexOf(preferred)).find(({ provider }) => traffic.get(provider)?.traffic.runsExclusive());
 	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
 }
 

@@ -17,7 +17,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts'
 const [first] = testSettings.providers;
 if (first === undefined) throw new Error('the bench has no provider');
 const { models: _none, ...terms } = first;
-const compat = { ...terms, name: 'compat', kind: 'gemini' as const, speaksOpenai: true, baseUrl: 'https://compat.test' };
+const compat = { ...terms, name: 'compat', kind: 'gemini' as const, usesOpenaiDialect: true, baseUrl: 'https://compat.test' };
 const providers = [...testSettings.providers, compat];
 
 const text = 'x'.repeat(3000);
@@ -105,7 +105,7 @@ async function lastUsage(response: Parameters<typeof readStream>[0]): Promise<Js
 	return events.findLast(({ usage }) => isJsonObject(usage));
 }
 
-describe.each(pairs)('%s to %s', (caller, model, spoken) => {
+describe.each(pairs)('%s to %s', (caller, model, speech) => {
 	test.each([
 		['sound', false],
 		['sound', true],
@@ -114,7 +114,7 @@ describe.each(pairs)('%s to %s', (caller, model, spoken) => {
 		['nothing', false],
 		['nothing', true],
 	] as const)('%s, in a stream %s', async (reported, isStreaming) => {
-		const { usage, closed } = await ask(caller, model, wires[spoken], reported, isStreaming);
+		const { usage, closed } = await ask(caller, model, wires[speech], reported, isStreaming);
 		const names = caller === 'chat' ? (['prompt_tokens', 'completion_tokens'] as const) : (['input_tokens', 'output_tokens'] as const);
 		expect(closed?.isEstimated).toBe(reported !== 'sound');
 		// The reservation, for a model whose reasoning may have been hidden.

@@ -6,7 +6,7 @@ import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
 import type { TextView } from '../../../wire/text-view.ts';
 import { type GuardrailRunner, maskedTexts } from '../guardrail-runner.ts';
-import { type InferenceRequest, inTurns, placedMembers } from './read-inference-request.ts';
+import { type InferenceRequest, locatedMembers, runCooperatively } from './read-inference-request.ts';
 
 /** Limits names in errors, because a name from the client can be as long as the body. */
 const maxParamLength = 200;
@@ -36,7 +36,7 @@ export async function evaluateInput(
  * @throws `Rejection` `field_invalid` with the member's path.
  */
 export async function requireSingleMembers({ body: { bytes } }: InferenceRequest): Promise<void> {
-	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, maxParamLength);
+	const param = (await runCooperatively(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, maxParamLength);
 	if (param === undefined) return;
 	throw new Rejection('field_invalid', { message: `The body has \`${param}\` more than once: send each field once`, param });
 }
@@ -46,5 +46,5 @@ export function withMasks(inferenceRequest: InferenceRequest, view: TextView, ev
 	const changes = maskedTexts(view, evaluation);
 	if (changes.length === 0) return inferenceRequest;
 	const bytes = spliceBody(inferenceRequest.body.bytes, textEdits(inferenceRequest.body.bytes, changes));
-	return { ...inferenceRequest, body: parseBody(bytes, placedMembers) };
+	return { ...inferenceRequest, body: parseBody(bytes, locatedMembers) };
 }

@@ -5,7 +5,7 @@ import type { Team } from '../../../core/team.ts';
 import { readUnverifiedCaller } from '../../../policy/access/claims.ts';
 import { requireScope } from '../../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../../policy/access/token-headers.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 
@@ -14,7 +14,7 @@ import type { RequestRecorder } from '../request-scope/request-recorder.ts';
  * load balancer has verified it.
  * @throws `Rejection` `token_missing`, `token_invalid`, `scope_missing`; `UpstreamError` `key_set_unavailable`.
  */
-export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope }: GatewayParts): Caller | Promise<Caller> {
+export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope }: GatewayDeps): Caller | Promise<Caller> {
 	if (request.caller !== undefined) return request.caller;
 	const accessToken = readAccessToken(request.headers, settings.tokenHeaders);
 	const caller = settings.trustEdge ? readUnverifiedCaller(accessToken) : ports.verifier.verify(accessToken);
@@ -22,7 +22,7 @@ export function identifyCaller(request: HttpRequest, { settings, ports, invokeSc
 }
 
 /** Identifies the client's team, and records it for the log line and the response headers. @throws errors of `identifyTeam`. */
-export function noteTeam(caller: Caller, recorder: RequestRecorder, { settings, ports }: GatewayParts): Team {
+export function noteTeam(caller: Caller, recorder: RequestRecorder, { settings, ports }: GatewayDeps): Team {
 	recorder.identifyClient(caller.clientId);
 	const team = identifyTeam(caller, settings, ports.teams);
 	recorder.identifyTeam(team);

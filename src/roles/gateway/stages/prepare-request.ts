@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../../core/cooperative-task.ts';
+import { type CooperativeTask, runSynchronously } from '../../../core/cooperative-task.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { measureInput } from '../../../policy/budgets/estimate.ts';
@@ -15,8 +15,8 @@ import type { Provider } from '../../../wire/providers/provider.ts';
 import { type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
 import { isSameDialect, responseTranslation, translateRequest } from '../../../wire/translate.ts';
 import { removeVendorFieldsSteps } from '../../../wire/vendor-fields.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
-import { type InferenceRequest, placedMembers } from './read-inference-request.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { type InferenceRequest, locatedMembers } from './read-inference-request.ts';
 
 interface TranslatedPart {
 	readonly translation: ResponseTranslation;
@@ -54,13 +54,13 @@ const none: readonly string[] = [];
  * @returns undefined for other requests.
  * @throws errors of `preparingSteps`.
  */
-export function passOn(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): PreparedRequest | undefined {
-	const provider = providerFor(inferenceRequest, target, parts);
-	const isSpoken = isSameDialect(inferenceRequest.format.name, provider.protocol.wire);
+export function passOn(inferenceRequest: InferenceRequest, target: Target, team: string, deps: GatewayDeps): PreparedRequest | undefined {
+	const provider = providerFor(inferenceRequest, target, deps);
+	const hasSpeech = isSameDialect(inferenceRequest.format.name, provider.protocol.wire);
 	const hasVendorFields = inferenceRequest.format.vendorFields.canBeIn(inferenceRequest.body.members);
-	if (!isSpoken || hasVendorFields || inferenceRequest.endpoint.estimateFor(provider) !== undefined) return undefined;
-	const read = readTarget(inferenceRequest, target, team, parts);
-	return repairFor(inferenceRequest, read, provider, parts) === undefined
+	if (!hasSpeech || hasVendorFields || inferenceRequest.endpoint.estimateFor(provider) !== undefined) return undefined;
+	const read = readTarget(inferenceRequest, target, team, deps);
+	return repairFor(inferenceRequest, read, provider, deps) === undefined
 		? untranslated(inferenceRequest, read, provider, inferenceRequest.body)
 		: undefined;
 }
@@ -74,7 +74,7 @@ function readTarget(
 	inferenceRequest: InferenceRequest,
 	target: Target,
 	team: string,
-	{ modelCapabilities, defaultOutputCaps }: GatewayParts,
+	{ modelCapabilities, defaultOutputCaps }: GatewayDeps,
 ): ReadTarget {
 	const said = modelCapabilities.of(target);
 	const knownAs = said.knownAs ?? target.model;
@@ -92,24 +92,24 @@ export function* preparingSteps(
 	inferenceRequest: InferenceRequest,
 	target: Target,
 	team: string,
-	parts: GatewayParts,
-): Steps<PreparedRequest> {
-	const provider = providerFor(inferenceRequest, target, parts);
-	const { wire: spoken } = provider.protocol;
-	const read = readTarget(inferenceRequest, target, team, parts);
+	deps: GatewayDeps,
+): CooperativeTask<PreparedRequest> {
+	const provider = providerFor(inferenceRequest, target, deps);
+	const { wire: speech } = provider.protocol;
+	const read = readTarget(inferenceRequest, target, team, deps);
 	const { said, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	const estimate = inferenceRequest.endpoint.estimateFor(provider);
 	if (estimate !== undefined) {
 		return { ...untranslated(inferenceRequest, read, provider, inferenceRequest.body, [estimate.warning]), estimate };
 	}
-	if (isSameDialect(inferenceRequest.format.name, spoken)) {
-		const cleaned = yield* removeVendorFieldsSteps(inferenceRequest.body, inferenceRequest.format.vendorFields, knownAs, placedMembers);
-		const repair = repairFor(inferenceRequest, read, provider, parts);
+	if (isSameDialect(inferenceRequest.format.name, speech)) {
+		const cleaned = yield* removeVendorFieldsSteps(inferenceRequest.body, inferenceRequest.format.vendorFields, knownAs, locatedMembers);
+		const repair = repairFor(inferenceRequest, read, provider, deps);
 		if (repair === undefined) return untranslated(inferenceRequest, read, provider, cleaned);
-		return untranslated(inferenceRequest, read, provider, yield* repairingSteps(cleaned, repair, placedMembers), repair.warnings);
+		return untranslated(inferenceRequest, read, provider, yield* repairingSteps(cleaned, repair, locatedMembers), repair.warnings);
 	}
-	const providerFormat = dialects[spoken];
-	const translation = responseTranslation(inferenceRequest.format.name, spoken);
+	const providerFormat = dialects[speech];
+	const translation = responseTranslation(inferenceRequest.format.name, speech);
 	const readExactly = inferenceRequest.format.hasArgumentValues ? inferenceRequest.body.readExactly : undefined;
 	const members = readExactly?.() ?? inferenceRequest.body.members;
 	if (readExactly !== undefined) yield;
@@ -118,7 +118,7 @@ export function* preparingSteps(
 		headers = {},
 		warnings: lost,
 		notes = [],
-	} = translateRequest(inferenceRequest.format.name, spoken, members, {
+	} = translateRequest(inferenceRequest.format.name, speech, members, {
 		...said,
 		model: target.model,
 		maxOutputTokens,
@@ -127,15 +127,15 @@ export function* preparingSteps(
 	yield;
 	const body = provider.requestsStreamUsage ? whole : providerFormat.withoutUsageOption(whole);
 	const warnings = inferenceRequest.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
-	if (parts.settings.isTranslationStrict && warnings.length > 0) {
+	if (deps.settings.isTranslationStrict && warnings.length > 0) {
 		throw new Rejection('field_invalid', {
 			...fieldOf(warnings[0]),
 			message: `The target’s format cannot express these fields, and \`routing.translation\` is \`strict\`: ${warnings.join('; ')}`,
 		});
 	}
-	const outgoing = new WrittenBody(body, placedMembers);
+	const outgoing = new WrittenBody(body, locatedMembers);
 	yield;
-	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);
+	const nowSeconds = Math.floor(deps.ports.clock.nowMs() / 1000);
 	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing, inferenceRequest.format.inputContent(members), knownAs);
 	return {
 		...inferenceRequest,
@@ -167,7 +167,7 @@ function repairFor(
 	inferenceRequest: InferenceRequest,
 	{ said, knownAs }: Pick<ReadTarget, 'said' | 'knownAs'>,
 	provider: Provider,
-	{ settings, prices }: GatewayParts,
+	{ settings, prices }: GatewayDeps,
 ): Repair | undefined {
 	if (settings.repairsParameters === false) return undefined;
 	return inferenceRequest.format.repair(inferenceRequest.body.members, {
@@ -181,8 +181,8 @@ function repairFor(
 }
 
 /** Runs `preparingSteps` without yielding, for callers without latency requirements. */
-export function prepareRequest(inferenceRequest: InferenceRequest, target: Target, team: string, parts: GatewayParts): PreparedRequest {
-	return atOnce(preparingSteps(inferenceRequest, target, team, parts));
+export function prepareRequest(inferenceRequest: InferenceRequest, target: Target, team: string, deps: GatewayDeps): PreparedRequest {
+	return runSynchronously(preparingSteps(inferenceRequest, target, team, deps));
 }
 
 function untranslated(
@@ -221,13 +221,13 @@ function fieldOf(warning = ''): { readonly param?: string } {
 }
 
 /** @throws `Rejection` `thread_unsupported_request`; `UpstreamError` `provider_key_unset`. */
-function providerFor(inferenceRequest: InferenceRequest, { provider: name }: Target, parts: GatewayParts): Provider {
-	const provider = parts.providers.get(name);
+function providerFor(inferenceRequest: InferenceRequest, { provider: name }: Target, deps: GatewayDeps): Provider {
+	const provider = deps.providers.get(name);
 	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
 	if (!provider.isConfigured && inferenceRequest.endpoint.estimateFor(provider) === undefined) {
 		throw new UpstreamError('provider_key_unset');
 	}
-	rejectThread(inferenceRequest, provider, parts);
+	rejectThread(inferenceRequest, provider, deps);
 	return provider;
 }
 
@@ -242,7 +242,7 @@ const details = { error_code: 'thread_unsupported_request', unsupported: ['model
 export function rejectThread(
 	{ format, body }: InferenceRequest,
 	provider: Provider,
-	{ settings: { budgets }, guardrailRunner }: GatewayParts,
+	{ settings: { budgets }, guardrailRunner }: GatewayDeps,
 ): void {
 	const field = format.storedTurnsField(body.members);
 	if (field === undefined) return;

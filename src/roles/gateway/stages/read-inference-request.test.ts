@@ -125,6 +125,6 @@ describe('a body that has already arrived', () => {
 		const bench = new GatewayBench({}, { work });
 		const half = '{"model":';
 		expect(summaryOf(await bench.ask(chatPath, there(half), {}, { announcedLength: half.length }))).toBe('400 body_not_json');
-		expect(work.bodySpace.reservedBytes).toBe(0);
+		expect(work.bodyMemory.reservedBytes).toBe(0);
 	});
 });

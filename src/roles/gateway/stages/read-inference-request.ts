@@ -1,5 +1,5 @@
 import { readAll, takeAll, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
-import { atOnce, ownTurn, type Steps } from '../../../core/cooperative-task.ts';
+import { type CooperativeTask, runSynchronously, yieldToEventLoop } from '../../../core/cooperative-task.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { BodyMemoryReservation } from '../../../policy/overload/body-memory-budget.ts';
@@ -21,7 +21,7 @@ export interface InferenceRequest {
 }
 
 /** Members whose range in the body is recorded, so that they can be edited in place. */
-export const placedMembers: ReadonlySet<string> = new Set([
+export const locatedMembers: ReadonlySet<string> = new Set([
 	'model',
 	...Object.values(dialects).flatMap(({ editedMembers }) => editedMembers),
 ]);
@@ -45,18 +45,18 @@ export function readInferenceRequest(
 	}
 	const body = withBodyMemory(request, reservation);
 	const bytes = takeAll(body, maxBodyBytes);
-	if (bytes !== undefined && !isLargeBody(bytes.length)) return toInferenceRequest(request, endpoint, parseBody(bytes, placedMembers));
+	if (bytes !== undefined && !isLargeBody(bytes.length)) return toInferenceRequest(request, endpoint, parseBody(bytes, locatedMembers));
 	return awaitInferenceRequest(request, endpoint, bytes ?? readAll(body, maxBodyBytes, request.announcedLength));
 }
 
 /** Reads a body that has not arrived yet, or is large. */
 async function awaitInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: Buffer | Promise<Buffer>): Promise<InferenceRequest> {
 	const bytes = await body;
-	return inTurns(bytes.length, readingSteps(request, endpoint, bytes));
+	return runCooperatively(bytes.length, readingSteps(request, endpoint, bytes));
 }
 
-function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer): Steps<InferenceRequest> {
-	const inferenceRequest = toInferenceRequest(request, endpoint, yield* parsingSteps(bytes, placedMembers));
+function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer): CooperativeTask<InferenceRequest> {
+	const inferenceRequest = toInferenceRequest(request, endpoint, yield* parsingSteps(bytes, locatedMembers));
 	yield;
 	return inferenceRequest;
 }
@@ -117,14 +117,14 @@ export function isLargeBody(bodyBytes: number): boolean {
 }
 
 /** Processes a body in steps; for a large one, yields to the event loop after each. */
-export function inTurns<Result>(bodyBytes: number, steps: Steps<Result>): Result | Promise<Result> {
-	return isLargeBody(bodyBytes) ? turnByTurn(steps) : atOnce(steps);
+export function runCooperatively<Result>(bodyBytes: number, steps: CooperativeTask<Result>): Result | Promise<Result> {
+	return isLargeBody(bodyBytes) ? turnByTurn(steps) : runSynchronously(steps);
 }
 
-async function turnByTurn<Result>(steps: Steps<Result>): Promise<Result> {
+async function turnByTurn<Result>(steps: CooperativeTask<Result>): Promise<Result> {
 	for (;;) {
 		const step = steps.next();
 		if (step.done === true) return step.value;
-		await ownTurn();
+		await yieldToEventLoop();
 	}
 }

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts'
 import { isEncoded, mediaTypeOf, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import { addResponseHeaders, addWarnings } from '../gateway-headers.ts';
 import { BilledPermit } from '../request-scope/billed-permit.ts';
 import type { Permit } from '../request-scope/permit.ts';
@@ -26,9 +26,9 @@ export function respond(
 	providerResponse: ProviderResponse,
 	permit: Permit,
 	scope: RequestScope,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 ): HttpResponse {
-	const { settings, ports } = parts;
+	const { settings, ports } = deps;
 	const { response, body } = providerResponse;
 	const headers = relayedHeaders(response.status, response.headers);
 	addResponseHeaders(headers, inferenceRequest.request, scope.recorder, ports.clock, providerResponse.upstreamMs);
@@ -38,7 +38,7 @@ export function respond(
 		headers['cache-control'] = 'no-cache';
 		headers['x-accel-buffering'] = 'no';
 		const { stoppedStream = 'error' } = settings.budgets;
-		const relayParts = {
+		const relayDeps = {
 			clock: ports.clock,
 			log: ports.log,
 			heartbeatMs: settings.heartbeatMs,
@@ -46,7 +46,7 @@ export function respond(
 			stoppedStream,
 		};
 		if (!(permit instanceof BilledPermit)) throw new Error('a stream is billed');
-		const relay = new StreamRelay(body, inferenceRequest, permit, scope, relayParts, isEncoded(response.headers));
+		const relay = new StreamRelay(body, inferenceRequest, permit, scope, relayDeps, isEncoded(response.headers));
 		return { status: response.status, headers, body: new EventBody(relay), record: scope.recorder.record };
 	}
 	if (response.status >= 400) {

@@ -9,7 +9,7 @@ import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-
 import type { Protocol } from '../../../wire/providers/protocol.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
 import { type ReportedUsage, readReportedUsage } from '../../../wire/usage/usage-meter.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import type { BodyEdits, Permit } from '../request-scope/permit.ts';
 import type { RequestScope, Resource } from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from './prepare-request.ts';
@@ -42,7 +42,7 @@ export function sendRequest(
 	scope: RequestScope,
 	timeouts: UpstreamTimeouts,
 	sentMs: number,
-	{ ports, guardrailRunner }: GatewayParts,
+	{ ports, guardrailRunner }: GatewayDeps,
 ): Promise<ProviderResponse | UpstreamError> {
 	const { request, provider, target, translated, endpoint } = inferenceRequest;
 	let sending: Resource | undefined;
@@ -56,7 +56,7 @@ export function sendRequest(
 		canReachPrivateNetwork: provider.canReachPrivateNetwork,
 		proxy: provider.proxy,
 		onSent: () => permit.markSent(),
-		onClientGone: (listener) => {
+		onClientDisconnect: (listener) => {
 			sending = { abort: listener, release: () => listener() };
 			scope.attach(sending);
 		},

@@ -4,7 +4,7 @@ import type { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retries.ts';
-import type { BoundTraffic, GatewayParts } from '../gateway-deps.ts';
+import type { BoundTraffic, GatewayDeps } from '../gateway-deps.ts';
 import { type AttemptLimits, remainingTimeouts } from '../provider-timeouts.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from './prepare-request.ts';
@@ -18,26 +18,26 @@ export type Outcome = ProviderResponse | UpstreamError | Rejection;
  * Sends the request to its target, within the concurrency limit, with retries if they are safe and useful.
  * @throws `Rejection` `field_invalid`; `UpstreamError` `provider_*` once a response has begun; the reason of an abort.
  */
-export function sendToProvider(taken: Taken, scope: RequestScope, parts: GatewayParts): Promise<Outcome> {
+export function sendToProvider(taken: Taken, scope: RequestScope, deps: GatewayDeps): Promise<Outcome> {
 	const { prepared } = taken;
 	if (prepared.estimate !== undefined) return Promise.resolve(estimatedResponse(prepared, prepared.estimate));
-	const bound = parts.traffic.get(prepared.provider.name);
+	const bound = deps.traffic.get(prepared.provider.name);
 	if (bound === undefined) throw new Error(`no concurrency limiter for \`${prepared.provider.name}\``);
 	if (countsForHealth(prepared)) bound.traffic.retryBudget.countRequest();
-	return requestFrom(taken, 0, bound, scope, parts);
+	return requestFrom(taken, 0, bound, scope, deps);
 }
 
 /** Runs this attempt and further ones. */
-function requestFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: RequestScope, parts: GatewayParts): Promise<Outcome> {
-	return attempt(taken, bound, scope, parts).then((outcome) => {
+function requestFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: RequestScope, deps: GatewayDeps): Promise<Outcome> {
+	return attempt(taken, bound, scope, deps).then((outcome) => {
 		// A stream continues, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
 		const isNoted = countsForHealth(taken.prepared) && (taken.permit.canCost || !isOutOfTime(outcome));
 		if (isNoted) bound.traffic.note(resultOf(outcome), bound.terms);
-		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, parts);
+		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, deps);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
-		return pauseRequest(waitMs, scope, parts.ports.clock).then(() => requestFrom(taken, retriesBefore + 1, bound, scope, parts));
+		return pauseRequest(waitMs, scope, deps.ports.clock).then(() => requestFrom(taken, retriesBefore + 1, bound, scope, deps));
 	});
 }
 
@@ -56,26 +56,26 @@ function isOutOfTime(outcome: Outcome): boolean {
 }
 
 /** Sends the request once it has a slot. */
-function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: RequestScope, parts: GatewayParts): Promise<Outcome> {
-	const { clock } = parts.ports;
+function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: RequestScope, deps: GatewayDeps): Promise<Outcome> {
+	const { clock } = deps.ports;
 	scope.requireRunning();
 	const { prepared, permit } = taken;
-	const limits = limitsOf(prepared, parts);
+	const limits = limitsOf(prepared, deps);
 	const cameMs = clock.monotonicMs();
-	const slot = traffic.concurrency.acquire(scope, terms, parts.settings.timeouts.firstByteMs, clock);
+	const slot = traffic.concurrency.acquire(scope, terms, deps.settings.timeouts.firstByteMs, clock);
 	if (slot === undefined && scope.firstAttemptMs === undefined) {
 		scope.firstAttemptMs = cameMs;
-		return sendRequest(prepared, permit, scope, limits.full, cameMs, parts);
+		return sendRequest(prepared, permit, scope, limits.full, cameMs, deps);
 	}
 	return Promise.resolve(slot).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
 		const nowMs = clock.monotonicMs();
 		const remaining = remainingTimeouts(limits, scope, cameMs, nowMs);
-		return remaining instanceof UpstreamError ? remaining : sendRequest(prepared, permit, scope, remaining, nowMs, parts);
+		return remaining instanceof UpstreamError ? remaining : sendRequest(prepared, permit, scope, remaining, nowMs, deps);
 	});
 }
 
-function limitsOf({ endpoint, isStreaming }: PreparedRequest, { timeouts }: GatewayParts): AttemptLimits {
+function limitsOf({ endpoint, isStreaming }: PreparedRequest, { timeouts }: GatewayDeps): AttemptLimits {
 	if (endpoint.response === 'computed') return timeouts.computed;
 	return isStreaming ? timeouts.streaming : timeouts.nonStreaming;
 }
@@ -86,7 +86,7 @@ function waitBeforeRetry(
 	retriesBefore: number,
 	{ traffic, terms }: BoundTraffic,
 	scope: RequestScope,
-	{ ports, settings }: GatewayParts,
+	{ ports, settings }: GatewayDeps,
 ): number | undefined {
 	const result = resultOf(outcome);
 	if (terms.retries === 0 || !countsForHealth(prepared) || (typeof result === 'number' && result < 400)) return undefined;

@@ -3,7 +3,7 @@ import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { OwnLimit } from '../../../wire/endpoints/endpoint.ts';
-import type { GatewayParts } from '../gateway-deps.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import { BilledPermit } from '../request-scope/billed-permit.ts';
 import { FreePermit, type Permit } from '../request-scope/permit.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
@@ -11,7 +11,7 @@ import { noteLimits } from '../serve-limits.ts';
 import { admitRequest, takeLimits } from './admit-request.ts';
 import { isFirstChoice } from './choose-targets.ts';
 import { type PreparedRequest, passOn, preparingSteps } from './prepare-request.ts';
-import { type InferenceRequest, inTurns } from './read-inference-request.ts';
+import { type InferenceRequest, runCooperatively } from './read-inference-request.ts';
 
 /** A request that may be sent to its target. */
 export interface Taken {
@@ -32,33 +32,33 @@ export function takeTarget(
 	before: Permit | undefined,
 	isLast: boolean,
 	scope: RequestScope,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 ): Taken | undefined | Promise<Taken | undefined> {
 	const { recorder } = scope;
-	const { ofTarget } = recorder;
-	recorder.ofTarget = { provider: target.provider, model: target.model, warnings: [] };
+	const { targetFields } = recorder;
+	recorder.targetFields = { provider: target.provider, model: target.model, warnings: [] };
 	const admit = (prepared: PreparedRequest): Taken | Promise<Taken> => {
 		recorder.warn(prepared.warnings);
 		scope.requireRunning();
-		const permit = admitted(prepared, team, before, scope, parts);
+		const permit = admitted(prepared, team, before, scope, deps);
 		return permit instanceof Promise ? permit.then((later) => ({ prepared, permit: later })) : { prepared, permit };
 	};
 	const passOver = (cause: unknown): undefined => {
 		scope.requireRunning();
-		if (!canSkip(cause, before !== undefined, isLast, () => isFirstChoice(inferenceRequest, target, team.id, parts))) throw cause;
-		parts.ports.log.warn('target skipped', {
+		if (!canSkip(cause, before !== undefined, isLast, () => isFirstChoice(inferenceRequest, target, team.id, deps))) throw cause;
+		deps.ports.log.warn('target skipped', {
 			requestId: inferenceRequest.request.id,
 			provider: target.provider,
 			model: target.model,
 			code: cause.code,
 			message: cause.message,
 		});
-		recorder.ofTarget = ofTarget;
+		recorder.targetFields = targetFields;
 	};
 	try {
 		const prepared =
-			passOn(inferenceRequest, target, team.id, parts) ??
-			inTurns(inferenceRequest.body.bytes.length, preparingSteps(inferenceRequest, target, team.id, parts));
+			passOn(inferenceRequest, target, team.id, deps) ??
+			runCooperatively(inferenceRequest.body.bytes.length, preparingSteps(inferenceRequest, target, team.id, deps));
 		const taken = prepared instanceof Promise ? prepared.then(admit) : admit(prepared);
 		return taken instanceof Promise ? taken.catch(passOver) : taken;
 	} catch (cause) {
@@ -71,12 +71,12 @@ function admitted(
 	team: Team,
 	before: Permit | undefined,
 	scope: RequestScope,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 ): Permit | Promise<Permit> {
 	const { bills } = inferenceRequest.endpoint;
 	// A free request is free at any target.
-	if (bills !== 'usage') return before ?? admitFreeRequest(inferenceRequest, bills, team, scope, parts);
-	return admitRequest(inferenceRequest, team, scope, parts, before instanceof BilledPermit ? before : undefined);
+	if (bills !== 'usage') return before ?? admitFreeRequest(inferenceRequest, bills, team, scope, deps);
+	return admitRequest(inferenceRequest, team, scope, deps, before instanceof BilledPermit ? before : undefined);
 }
 
 /**
@@ -94,9 +94,9 @@ export async function admitFreeRequest(
 	{ counter, requestsFactor }: OwnLimit,
 	team: Team,
 	scope: RequestScope,
-	parts: GatewayParts,
+	deps: GatewayDeps,
 ): Promise<FreePermit> {
-	const { requestsPerMinute, ...others } = parts.terms.termsOf(team, []);
+	const { requestsPerMinute, ...others } = deps.terms.termsOf(team, []);
 	const terms = {
 		...others,
 		requestsPerMinute: requestsPerMinute === null ? null : requestsPerMinute * requestsFactor,
@@ -104,14 +104,14 @@ export async function admitFreeRequest(
 		budgets: [],
 	};
 	const entry = { id, team: `:${counter}:${team.id}` };
-	const usual = parts.work.usual.of(team.id, target.model);
+	const typical = deps.work.typical.of(team.id, target.model);
 	try {
-		await takeLimits(entry, { terms, reservations: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, scope.recorder, parts);
+		await takeLimits(entry, { terms, reservations: [], reservedTokens: 0, typical }, deps.settings.timeouts.totalMs, scope.recorder, deps);
 	} finally {
 		// The response reports the team's own limits.
 		scope.recorder.limitHeaders = undefined;
 	}
-	const permit = new FreePermit({ id, team: team.id, counter: entry.team }, scope, parts);
-	await noteLimits(scope.recorder, parts);
+	const permit = new FreePermit({ id, team: team.id, counter: entry.team }, scope, deps);
+	await noteLimits(scope.recorder, deps);
 	return permit;
 }

@@ -411,22 +411,22 @@ describe('a stream under enforcement', () => {
 	});
 
 	it('monitored text of a stream is reported when the client disconnects, when the provider fails, and when it ends', async () => {
-		for (const leave of ['cancel', 'fail', 'end'] as const) {
+		for (const disconnect of ['cancel', 'fail', 'end'] as const) {
 			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced: false } });
 			const upstream = new HandStream();
 			bench.respond = () => sseResponse(upstream);
 			const body = JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] });
 			const { flow } = readStream(await bench.ask('/v1/chat/completions', body));
 			for (const event of eventsOf('chat text', ['a dark', 'fish']).slice(0, 3)) upstream.write(event);
-			if (leave === 'cancel') flow.cancel();
-			else if (leave === 'fail') upstream.sink?.fail(new UpstreamError('provider_disconnected'));
+			if (disconnect === 'cancel') flow.cancel();
+			else if (disconnect === 'fail') upstream.sink?.fail(new UpstreamError('provider_disconnected'));
 			else upstream.sink?.end();
 			for (let round = 0; round < 20; round++) {
 				bench.clock.advance(5);
 				await new Promise((resolve) => setImmediate(resolve));
 			}
 			const reported = bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields['category']);
-			expect([leave, reported]).toEqual([leave, ['listed']]);
+			expect([disconnect, reported]).toEqual([disconnect, ['listed']]);
 		}
 	});
 });

@@ -1,4 +1,4 @@
-import { OwnPages } from '../../../core/byte-pieces.ts';
+import { Arena } from '../../../core/byte-pieces.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
@@ -50,7 +50,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	readonly #unreadable: Unreadable[] = [];
 	readonly #buffered: BufferedEvent[] = [];
 	#bufferedBytes = 0;
-	readonly #pages = new OwnPages();
+	readonly #pages = new Arena();
 	#sink: EventSink | undefined;
 	#isOver = false;
 
@@ -112,7 +112,7 @@ export class BlockingGuard implements EventSource, EventSink {
 
 	#buffer(event: StreamEvent): void {
 		if (this.#isOver) return;
-		event.keepIn(this.#pages);
+		event.storeIn(this.#pages);
 		const view = viewEvent(event, this.#format);
 		const pieces = view?.texts.map((viewed) => ({ viewed, piece: this.#push(viewed) })) ?? noPieces;
 		if (view !== undefined) this.#endSegmentGroups(view);

@@ -1,4 +1,4 @@
-import { OwnPages } from '../../../core/byte-pieces.ts';
+import { Arena } from '../../../core/byte-pieces.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
@@ -45,12 +45,12 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #recorder: Pick<RequestRecorder, 'report'>;
 	readonly #blocks = new Map<string, Block>();
 	readonly #violations: Violation[] = [];
-	readonly #goneListeners: (() => void)[] = [];
+	readonly #disconnectListeners: (() => void)[] = [];
 	/** Findings of the built-in guardrails. */
 	#evaluation: { readonly violations: readonly Violation[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
 	#buffered: StreamEvent[] = [];
 	#bufferedBytes = 0;
-	readonly #pages = new OwnPages();
+	readonly #pages = new Arena();
 	#unjudgedCharacters = 0;
 	#endsSentence = false;
 	#isClassifying = false;
@@ -104,7 +104,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	cancel(): void {
 		this.#flow?.cancel();
-		for (const listener of this.#goneListeners) listener();
+		for (const listener of this.#disconnectListeners) listener();
 		this.#finish();
 	}
 
@@ -136,7 +136,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	}
 
 	#buffer(event: StreamEvent): void {
-		event.keepIn(this.#pages);
+		event.storeIn(this.#pages);
 		this.#buffered.push(event);
 		this.#bufferedBytes += event.bytes.length;
 		const members = event.json();
@@ -190,9 +190,9 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		const { moderationProviders } = this.#guardrailRunner;
 		const violations = await moderationProviders.evaluate(moderationProviders.stopping(this.#inferenceRequest.team), texts, 'output', {
 			...this.#inferenceRequest,
-			onClientGone: (listener) => this.#goneListeners.push(listener),
+			onClientDisconnect: (listener) => this.#disconnectListeners.push(listener),
 		});
-		this.#goneListeners.length = 0;
+		this.#disconnectListeners.length = 0;
 		this.#isClassifying = false;
 		if (this.#isOver) return;
 		for (const violation of violations) if (!this.#violations.some((known) => isSame(known, violation))) this.#violations.push(violation);

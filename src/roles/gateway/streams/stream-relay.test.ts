@@ -210,12 +210,14 @@ describe('StreamRelay', () => {
 	});
 
 	it('aborts the upstream request when its client disconnects, however that is detected', async () => {
-		for (const tells of ['flow', 'request', 'both'] as const) {
-			let leave: (() => void) | undefined;
-			const { upstream, flow, response, bench, reader } = await begin(requests.chat, { onClientGone: (listener) => (leave = listener) });
+		for (const notifications of ['flow', 'request', 'both'] as const) {
+			let disconnect: (() => void) | undefined;
+			const { upstream, flow, response, bench, reader } = await begin(requests.chat, {
+				onClientDisconnect: (listener) => (disconnect = listener),
+			});
 			upstream.write(requests.chat.event);
-			if (tells !== 'flow') leave?.();
-			if (tells !== 'request') flow.cancel();
+			if (notifications !== 'flow') disconnect?.();
+			if (notifications !== 'request') flow.cancel();
 			expect([upstream.isCancelled, response.record?.code, bench.gateway.inFlightRequests(), bench.clock.pending]).toEqual([
 				true,
 				'client_closed',
@@ -252,10 +254,15 @@ describe('StreamRelay', () => {
 		for (const way of ['leave', 'drain'] as const) {
 			const bench = new GatewayBench();
 			const upstream = new HandStream();
-			let leave: (() => void) | undefined;
+			let disconnect: (() => void) | undefined;
 			bench.respond = () => sseResponse(upstream);
-			const response = await bench.ask(requests.chat.path, requests.chat.body, {}, { onClientGone: (listener) => (leave = listener) });
-			if (way === 'leave') leave?.();
+			const response = await bench.ask(
+				requests.chat.path,
+				requests.chat.body,
+				{},
+				{ onClientDisconnect: (listener) => (disconnect = listener) },
+			);
+			if (way === 'leave') disconnect?.();
 			else bench.gateway.endInFlightRequests();
 			expect(upstream.isCancelled).toBe(true);
 			const { reader } = readStream(response);

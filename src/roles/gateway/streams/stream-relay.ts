@@ -26,7 +26,7 @@ import type { PreparedRequest } from '../stages/prepare-request.ts';
 import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 
-export interface RelayParts {
+export interface RelayDeps {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly heartbeatMs: number;
@@ -61,7 +61,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	readonly #permit: BilledPermit;
 	readonly #meter: UsageMeter;
 	readonly #scope: RequestScope;
-	readonly #parts: RelayParts;
+	readonly #deps: RelayDeps;
 	/** Ending of a stopped stream as a reached output cap. */
 	readonly #capEnding: CapEnding | undefined;
 	/** Undefined if the framing is unknown: a compressed stream, or an event above the buffer limit. */
@@ -87,7 +87,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		inferenceRequest: PreparedRequest,
 		permit: BilledPermit,
 		scope: RequestScope,
-		parts: RelayParts,
+		deps: RelayDeps,
 		isOpaque: boolean,
 	) {
 		this.#source = source;
@@ -103,9 +103,8 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 			charged: () => permit.charged(meter.read()),
 		});
 		this.#scope = scope;
-		this.#parts = parts;
-		this.#capEnding =
-			parts.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(inferenceRequest.body.members) : undefined;
+		this.#deps = deps;
+		this.#capEnding = deps.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(inferenceRequest.body.members) : undefined;
 		this.#framer = isOpaque ? undefined : new EventFramer(providerFormat.markLine);
 		scope.attach(this);
 	}
@@ -133,11 +132,11 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		const unread = this.#unread;
 		if (unread !== undefined) {
 			// Deferred: a source emits nothing before its `start` has returned.
-			if (unread.code !== 'client_closed') queueMicrotask(() => this.#tell(unread));
+			if (unread.code !== 'client_closed') queueMicrotask(() => this.#notify(unread));
 			return this;
 		}
 		this.#flow = this.#source.start(this);
-		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
+		this.#timer = this.#deps.clock.after(this.#deps.heartbeatMs, this.#beat);
 		return this;
 	}
 
@@ -159,7 +158,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		const droppedBytes = this.#takeLast();
 		if (this.#isDone) return;
 		if (this.#clientDisconnected) {
-			this.#leave();
+			this.#disconnect();
 			return;
 		}
 		if (!this.#canEnd() && !this.#isComplete(droppedBytes)) {
@@ -179,7 +178,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	fail(cause: unknown): void {
 		if (this.#isDone) return;
 		if (this.#clientDisconnected) {
-			this.#leave();
+			this.#disconnect();
 			return;
 		}
 		this.#flow?.cancel();
@@ -191,13 +190,13 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 			this.#sink.end();
 			return;
 		}
-		this.#tell(cause);
+		this.#notify(cause);
 	}
 
 	/** Ends the client's stream with an error. */
-	#tell(cause: unknown): void {
-		const error = describeFailure(cause, this.#parts.requestId);
-		reportFailure(cause, this.#parts.requestId, this.#scope.recorder.record, this.#parts.log);
+	#notify(cause: unknown): void {
+		const error = describeFailure(cause, this.#deps.requestId);
+		reportFailure(cause, this.#deps.requestId, this.#scope.recorder.record, this.#deps.log);
 		if (this.#framer === undefined) {
 			this.#sink.fail(cause);
 			return;
@@ -223,17 +222,17 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		if (this.#isDone) this.#sink = emptySink;
 		if (this.#isDone || this.#clientDisconnected) return;
 		if (!this.#isUsageNear()) {
-			this.#leave();
+			this.#disconnect();
 			return;
 		}
 		this.#clientDisconnected = true;
 		this.#sink = emptySink;
 		this.#timer?.cancel();
-		this.#timer = this.#parts.clock.after(usageWaitMs, () => this.#leave());
+		this.#timer = this.#deps.clock.after(usageWaitMs, () => this.#disconnect());
 		this.#flow?.resume();
 	}
 
-	#leave(): void {
+	#disconnect(): void {
 		if (this.#isDone) return;
 		const hasAll = !this.#clientDisconnected && this.#canEnd();
 		this.#flow?.cancel();
@@ -245,7 +244,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	/** Returns true if usage is about to arrive. Without it, hidden reasoning would be charged at its maximum. */
 	#isUsageNear(): boolean {
 		if (this.#flow === undefined || this.#canEnd() || !this.#permit.isBlind(this.#meter.read())) return false;
-		return this.#providerFormat.tellsUsageNext(this.#tail.read());
+		return this.#providerFormat.reportsUsageNext(this.#tail.read());
 	}
 
 	/** Returns true if the client has the provider's complete output, so that the rest does not matter. */
@@ -282,7 +281,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	#writeEvents(events: EventBatch, appended?: Buffer): void {
 		const metered = this.#meter.push(events);
 		if (this.#clientDisconnected) {
-			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
+			if (!this.#permit.isBlind(this.#meter.read())) this.#disconnect();
 			return;
 		}
 		const texts = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
@@ -344,7 +343,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		const isIdle = this.#framer !== undefined && this.#isSilent && this.#canWrite && !this.#canEnd();
 		if (isIdle) this.#canWrite = this.#sink.write(heartbeatEvent);
 		this.#isSilent = true;
-		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
+		this.#timer = this.#deps.clock.after(this.#deps.heartbeatMs, this.#beat);
 	};
 
 	#finish(outcome: ScopeOutcome): void {

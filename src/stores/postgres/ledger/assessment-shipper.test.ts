@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { AssessmentShipper } from './assessment-shipper.ts';
 
 function createShipper(count: number) {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	let retained = Array.from({ length: count }, (_, index) => index + 1);
 	const sent: number[] = [];
-	const server = { isAway: false };
+	const server = { isUnavailable: false };
 	const shipper = new AssessmentShipper({
 		unsent: {
 			async read(limit) {
@@ -20,7 +20,7 @@ function createShipper(count: number) {
 			},
 		},
 		async send(assessments) {
-			if (server.isAway) throw new Error('connection refused');
+			if (server.isUnavailable) throw new Error('connection refused');
 			sent.push(...(JSON.parse(assessments) as number[]));
 		},
 		clock,
@@ -40,14 +40,14 @@ test('sends all that is there, a part at a time, and forgets it', async () => {
 
 test('keeps everything while the server is away, and sends it when it is back', async () => {
 	const { shipper, clock, log, sent, server, turns, retained } = createShipper(3);
-	server.isAway = true;
+	server.isUnavailable = true;
 	shipper.wake();
 	for (let second = 0; second < 3; second++) {
 		clock.advance(1000);
 		await turns();
 	}
 	expect([sent, retained(), log.lines.length]).toEqual([[], [1, 2, 3], 1]);
-	server.isAway = false;
+	server.isUnavailable = false;
 	clock.advance(1000);
 	await turns();
 	expect([sent, retained()]).toEqual([[1, 2, 3], []]);

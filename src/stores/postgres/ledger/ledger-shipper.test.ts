@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { LedgerShipper } from './ledger-shipper.ts';
 
 /** A spool in memory, and a server that responds when the test says so; both process calls in order. */
 function setUp() {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const entries: number[] = [];
 	let last = 0;
 	const state = { isSentByAnother: false, rejected: [] as { id: string; why: string }[] };

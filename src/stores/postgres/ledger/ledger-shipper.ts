@@ -32,7 +32,7 @@ export interface ShippingHealth {
 const pauseMs = 1_000;
 /** Part size after a failure, in case the server is slow; each success doubles it. */
 const minEntriesPerPart = 500;
-const turnMs = 50;
+const tickMs = 50;
 
 interface Waiter {
 	/** Position that must be sent; undefined until the next check. */
@@ -161,7 +161,7 @@ export class LedgerShipper {
 	private nextDelayMs(part: SpoolPart | undefined): number | undefined {
 		if (part === undefined || this.failingSinceMs !== undefined) return pauseMs;
 		const isMore = part.through < part.last;
-		if (part.isSentByAnother && isMore) return this.waiters.length > 0 ? turnMs : pauseMs;
+		if (part.isSentByAnother && isMore) return this.waiters.length > 0 ? tickMs : pauseMs;
 		if (this.waiters.length > 0 || isMore) return 0;
 		return this.isStale ? pauseMs : undefined;
 	}

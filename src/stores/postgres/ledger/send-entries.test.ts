@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { query } from '../../../../test/support/postgres-server.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../../../test/support/shared-stores.ts';
 import { systemClock } from '../../../io/system-clock.ts';
 import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
@@ -20,7 +20,7 @@ let connection: PostgresConnection<unknown>;
 beforeAll(async () => {
 	server = await sharePostgres();
 	url = await server.createDatabase();
-	connection = openPostgres({ url, poolSize: 4 }, { clock: systemClock, log: createRememberedLog() });
+	connection = openPostgres({ url, poolSize: 4 }, { clock: systemClock, log: createRecordingLog() });
 	await migrate(connection, [postgresLedgerSchema]);
 });
 afterAll(async () => {

@@ -82,7 +82,7 @@ end
 
 local function fitting(left, wanted, least)
 	local dollars, nanos = parts(left)
-	local share = text(math.floor(dollars / partsOfWhatIsLeft), math.floor(((dollars % partsOfWhatIsLeft) * 1000000000 + nanos) / partsOfWhatIsLeft))
+	local share = text(math.floor(dollars / remainderShares), math.floor(((dollars % remainderShares) * 1000000000 + nanos) / remainderShares))
 	local most = isLess(least, left) and least or left
 	if isLess(most, share) then most = share end
 	return isLess(most, wanted) and most or wanted

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import type { Assessment } from '../../contracts/assessments.ts';
 import { AssessmentQueue, maxQueuedAssessments } from './assessment-queue.ts';
 
@@ -18,7 +18,7 @@ const found = (requestId: string): Assessment => ({
 
 function createQueue() {
 	const clock = new ManualClock();
-	const log = createRememberedLog();
+	const log = createRecordingLog();
 	const written: string[] = [];
 	const disk = { isBroken: false };
 	const queue = new AssessmentQueue({

@@ -229,6 +229,6 @@ function wholeCount(tokens: number): number {
 }
 
 /** Returns a close, free of charge, of a request that was never sent. */
-export function takenBack({ id, startedMs }: OpenEntry): CompactClose {
+export function voided({ id, startedMs }: OpenEntry): CompactClose {
 	return [id, startedMs, outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
 }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { closeEntry } from '../../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
 import type { LedgerEntry } from '../../contracts/ledger.ts';
 import type { SpooledEntry } from '../../contracts/ledger-spool.ts';
@@ -149,7 +149,7 @@ function settings(dataDir: string) {
 }
 
 function parts() {
-	return { clock: new ManualClock(), log: createRememberedLog() };
+	return { clock: new ManualClock(), log: createRecordingLog() };
 }
 
 function temporaryDirectory(): string {

@@ -102,10 +102,10 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 		open(openings, ends, sums, behindPiece) {
 			const taken: number[] = [];
 			if (openings.length === 0) return taken;
-			const runId = names.idOf(run);
+			const instanceId = names.idOf(run);
 			const requests = openings.map((opening, place) => ({ opening, terms: names.termsOf(opening.terms), end: ends[place] }));
 			for (let place = 0; place < requests.length; ) {
-				const { count, firstSequence, isNextTaken } = inserts.insertFrom(requests, place, runId);
+				const { count, firstSequence, isNextTaken } = inserts.insertFrom(requests, place, instanceId);
 				for (const [index, request] of requests.slice(place, place + count).entries()) inserted(request, firstSequence + index, sums);
 				place += count;
 				behindPiece();

@@ -10,7 +10,7 @@ import { createPrivateFile, sqliteBusy, sqliteCode } from '../open-database.ts';
 const namePattern = /^ledger-run-[0-9a-f]+\.lock$/;
 
 /** Requires an existing directory. @returns a function that ends this run. */
-export function lockRun(dataDir: string, run: string): () => void {
+export function lockInstance(dataDir: string, run: string): () => void {
 	return lockFile(pathOf(dataDir, run));
 }
 
@@ -31,12 +31,12 @@ export function lockFile(path: string): () => void {
 	}
 }
 
-export function isRunAlive(dataDir: string, run: string): boolean {
+export function isInstanceAlive(dataDir: string, run: string): boolean {
 	return existsSync(pathOf(dataDir, run));
 }
 
-/** Removes the locks of dead processes, so that `isRunAlive` is accurate afterwards. */
-export function buryDeadRuns(dataDir: string): void {
+/** Removes the locks of dead processes, so that `isInstanceAlive` is accurate afterwards. */
+export function removeStaleInstances(dataDir: string): void {
 	for (const name of readdirSync(dataDir)) {
 		const path = join(dataDir, name);
 		if (namePattern.test(name)) removeUnlessLocked(path);

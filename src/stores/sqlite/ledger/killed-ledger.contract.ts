@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
 import type { Ledger, LedgerEntry } from '../../contracts/ledger.ts';
 import { openSqliteLedger } from '../sqlite-ledger.ts';
@@ -20,7 +20,7 @@ const writerScript = (dataDir: string, round: number): string => `
 	const row = ${JSON.stringify({ ...openEntry(''), reservedNanoUsd: null })};
 	const closed = ${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })};
 	const print = (line) => process.stdout.write(line + '\\n');
-	const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+	const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 	let calls = 0;
 	const caller = async () => {
 		for (;;) {
@@ -29,7 +29,7 @@ const writerScript = (dataDir: string, round: number): string => `
 			const startedMs = ${ledgerNoonMs} - (number % 5) * 3_600_000;
 			await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, reservedNanoUsd: 1_000_000n + BigInt(number) });
 			// It may leave at the end of the turn, not before.
-			await nextTurn();
+			await nextTick();
 			print('o ' + id + ' ' + number);
 			if (number % 7 === 0) continue;
 			const outcome = await new Promise((told) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, told));
@@ -53,7 +53,7 @@ export async function checkKilledLedger(
 			await writeUntilKilled(dataDir, round, random() * 150, acknowledged);
 			const ledger = await openSqliteLedger(
 				{ dataDir, durability: 'process', retainDays: null },
-				{ clock: new ManualClock(), log: createRememberedLog() },
+				{ clock: new ManualClock(), log: createRecordingLog() },
 			);
 			interrupted += (await ledger.closeInterrupted()).length;
 			expect(await ledger.closeInterrupted()).toEqual([]);

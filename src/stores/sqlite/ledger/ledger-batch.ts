@@ -35,11 +35,11 @@ export interface SettlePorts {
 	/** Creates the error for a row that cannot be stored. */
 	rejection(id: string): UpstreamError;
 	/** Must not throw, because the queue continues afterwards. */
-	tell: (listener: CloseListener, outcome: Parameters<CloseListener>[0]) => void;
+	notify: (listener: CloseListener, outcome: Parameters<CloseListener>[0]) => void;
 }
 
 /** Reports the result of each row of a committed batch to its listener. */
-export function settleBatch(batch: Batch, exceptions: readonly EntryException[], { rejection, tell }: SettlePorts): BatchOutcome {
+export function settleBatch(batch: Batch, exceptions: readonly EntryException[], { rejection, notify }: SettlePorts): BatchOutcome {
 	const outcome: BatchOutcome = { unknownCloses: 0, repeatedCloses: 0, failedIds: [], failedCloses: 0 };
 	const oddCloses = new Map<number, EntryException['what']>();
 	for (const { of, index, what } of exceptions) {
@@ -51,14 +51,14 @@ export function settleBatch(batch: Batch, exceptions: readonly EntryException[],
 		if (what === 'failed') {
 			outcome.failedIds.push(row[0]);
 			outcome.failedCloses += 1;
-			if (onClosed !== undefined) tell(onClosed, rejection(row[0]));
+			if (onClosed !== undefined) notify(onClosed, rejection(row[0]));
 			continue;
 		}
 		// A repeated batch may have closed the row in its first attempt.
 		const closing = what === 'closed_before' && batch.isRepeat ? 'closed' : what;
 		if (closing === 'unknown') outcome.unknownCloses += 1;
 		if (closing === 'closed_before') outcome.repeatedCloses += 1;
-		if (onClosed !== undefined) tell(onClosed, closing);
+		if (onClosed !== undefined) notify(onClosed, closing);
 	}
 	return outcome;
 }

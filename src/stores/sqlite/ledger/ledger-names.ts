@@ -55,7 +55,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 		if (known !== undefined) return known;
 		const row = select.get(name);
 		const id = row === undefined ? Number(insert.run(name).lastInsertRowid) : integerOf(row, 'id');
-		remember(ids, name, id);
+		cache(ids, name, id);
 		return id;
 	};
 	const termsOf = (text: string): EntryTerms => {
@@ -74,7 +74,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 			budgets: idOf(budgets),
 		};
 		// A separate string: the given one may be a slice of a whole batch, which it would keep in memory.
-		remember(termsByText, JSON.stringify(values).slice(1, -1), terms);
+		cache(termsByText, JSON.stringify(values).slice(1, -1), terms);
 		return terms;
 	};
 	return {
@@ -87,8 +87,8 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	};
 }
 
-function remember<Value>(remembered: Map<string, Value>, text: string, value: Value): void {
+function cache<Value>(cached: Map<string, Value>, text: string, value: Value): void {
 	if (text.length > maxCachedLength) return;
-	if (remembered.size >= maxCached) remembered.clear();
-	remembered.set(text, value);
+	if (cached.size >= maxCached) cached.clear();
+	cached.set(text, value);
 }

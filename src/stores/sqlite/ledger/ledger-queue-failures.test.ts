@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { full, idsIn, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
+import { full, idsIn, nextTick, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
 import { closedEntry, openEntry } from '../../contracts/ledger.contract.ts';
 import { ThreadLost } from '../../store-thread.ts';
@@ -15,7 +15,7 @@ describe('a database that fails', () => {
 		await disk.fail(full);
 		open('e');
 		close('f');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes.toSorted()).toEqual([
 			'close b: refused',
 			'close d: refused',
@@ -80,7 +80,7 @@ describe('a database that fails', () => {
 		clock.advance(3000);
 		open('d');
 		close('e');
-		await nextTurn();
+		await nextTick();
 		const closes = ['close b: refused', 'close c: refused', 'close e: refused'];
 		expect(outcomes.toSorted()).toEqual([...closes, 'open a: done', 'open d: refused']);
 		await disk.commit([{ of: 'closes', index: 0, what: 'failed' }]);
@@ -116,7 +116,7 @@ describe('a journal that fails', () => {
 		journal.failure = full;
 		open('a');
 		open('b');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes).toEqual(['open a: refused', 'open b: refused']);
 		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 2, rejectedEntries: 2 });
 		clock.advance(250);
@@ -141,11 +141,11 @@ describe('a journal that fails', () => {
 		const { disk, clock, journal, open, close } = startLedgerQueue();
 		journal.failure = full;
 		open('a');
-		await nextTurn();
+		await nextTick();
 		for (const id of ['b', 'c', 'd']) {
 			clock.advance(80);
 			close(id);
-			await nextTurn();
+			await nextTick();
 		}
 		expect(disk.batches).toHaveLength(0);
 		clock.advance(10);
@@ -159,7 +159,7 @@ describe('a journal that fails', () => {
 		await until(() => disk.batches.length === 1);
 		journal.failure = full;
 		open('b');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes.toSorted()).toEqual(['close a: refused', 'open a: done', 'open b: refused']);
 		await disk.commit();
 		expect([journal.ids, queue.health().isWritable]).toEqual(['b', false]);
@@ -178,11 +178,11 @@ describe('a journal that fails', () => {
 		journal.failure = full;
 		open('a');
 		flush('one');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes.toSorted()).toEqual(['flush one: done', 'open a: refused']);
 		journal.failure = undefined;
 		clock.advance(300);
-		await nextTurn();
+		await nextTick();
 		expect(disk.batches.map(idsIn)).toEqual(['a|']);
 		await disk.commit();
 		expect(journal.ids).toBe('');
@@ -197,7 +197,7 @@ describe('a journal that fails', () => {
 		journal.sync = Promise.withResolvers();
 		journal.failure = full;
 		open('a');
-		await nextTurn();
+		await nextTick();
 		journal.failure = undefined;
 		clock.advance(250);
 		await disk.commit();
@@ -217,7 +217,7 @@ describe('a journal that fails', () => {
 		journal.sync.resolve();
 		journal.failure = full;
 		open('a');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes).toEqual(['open a: refused']);
 		clock.advance(250);
 		await disk.commit();
@@ -232,7 +232,7 @@ describe('a journal that fails', () => {
 		open('b');
 		close('c');
 		journal.sync.reject(new Error('EIO: i/o error, fdatasync'));
-		await nextTurn();
+		await nextTick();
 		expect(outcomes.toSorted()).toEqual(['close c: refused', 'open a: refused', 'open b: refused']);
 		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 4, rejectedEntries: 3 });
 		clock.advance(250);
@@ -269,7 +269,7 @@ describe('a listener to a close that throws', () => {
 		journal.failure = full;
 		queue.close(closedEntry('b'), faulty);
 		open('c');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes).toEqual(['open c: refused']);
 		journal.failure = undefined;
 		await disk.fail(full);

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { closeEntry } from '../../../../test/support/close-entry.ts';
-import { full, idsIn, idsOfCloses, idsOfOpens, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
+import { full, idsIn, idsOfCloses, idsOfOpens, nextTick, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
 import { closedEntry, openEntry } from '../../contracts/ledger.contract.ts';
 import { maxQueuedEntries } from './ledger-queue.ts';
@@ -10,14 +10,14 @@ describe('batches', () => {
 		const { disk, journal, open, close, outcomes } = startLedgerQueue();
 		open('a');
 		open('b');
-		await nextTurn();
+		await nextTick();
 		close('a');
 		expect(outcomes).toEqual(['open a: done', 'open b: done']);
 		expect([disk.batches.length, journal.ids]).toEqual([0, 'ab']);
 		await until(() => disk.batches.length === 1);
 		open('c');
 		close('b');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes.slice(2)).toEqual(['open c: done']);
 		await disk.commit();
 		expect(outcomes.slice(3)).toEqual(['close a: closed']);
@@ -36,7 +36,7 @@ describe('batches', () => {
 		expect(disk.batches.map(idsIn)).toEqual(['a|b']);
 		expect(outcomes).toEqual(['close b: closed']);
 		journal.sync.resolve();
-		await nextTurn();
+		await nextTick();
 		expect(outcomes).toEqual(['close b: closed', 'open a: done']);
 	});
 
@@ -113,7 +113,7 @@ describe('batches', () => {
 		for (let index = 1; index < maxQueuedEntries; index++) void queue.open(openEntry('x'));
 		open('a');
 		close('b');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes).toEqual(['open first: done', 'open a: refused']);
 		expect(journal.lines).toHaveLength(maxQueuedEntries + 1);
 		expect(queue.health()).toMatchObject({ queuedEntries: maxQueuedEntries + 1, rejectedEntries: 1, lostCloses: 0, isWritable: true });
@@ -124,7 +124,7 @@ describe('a flush', () => {
 	test('sends what waits at once, and waits for nothing that comes later', async () => {
 		const { disk, open, close, flush, outcomes } = startLedgerQueue();
 		flush('of nothing');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes.splice(0)).toEqual(['flush of nothing: done']);
 		open('a');
 		flush('one');
@@ -160,7 +160,7 @@ describe('a flush', () => {
 		flush('one');
 		await disk.fail(full);
 		flush('two');
-		await nextTurn();
+		await nextTick();
 		expect(outcomes.toSorted()).toEqual(['flush one: done', 'flush two: done', 'open a: done']);
 		expect(queue.health()).toMatchObject({ isWritable: false, queuedEntries: 1, rejectedEntries: 0 });
 	});
@@ -170,10 +170,10 @@ describe('a flush', () => {
 		open('a');
 		flush('one');
 		clock.advance(2999);
-		await nextTurn();
+		await nextTick();
 		expect(outcomes).toEqual(['open a: done']);
 		clock.advance(3000);
-		await nextTurn();
+		await nextTick();
 		expect(outcomes).toEqual(['open a: done', 'flush one: done']);
 	});
 });
@@ -252,7 +252,7 @@ describe('the end', () => {
 		await disk.fail(full);
 		journal.failure = full;
 		close('b');
-		await nextTurn();
+		await nextTick();
 		const ending = queue.end();
 		clock.advance(1000);
 		expect(disk.batches.map(idsIn)).toEqual(['|a', '|ab']);

@@ -4,11 +4,11 @@
  */
 import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
-import { type TurnListener, tellTurnEnd } from '../../../core/tick-flush.ts';
+import { flushOnTick, type TickListener } from '../../../core/tick-flush.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { ClosedEntry, CloseListener, LedgerHealth, OpenEntry, OpenedEntry } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
-import { compactClose, lineOf, lineOfClose, takenBack } from './compact-entries.ts';
+import { compactClose, lineOf, lineOfClose, voided } from './compact-entries.ts';
 import { type Batch, type PendingClose, settleBatch } from './ledger-batch.ts';
 import type { CompactClose, EntryException, WriteBatch } from './ledger-operations.ts';
 import type { OpenJournal } from './open-journal.ts';
@@ -55,12 +55,12 @@ interface Flush {
 	resolve(): void;
 }
 
-export class LedgerQueue implements TurnListener {
+export class LedgerQueue implements TickListener {
 	private readonly deps: LedgerQueueDeps;
 	/** A close comes after its open. */
 	private entries: QueuedEntry[] = [];
 	private gathered: Gathered | undefined;
-	private underWay: Batch | undefined;
+	private currentBatch: Batch | undefined;
 	private rest: NodeJS.Timeout | undefined;
 	private failingSinceMs: number | undefined;
 	private probe: Timer | undefined;
@@ -80,7 +80,7 @@ export class LedgerQueue implements TurnListener {
 		try {
 			// Rows that cannot be stored are rejected before any other check.
 			const line = lineOf(row);
-			const why = this.whyNoOpen();
+			const why = this.openFailure();
 			if (why !== undefined) throw this.rejection(why);
 			this.entries.push(line);
 			gathered = this.gatherLine(line);
@@ -91,8 +91,8 @@ export class LedgerQueue implements TurnListener {
 		return this.deps.journal.isSynced ? this.whenSynced(row, gathered) : gathered;
 	}
 
-	/** Implements `TurnListener`. */
-	onTurnEnd(): void {
+	/** Implements `TickListener`. */
+	onTickFlush(): void {
 		const { gathered } = this;
 		if (gathered === undefined) return;
 		this.gathered = undefined;
@@ -113,12 +113,12 @@ export class LedgerQueue implements TurnListener {
 		// The queue needs no limit for closes: there are never more of them than accepted opens.
 		if (this.isEnding) {
 			this.counts.lostCloses += 1;
-			this.tell(onClosed, this.rejection(isStopping));
+			this.notify(onClosed, this.rejection(isStopping));
 		} else if (this.failingSinceMs === undefined) {
 			this.addClose(compact, onClosed);
 		} else {
 			this.addClose(compact, undefined);
-			this.tell(onClosed, this.rejection('the disk cannot be written; the entry is kept'));
+			this.notify(onClosed, this.rejection('the disk cannot be written; the entry is kept'));
 		}
 	}
 
@@ -139,7 +139,7 @@ export class LedgerQueue implements TurnListener {
 	/** Rejects everything from now on, and resolves when the queue is empty, or the database is not writable. */
 	async end(): Promise<void> {
 		this.isEnding = true;
-		this.onTurnEnd();
+		this.onTickFlush();
 		// Callers whose sync fails add a voiding close.
 		await this.deps.journal.whenSafe().catch(() => undefined);
 		this.probe?.cancel();
@@ -147,13 +147,13 @@ export class LedgerQueue implements TurnListener {
 			this.ended = resolve;
 			if (this.countQueued() === 0) resolve();
 			else if (this.failingSinceMs === undefined) this.endRest();
-			else if (this.underWay === undefined) this.tryAgain();
+			else if (this.currentBatch === undefined) this.tryAgain();
 		});
 		this.watch?.cancel();
 	}
 
 	/** Catches errors of a listener, which must not block the next batch. */
-	private readonly tell = (listener: CloseListener, outcome: Parameters<CloseListener>[0]): void => {
+	private readonly notify = (listener: CloseListener, outcome: Parameters<CloseListener>[0]): void => {
 		try {
 			listener(outcome);
 		} catch (error) {
@@ -162,10 +162,10 @@ export class LedgerQueue implements TurnListener {
 	};
 
 	private countQueued(): number {
-		return this.entries.length + (this.underWay === undefined ? 0 : sizeOf(this.underWay));
+		return this.entries.length + (this.currentBatch === undefined ? 0 : sizeOf(this.currentBatch));
 	}
 
-	private whyNoOpen(): string | undefined {
+	private openFailure(): string | undefined {
 		if (this.isEnding) return isStopping;
 		if (this.failingSinceMs !== undefined) return 'the disk cannot be written';
 		return this.countQueued() < maxQueuedEntries ? undefined : 'the write queue is full';
@@ -186,7 +186,7 @@ export class LedgerQueue implements TurnListener {
 		this.rest ??= setTimeout(() => this.endRest(), restMs);
 		if (this.gathered === undefined) {
 			this.gathered = { lines: '', opens: 0, closes: 0, failure: undefined };
-			tellTurnEnd(this);
+			flushOnTick(this);
 		}
 		this.gathered.lines += line;
 		return this.gathered;
@@ -194,7 +194,7 @@ export class LedgerQueue implements TurnListener {
 
 	private async whenSynced(row: OpenEntry, gathered: Gathered): Promise<OpenedEntry> {
 		// The sync may begin before the turn ends.
-		this.onTurnEnd();
+		this.onTickFlush();
 		try {
 			await this.deps.journal.whenSafe();
 		} catch (cause) {
@@ -203,14 +203,14 @@ export class LedgerQueue implements TurnListener {
 		}
 		if (gathered.failure === undefined) return gathered;
 		// Voids the entry, so that a rejected request is not charged.
-		this.addClose(takenBack(row), undefined);
+		this.addClose(voided(row), undefined);
 		throw gathered.failure;
 	}
 
 	private endRest(): void {
 		clearTimeout(this.rest);
 		this.rest = undefined;
-		if (this.underWay === undefined && this.failingSinceMs === undefined) this.sendNext();
+		if (this.currentBatch === undefined && this.failingSinceMs === undefined) this.sendNext();
 	}
 
 	private sendNext(): void {
@@ -239,7 +239,7 @@ export class LedgerQueue implements TurnListener {
 
 	private sendSome(isProbe: boolean): void {
 		// The journal needs every line of a batch, because `forget` counts its lines.
-		this.onTurnEnd();
+		this.onTickFlush();
 		const opens: string[] = [];
 		const closes: PendingClose[] = [];
 		for (const row of this.entries.splice(0, maxEntriesPerBatch)) {
@@ -253,7 +253,7 @@ export class LedgerQueue implements TurnListener {
 		const { clock, write } = this.deps;
 		// The batch's outcome decides about the next attempt; two attempts at once could be mistaken for each other.
 		this.probe?.cancel();
-		this.underWay = { ...entries, sentMs: clock.monotonicMs() };
+		this.currentBatch = { ...entries, sentMs: clock.monotonicMs() };
 		this.watch ??= clock.after(stalledAfterMs, () => this.checkForStall());
 		write({ opens: entries.opens, closes: entries.closes.map(({ row }) => row) }).then(
 			(exceptions) => this.succeeded(exceptions),
@@ -261,21 +261,21 @@ export class LedgerQueue implements TurnListener {
 		);
 	}
 
-	private takeUnderWay(): Batch {
-		const batch = this.underWay;
+	private takeCurrentBatch(): Batch {
+		const batch = this.currentBatch;
 		if (batch === undefined) throw new TypeError('No batch is in progress');
-		this.underWay = undefined;
+		this.currentBatch = undefined;
 		return batch;
 	}
 
 	private succeeded(exceptions: readonly EntryException[]): void {
 		const { journal, log, path } = this.deps;
-		const batch = this.takeUnderWay();
+		const batch = this.takeCurrentBatch();
 		if (batch.isProbe) this.recover();
 		journal.forget(sizeOf(batch));
 		const { unknownCloses, repeatedCloses, failedIds, failedCloses } = settleBatch(batch, exceptions, {
 			rejection: (id) => this.rejection(`the entry of ${id} cannot be stored`),
-			tell: this.tell,
+			notify: this.notify,
 		});
 		this.counts.unknownCloses += unknownCloses;
 		this.counts.repeatedCloses += repeatedCloses;
@@ -297,7 +297,7 @@ export class LedgerQueue implements TurnListener {
 
 	private failed(cause: unknown): void {
 		const { log, path } = this.deps;
-		const batch = this.takeUnderWay();
+		const batch = this.takeCurrentBatch();
 		if (cause instanceof ThreadLost && !batch.isRepeat) {
 			log.warn('the ledger thread crashed and is restarted', { path, cause });
 			this.send({ ...batch, isRepeat: true });
@@ -311,7 +311,7 @@ export class LedgerQueue implements TurnListener {
 	private fail(cause: unknown): void {
 		// Callers that arrive during a failure do not wait.
 		if (this.failingSinceMs === undefined) this.beginFailing(cause);
-		if (this.underWay === undefined) this.tryLater();
+		if (this.currentBatch === undefined) this.tryLater();
 	}
 
 	private beginFailing(cause: unknown): void {
@@ -320,10 +320,10 @@ export class LedgerQueue implements TurnListener {
 		log.error('the ledger cannot be written', { path, cause });
 		const why = messageOf(cause);
 		const reject = ({ onClosed, ...close }: PendingClose): PendingClose => {
-			if (onClosed !== undefined) this.tell(onClosed, this.rejection(why));
+			if (onClosed !== undefined) this.notify(onClosed, this.rejection(why));
 			return { ...close, onClosed: undefined };
 		};
-		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(reject) };
+		if (this.currentBatch !== undefined) this.currentBatch = { ...this.currentBatch, closes: this.currentBatch.closes.map(reject) };
 		this.entries = this.entries.map((row) => (typeof row === 'string' ? row : reject(row)));
 		this.endFlushes();
 	}
@@ -345,15 +345,15 @@ export class LedgerQueue implements TurnListener {
 	private checkForStall(): void {
 		const { clock } = this.deps;
 		this.watch = undefined;
-		if (this.underWay === undefined) return;
-		const isStalled = clock.monotonicMs() - this.underWay.sentMs >= stalledAfterMs;
+		if (this.currentBatch === undefined) return;
+		const isStalled = clock.monotonicMs() - this.currentBatch.sentMs >= stalledAfterMs;
 		if (isStalled) this.fail(new Error('the disk did not respond for three seconds'));
 		this.watch = clock.after(stalledAfterMs, () => this.checkForStall());
 	}
 
 	private abandon(ended: () => void): void {
 		const { log, path } = this.deps;
-		this.onTurnEnd();
+		this.onTickFlush();
 		const closes = this.entries.filter((row) => typeof row !== 'string');
 		const lost = closes.filter(({ line }) => line.failure !== undefined).length;
 		this.counts.lostCloses += lost;

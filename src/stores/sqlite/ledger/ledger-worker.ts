@@ -9,7 +9,7 @@ import { migrate } from '../migrate.ts';
 import { type Durability, openDatabase } from '../open-database.ts';
 import { createAssessmentReading, createAssessmentWriting } from './assessment-table.ts';
 import { createEntryPages } from './entry-pages.ts';
-import { buryDeadRuns, createSendingLock, isRunAlive } from './instance-lock.ts';
+import { createSendingLock, isInstanceAlive, removeStaleInstances } from './instance-lock.ts';
 import { createLedgerCheck } from './ledger-check.ts';
 import type { ReaderOperations, WriterOperations } from './ledger-operations.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
@@ -93,8 +93,8 @@ function writerOperations(): WriterOperations {
 		open: () => connection.use(() => null),
 		write: (batch) => connection.use(({ ledger }) => ledger.write(batch)),
 		closeInterrupted(nowMs) {
-			buryDeadRuns(data.dataDir);
-			const isAlive = (run: string): boolean => isRunAlive(data.dataDir, run);
+			removeStaleInstances(data.dataDir);
+			const isAlive = (run: string): boolean => isInstanceAlive(data.dataDir, run);
 			return connection.use(({ ledger }) => {
 				const journals = readStaleJournals(data.dataDir, isAlive);
 				for (const remaining of journals) ledger.takeOver(remaining.run, remaining);
@@ -126,7 +126,7 @@ function writerOperations(): WriterOperations {
 	};
 }
 
-const nothingUnsent = { through: 0, count: 0, assessments: '[]' };
+const noUnsent = { through: 0, count: 0, assessments: '[]' };
 
 /** Uses a separate connection, which never waits for writes. */
 function readerOperations(): ReaderOperations {
@@ -154,7 +154,7 @@ function readerOperations(): ReaderOperations {
 		readOutbox: (limit) => connection.use((reading) => reading.readOutbox(limit, sending.take())),
 		listAssessments: (query) => connection.use((reading) => reading.listAssessments(query)),
 		verdictsOf: (requestIds) => connection.use((reading) => reading.verdictsOf(requestIds)),
-		readUnsentAssessments: (limit) => connection.use((reading) => (sending.take() ? reading.readUnsent(limit) : nothingUnsent)),
+		readUnsentAssessments: (limit) => connection.use((reading) => (sending.take() ? reading.readUnsent(limit) : noUnsent)),
 		checkpoint() {
 			connection.use((reading) => reading.checkpoint());
 			return null;

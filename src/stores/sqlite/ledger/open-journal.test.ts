@@ -14,12 +14,12 @@ import { lineOf } from './compact-entries.ts';
 import { OpenJournal, readStaleJournals } from './open-journal.ts';
 
 const run = '0123456789abcdef';
-const turnBytes = 1 << 20;
+const tickBytes = 1 << 20;
 const line = (id: string, differences: Partial<OpenEntry> = {}): string => lineOf(openEntry(id, differences));
 /** Lines of which a few fill a file. */
-const longLine = (id: string): string => line(id, { budgets: ['b'.repeat(turnBytes / 4)] });
+const longLine = (id: string): string => line(id, { budgets: ['b'.repeat(tickBytes / 4)] });
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the two files', () => {
 	test('are for their owner only, and gone after an end that left nothing', async () => {
@@ -50,7 +50,7 @@ describe('the two files', () => {
 		const { sizes, journal, remainingIds, emptied } = setUp();
 		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
 		const [full] = sizes();
-		expect([full > turnBytes, sizes()[1]]).toEqual([true, 0]);
+		expect([full > tickBytes, sizes()[1]]).toEqual([true, 0]);
 		for (const id of ['e', 'f']) journal.append(longLine(id));
 		expect(sizes()).toEqual([full, expect.closeTo(full / 2, -1)]);
 		journal.forget(3);
@@ -89,7 +89,7 @@ describe('the two files', () => {
 		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
 		journal.forget(4);
 		await someTime();
-		expect(sizes()[0]).toBeGreaterThan(turnBytes);
+		expect(sizes()[0]).toBeGreaterThan(tickBytes);
 		journal.append(line('e'));
 		await emptied(0);
 		expect(sizes()[1]).toBeGreaterThan(0);
@@ -109,12 +109,12 @@ describe('the two files', () => {
 					waiting -= 1;
 				}),
 			);
-			await nextTurn();
+			await nextTick();
 			// Allows for a busy machine to empty a file.
-			await until(() => waiting <= 8 && sizes()[0] + sizes()[1] < 12 * turnBytes, 'room');
+			await until(() => waiting <= 8 && sizes()[0] + sizes()[1] < 12 * tickBytes, 'room');
 		}
 		await Promise.all(forgotten);
-		expect(sizes()[0] + sizes()[1]).toBeLessThan(13 * turnBytes);
+		expect(sizes()[0] + sizes()[1]).toBeLessThan(13 * tickBytes);
 	});
 
 	test('that end while one is being emptied take no other file with them', async () => {

@@ -11,7 +11,7 @@ import { isAmount, readCloseLine, readLine } from './compact-entries.ts';
 import type { CompactClose, CompactOpen } from './ledger-operations.ts';
 
 /** A few thousand rows. A file grows larger while the other one has lines that are not in the database. */
-const turnBytes = 1 << 20;
+const tickBytes = 1 << 20;
 /** Terminates a partial line, so that it is never parsed as a complete one. */
 const torn = '~\n';
 const namePattern = /^ledger-run-([0-9a-f]+)\.[01]\.journal$/;
@@ -51,7 +51,7 @@ export class OpenJournal {
 
 	/** @param lines each ends with a line feed. They count even if this throws because the disk is full. */
 	append(lines: string, count = 1): void {
-		if (this.#current.bytes >= turnBytes) this.#takeTurns();
+		if (this.#current.bytes >= tickBytes) this.#shareTransaction();
 		const file = this.#current;
 		file.lines += count;
 		this.#write(file, file.isTorn ? torn + lines : lines);
@@ -101,7 +101,7 @@ export class OpenJournal {
 		if (file.isTorn) throw new Error('the disk wrote an incomplete line');
 	}
 
-	#takeTurns(): void {
+	#shareTransaction(): void {
 		if (this.#other.bytes === 0) [this.#current, this.#other] = [this.#other, this.#current];
 		this.#emptyOther();
 	}
@@ -123,7 +123,7 @@ export class OpenJournal {
 	/** Runs one sync at a time, so that many callers share it. */
 	async #sync(): Promise<void> {
 		await this.#syncing?.catch(() => undefined);
-		await nextTurn();
+		await nextTick();
 		this.#nextSync = undefined;
 		this.#syncing = this.#syncFiles();
 		try {
@@ -148,7 +148,7 @@ function errorFrom(reason: unknown): Error {
 
 const truncate = promisify(ftruncate);
 const sync = promisify(fdatasync);
-const nextTurn = promisify(setImmediate);
+const nextTick = promisify(setImmediate);
 
 async function syncFile(file: JournalFile): Promise<void> {
 	file.isUnsynced = false;

@@ -54,7 +54,7 @@ export function readOpenings({ opens }: PackedBatch): readonly EntryOpening[] {
 	const openings: EntryOpening[] = [];
 	let start = 0;
 	for (let end = opens.indexOf('\n') + 1; end > 0; end = opens.indexOf('\n', start) + 1) {
-		openings.push(readUsual(opens, start, end) ?? openingOf(readLine(opens.slice(start, end))));
+		openings.push(readCommon(opens, start, end) ?? openingOf(readLine(opens.slice(start, end))));
 		start = end;
 	}
 	return openings;
@@ -65,7 +65,7 @@ const idEnd = idStart + ownIdLength;
 const timeStart = idEnd + '",'.length;
 
 /** Decodes a line in the usual form by position: parsing all of it costs more than the rest of the work on the row. */
-function readUsual(lines: string, start: number, end: number): EntryOpening | undefined {
+function readCommon(lines: string, start: number, end: number): EntryOpening | undefined {
 	const id = ownRequestIdAt(lines, start + idStart);
 	const timeEnd = lines.indexOf(',', start + timeStart);
 	const reservationEnd = end - ']\n'.length;

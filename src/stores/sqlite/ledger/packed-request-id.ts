@@ -1,4 +1,4 @@
-import { markOf } from '../../id-hash-table.ts';
+import { idHash } from '../../id-hash-table.ts';
 
 const prefix = 'req_';
 const digits = 32;
@@ -47,9 +47,9 @@ export function requestIdOf(id: string): RequestId {
 	return id.length === ownIdLength ? (ownRequestIdAt(id, 0) ?? id) : id;
 }
 
-/** Returns the same hash as `markOf`. */
+/** Returns the same hash as `idHash`. */
 export function requestIdHash(id: RequestId): number {
-	return typeof id === 'string' ? markOf(id) : id.fourth;
+	return typeof id === 'string' ? idHash(id) : id.fourth;
 }
 
 export function isSameRequestId(one: RequestId, other: RequestId): boolean {

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { closeEntry } from '../../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { createRememberedLog } from '../../../../test/support/recording-log.ts';
+import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
 import type { Ledger } from '../../contracts/ledger.ts';
 import type { Durability } from '../open-database.ts';
@@ -114,7 +114,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 	test('has a row of each noted for PostgreSQL where there is one', async () => {
 		const dataDir = temporaryDirectory();
 		await untilKilled(dataDir, 'for (const id of ["a", "b"]) await open(id); die()');
-		const deps = { clock: new ManualClock(), log: createRememberedLog() };
+		const deps = { clock: new ManualClock(), log: createRecordingLog() };
 		const ledger = await openSpoolingLedger(settings(dataDir), deps, () => undefined);
 		onTestFinished(() => ledger.end());
 		expect(await ledger.closeInterrupted()).toHaveLength(2);
@@ -186,7 +186,7 @@ test('journals without a line to be read stop no start, and go', async () => {
 });
 
 async function start(dataDir: string): Promise<Ledger> {
-	const ledger = await openSqliteLedger(settings(dataDir), { clock: new ManualClock(), log: createRememberedLog() });
+	const ledger = await openSqliteLedger(settings(dataDir), { clock: new ManualClock(), log: createRecordingLog() });
 	onTestFinished(() => ledger.end());
 	return ledger;
 }
@@ -199,7 +199,7 @@ function settings(dataDir: string, durability: Durability = 'process'): SqliteLe
 async function untilKilled(dataDir: string, body: string, durability: Durability = 'process'): Promise<string> {
 	const script = `
 		import { writeSync } from 'node:fs';
-		import { uncorkAtTurnEnd } from ${JSON.stringify(join(import.meta.dirname, '../../../core/tick-flush.ts'))};
+		import { uncorkOnTickFlush } from ${JSON.stringify(join(import.meta.dirname, '../../../core/tick-flush.ts'))};
 		import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, '../sqlite-ledger.ts'))};
 		const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: (ms, work) => (setTimeout(work, ms), { cancel() {} }) };
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -208,7 +208,7 @@ async function untilKilled(dataDir: string, body: string, durability: Durability
 		const closed = (id) => ({ ...${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })}, id, costNanoUsd: 1234n });
 		const open = (id, differences) => ledger.open({ ...row, reservedNanoUsd: 5000n, ...differences, id });
 		const print = (text) => writeSync(1, text);
-		const die = () => uncorkAtTurnEnd({ uncork: () => process.kill(process.pid, 'SIGKILL') });
+		const die = () => uncorkOnTickFlush({ uncork: () => process.kill(process.pid, 'SIGKILL') });
 		${body};`;
 	const command = ['--input-type=module', '-e', script];
 	const child: ChildProcess = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -61,7 +61,7 @@ export const chat: ClientDialect = {
 	surcharges,
 	markLine,
 	isComplete: isFinished,
-	tellsUsageNext: isFinished,
+	reportsUsageNext: isFinished,
 	followToCap: (request) => new ChatCapEnding(request),
 	inputContent: chatInputContent,
 	vendorFields: chatVendorFields,

@@ -1,4 +1,4 @@
-import { remembering } from '../../../core/bounded-map.ts';
+import { memoize } from '../../../core/bounded-map.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
@@ -68,7 +68,7 @@ function knownEfforts(thinking: TranslationTarget['thinking'], { efforts }: Chat
 }
 
 /** By the name at the provider. A name outside OpenAI's scheme is taken for another vendor's model behind a compatible server. */
-export const chatModel = remembering(1000, modelNamed);
+export const chatModel = memoize(1000, modelNamed);
 
 function modelNamed(name: string): ChatModel {
 	// Fine-tuned models are named `ft:<model>:...`, and resellers put the vendor before a slash.

@@ -48,10 +48,10 @@ export const chatVendorFields = vendorFieldsInMessages(
 		thinking_blocks !== undefined ||
 		reasoning_content !== undefined ||
 		(Array.isArray(tool_calls) && tool_calls.some((call) => isJsonObject(call) && call.extra_content !== undefined)),
-	foreignToChat,
+	vendorSpecificForChat,
 );
 
-function foreignToChat(message: JsonObject, knownAs: string): readonly ValuePath[] {
+function vendorSpecificForChat(message: JsonObject, knownAs: string): readonly ValuePath[] {
 	const calls: readonly unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
 	return [
 		...(geminiName.test(knownAs) ? [] : [...signaturesIn(message, []), ...signaturesOfEach(calls, ['tool_calls'])]),

@@ -13,7 +13,7 @@ export function chatInputContent(members: JsonObject): InputContent {
 	const { attachments, attachedBytes } = attachedTo(contentsOf(messages), rules);
 	const { hasTools, definedTools, serverTools } = countTools(members);
 	return {
-		attachments: attachments + spokenTurns(messages) + (hasCachedContent(members) ? 1 : 0),
+		attachments: attachments + audioTurns(messages) + (hasCachedContent(members) ? 1 : 0),
 		attachedBytes,
 		hasTools: hasTools || (Array.isArray(functions) && functions.length > 0),
 		hasSchema: isJsonObject(response_format) && response_format.type !== 'text',
@@ -23,7 +23,7 @@ export function chatInputContent(members: JsonObject): InputContent {
 }
 
 /** Counts earlier audio responses, which the provider stores. */
-function spokenTurns(messages: unknown): number {
+function audioTurns(messages: unknown): number {
 	return Array.isArray(messages) ? messages.filter((turn) => isJsonObject(turn) && isJsonObject(turn.audio)).length : 0;
 }
 

@@ -94,10 +94,10 @@ function isResult(role: string): boolean {
 function viewChoice(view: ViewBuilder, choice: JsonObject, name: string, path: ValuePath): void {
 	if (choice.message !== undefined) {
 		view.block = `${whole}${name}`;
-		view.isEachApart = true;
+		view.isEachSeparate = true;
 		if (isJsonObject(choice.message)) viewMessage(view, 'assistant', choice.message, [...path, 'message'], `${whole}${name}message`);
 		else view.string('assistant', 'text', [...path, 'message'], choice.message);
-		view.isEachApart = false;
+		view.isEachSeparate = false;
 	}
 	view.block = `${name}completion`;
 	view.string('assistant', 'text', [...path, 'text'], choice.text);

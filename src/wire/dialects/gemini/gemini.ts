@@ -34,7 +34,7 @@ export const gemini: Dialect = {
 	// No text of a model can match, because its quotes are escaped. The translation checks the rest.
 	isComplete: (tail) => tail.includes('"finishReason"') || tail.includes('"blockReason"'),
 	// Each event reports the usage so far.
-	tellsUsageNext: () => false,
+	reportsUsageNext: () => false,
 };
 
 function configOf({ generationConfig }: JsonObject): JsonObject {

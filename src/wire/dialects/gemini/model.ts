@@ -1,4 +1,4 @@
-import { remembering } from '../../../core/bounded-map.ts';
+import { memoize } from '../../../core/bounded-map.ts';
 import { fitName, maxToolNameLength } from '../../conversation/fit-name.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
@@ -59,7 +59,7 @@ function requestedThinking(
 }
 
 /** By the name at the provider. An unknown model is taken for one of the newest family. */
-export const geminiModel = remembering(1000, modelNamed);
+export const geminiModel = memoize(1000, modelNamed);
 
 function modelNamed(name: string): GeminiModel {
 	const base = name.replace(/^models\//, '');

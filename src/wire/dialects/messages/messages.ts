@@ -71,7 +71,7 @@ export const messages: ClientDialect = {
 	surcharges,
 	markLine,
 	isComplete: () => false,
-	tellsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
+	reportsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
 	followToCap: () => new MessagesCapEnding(),
 	inputContent: messagesInputContent,
 	vendorFields: messagesVendorFields,

@@ -1,4 +1,4 @@
-import { remembering } from '../../../core/bounded-map.ts';
+import { memoize } from '../../../core/bounded-map.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
@@ -54,7 +54,7 @@ export function claudeModelOf({ model, knownAs, ...said }: TranslationTarget): C
 }
 
 /** By the name at the provider. An unknown model is taken for one of the newest family, which receives the fewest fields. */
-export const claudeModel = remembering(1000, modelNamed);
+export const claudeModel = memoize(1000, modelNamed);
 
 function modelNamed(name: string): ClaudeModel {
 	const known = readName(name);

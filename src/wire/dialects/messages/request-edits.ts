@@ -8,11 +8,11 @@ export const messagesVendorFields = vendorFieldsInMessages(
 	({ content }) =>
 		Array.isArray(content) &&
 		content.some((block) => isJsonObject(block) && (block.extra_content !== undefined || block.signature !== undefined)),
-	foreignToMessages,
+	vendorSpecificForMessages,
 );
 
 /** Unsigned thinking is not Claude's; other vendors that use its format may sign nothing. */
-function foreignToMessages({ content }: JsonObject, knownAs: string): readonly ValuePath[] {
+function vendorSpecificForMessages({ content }: JsonObject, knownAs: string): readonly ValuePath[] {
 	if (!Array.isArray(content)) return [];
 	const blocks: readonly unknown[] = content;
 	const unsigned = claudeName.test(knownAs) ? blocks.flatMap((block, index) => (isUnsigned(block) ? [index] : [])) : [];

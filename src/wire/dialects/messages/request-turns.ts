@@ -182,14 +182,14 @@ class TurnReader {
 				addText(block, heading, to);
 				return this.#addBlocks(source.member('content'), to);
 			case 'url':
-				to.push(filePart(block, this.#takes.has('fileLinks') ? linkSource(source) : this.#foreignDocument(source)));
+				to.push(filePart(block, this.#takes.has('fileLinks') ? linkSource(source) : this.#vendorDocument(source)));
 				return;
 			default:
-				to.push(filePart(block, this.#foreignDocument(source)));
+				to.push(filePart(block, this.#vendorDocument(source)));
 		}
 	}
 
-	#foreignDocument(source: JsonView): MediaSource {
+	#vendorDocument(source: JsonView): MediaSource {
 		const known = this.#takes.has('fileLinks') ? '`base64`, `url`, `text` or `content`' : '`base64`, `text` or `content`';
 		return { kind: 'foreign', at: source.member('type'), cure: `must be ${known}: send the document itself` };
 	}

@@ -17,9 +17,9 @@ export const messagesRequestWriter: RequestWriter = {
 		const messages = turns.finish();
 		const format = writeOutputFormat(conversation, model, system, warnings);
 		const { tools, tool_choice, isForced } = writeTools(conversation, turns);
-		const circumstances = { isForced, hasLostThinking: turns.hasLostThinking, isPrefilled: messages.at(-1)?.role === 'assistant' };
+		const thinkingContext = { isForced, hasLostThinking: turns.hasLostThinking, isPrefilled: messages.at(-1)?.role === 'assistant' };
 		const cap = outputCapOf(conversation, target);
-		const { thinking, effort, maxTokens } = writeThinking(conversation.reasoning(), model, target, cap, circumstances, warnings);
+		const { thinking, effort, maxTokens } = writeThinking(conversation.reasoning(), model, target, cap, thinkingContext, warnings);
 		const isThinking = thinking !== undefined && thinking.type !== 'disabled';
 		const body = {
 			model: target.model,

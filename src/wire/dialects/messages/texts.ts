@@ -74,7 +74,7 @@ export const messagesTextViews: TextViews = {
 		const block = `${typeof event.index === 'number' ? event.index : 0}/`;
 		const isKnown = viewKnownEvent(view, event, block);
 		view.block = `${block}other`;
-		view.isEachApart = true;
+		view.isEachSeparate = true;
 		view.string('assistant', 'other', ['error'], event.error);
 		if (isKnown) view.others(event, knownEventMembers, 'assistant', []);
 		else view.unknown('assistant', event, []);
@@ -91,7 +91,7 @@ function viewKnownEvent(view: ViewBuilder, event: JsonObject, block: string): bo
 		return true;
 	}
 	view.block = `${block}start`;
-	view.isEachApart = true;
+	view.isEachSeparate = true;
 	if (event.type === 'message_start' && isJsonObject(event.message)) {
 		viewResponse(view, event.message, ['message']);
 	} else if (event.type === 'content_block_start' && isJsonObject(event.content_block)) {
@@ -223,7 +223,7 @@ function viewStart(view: ViewBuilder, block: JsonObject, key: string): void {
 	if (block.type !== 'thinking') viewBlock(view, 'assistant', 'text', isText ? { ...block, text: '' } : block, path, `${key}start`);
 	// Deltas continue the text that the block begins with; its other members are separate texts.
 	view.block = `${key}text`;
-	view.isEachApart = false;
+	view.isEachSeparate = false;
 	if (isText) view.string('assistant', 'text', [...path, 'text'], block.text, textSegments);
 	else if (block.type === 'thinking') view.string('assistant', 'reasoning', [...path, 'thinking'], block.thinking, reasoningSegments);
 }

@@ -9,7 +9,7 @@ export interface WrittenThinking {
 	readonly effort?: string;
 }
 
-export interface ThinkingCircumstances {
+export interface ThinkingContext {
 	/** The response must contain a call. */
 	readonly isForced: boolean;
 	/** The calls whose results follow were made without thinking, or it was lost. */
@@ -31,7 +31,7 @@ export function writeThinking(
 	model: ClaudeModel,
 	target: TranslationTarget,
 	cap: GivenCap,
-	circumstances: ThinkingCircumstances,
+	thinkingContext: ThinkingContext,
 	warnings: RequestWarnings,
 ): WrittenThinking {
 	const unchanged: WrittenThinking = { maxTokens: cap.value };
@@ -50,7 +50,7 @@ export function writeThinking(
 		case 'adaptive':
 			return { maxTokens: cap.value, thinking: visibleThinking, effort: steppedDown(field, effort, model, warnings) };
 		case 'manual': {
-			const obstacle = obstacleOf(circumstances);
+			const obstacle = obstacleOf(thinkingContext);
 			if (obstacle === undefined) return withBudget(field, budgets[effort] ?? minBudget, target, cap, warnings);
 			warnings.add(field, `ignored because ${obstacle}`);
 			return unchanged;
@@ -70,7 +70,7 @@ function steppedDown(field: string, effort: string, { efforts }: ClaudeModel, wa
 	return reachable;
 }
 
-function obstacleOf({ isForced, hasLostThinking, isPrefilled }: ThinkingCircumstances): string | undefined {
+function obstacleOf({ isForced, hasLostThinking, isPrefilled }: ThinkingContext): string | undefined {
 	if (isForced) return 'a tool call is required';
 	if (hasLostThinking) return 'the last tool calls have no thinking_blocks';
 	return isPrefilled ? 'the conversation ends with an assistant message' : undefined;
