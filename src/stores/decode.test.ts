@@ -11,10 +11,10 @@ test('what was written as JSON comes back as it was', () => {
 });
 
 test('a value of another shape is an error that does not show it', () => {
-	expect(() => textFrom(42)).toThrow('Expected a text, found a value of type number');
+	expect(() => textFrom(42)).toThrow('Expected a string, found a value of type number');
 	expect(() => numberFrom('secret')).toThrow(/^Expected a number, found a value of type string$/);
 	expect(() => listOf(textFrom)({ length: 0 })).toThrow('Expected a list, found a value of type object');
-	expect(() => listOf(textFrom)(['a', null])).toThrow('Expected a text, found null');
+	expect(() => listOf(textFrom)(['a', null])).toThrow('Expected a string, found null');
 	expect(() => membersFrom([])).toThrow('Expected an object, found a list');
 	expect(() => oneOf(['create', 'delete'])('replace')).toThrow('Expected one of create, delete');
 	expect(() => decodeJson('{', textFrom)).toThrow(SyntaxError);

@@ -99,7 +99,7 @@ test('the demo: every printed command works when pasted, and a restart shows the
 	expect(JSON.parse(examined ?? '')).toContainEqual({
 		name: 'configuration',
 		ok: true,
-		detail: expect.stringContaining('that of the demo') as unknown,
+		detail: expect.stringContaining('the demo configuration') as unknown,
 	});
 	expect(JSON.parse(assessed ?? ''), 'the demo’s own answers trip nothing').toEqual([]);
 	const wrong = await sh((commands[0] ?? '').replace(secret, 'wrong').concat('; echo "<$TOKEN>"'));
@@ -108,7 +108,9 @@ test('the demo: every printed command works when pasted, and a restart shows the
 	const elsewhere = await sh(`cd "$(mktemp -d -p ${cwd})" && ${tollgate} start --demo`);
 	expect(elsewhere, 'a file with another address would end the demo').toMatchObject({
 		code: 2,
-		stderr: expect.stringMatching(/^tollgate: \S+ is already in use: stop what listens there; the demo has no other address/) as unknown,
+		stderr: expect.stringMatching(
+			/^tollgate: \S+ is already in use: stop the process that listens there; the demo uses this address/,
+		) as unknown,
 	});
 	// SIGHUP ends the demo without a terminal too, because it has no configuration file to reload.
 	running.child.kill('SIGHUP');

@@ -119,7 +119,7 @@ describe('a data directory that cannot be used', () => {
 		const { code, stderr } = await startWith(join(file, 'data'));
 		expect({ code, stderr }).toEqual({
 			code: 2,
-			stderr: expect.stringMatching(/file.* cannot be created because a file is in its place\. Set `data_dir`/) as unknown,
+			stderr: expect.stringMatching(/file.* cannot be created: a file with this name exists\. Set `data_dir`/) as unknown,
 		});
 	});
 
@@ -136,7 +136,7 @@ describe('a data directory that cannot be used', () => {
 		const { code, stderr } = await startWith(directory);
 		expect({ code, stderr }).toEqual({
 			code: 2,
-			stderr: expect.stringMatching(/records\.db is not a Tollgate database\. Restore it .* or move it away/) as unknown,
+			stderr: expect.stringMatching(/records\.db is not a Tollgate database\. Restore it .* or move it/) as unknown,
 		});
 	});
 

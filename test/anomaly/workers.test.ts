@@ -81,7 +81,7 @@ test('two workers share the team’s limit; one that dies is replaced; streams c
 	});
 	running.child.kill('SIGHUP');
 	await eventually('both are there', areStarted(4), 20_000);
-	expect(running.log.some(({ msg }) => String(msg).startsWith('configuration refused'))).toBe(true);
+	expect(running.log.some(({ msg }) => String(msg).startsWith('configuration rejected'))).toBe(true);
 	expect(workers(), 'a reload ends none that is only starting').toEqual(second);
 	await expect.poll(workerLabels, { message: 'the new one has the number of the old one' }).toEqual(['0', '1', '2']);
 
@@ -143,7 +143,7 @@ test('without shared counters several workers are rejected', async () => {
 	const plan = await planProduct({ gateway: { workers: 2 } });
 	const running = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	expect(await running.ended).toMatchObject({ code: 1 });
-	expect(running.stderr).toMatch(/gateway\.workers.*set stores\.counters to a redis:\/\/ address/);
+	expect(running.stderr).toMatch(/gateway\.workers.*set stores\.counters to a redis:\/\/ URL/);
 });
 
 test('a port that is taken ends them all', async () => {

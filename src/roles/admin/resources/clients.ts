@@ -22,7 +22,8 @@ import { answerCreated, deleteStored, entityTag, findStored, requireMatch, requi
 const tag = 'clients';
 const params = z.strictObject({ id: z.string() });
 
-const missing = (id: string): string => `Client \`${id}\` does not exist`;
+/** Names no id, because a secret can be pasted in its place. */
+const missing = 'The client does not exist: `tollgate client list` shows all ids';
 
 const clientList = named('ClientList', pageOf(client));
 
@@ -130,7 +131,7 @@ function changingOperations(deps: AdminDeps): Operation[] {
 					const { version: ifVersion } = await changeable(deps, id, ifMatch);
 					const overlapSeconds = body.overlap_seconds ?? defaultOverlapSeconds;
 					const rotated = await administration(deps).rotateSecret(id, overlapSeconds, { author, ifVersion });
-					if (rotated === undefined) throw new Rejection('record_unknown', { message: missing(id) });
+					if (rotated === undefined) throw new Rejection('record_unknown', { message: missing });
 					return clientResult(deps, await storedClient(deps, id), rotated.secret);
 				}),
 		}),
@@ -147,7 +148,7 @@ function changingOperations(deps: AdminDeps): Operation[] {
 			run: ({ params: { id }, ifMatch, author }) =>
 				runExclusive(async () => {
 					requireUnpinned(deps, id);
-					return deleteStored(records.clients, id, missing(id), { ifMatch, author });
+					return deleteStored(records.clients, id, missing, { ifMatch, author });
 				}),
 		}),
 	];
@@ -183,7 +184,7 @@ function requireUnpinned(deps: AdminDeps, id: string): void {
 }
 
 function storedClient({ records }: AdminDeps, id: string): Promise<Stored<ClientRecord>> {
-	return findStored(records.clients, id, missing(id));
+	return findStored(records.clients, id, missing);
 }
 
 function configIdsOf({ configured }: AdminDeps, id: string) {

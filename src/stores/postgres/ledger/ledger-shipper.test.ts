@@ -188,8 +188,8 @@ test('the end rejects all waiting flushes, and leaves nothing behind', async () 
 	const flushed = shipper.flush();
 	await settled();
 	shipper.end();
-	await expect(flushed).rejects.toThrow('stopping');
-	await expect(shipper.flush()).rejects.toThrow('stopping');
+	await expect(flushed).rejects.toThrow('The process is shutting down');
+	await expect(shipper.flush()).rejects.toThrow('The process is shutting down');
 	await response();
 	note();
 	expect(clock.pending).toBe(0);

@@ -10,5 +10,5 @@ test('rows of a dialect that this release does not know are sent like others', (
 });
 
 test('a column of another kind is an error that shows no value', () => {
-	expect(() => spooledEntryFrom([...opened.with(6, 1)])).toThrow('Expected a text, found a value of type number');
+	expect(() => spooledEntryFrom([...opened.with(6, 1)])).toThrow('Expected a string, found a value of type number');
 });
