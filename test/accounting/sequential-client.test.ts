@@ -43,7 +43,7 @@ describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) =>
 		const { count, rejected } = await untilRejected(fleet, 'money', plan);
 		const [budget] = (await readLimits(fleet.gateways[0]?.url ?? '', fleet.tokenOf('money'))).budgets;
 		expect(budget).toMatchObject({ spentNanoUsd: BigInt(count) * costNanoUsd, reservedNanoUsd: 0n });
-		const maxCostUsd = /may cost ([\d.]+) USD/.exec(String(rejected['reason']))?.[1] ?? '';
+		const maxCostUsd = /can cost ([\d.]+) USD/.exec(String(rejected['reason']))?.[1] ?? '';
 		const fitting = (limitNanoUsd - nanoUsdOf(maxCostUsd)) / costNanoUsd + 1n;
 		expect(BigInt(count)).toBe(fitting);
 		expect(count).toBeGreaterThan(30);

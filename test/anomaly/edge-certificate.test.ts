@@ -72,7 +72,7 @@ test('certificate and key from files; renewed ones are shown without a restart, 
 	writeFileSync(plan.keyPath, second.privateKey);
 	expect(await eventually('the second certificate is shown', () => nameWith(second.certificate))).toBe('second');
 
-	const rejections = (): number => product.log.filter((line) => String(line['msg']).startsWith('configuration refused')).length;
+	const rejections = (): number => product.log.filter((line) => String(line['msg']).startsWith('configuration rejected')).length;
 	for (const [path, text] of [
 		[plan.keyPath, 'no key'],
 		[plan.keyPath, third.privateKey],
@@ -80,7 +80,7 @@ test('certificate and key from files; renewed ones are shown without a restart, 
 	] as const) {
 		const before = rejections();
 		writeFileSync(path, text);
-		await eventually(`${path} is refused`, () => (rejections() > before ? true : undefined));
+		await eventually(`${path} is rejected`, () => (rejections() > before ? true : undefined));
 		expect(await nameWith(second.certificate)).toBe('second');
 	}
 	expect(product.stdout).not.toContain('PRIVATE KEY');

@@ -62,7 +62,7 @@ describe('the site', () => {
 		index.addAll(searchSections);
 		expect(searchSections.length).toBeGreaterThan(300);
 		const find = (query: string): string[] => index.search(query, { combineWith: 'AND' }).map(({ id }) => String(id));
-		expect(find('mutants sample').some((id) => id.startsWith('reference/mutation-figures.html'))).toBe(true);
+		expect(find('mutants sample').some((id) => id.startsWith('reference/mutation-measurements.html'))).toBe(true);
 		expect(find('enable_budgets').some((id) => id.startsWith('reference/configuration.html'))).toBe(true);
 	});
 });
