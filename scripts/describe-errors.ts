@@ -38,7 +38,8 @@ ${table(upstreamErrors)}
 
 ## Internal errors
 
-Any other error is an internal error: status 500, code \`internal_error\`. The response contains the request id and no details.
+Any other error is an internal error: status 500, code \`internal_error\`.
+The response contains the request id and no details.
 Report it with the request id. Operators: the cause is in the log under the request id.
 `;
 }

@@ -34,7 +34,7 @@ const retiredPhrases: readonly (readonly [phrase: string, write: string])[] = [
 
 	// Usage and models
 	['told', 'reported, parsed'],
-	['unseen thinking|unseen', 'hidden reasoning tokens'],
+	['unseen thinking', 'hidden reasoning tokens'],
 	['foreign marks?|marks of (?:others?|another vendor)', 'vendor extension, vendor-specific fields'],
 	['speaks?|spoken|speaking', 'uses the dialect'],
 
@@ -42,7 +42,7 @@ const retiredPhrases: readonly (readonly [phrase: string, write: string])[] = [
 	['unsealed|sealed|sealing|seals?', 'encrypted at rest; encryption key'],
 	['in clear', 'unencrypted'],
 	['(?<!(?:expression|regex|storage|script|SQL|search) )engines?', 'moderation provider'],
-	['trip|trips|tripped|tripping', 'match, matched'],
+	['(?<!round )(?:trip|trips)|tripped|tripping', 'match, matched'],
 	['looked at|looks at|look at|looking at', 'evaluate, check'],
 	['bad name', 'reputation blocklist'],
 

@@ -13,7 +13,7 @@ const proxyProblem = 'must be `direct` or the URL of an HTTP proxy, such as http
 
 /** Returns the setting and its file. @param to destination, for the description. */
 export function proxySettings(to: string) {
-	const description = `HTTP proxy to the ${to}, as a URL with or without credentials, or \`direct\` for none; null means what \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say.`;
+	const description = `HTTP proxy to the ${to}, as a URL with or without credentials, or \`direct\` for none; null uses \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\`.`;
 	return {
 		proxy: nonEmpty.refine(isProxySetting, proxyProblem).nullable().default(null).meta(secret(description)),
 		proxy_file: nonEmpty.optional().describe('File with the proxy URL.'),

@@ -16,7 +16,7 @@ const metrics = z.strictObject({
 		.nullable()
 		.default(null)
 		.meta(restart('Separate address that serves `GET /metrics` without authentication; null: the admin address only.')),
-	team_label: z.boolean().default(false).describe('Whether requests, tokens and cost have a team label; unregistered teams share `other`.'),
+	team_label: z.boolean().default(false).describe('Adds a team label to requests, tokens and cost; unregistered teams share `other`.'),
 });
 
 const log = z.strictObject({
@@ -28,15 +28,15 @@ const log = z.strictObject({
 });
 
 export const configSchema = z.strictObject({
-	enable_admin_api: z.boolean().default(false).meta(restart('Whether the admin API is served.')),
-	enable_guardrails: z.boolean().default(false).describe('Whether guardrails evaluate requests and responses.'),
-	enforce_guardrails: z.boolean().default(false).describe('Whether a match blocks or masks; otherwise it is only logged.'),
-	enable_budgets: z.boolean().default(true).describe('Whether budgets are enforced.'),
+	enable_admin_api: z.boolean().default(false).meta(restart('Serves the admin API.')),
+	enable_guardrails: z.boolean().default(false).describe('Evaluates requests and responses with guardrails.'),
+	enforce_guardrails: z.boolean().default(false).describe('Blocks or masks on a match; otherwise a match is only logged.'),
+	enable_budgets: z.boolean().default(true).describe('Enforces budgets.'),
 	repair_parameters: z
 		.union([z.enum(['on', 'off']), z.boolean()], { error: 'must be on or off' })
 		.default('on')
 		.describe(
-			'Whether parameters that the chosen model rejects are renamed (`max_tokens`) or dropped (`temperature`, `top_p`, `top_k`) if client and provider use the same format; `x-gateway-warnings` names them.',
+			'Renames (`max_tokens`) or drops (`temperature`, `top_p`, `top_k`) parameters that the model rejects, if client and provider use the same format; `x-gateway-warnings` names them.',
 		),
 	roles: z
 		.array(z.enum(['edge', 'gateway', 'admin', 'identity', 'simulator']))
@@ -52,14 +52,14 @@ export const configSchema = z.strictObject({
 	identity: identity.prefault({}).describe('The embedded issuer of access tokens.'),
 	simulator: simulator.prefault({}).describe('Fake providers for trials and tests.'),
 	metrics: metrics.prefault({}).describe('Prometheus metrics.'),
-	auth: auth.prefault({}).describe('Which access tokens are accepted.'),
+	auth: auth.prefault({}).describe('Access tokens that are accepted.'),
 	stores: stores.prefault({}).describe('Where records, ledger and counters are stored.'),
 	tiers: tiers.prefault({}).describe('Limits of teams by tier. Built-in tiers can be changed field by field; a new tier needs all fields.'),
 	teams: teams.prefault({}).describe('Teams and unregistered clients.'),
 	providers: providers.prefault({}).describe('Model providers by name. The four built-in ones can be changed field by field.'),
-	routing: routing.prefault({}).describe('How requests are routed to providers.'),
+	routing: routing.prefault({}).describe('Routing of requests to providers.'),
 	guardrails: guardrails.prefault({}).describe('Guardrail policies.'),
-	budgets: budgets.prefault({}).describe('How budgets are enforced.'),
+	budgets: budgets.prefault({}).describe('Enforcement of budgets.'),
 });
 
 /** A complete, validated configuration, with the names of the file. Deeply frozen; its objects have no prototype. */

@@ -9,8 +9,8 @@ import { systemClock } from './system-clock.ts';
 test('work that waits to be resumed counts as delay, however short each tick is', async () => {
 	const samples: (LoadSample & { readonly atMs: number })[] = [];
 	let readMs = 0;
-	const remembering: Clock = { ...systemClock, monotonicMs: () => (readMs = systemClock.monotonicMs()) };
-	const watch = watchProcessLoad(remembering, (sample) => samples.push({ ...sample, atMs: readMs }));
+	const recordingClock: Clock = { ...systemClock, monotonicMs: () => (readMs = systemClock.monotonicMs()) };
+	const watch = watchProcessLoad(recordingClock, (sample) => samples.push({ ...sample, atMs: readMs }));
 	const work = async (): Promise<void> => {
 		await yieldToEventLoop();
 		for (const endMs = systemClock.monotonicMs() + 2; systemClock.monotonicMs() < endMs; );

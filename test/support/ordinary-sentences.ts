@@ -24,14 +24,14 @@ function readSentences(): readonly string[] {
 }
 
 /** Minimum frequency of a word, which excludes misspellings. */
-const leastOften = 2;
+const minFrequency = 2;
 
 function wordsOf(sentences: readonly string[]): readonly string[] {
 	const counts = new Map<string, number>();
 	for (const sentence of sentences) {
 		for (const [word] of sentence.toLowerCase().matchAll(/(?<![\w'’-])[a-z]+(?![\w'’-])/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
 	}
-	return [...counts].filter(([, count]) => count >= leastOften).map(([word]) => word);
+	return [...counts].filter(([, count]) => count >= minFrequency).map(([word]) => word);
 }
 
 const real = readSentences();

@@ -6,7 +6,7 @@ const keySet = z.strictObject({
 	max_age_seconds: seconds.default(600).meta(restart('Maximum age of the cached key set before it is fetched again.')),
 	grace_seconds: integer(0, 604_800)
 		.default(3600)
-		.meta(restart('How long the last valid key set is used while the issuer is unreachable.')),
+		.meta(restart('Time for which the last valid key set is used while the issuer is unreachable.')),
 	timeout_ms: milliseconds.default(5000).meta(restart('Time for one fetch of the key set.')),
 });
 
@@ -28,7 +28,7 @@ export const auth = z.strictObject({
 		.nullable()
 		.default(null)
 		.describe('Longest `exp` minus `iat` of an accepted token; null sets no limit.'),
-	key_set: keySet.prefault({}).describe('How the issuer’s key set is fetched and cached.'),
+	key_set: keySet.prefault({}).describe('Fetching and caching of the issuer’s key set.'),
 	verified_cache_size: integer(0, 10_000_000)
 		.default(10_000)
 		.describe('Number of verified tokens in the cache; a cached token needs no signature check.'),

@@ -11,7 +11,7 @@ const strength = z.enum(['none', 'low', 'medium', 'high']).default('medium');
 const ruleAction = z.enum(ruleActions);
 
 const content = z.strictObject({
-	enabled: z.boolean().default(true).describe('Whether texts are evaluated for harmful content.'),
+	enabled: z.boolean().default(true).describe('Evaluates texts for harmful content.'),
 	hate: strength.describe('Strength against hate.'),
 	violence: strength.describe('Strength against violence.'),
 	sexual: strength.describe('Strength against sexual content.'),
@@ -23,7 +23,7 @@ const content = z.strictObject({
 const piiAction = z.enum(['block', 'mask', 'log', 'off']);
 
 const pii = z.strictObject({
-	enabled: z.boolean().default(true).describe('Whether texts are searched for personal data.'),
+	enabled: z.boolean().default(true).describe('Searches texts for personal data.'),
 	types: z
 		.union([z.array(z.enum(piiKinds)).max(100), z.partialRecord(z.enum(piiKinds), piiAction)], {
 			error: 'must be a list of kinds, or for each kind block, mask, log or off',
@@ -33,7 +33,7 @@ const pii = z.strictObject({
 	mask_responses: z
 		.boolean()
 		.default(true)
-		.describe('Whether `mask` also applies to responses; otherwise matches in responses are only logged.'),
+		.describe('Applies `mask` to responses as well; otherwise matches in responses are only logged.'),
 });
 
 const topic = z.strictObject({
@@ -66,7 +66,7 @@ const fields = z.strictObject({
 	topics_when: z
 		.enum(['enforcing', 'always'])
 		.default('enforcing')
-		.describe('Whether topics are evaluated only under `enforce_guardrails`, or always.'),
+		.describe('Evaluates topics only under `enforce_guardrails`, or always.'),
 	words: z.array(nonEmpty.max(500)).max(100_000).default([]).describe('Words and phrases that match the word policy.'),
 	words_action: ruleAction.default('block').describe('Action for matches under `enforce_guardrails`.'),
 	patterns: z.array(pattern).max(200).default([]).describe('Regular expressions that match.'),

@@ -9,17 +9,23 @@ export const modelCapabilities = z.strictObject({
 	sampling: z
 		.enum(['full', 'none'])
 		.optional()
-		.describe('Whether the model accepts `temperature`, `top_p` and `top_k`, or only their defaults.'),
+		.describe('True if the model accepts `temperature`, `top_p` and `top_k`; false if it accepts only their defaults.'),
 	temperature_max: z.number().min(0).max(100).optional().describe('Maximum `temperature`; higher values are lowered.'),
-	prefill: z.boolean().optional().describe('Whether the model supports prefill (a conversation that ends with an assistant message).'),
-	mid_system: z.boolean().optional().describe('Whether the model accepts `system` messages inside the conversation.'),
-	thinking: z.enum(['none', 'enabled', 'adaptive']).optional().describe('How reasoning is requested: not at all, by budget, or by effort.'),
+	prefill: z.boolean().optional().describe('True if the model supports prefill (a conversation that ends with an assistant message).'),
+	mid_system: z.boolean().optional().describe('True if the model accepts `system` messages inside the conversation.'),
+	thinking: z
+		.enum(['none', 'enabled', 'adaptive'])
+		.optional()
+		.describe('Form of a reasoning request: none, a token budget, or an effort level.'),
 	efforts: z.array(nonEmpty.max(32)).max(20).optional().describe('Supported efforts in ascending order.'),
 	token_param: z.enum(['max_tokens', 'max_completion_tokens']).optional().describe('Field for the output cap in chat completions.'),
 	system_role: z.enum(['system', 'developer']).optional().describe('Role of instructions in chat completions.'),
-	stop: z.boolean().optional().describe('Whether the model supports stop sequences.'),
-	tools_need_effort_none: z.boolean().optional().describe('Whether function tools require `reasoning_effort: none`.'),
-	structured_output: z.boolean().optional().describe('Whether the model supports structured output; if not, requests for it are rejected.'),
+	stop: z.boolean().optional().describe('True if the model supports stop sequences.'),
+	tools_need_effort_none: z.boolean().optional().describe('True if function tools require `reasoning_effort: none`.'),
+	structured_output: z
+		.boolean()
+		.optional()
+		.describe('True if the model supports structured output; otherwise requests for it are rejected.'),
 	anthropic_version: z
 		.string()
 		.regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as 2023-06-01')

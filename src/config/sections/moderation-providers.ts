@@ -26,8 +26,8 @@ const fields = z.strictObject({
 		.describe(
 			'Base URL; null: the vendor’s default, which Azure and chat judges do not have. With `/v1` for `openai-moderation` and `chat-judge`.',
 		),
-	allow_private_network: z.boolean().default(false).describe('Whether plain http and private or loopback addresses are allowed.'),
-	...proxySettings('engine'),
+	allow_private_network: z.boolean().default(false).describe('Allows plain http and private or loopback addresses.'),
+	...proxySettings('moderation provider'),
 	api_key: secretText.nullable().default(null).meta(secret('API key; null: none is sent.')),
 	api_key_file: nonEmpty.optional().describe('File with the key.'),
 	model: text.nullable().default(null).describe('Moderation model; null for `openai-moderation`: `omni-moderation-latest`.'),

@@ -40,7 +40,7 @@ const fields = z.strictObject({
 		.default(null)
 		.meta(secret('API key; `REPLACE_ME` means not set. Null (only `openai-compatible`): no key is sent.')),
 	api_key_file: nonEmpty.optional().describe('File with the key.'),
-	allow_private_network: z.boolean().default(false).describe('Whether plain http and private or loopback addresses are allowed.'),
+	allow_private_network: z.boolean().default(false).describe('Allows plain http and private or loopback addresses.'),
 	...proxySettings('provider'),
 	api_version: z
 		.string()
@@ -56,7 +56,7 @@ const fields = z.strictObject({
 	request_stream_usage: z
 		.boolean()
 		.default(true)
-		.describe('Whether `stream_options.include_usage` is sent; false for servers that reject `stream_options`.'),
+		.describe('Sends `stream_options.include_usage`; set false for servers that reject `stream_options`.'),
 	models: z.array(nonEmpty.max(200)).max(10_000).default([]).describe('Models that `GET /v1/models` lists for this provider.'),
 	model_capabilities: z
 		.record(nonEmpty.max(200), modelCapabilities)

@@ -18,7 +18,7 @@ export const routing = z.strictObject({
 	provider_header: z
 		.enum(['ignore', 'optional', 'required'])
 		.default('ignore')
-		.describe('Whether `x-gateway-provider` selects the provider; `required` is the behaviour of the earlier release.'),
+		.describe('Use of `x-gateway-provider` to select the provider; `required` rejects requests without it.'),
 	aliases: z
 		.record(nonEmpty.max(200), alias)
 		.default({})
@@ -27,5 +27,5 @@ export const routing = z.strictObject({
 	translation: z
 		.enum(['lenient', 'strict'])
 		.default('lenient')
-		.describe('Whether a field that the target format cannot express is dropped with a warning (`lenient`) or rejected (`strict`).'),
+		.describe('Treatment of a field that the target format cannot express: dropped with a warning (`lenient`) or rejected (`strict`).'),
 });

@@ -25,7 +25,11 @@ export const stores = z.strictObject({
 			durability: z
 				.enum(['process', 'power'])
 				.default('process')
-				.meta(restart('What a written entry survives: a process crash (`process`), or also a power loss (`power`, one flush per batch).')),
+				.meta(
+					restart(
+						'Durability of a written entry: it survives a process crash (`process`), or also a power loss (`power`, one flush per batch).',
+					),
+				),
 		})
 		.prefault({})
 		.describe('The ledger: every request and its cost.'),

@@ -78,13 +78,13 @@ export const budgets = z
 			.enum(['extend', 'stop'])
 			.default('extend')
 			.describe(
-				'What happens when a stream exceeds its reservation and the budget is exhausted: it continues (`extend`) or is stopped (`stop`).',
+				'Treatment of a stream that exceeds its reservation when the budget is exhausted: it continues (`extend`) or is stopped (`stop`).',
 			),
 		stopped_stream: z
 			.enum(['error', 'length'])
 			.default('error')
 			.describe(
-				'How a stopped stream ends: with an error event, or like a reached output cap (`finish_reason: "length"`, `stop_reason: "max_tokens"`), with its usage.',
+				'End of a stopped stream: an error event, or a reached output cap (`finish_reason: "length"`, `stop_reason: "max_tokens"`) with its usage.',
 			),
 		default_max_output_tokens: defaultOutputCaps
 			.default(null)
@@ -92,7 +92,7 @@ export const budgets = z
 		store_failure: z
 			.enum(['local', 'allow', 'deny'])
 			.default('local')
-			.meta(restart('How budgets are enforced while the counter store is unreachable.')),
+			.meta(restart('Enforcement of budgets while the counter store is unreachable.')),
 	})
 	.refine((value) => value.warning_threshold_percent <= value.hard_limit_percent, {
 		path: ['warning_threshold_percent'],

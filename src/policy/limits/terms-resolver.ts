@@ -52,7 +52,7 @@ export function modelOfCounter(name: string): string | null | undefined {
 }
 
 /** Tier of a team whose own tier is no longer configured. */
-const smallestTier = 'sandbox';
+const fallbackTier = 'sandbox';
 
 export class TermsResolver {
 	readonly #tiers = new Map<string, { readonly rates: RateLimits; readonly budgets: readonly BudgetTerms[] }>();
@@ -68,7 +68,7 @@ export class TermsResolver {
 
 	/** @param budgets of the team that the request counts against. */
 	termsOf({ tier: name, limits }: Team, budgets: readonly TeamBudget[]): TeamTerms {
-		const tier = this.#tiers.get(name) ?? this.#tiers.get(smallestTier);
+		const tier = this.#tiers.get(name) ?? this.#tiers.get(fallbackTier);
 		if (tier === undefined) throw new Error(`there is no tier \`${name}\``);
 		const { requestsPerMinute = tier.rates.requestsPerMinute, dailyTokens = tier.rates.dailyTokens } = limits ?? {};
 		return { tier: name, requestsPerMinute, dailyTokens, budgets: this.#isEnabled ? inForce(budgets, tier.budgets) : [] };

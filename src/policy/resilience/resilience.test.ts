@@ -180,8 +180,8 @@ describe('health', () => {
 			const health = new ProviderHealth();
 			expect(health.failed('first', 1, at(0), chance)).toBe(true);
 			let nowMs = 0;
-			for (const longestMs of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
-				const untilMs = nowMs + longestMs * share;
+			for (const maxMs of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+				const untilMs = nowMs + maxMs * share;
 				expect([health.takeDiscoveryTurn(untilMs - 1, chance), health.takeDiscoveryTurn(untilMs, chance)]).toEqual([false, true]);
 				nowMs = untilMs;
 				expect(health.failed('still', 1, at(nowMs), chance)).toBe(false);

@@ -88,10 +88,10 @@ export async function budgetsInForce(
 }
 
 /** Fallback for a team whose tier is missing from the configuration: the smallest limits. */
-const smallestTier = 'sandbox';
+const fallbackTier = 'sandbox';
 
 function tierBudget({ tiers, budgetDefaults }: ReturnType<AdminDeps['configured']>, wanted: string) {
-	const name = Object.hasOwn(tiers, wanted) ? wanted : smallestTier;
+	const name = Object.hasOwn(tiers, wanted) ? wanted : fallbackTier;
 	const usd = tiers[name]?.monthlyBudgetUsd ?? null;
 	const limitNanoUsd = usd === null ? undefined : parseUsd(usd);
 	return limitNanoUsd === undefined

@@ -14,7 +14,7 @@ const maxLost = 3;
 const ejectionMs = 5000;
 /** Time after which a gateway that came back gets its full share; before, it gets at least a tenth. */
 const slowStartMs = 10_000;
-const smallestWeight = 0.1;
+const minWeight = 0.1;
 
 /**
  * Reason why a gateway is out of rotation. `unreachable`: no connection, or no response to the health check; any response ends it.
@@ -129,5 +129,5 @@ function isUsable({ outage, ejectedUntilMs }: GatewayInPool, nowMs: number): boo
  * Returns the share of draws in which a gateway takes part. It grows with the time since the gateway came back, so that caches can warm up.
  */
 function weightOf({ upSinceMs }: GatewayInPool, nowMs: number): number {
-	return Math.min(1, Math.max(smallestWeight, (nowMs - upSinceMs) / slowStartMs));
+	return Math.min(1, Math.max(minWeight, (nowMs - upSinceMs) / slowStartMs));
 }
