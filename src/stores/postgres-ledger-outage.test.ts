@@ -334,11 +334,11 @@ async function dieBeforeForgetting(dataDir: string): Promise<void> {
 		const closed = ${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })};
 		for (let index = 0; index < 20; index++) {
 			await local.open({ ...row, id: 'r' + index, reservedNanoUsd: 5000n });
-			if (index % 2 === 0) await new Promise((told) => local.close({ ...closed, id: 'r' + index, costNanoUsd: 1234n }, told));
+			if (index % 2 === 0) await new Promise((done) => local.close({ ...closed, id: 'r' + index, costNanoUsd: 1234n }, done));
 		}
 		const postgres = createPostgresThread(${JSON.stringify(url)});
 		const spool = { read: local.spool.read, forget: () => process.kill(process.pid, 'SIGKILL') };
-		await new LedgerShipper({ spool, send: (rows) => postgres.call('send', rows), clock, log, address: '' }).flush();`;
+		await new LedgerShipper({ spool, send: (rows) => postgres.request('send', rows), clock, log, address: '' }).flush();`;
 	const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'ignore', 'pipe'] });
 	let complaint = '';
 	child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));

@@ -122,7 +122,7 @@ async function writeUntilKilled(url: string, dataDir: string, round: number, aft
 				await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, reservedNanoUsd: 1_000_000n + BigInt(number) });
 				print('o ' + id + ' ' + number);
 				if (number % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 1500));
-				const outcome = await new Promise((told) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, told));
+				const outcome = await new Promise((done) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, done));
 				if (outcome !== 'closed') throw new Error(id + ' ' + outcome);
 				print('c ' + id + ' ' + number);
 			}

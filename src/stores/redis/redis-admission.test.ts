@@ -208,7 +208,7 @@ async function query(
 			isConnected = await store.release('nobody', 'red').then(() => true, () => new Promise((resolve) => setTimeout(resolve, 20, false)));
 		}
 		const answers = await Promise.all(Array.from({ length: ${requests} }, (_, index) =>
-			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, holds: [], reservationMs: 1000 })));
+			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, reservations: [], reservationMs: 1000 })));
 		console.log(JSON.stringify(answers.map(({ isAdmitted, reading }) => [Math.floor(reading.nowMs / 60000), isAdmitted])));
 		await store.close();`;
 	const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {

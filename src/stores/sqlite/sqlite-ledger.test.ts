@@ -536,7 +536,7 @@ async function inAnotherProcess(
 		const closed = (id) => ({ ...${JSON.stringify({ ...closedEntry(''), costNanoUsd: null })}, id, costNanoUsd: 5n });
 		const write = async (id, isClosed) => {
 			await ledger.open(row(id));
-			if (isClosed) await new Promise((told) => ledger.close(closed(id), told));
+			if (isClosed) await new Promise((done) => ledger.close(closed(id), done));
 		};
 		const print = (value) => console.log(JSON.stringify(value));
 		${body};

@@ -32,7 +32,7 @@ const writerScript = (dataDir: string, round: number): string => `
 			await nextTick();
 			print('o ' + id + ' ' + number);
 			if (number % 7 === 0) continue;
-			const outcome = await new Promise((told) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, told));
+			const outcome = await new Promise((done) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, done));
 			if (outcome !== 'closed') throw new Error(id + ' ' + outcome);
 			print('c ' + id + ' ' + number);
 		}

@@ -401,13 +401,13 @@ describe('syncs', () => {
 		requireProgram('strace');
 		const printed = await inAnotherProcess(
 			temporaryDirectory(),
-			`const told = [];
+			`const seen = [];
 			const test = () => {
 				try {
 					journal.test();
-					told.push('passes');
+					seen.push('passes');
 				} catch (cause) {
-					told.push(cause.code);
+					seen.push(cause.code);
 				}
 			};
 			test();
@@ -415,11 +415,11 @@ describe('syncs', () => {
 			await journal.whenSafe().catch(() => undefined);
 			test();
 			test();
-			for (let round = 0; told.length < 4; round++) {
+			for (let round = 0; seen.length < 4; round++) {
 				await new Promise((resolve) => setTimeout(resolve, 20));
 				if (round === 20) test();
 			}
-			print(told);`,
+			print(seen);`,
 			'UV_THREADPOOL_SIZE=1 exec strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 "$0" "$@"',
 			'power',
 		);

@@ -39,7 +39,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 
 	test('for another target has the row charged there', async () => {
 		const dataDir = temporaryDirectory();
-		const move = 'await open("moved", { provider: "provider_b", model: "other", holdNanoUsd: 77n }); die()';
+		const move = 'await open("moved", { provider: "provider_b", model: "other", reservedNanoUsd: 77n }); die()';
 		await untilKilled(dataDir, `await open("moved"); await open("stays"); ${move}`);
 		const ledger = await start(dataDir);
 		expect((await ledger.closeInterrupted()).map(({ id, costNanoUsd }) => [id, costNanoUsd])).toEqual([
@@ -58,7 +58,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		const dataDir = temporaryDirectory();
 		const body = `
 			await open("old", { startedMs: ${ledgerNoonMs - 2 * hourMs} });
-			await new Promise((told) => ledger.close(closed("old"), told));
+			await new Promise((done) => ledger.close(closed("old"), done));
 			await open("young");
 			die()`;
 		await untilKilled(dataDir, body);
@@ -96,7 +96,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		const dataDir = temporaryDirectory();
 		const body = `
 			for (const id of ["closed", "written"]) await open(id);
-			await new Promise((told) => ledger.close(closed("closed"), told));
+			await new Promise((done) => ledger.close(closed("closed"), done));
 			await open("unwritten");
 			die()`;
 		await untilKilled(dataDir, body);
