@@ -108,7 +108,7 @@ test.each([
 		const accessToken = await site.accessToken();
 
 		for (const format of ['chat', 'messages'] as const) expect(await requestStatus(url, accessToken, { format })).toBe(200);
-		const stream = await call(url, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-5' });
+		const stream = await call(url, accessToken, { isStreaming: true, model: 'gpt-sim-tokens-20-interval-5' });
 		expect(stream.headers.get('content-type')).toContain('text/event-stream');
 		expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
 		expect(await requestStatus(url, accessToken, { text: 'x'.repeat(300_000) })).toBe(200);

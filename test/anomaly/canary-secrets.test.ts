@@ -116,12 +116,12 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 				'refusing/gpt-4o-mini',
 			]) {
 				// Removes the prompt, which the response may quote because the client sent it.
-				await keep(await call(gatewayUrl, token, { model, isStreamed: isStreaming, text: prompt })).then((text) => {
+				await keep(await call(gatewayUrl, token, { model, isStreaming, text: prompt })).then((text) => {
 					if (text.includes(prompt)) responses = responses.replaceAll(prompt, '');
 				});
 			}
 			for (const model of ['claude-sonnet-4-5', 'claude-sim-error-mid-stream', 'claude-sim-529']) {
-				await keep(await call(gatewayUrl, token, { format: 'messages', model, isStreamed: isStreaming, text: prompt }));
+				await keep(await call(gatewayUrl, token, { format: 'messages', model, isStreaming, text: prompt }));
 				responses = responses.replaceAll(prompt, '');
 			}
 		}

@@ -42,7 +42,7 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 	);
 	expect(new Set(busy)).toEqual(new Set([200]));
 
-	const stream = await call(plan.gatewayUrl, accessToken, { model: 'gpt-sim-tokens-400-interval-20', isStreamed: true });
+	const stream = await call(plan.gatewayUrl, accessToken, { model: 'gpt-sim-tokens-400-interval-20', isStreaming: true });
 	const flood = [plan.gatewayUrl, plan.identityUrl, plan.simulatorUrl, metricsUrl].flatMap((url) => openIdle(url, 400));
 	await eventually('all are connected or closed', () => flood.every((socket) => isOpen(socket) || socket.destroyed) || undefined);
 	expect(openDescriptors(product)).toBeLessThan(limit);

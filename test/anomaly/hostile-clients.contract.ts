@@ -101,7 +101,7 @@ export async function attackSlowly({ each, limitMs, maxGrowthBytes }: SlowClient
 	const token = await product.accessToken();
 	const port = Number(new URL(product.gatewayUrl).port);
 	await warmUp(product, token, 10, 50);
-	await warmUp(product, token, each, 1, { model: normalStream, isStreamed: true });
+	await warmUp(product, token, each, 1, { model: normalStream, isStreaming: true });
 	const memory = watchMemory(product.pid);
 	const good = callSteadily(product, token);
 	const startMs = performance.now();
@@ -150,12 +150,12 @@ export async function neverRead({ readers, stalledMs, maxGrowthBytes }: SilentRe
 	const token = await product.accessToken();
 	const port = Number(new URL(product.gatewayUrl).port);
 	await warmUp(product, token, 10, 20);
-	await warmUp(product, token, 10, 3, { model: 'fast/x', isStreamed: true });
+	await warmUp(product, token, 10, 3, { model: 'fast/x', isStreaming: true });
 	const memory = watchMemory(product.pid);
 	for (let index = 0; index < readers; index++) requestAndNeverRead(port, token, 'fast/x');
 	const others = await Promise.all(
 		Array.from({ length: 10 }, async () => {
-			const response = await call(product.gatewayUrl, token, { isStreamed: true, model: 'gpt-sim-tokens-100-interval-10' });
+			const response = await call(product.gatewayUrl, token, { isStreaming: true, model: 'gpt-sim-tokens-100-interval-10' });
 			return { status: response.status, ...(await readStream(response)) };
 		}),
 	);

@@ -78,7 +78,7 @@ test('guarantees 45: accepted requests stay fast, others are rejected at once, h
 			await sleep(100);
 		}
 	})();
-	const stream = call(url, token, { isStreamed: true, model: 'gpt-sim-tokens-200-interval-50' }).then(async (response) =>
+	const stream = call(url, token, { isStreaming: true, model: 'gpt-sim-tokens-200-interval-50' }).then(async (response) =>
 		readStream(response),
 	);
 	await sleep(200);

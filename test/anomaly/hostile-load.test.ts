@@ -24,7 +24,7 @@ test('guarantees 45: without a free slot, 503 before anything else; open streams
 		Array.from({ length: places }, async (_, index) => {
 			const format = index % 2 === 0 ? 'chat' : 'messages';
 			const model = `${format === 'chat' ? 'gpt' : 'claude'}-sim-tokens-100-interval-20`;
-			const response = await call(gatewayUrl, token, { format, model, isStreamed: true });
+			const response = await call(gatewayUrl, token, { format, model, isStreaming: true });
 			expect(response.status).toBe(200);
 			return { format, read: readStream(response) } as const;
 		}),
@@ -62,7 +62,7 @@ test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, ev
 			// Three of four streams end within the grace period; the others stall.
 			const faults = index % 4 < 3 ? 'tokens-50-interval-20' : 'stall-3';
 			const model = `${format === 'chat' ? 'gpt' : 'claude'}-sim-${faults}`;
-			const response = await call(product.gatewayUrl, token, { format, model, isStreamed: true });
+			const response = await call(product.gatewayUrl, token, { format, model, isStreaming: true });
 			expect(response.status).toBe(200);
 			return { format, isSilent: faults === 'stall-3', read: readStream(response) } as const;
 		}),

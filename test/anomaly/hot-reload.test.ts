@@ -115,7 +115,7 @@ describe('a reload does not affect in-flight requests', () => {
 		const { configPath, settings, gatewayUrl } = product;
 		const accessToken = await product.accessToken();
 		const streams = await Promise.all(
-			[1, 2, 3, 4].map(() => call(gatewayUrl, accessToken, { model: 'gpt-sim-tokens-60-interval-20', isStreamed: true })),
+			[1, 2, 3, 4].map(() => call(gatewayUrl, accessToken, { model: 'gpt-sim-tokens-60-interval-20', isStreaming: true })),
 		);
 		// No reachable provider, and a body limit below the size of the requests.
 		const providers = Object.fromEntries(
@@ -137,7 +137,7 @@ describe('a reload does not affect in-flight requests', () => {
 	test('streams of an earlier configuration are ended properly at a shutdown', async () => {
 		const product = await startDeployment({ gateway: { shutdown_grace_ms: 60_000 } });
 		const accessToken = await product.accessToken();
-		const stream = await call(product.gatewayUrl, accessToken, { model: 'gpt-sim-stall-3', isStreamed: true });
+		const stream = await call(product.gatewayUrl, accessToken, { model: 'gpt-sim-stall-3', isStreaming: true });
 		const gateway = product.settings['gateway'] as object;
 		writeSettings(product.configPath, { ...withAlias(product.settings, 'later'), gateway: { ...gateway, shutdown_grace_ms: 100 } });
 		await untilKnown(product, accessToken, 'later');

@@ -28,7 +28,7 @@ test('RFC 9068 tokens of oidc-provider, found by discovery, and tokens in Cognit
 	const product = await startFor(oidc, { audience });
 	const accessToken = await fetchToken();
 	expect(await requestStatus(product.gatewayUrl, accessToken)).toBe(200);
-	expect(await requestStatus(product.gatewayUrl, accessToken, { format: 'messages', isStreamed: true })).toBe(200);
+	expect(await requestStatus(product.gatewayUrl, accessToken, { format: 'messages', isStreaming: true })).toBe(200);
 	expect(await product.logged('request', (line) => line['path'] === '/v1/messages')).toMatchObject({
 		status: 200,
 		clientId: 'agent',

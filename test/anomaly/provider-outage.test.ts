@@ -15,8 +15,8 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 		fetch(`${simulatorUrl}/_simulator/outage`, { method: 'POST', body: JSON.stringify({ seconds }) });
 	expect(await requestStatus(gatewayUrl, accessToken)).toBe(200);
 	const streams = [
-		await call(gatewayUrl, accessToken, { model: 'gpt-sim-stall-3', isStreamed: true }),
-		await call(gatewayUrl, accessToken, { model: 'claude-sim-stall-3', format: 'messages', isStreamed: true }),
+		await call(gatewayUrl, accessToken, { model: 'gpt-sim-stall-3', isStreaming: true }),
+		await call(gatewayUrl, accessToken, { model: 'claude-sim-stall-3', format: 'messages', isStreaming: true }),
 	];
 	await startOutage(outageMs / 1000).catch(() => undefined);
 	const startedMs = performance.now();
@@ -29,7 +29,7 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 	const json = await call(gatewayUrl, accessToken, { format: 'messages', headers: { accept: 'application/json' } });
 	expect(json.status).toBe(502);
 	expect(await json.json()).toMatchObject({ type: 'error', error: { type: 'api_error', code: 'provider_unreachable' } });
-	const tried = await Promise.all(Array.from({ length: 50 }, () => requestStatus(gatewayUrl, accessToken, { isStreamed: true })));
+	const tried = await Promise.all(Array.from({ length: 50 }, () => requestStatus(gatewayUrl, accessToken, { isStreaming: true })));
 	expect(new Set(tried)).toEqual(new Set([502]));
 	expect(performance.now() - startedMs, 'all of this within the outage').toBeLessThan(outageMs);
 	for (const stream of streams) {

@@ -44,7 +44,7 @@ test('a proxy of the environment serves providers elsewhere, and those of this m
 	const whole = await call(product.gatewayUrl, accessToken);
 	expect(whole.status).toBe(200);
 	expect(await whole.json()).toMatchObject({ object: 'chat.completion' });
-	const { text, isBroken } = await readStream(await call(product.gatewayUrl, accessToken, { isStreamed: true }));
+	const { text, isBroken } = await readStream(await call(product.gatewayUrl, accessToken, { isStreaming: true }));
 	expect([isBroken, text.trimEnd().endsWith('data: [DONE]')]).toEqual([false, true]);
 	expect(proxy.requested).toEqual(
 		Array.from({ length: 2 }, () => ['http://llm.test/openai/v1/chat/completions', `Basic ${btoa('gate:hush-hush')}`]),

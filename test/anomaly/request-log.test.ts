@@ -62,7 +62,7 @@ test('each way that a request can end has one line with the promised fields', as
 	expect(success).not.toHaveProperty('code');
 	expect(Date.parse(String(success['time']))).toBeGreaterThanOrEqual(started);
 
-	const stream = await lineOf(product, async () => readStream(await ask({ format: 'messages', isStreamed: true })));
+	const stream = await lineOf(product, async () => readStream(await ask({ format: 'messages', isStreaming: true })));
 	expect(stream).toMatchObject({
 		...always,
 		...known,
@@ -94,17 +94,17 @@ test('each way that a request can end has one line with the promised fields', as
 	const unreachable = await lineOf(product, () => ask({ model: 'gpt-sim-reset' }));
 	expect(unreachable).toMatchObject({ ...always, ...known, status: 502, code: 'provider_unreachable' });
 
-	const late = await lineOf(product, () => ask({ model: 'gpt-sim-hang', isStreamed: true }));
+	const late = await lineOf(product, () => ask({ model: 'gpt-sim-hang', isStreaming: true }));
 	expect(late).toMatchObject({ ...always, ...known, status: 504, code: 'provider_first_byte_timeout' });
 
-	const cut = await lineOf(product, async () => readStream(await ask({ model: 'gpt-sim-cut-after-2', isStreamed: true })));
+	const cut = await lineOf(product, async () => readStream(await ask({ model: 'gpt-sim-cut-after-2', isStreaming: true })));
 	expect(cut).toMatchObject({ ...always, ...known, status: 200, code: 'provider_disconnected', isStreaming: true });
 
 	const left = await lineOf(product, async () => {
 		const controller = new AbortController();
 		const response = await call(gatewayUrl, accessToken, {
 			model: 'gpt-sim-stall-3',
-			isStreamed: true,
+			isStreaming: true,
 			text: prompt,
 			signal: controller.signal,
 		});

@@ -75,7 +75,7 @@ export async function restartUnderLoad({ gateways: count, rounds, requestsPerSec
 	let read = 0;
 	const stream = async (): Promise<void> => {
 		while (!isOver) {
-			const text = await call(edgeUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' })
+			const text = await call(edgeUrl, accessToken, { isStreaming: true, model: 'gpt-sim-tokens-20-interval-100' })
 				.then(async (response) => (await readStream(response)).text)
 				.catch((cause: unknown) => String(cause));
 			read++;

@@ -26,7 +26,7 @@ async function openStreams(product: Deployment, count: number, faults: string): 
 		Array.from({ length: count }, async (_, index): Promise<OpenStream> => {
 			const format = formats[index % 2] ?? 'chat';
 			const model = `${format === 'chat' ? 'gpt' : 'claude'}-sim-${faults}`;
-			const response = await call(product.gatewayUrl, accessToken, { format, model, isStreamed: true });
+			const response = await call(product.gatewayUrl, accessToken, { format, model, isStreaming: true });
 			expect(response.status).toBe(200);
 			return { format, read: readStream(response) };
 		}),

@@ -56,7 +56,7 @@ describe.runIf(process.platform === 'linux').each(Object.entries(programs))('on 
 		const { plan, terminal, productId } = await started(redirection);
 		const stream = await call(plan.gatewayUrl, await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client), {
 			model: 'gpt-sim-tokens-60-interval-10',
-			isStreamed: true,
+			isStreaming: true,
 		});
 		// Sent twice, as by a shell and the system.
 		process.kill(productId, 'SIGHUP');

@@ -107,7 +107,7 @@ describe('an edge and two gateways', () => {
 		const { edgeUrl, gateways, edge, ...split } = await startSplit();
 		const [first, second] = gateways;
 		for (let index = 0; index < 10; index++) expect(await split.status({ format: index % 2 === 0 ? 'chat' : 'messages' })).toBe(200);
-		const stream = await split.call({ isStreamed: true, model: 'gpt-sim-tokens-20-interval-5' });
+		const stream = await split.call({ isStreaming: true, model: 'gpt-sim-tokens-20-interval-5' });
 		expect(stream.headers.get('content-type')).toContain('text/event-stream');
 		expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
 		const large = await split.call({ text: 'x'.repeat(200_000) });
@@ -240,7 +240,7 @@ describe('an edge and two gateways', () => {
 	test('a gateway that dies before it responds: 502; in the middle of a stream: it ends with an error event', async () => {
 		const { gateways, simulatorUrl, edge, ...split } = await startSplit();
 		const responses = [split.call({ model: 'gpt-sim-hang' }), split.call({ model: 'gpt-sim-hang' })];
-		const stream = await split.call({ model: 'claude-sim-stall-3', format: 'messages', isStreamed: true });
+		const stream = await split.call({ model: 'claude-sim-stall-3', format: 'messages', isStreaming: true });
 		const received = readPieces(stream);
 		await eventually('the stream has begun', () => (received.text.includes('message_start') ? true : undefined));
 		await eventually('the provider has the calls', async () => {

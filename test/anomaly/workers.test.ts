@@ -93,7 +93,7 @@ test('two workers share the team’s limit; one that dies is replaced; streams c
 	await expect.poll(onNewConnections, { message: 'what is mended reaches both workers' }).toBe(true);
 
 	await untilMinuteHasCapacity(15_000);
-	const stream = await call(gatewayUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
+	const stream = await call(gatewayUrl, accessToken, { isStreaming: true, model: 'gpt-sim-tokens-20-interval-100' });
 	const statuses = await Promise.all(Array.from({ length: 129 }, () => requestStatus(gatewayUrl, accessToken)));
 	const requests = () => running.log.filter((line) => line['msg'] === 'request');
 	await eventually('all but the stream are in the log', () => (requests().length >= statuses.length ? true : undefined));
@@ -130,7 +130,7 @@ test('started by an old Node whose launcher is killed outright, workers still en
 	const has = (event: string, count: number) => () => (running.log.filter(({ msg }) => msg === event).length === count ? true : undefined);
 	await eventually('the first process and two workers have started', has('started', 3), 20_000);
 	const first = running.log.find(({ msg, worker }) => msg === 'started' && worker === undefined)?.['pid'];
-	const stream = await call(plan.gatewayUrl, await running.accessToken(), { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
+	const stream = await call(plan.gatewayUrl, await running.accessToken(), { isStreaming: true, model: 'gpt-sim-tokens-20-interval-100' });
 
 	running.child.kill('SIGKILL');
 	expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);

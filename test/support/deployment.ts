@@ -107,7 +107,7 @@ export async function statusOf(url: string): Promise<number> {
 export interface RequestOptions {
 	readonly format?: 'chat' | 'messages';
 	readonly model?: string;
-	readonly isStreamed?: boolean;
+	readonly isStreaming?: boolean;
 	readonly text?: string;
 	readonly headers?: Record<string, string>;
 	readonly signal?: AbortSignal;
@@ -115,7 +115,7 @@ export interface RequestOptions {
 
 /** Sends one inference request. */
 export function call(url: string, accessToken: string, options: RequestOptions = {}): Promise<Response> {
-	const { format = 'chat', isStreamed: isStreaming = false, text = 'Say hello.' } = options;
+	const { format = 'chat', isStreaming = false, text = 'Say hello.' } = options;
 	const model = options.model ?? (format === 'chat' ? 'gpt-4o-mini' : 'claude-sonnet-4-5');
 	const path = format === 'chat' ? '/v1/chat/completions' : '/v1/messages';
 	return fetch(`${url}${path}`, {
