@@ -96,7 +96,7 @@ describe('headless clauses', () => {
 		'Who asks gets it.',
 		'Of whom nothing is known.',
 		'So much a team may spend.',
-		'Enforces budgets.',
+		'Whether budgets are enforced.',
 		'How long it takes.',
 		'Where the file is.',
 		'When the entry was opened.',
