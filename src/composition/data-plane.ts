@@ -91,7 +91,7 @@ export async function composeDataPlane(context: AppContext, keySet: KeySet, acco
 		log.info('certificate reloaded');
 	};
 	metrics.gauge('tollgate_connections_open', 'Open client connections.', () => server.openConnections);
-	metrics.gauge('tollgate_requests_in_flight', 'Requests in flight.', () => server.inFlight);
+	metrics.gauge('tollgate_requests_in_flight', 'In-flight requests.', () => server.inFlight);
 	const role = new ServingRole(name, server, {
 		clock,
 		graceMs: () => graceMs,
@@ -209,7 +209,7 @@ function measureWork(metrics: Metrics, work: GatewayWork): void {
 		'Memory used by bodies of in-flight requests, in bytes.',
 		() => work.bodyMemory.reservedBytes,
 	);
-	metrics.gauge('tollgate_inference_requests_in_flight', 'Inference requests in flight.', kinds, ['kind']);
+	metrics.gauge('tollgate_inference_requests_in_flight', 'In-flight inference requests.', kinds, ['kind']);
 	metrics.gauge('tollgate_budget_reservations_open', 'Open budget reservations.', () => work.openReservations);
 	metrics.gauge('tollgate_settlements_pending', 'Completed requests whose cost is not settled yet.', () => work.settlements.count);
 }

@@ -48,7 +48,7 @@ export const configSchema = z.strictObject({
 	log: log.prefault({}).describe('The log on standard output.'),
 	edge: edge.prefault({}).describe('The edge: firewall, per-address rate limit, token check, load balancing.'),
 	gateway: gateway.prefault({}).describe('The gateway: the inference endpoints.'),
-	admin: admin.prefault({}).describe('The admin API and web console.'),
+	admin: admin.prefault({}).describe('The admin API.'),
 	identity: identity.prefault({}).describe('The embedded issuer of access tokens.'),
 	simulator: simulator.prefault({}).describe('Fake providers for trials and tests.'),
 	metrics: metrics.prefault({}).describe('Prometheus metrics.'),

@@ -104,7 +104,7 @@ const budget: Resource = {
 	},
 	views: show,
 	create: 'Create a budget. Earlier spend in this month counts.',
-	set: 'Update the given fields. Applies to the next request.',
+	set: 'Update the given fields. Applies within a second.',
 	delete: 'Delete a budget.',
 	fields: [
 		fixed(field('--id <id>', 'id', 'default: random')),

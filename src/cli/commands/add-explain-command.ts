@@ -28,9 +28,7 @@ export function addExplainCommand(program: Command, run: RunTask): void {
 		.option('--client <id>', 'client that sends the request')
 		.option('--team <id>', 'or: any client of this registered team')
 		.option('--access-token-file <file>', 'or: the client of the access token in this file; with --url only')
-		.addOption(
-			new Option('--format <format>', 'format format format of the body').choices(clientDialectNames).default(clientDialectNames[0]),
-		)
+		.addOption(new Option('--format <format>', 'format of the body').choices(clientDialectNames).default(clientDialectNames[0]))
 		.addOption(new Option('--body <file>', 'the request body; -: standard input').makeOptionMandatory())
 		.addOption(new Option('--headers <pairs>', 'header fields as name=value, separated by commas').argParser(pairs))
 		.addOption(addressFlag())

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { clientId, count, integer, listen, nonEmpty, restart, secret, secretText, teamId, webAddress } from '../values.ts';
 
 export const admin = z.strictObject({
-	listen: listen.default('127.0.0.1:8788').meta(restart('Address of the admin API and the web console.')),
+	listen: listen.default('127.0.0.1:8788').meta(restart('Address of the admin API.')),
 	metrics: z
 		.enum(['open', 'admin_scope'])
 		.default('open')

@@ -71,7 +71,7 @@ export class TrafficResolver {
 			metrics[kind](`tollgate_provider_${name}`, help, samples, ['provider']);
 		};
 		declare('gauge', 'ejected', '1 while the provider is ejected.', ({ health }) => Number(health.isEjected));
-		declare('gauge', 'requests_in_flight', 'Requests in flight at the provider.', ({ concurrency }) => concurrency.inFlight);
+		declare('gauge', 'requests_in_flight', 'In-flight requests at the provider.', ({ concurrency }) => concurrency.inFlight);
 		declare('gauge', 'requests_queued', 'Requests queued for a slot of the provider.', ({ concurrency }) => concurrency.queued);
 		declare('total', 'ejections_total', 'Ejections of the provider.', ({ ejections }) => ejections);
 		declare('total', 'retries_total', 'Retries of requests to the provider.', ({ retries }) => retries);
