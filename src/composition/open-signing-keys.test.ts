@@ -122,7 +122,7 @@ describe('the encryption key', () => {
 		await expect(late.identity.accessToken()).rejects.toThrow('records_unavailable');
 		const complaints = late.identity.log.lines.filter(({ event }) => event === 'signing keys cannot be read yet');
 		expect(complaints.map(({ fields }) => String(fields['cause']))).toEqual([
-			expect.stringMatching(new RegExp(`the row ${before[0]?.kid} of signing_keys is encrypted with key .* which is not configured`)),
+			expect.stringMatching(new RegExp(`the record ${before[0]?.kid} of signing_keys is encrypted with key .* which is not configured`)),
 		]);
 		expect(await late.records.signingKeys.list()).toEqual(before);
 		// The right key in the configuration repairs it without a restart.

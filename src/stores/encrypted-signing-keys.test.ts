@@ -97,7 +97,9 @@ describe('encrypted signing keys', () => {
 		expect(await Promise.all([keys.list(), second.keys.list()])).toEqual([[signingKey('k1')], [signingKey('k1')]]);
 		use(createEncryption([newKey]));
 		expect(await keys.list()).toEqual([signingKey('k1')]);
-		expect((await upstreamErrorOf(encrypt(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is encrypted with key');
+		expect((await upstreamErrorOf(encrypt(stored, old).keys.list())).message).toContain(
+			'the record k1 of signing_keys is encrypted with key',
+		);
 	});
 
 	test('that were moved to another row, changed or truncated are rejected, with the row and what to do', async () => {
@@ -113,7 +115,7 @@ describe('encrypted signing keys', () => {
 			database.prepare("UPDATE signing_keys SET private_jwk = ? WHERE kid = 'k2'").run(planted);
 			const upstreamError = await upstreamErrorOf(keys.list());
 			expect(upstreamError.code).toBe('records_unavailable');
-			expect(upstreamError.message).toMatch(/^the row k2 of signing_keys (is|was) .*: restore the encryption key or the row/);
+			expect(upstreamError.message).toMatch(/^the record k2 of signing_keys (is|was) .*: restore the encryption key or the record/);
 			expect(upstreamError.message).not.toContain('exponent');
 		}
 		database.prepare("UPDATE signing_keys SET private_jwk = ? WHERE kid = 'k2'").run(original);

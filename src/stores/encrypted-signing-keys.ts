@@ -56,8 +56,8 @@ function openRecord(record: SigningKeyRecord, encryption: Encryption | undefined
 		return { ...record, privateJwk: encryption.decrypt(privateJwk, positionOf(kid)) };
 	} catch (cause) {
 		if (!(cause instanceof DecryptionFailed)) throw cause;
-		const remedy = 'restore the encryption key or the row; to discard the signing keys see docs/guide/signing-keys.md';
-		throw new UpstreamError('records_unavailable', { message: `the row ${kid} of signing_keys ${cause.message}: ${remedy}`, cause });
+		const remedy = 'restore the encryption key or the record; to discard the signing keys see docs/guide/signing-keys.md';
+		throw new UpstreamError('records_unavailable', { message: `the record ${kid} of signing_keys ${cause.message}: ${remedy}`, cause });
 	}
 }
 
