@@ -89,7 +89,7 @@ export const faultNames: readonly FaultName[] = [
 	{ words: 'duplicate-message-start', effect: 'The opening event is repeated in the middle', plan: () => ({ repeatsStart: true }) },
 	{ words: 'missing-index', effect: 'Tool calls and blocks without `index`', plan: () => ({ omitsIndex: true }) },
 	{ words: 'empty-ids', effect: 'Tool calls with an empty id', plan: () => ({ emptiesIds: true }) },
-	{ words: 'refusal', effect: 'Model refusal', plan: () => ({ declines: 'refusal' }) },
+	{ words: 'refusal', effect: 'Model sends `refusal`', plan: () => ({ declines: 'refusal' }) },
 	{ words: 'content-filter', effect: 'The vendor’s filter stops the response', plan: () => ({ declines: 'filter' }) },
 	{ words: '429-quota', effect: '429 for exhausted quota; a retry does not help', plan: () => ({ status: 429, isQuota: true }) },
 	{
