@@ -1,4 +1,4 @@
-/** Renders the page `docs/reference/content-filter-figures.md`. */
+/** Renders the page `docs/reference/content-filter-measurements.md`. */
 import { describeHeads, describePromises, describeSources, type Judged, promisesOf, shareAbove } from './measurements.ts';
 
 /** Figures of the weights before training on safe prompts and context words, measured on the same held-out rows. */

@@ -1,7 +1,8 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { generatedDocs } from '../../scripts/generated-docs.ts';
+import { listFiles, pages, sources } from '../../scripts/prose/files.ts';
 import { rejections } from '../../src/core/rejection.ts';
 import { upstreamErrors } from '../../src/core/upstream-error.ts';
 
@@ -20,6 +21,18 @@ test('the table of decisions lists each record by its title, in order and withou
 	expect(files.map((file) => Number(file.slice(0, 4)))).toEqual(files.map((_, index) => index + 1));
 });
 
+test('paths that pages and comments name in code spans exist', () => {
+	const missing = listFiles([...pages, ...sources]).flatMap((file) => {
+		const lines = read(file).split('\n');
+		const prose = file.endsWith('.md') ? lines : lines.filter((line) => /^\s*(?:\/?\*|\/\/)/.test(line));
+		const paths = prose.flatMap((line) => [
+			...line.matchAll(/`((?:bench|bin|content-filter|deploy|docs|scripts|simulator|src|test)\/[\w./-]+)`/g),
+		]);
+		return paths.filter(([, path = '']) => !path.includes('NAME') && !existsSync(join(root, path))).map(([, path]) => `${file}: ${path}`);
+	});
+	expect(missing).toEqual([]);
+});
+
 describe('the error reference', () => {
 	const documented = [...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm)].map(
 		([, code, status]) => `${code} ${status}`,
@@ -32,7 +45,7 @@ describe('the error reference', () => {
 	});
 
 	test('names no code that nothing raises', () => {
-		const product = globSync('src/**/*.ts', { cwd: root, exclude: ['**/*.test.ts', 'src/core/{refusal,fault}.ts'] })
+		const product = globSync('src/**/*.ts', { cwd: root, exclude: ['**/*.test.ts', 'src/core/{rejection,upstream-error}.ts'] })
 			.map(read)
 			.join('\n');
 		// Searches for quoted codes, because a table or a variable can also select a code.

@@ -1,6 +1,6 @@
 /**
- * Scores text by its words, offline. It does not understand meaning: `docs/reference/content-filter-figures.md` shows what it detects and
- * what it cannot.
+ * Scores text by its words, offline. It does not understand meaning: `docs/reference/content-filter-measurements.md` shows its detection
+ * rates.
  */
 
 import { visibleTexts } from '../folding/visible-text.ts';
