@@ -8,7 +8,7 @@ import { DecryptionFailed, type Encryption, encryptionKeyIdOf } from './encrypti
 /**
  * Calls `encryption` each time, so that keys can change; if it returns undefined, new keys stay unencrypted.
  * @returns a store that takes and returns unencrypted keys. `list` also encrypts keys that are unencrypted or use another encryption key
- * than the current one. It fails with Fault `records_unavailable` when a row cannot be decrypted.
+ * than the current one. It fails with `UpstreamError` `records_unavailable` when a row cannot be decrypted.
  */
 export function createEncryptedSigningKeys(store: SigningKeyStore, encryption: () => Encryption | undefined, log: Log): SigningKeyStore {
 	let isFailing = false;

@@ -9,7 +9,7 @@ import { UpstreamError } from '../core/upstream-error.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
 /**
- * Every method throws Fault `records_unavailable` until the store was read once, because the budgets of a request are unknown until then.
+ * Every method throws `records_unavailable` until the store was read once, because the budgets of a request are unknown until then.
  */
 export interface RecordsSnapshot {
 	readonly isLoaded: boolean;

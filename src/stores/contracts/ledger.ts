@@ -7,13 +7,13 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 	/**
 	 * Opens an entry. It survives the death of the process before any data leaves that is written to a socket in this turn of the event loop.
 	 * An open entry moves to the provider, model, price and reservation given; its other fields stay. A closed entry stays unchanged.
-	 * @returns a promise that rejects with Fault `records_unavailable` if this cannot be guaranteed now; the request is not charged for the
+	 * @returns a promise that rejects with `records_unavailable` if this cannot be guaranteed now; the request is not charged for the
 	 * entry then.
 	 */
 	open(row: OpenEntry): OpenedEntry | Promise<OpenedEntry>;
 	/**
 	 * Closes an entry; the first close wins. While the ledger is writable, the close has the same durability as an `open`: it survives the
-	 * death of the process before any data leaves. Calls `onClosed` when reports include the entry, or with Fault `records_unavailable` when the
+	 * death of the process before any data leaves. Calls `onClosed` when reports include the entry, or with `records_unavailable` when the
 	 * ledger is not writable now. The entry is then closed once it is writable, while the process lives. `onClosed` is a callback, because every
 	 * request has one; it may run at once and must not throw.
 	 * @throws RangeError when the entry cannot be stored.

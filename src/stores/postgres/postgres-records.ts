@@ -22,7 +22,7 @@ export interface PostgresRecordsSettings extends PostgresSettings {
 const maxWaitedMs = 1_000;
 
 /**
- * Opens the record store. Every method rejects with Fault `records_unavailable` when the server does not respond within `deadlineMs`. A
+ * Opens the record store. Every method rejects with `records_unavailable` when the server does not respond within `deadlineMs`. A
  * change that was rejected in this way may still have been made.
  * @throws StoreUnusable when the server cannot be used at the start.
  */

@@ -10,7 +10,7 @@ export interface ChangeTransaction {
 	nextVersion(): number;
 }
 
-/** Every method fails with Fault `records_unavailable`. */
+/** Every method fails with `UpstreamError` `records_unavailable`. */
 export interface RecordsDatabase {
 	read<Result>(statements: (db: RecordsDb) => Promise<Result>): Promise<Result>;
 	/** Runs statements in one transaction, which is rolled back when they throw. */

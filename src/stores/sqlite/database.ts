@@ -34,7 +34,7 @@ export function createTransaction(database: DatabaseSync): Transaction {
 	};
 }
 
-/** A transaction that fails with Fault `records_unavailable`. */
+/** A transaction that fails with `UpstreamError` `records_unavailable`. */
 export type Write = <Result>(statements: () => Result) => Promise<Result>;
 
 /** @param written called after each commit with changes. */

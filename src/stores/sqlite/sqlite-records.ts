@@ -30,7 +30,7 @@ export interface SqliteRecordsDeps {
 }
 
 /**
- * Opens the record store. Every method rejects with Fault `records_unavailable` when the file cannot be read or written.
+ * Opens the record store. Every method rejects with `UpstreamError` `records_unavailable` when the file cannot be read or written.
  * @throws StoreUnusable when the file cannot be opened.
  */
 export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteRecordsDeps): RecordStore {

@@ -58,7 +58,7 @@ function createPages(database: DatabaseSync, condition: string): EntryPages {
 	};
 }
 
-/** Decodes rows by the position of the columns of `ledgerRowColumns`, without their names. */
+/** Decodes rows by the position of the columns that `prepareEntries` selects, without their names. */
 export function rowsOf(found: readonly unknown[]): CompactEntry[] {
 	return found.map(compactEntryFrom);
 }
