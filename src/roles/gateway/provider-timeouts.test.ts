@@ -24,8 +24,13 @@ describe('an attempt', () => {
 		bench.respond = neverSent;
 		await ask(bench, {}, streamBody);
 		const { connectMs, firstByteMs, idleMs, streamTotalMs } = timeouts;
-		const settings = { firstByte: 'gateway.timeouts.first_byte_ms', total: 'gateway.timeouts.stream_total_ms' };
-		expect(bench.sent[0]?.timeouts).toMatchObject({ connectMs, firstByteMs, idleMs, totalMs: streamTotalMs, settings });
+		const settings = {
+			connect: 'gateway.timeouts.connect_ms',
+			firstByte: 'gateway.timeouts.first_byte_ms',
+			idle: 'gateway.timeouts.idle_ms',
+			total: 'gateway.timeouts.stream_total_ms',
+		};
+		expect(bench.sent[0]?.timeouts).toEqual({ connectMs, firstByteMs, idleMs, totalMs: streamTotalMs, settings });
 	});
 
 	it('for a stream has at most `total_ms` for its head if `first_byte_ms` is greater', async () => {
