@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { findDeadLinks, readPages } from '../site/links.ts';
 import { type AllowList, type Comparison, compare, findGrowth, serialize } from './allow-list.ts';
 import { listFiles, pages, read, root, sources } from './files.ts';
 import { type Finding, findInFile } from './findings.ts';
+import { findDeadLinks, readPages } from './links.ts';
 
 const allowListFile = join(import.meta.dirname, 'allowed.json');
 

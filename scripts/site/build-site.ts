@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import Eleventy, { type UserConfig } from '@11ty/eleventy';
+import Eleventy, { type Page, type UserConfig } from '@11ty/eleventy';
 import { read, root } from '../prose/files.ts';
+import { findDeadLinks, readPages } from '../prose/links.ts';
 import { readMarkdown } from '../prose/markdown.ts';
-import { findDeadLinks, readPages } from './links.ts';
 import { resolveSections } from './navigation.ts';
 import { renderPage, type SitePage, type SiteSection } from './render-page.ts';
 import { searchSectionsOf } from './search-sections.ts';
-import { addressOf, createSiteMarkdown } from './site-markdown.ts';
+import { addressOf, createSiteMarkdown, fileOf } from './site-markdown.ts';
 
 /**
  * Builds the site from `docs/` into a folder, which is emptied first. Returns the number of pages.
@@ -16,7 +16,8 @@ import { addressOf, createSiteMarkdown } from './site-markdown.ts';
 export async function buildSite(output: string): Promise<number> {
 	const dead = findDeadLinks(readPages()).map(({ file, line, href }) => `${file}:${line} ${href}`);
 	if (dead.length > 0) throw new Error(`Dead links:\n${dead.join('\n')}`);
-	const sections: SiteSection[] = resolveSections().map(({ title, files }) => ({ title, pages: files.map(describePage) }));
+	const resolved = resolveSections();
+	const sections: SiteSection[] = resolved.map(({ title, files }) => ({ title, pages: files.map(describePage) }));
 	const pages = new Map(sections.flatMap((section) => section.pages).map((page) => [page.address, page]));
 	rmSync(output, { recursive: true, force: true });
 	// The generator resolves paths from the working directory, which is the root of the repository.
@@ -25,7 +26,10 @@ export async function buildSite(output: string): Promise<number> {
 		config: (config) => configure(config, sections, pages),
 	});
 	await generator.write();
-	writeTheme(output);
+	writeTheme(
+		output,
+		resolved.flatMap(({ files }) => files),
+	);
 	return pages.size;
 }
 
@@ -33,11 +37,11 @@ function configure(config: UserConfig, sections: readonly SiteSection[], pages: 
 	config.setQuietMode(true);
 	config.setTemplateFormats(['md']);
 	config.setLibrary('md', createSiteMarkdown());
-	config.addGlobalData('permalink', () => (data: { page: { inputPath: string } }) => addressOf(data.page.inputPath.replace(/^\.\//, '')));
+	config.addGlobalData('permalink', () => (data: { page: Page }) => addressOf(fileOf(data.page)));
 	config.addPassthroughCopy({ 'docs/reference/*.json': 'reference' });
 	config.addTransform('page', function (content) {
-		const page = pages.get(addressOf(this.page.inputPath.replace(/^\.\//, '')));
-		if (page === undefined) throw new Error(`${this.page.inputPath} is in no section`);
+		const page = pages.get(addressOf(fileOf(this.page)));
+		if (page === undefined) throw new Error(`${fileOf(this.page)} is in no section`);
 		return renderPage(page, content, sections);
 	});
 	// Pages are plain Markdown: braces in them are text.
@@ -49,12 +53,12 @@ function describePage(file: string): SitePage {
 	return { address: addressOf(file), title: (headings[0]?.text ?? file).replaceAll('`', ''), headings };
 }
 
-function writeTheme(output: string): void {
+function writeTheme(output: string, files: readonly string[]): void {
 	const theme = join(output, 'theme');
 	mkdirSync(theme, { recursive: true });
 	cpSync(join(import.meta.dirname, 'theme'), theme, { recursive: true });
 	const search = readFileSync(new URL('../umd/index.js', import.meta.resolve('minisearch')), 'utf8');
 	writeFileSync(join(theme, 'minisearch.js'), search.replace(/^\/\/# sourceMappingURL.*$/m, ''));
-	const sections = resolveSections().flatMap(({ files }) => files.flatMap((file) => searchSectionsOf(addressOf(file), read(file))));
+	const sections = files.flatMap((file) => searchSectionsOf(addressOf(file), read(file)));
 	writeFileSync(join(theme, 'search-sections.js'), `globalThis.searchSections = ${JSON.stringify(sections)};\n`);
 }

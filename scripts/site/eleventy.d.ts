@@ -2,16 +2,14 @@
 declare module '@11ty/eleventy' {
 	import type MarkdownIt from 'markdown-it';
 
-	interface Page {
+	export interface Page {
+		/** Relative to the working directory. */
 		readonly inputPath: string;
-		readonly filePathStem: string;
-		readonly rawInput: string;
 	}
 
 	export interface UserConfig {
 		setQuietMode(isQuiet: boolean): void;
 		setTemplateFormats(formats: readonly string[]): void;
-		setUseGitIgnore(isUsed: boolean): void;
 		setLibrary(format: 'md', library: MarkdownIt): void;
 		addGlobalData(name: string, value: unknown): void;
 		addPassthroughCopy(paths: Readonly<Record<string, string>>): void;

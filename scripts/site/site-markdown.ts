@@ -1,6 +1,7 @@
+import type { Page } from '@11ty/eleventy';
 import type MarkdownIt from 'markdown-it';
+import { resolveLink } from '../prose/links.ts';
 import { createMarkdownParser, createSlugger, plainText } from '../prose/markdown.ts';
-import { resolveLink } from './links.ts';
 
 type Token = ReturnType<MarkdownIt['parse']>[number];
 
@@ -8,8 +9,7 @@ type Token = ReturnType<MarkdownIt['parse']>[number];
 export function createSiteMarkdown(): MarkdownIt {
 	const markdown = createMarkdownParser();
 	markdown.core.ruler.push('site', ({ tokens, env }) => {
-		const { page } = env as { page: { inputPath: string } };
-		const file = page.inputPath.replace(/^\.\//, '');
+		const file = fileOf((env as { page: Page }).page);
 		const makeSlug = createSlugger();
 		for (const [index, token] of tokens.entries()) {
 			const next = tokens[index + 1];
@@ -36,6 +36,11 @@ function rewriteLinks(file: string, tokens: readonly Token[]): void {
 			token.attrSet('href', href.replace(/(?<=^|\/)README\.md(?=#|$)/, 'index.html').replace(/\.md(?=#|$)/, '.html'));
 		}
 	}
+}
+
+/** Path of a page in the repository. */
+export function fileOf({ inputPath }: Page): string {
+	return inputPath.replace(/^\.\//, '');
 }
 
 /** Address of a page in the site, from its path in the repository. */

@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm';
 import type MiniSearch from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../scripts/prose/files.ts';
+import { findDeadLinks } from '../../scripts/prose/links.ts';
 import { buildSite } from '../../scripts/site/build-site.ts';
-import { findDeadLinks } from '../../scripts/site/links.ts';
 import { resolveSections } from '../../scripts/site/navigation.ts';
 
 describe('the site', () => {

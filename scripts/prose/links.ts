@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import { listFiles, pages, read, root } from '../prose/files.ts';
-import { type MarkdownFile, readMarkdown } from '../prose/markdown.ts';
+import { listFiles, pages, read, root } from './files.ts';
+import { type MarkdownFile, readMarkdown } from './markdown.ts';
 
 export interface DeadLink {
 	readonly file: string;
