@@ -93,7 +93,7 @@ export function joinReports(reports: readonly HealthReport[]): JoinedReports {
 	const state = ejecting.length > 0 ? 'unhealthy' : isKnown ? 'healthy' : 'unknown';
 	const times = (ejecting.length > 0 ? ejecting : reports).flatMap(({ sinceMs }) => (sinceMs === null ? [] : [sinceMs]));
 	const sinceMs = times.length === 0 ? null : ejecting.length > 0 ? Math.min(...times) : Math.max(...times);
-	const latestFirst = reports.toSorted((remaining, right) => (right.sinceMs ?? 0) - (remaining.sinceMs ?? 0));
+	const latestFirst = reports.toSorted((left, right) => (right.sinceMs ?? 0) - (left.sinceMs ?? 0));
 	const detail = [...latestFirst.filter((one) => one.state === state), ...latestFirst].find((one) => one.detail !== null)?.detail ?? null;
 	return { state, sinceMs, detail, ejectedBy: ejecting.length };
 }

@@ -86,7 +86,7 @@ function measureComparisons(): { prefix: number; spentNs: number }[] {
 
 /** Drops the slowest tenth, which is noise of the machine. */
 function withoutOutliers<Sample extends { spentNs: number }>(samples: Sample[]): Sample[] {
-	return samples.toSorted((remaining, right) => remaining.spentNs - right.spentNs).slice(0, Math.floor(samples.length * 0.9));
+	return samples.toSorted((left, right) => left.spentNs - right.spentNs).slice(0, Math.floor(samples.length * 0.9));
 }
 
 function correlation(samples: readonly { prefix: number; spentNs: number }[]): number {

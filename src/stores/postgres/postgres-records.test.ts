@@ -97,7 +97,7 @@ test('what looks like SQL, or is beyond letters, is only a text', async () => {
 		expect(await records.budgets.create({ ...budget(id), team: id, model: id })).toBe('created');
 	}
 	expect((await records.teams.list()).map(({ id, clientIds }) => [id, ...clientIds])).toEqual(
-		ids.toSorted((remaining, right) => Buffer.compare(Buffer.from(remaining), Buffer.from(right))).map((id) => [id, id]),
+		ids.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right))).map((id) => [id, id]),
 	);
 	for (const id of ids) {
 		expect(await records.teams.create(team('other', [id]))).toBe('client_taken');

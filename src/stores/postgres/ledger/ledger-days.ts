@@ -21,7 +21,7 @@ export async function listDays(db: Database): Promise<number[]> {
 	return rows
 		.map(({ name }) => namePattern.exec(name))
 		.flatMap((match) => (match === null ? [] : [dayNumberOf(Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3])))]))
-		.toSorted((remaining, right) => remaining - right);
+		.toSorted((left, right) => left - right);
 }
 
 /**

@@ -141,7 +141,7 @@ export async function writeBatch(transaction: Database, rows: readonly SpooledEn
 	const batch = await sql<{ sequence: bigint }>`SELECT nextval('tollgate.ledger_sequence') AS sequence`.execute(transaction);
 	const sequence = batch.rows[0]?.sequence ?? 0n;
 	const numbered = rows.map((row, number): NumberedEntry => ({ row, number }));
-	const days = [...Map.groupBy(numbered, ({ row }) => dayNumberOf(row[1]))].toSorted(([remaining], [right]) => remaining - right);
+	const days = [...Map.groupBy(numbered, ({ row }) => dayNumberOf(row[1]))].toSorted(([left], [right]) => left - right);
 	const changes: SumChange[] = [];
 	for (const [day, some] of days) changes.push(...(await writeDay(transaction, day, some, sequence)));
 	await addToSums(transaction, changes);
