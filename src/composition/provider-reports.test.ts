@@ -21,10 +21,10 @@ function startReporter(clock = new ManualClock(), store = createMemoryRecords(cl
 	const reporter = new ProviderReporter({
 		report: () => state.report,
 		store: {
-			async notify(...reports) {
+			async put(...reports) {
 				state.notifications++;
 				await meet();
-				await store.notify(...reports);
+				await store.put(...reports);
 			},
 			forget: async (process) => meet().then(() => store.forget(process)),
 			read: async () => meet().then(() => store.read()),

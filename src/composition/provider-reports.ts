@@ -26,7 +26,7 @@ export class ProviderReporter {
 	#timer: Timer;
 	#sentReport: string | undefined;
 	#dueMs = 0;
-	#notifying: Promise<void> | undefined;
+	#sending: Promise<void> | undefined;
 	#isLost = false;
 
 	constructor(ports: ProviderReporterPorts) {
@@ -45,7 +45,7 @@ export class ProviderReporter {
 	async stop(): Promise<void> {
 		const { store, clock } = this.#ports;
 		this.#timer.cancel();
-		const forgotten = Promise.resolve(this.#notifying).then(() => store.forget(this.#process));
+		const forgotten = Promise.resolve(this.#sending).then(() => store.forget(this.#process));
 		const { promise: patience, resolve } = Promise.withResolvers<void>();
 		const timer = clock.after(maxWaitedMs, resolve);
 		// The report expires anyway, only later.
@@ -55,7 +55,7 @@ export class ProviderReporter {
 
 	#poll(): void {
 		this.#timer = this.#ports.clock.after(pollMs, () => this.#poll());
-		if (this.#notifying !== undefined) return;
+		if (this.#sending !== undefined) return;
 		const nowMs = this.#ports.clock.monotonicMs();
 		const report = this.#ports.report();
 		const text = JSON.stringify(report);
@@ -63,13 +63,13 @@ export class ProviderReporter {
 		if (nowMs < this.#dueMs && (text === this.#sentReport || this.#isLost)) return;
 		this.#sentReport = text;
 		this.#dueMs = nowMs + reportEveryMs;
-		this.#notifying = this.#notify(report).finally(() => (this.#notifying = undefined));
+		this.#sending = this.#send(report).finally(() => (this.#sending = undefined));
 	}
 
-	async #notify(report: ProviderReport): Promise<void> {
+	async #send(report: ProviderReport): Promise<void> {
 		const { store, log } = this.#ports;
 		try {
-			await store.notify(this.#process, report, lifeMs);
+			await store.put(this.#process, report, lifeMs);
 			if (this.#isLost) log.info('provider health is shared with other processes again');
 			this.#isLost = false;
 		} catch (cause) {

@@ -7,7 +7,7 @@ import { StoreUnusable } from './contracts/store-unusable.ts';
 export type WorkerOperations = Readonly<Record<string, WorkerOperation>>;
 
 /** Accepts any argument: the calling side checks it with the types that both sides share. */
-type WorkerOperation = { response(argument: unknown): unknown }['response'];
+type WorkerOperation = { run(argument: unknown): unknown }['run'];
 
 export interface StoreThread<Calls extends WorkerOperations> {
 	/** Rejects with `ThreadLost` when the thread dies first; the next call starts a new thread. */

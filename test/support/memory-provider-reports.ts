@@ -8,7 +8,7 @@ export function createMemoryProviderReports(clock?: Clock): ProviderReports {
 	let reports: { readonly process: string; readonly report: ProviderReport; readonly expiresAtMs: number }[] = [];
 	const without = (process: string): typeof reports => reports.filter((one) => one.process !== process && one.expiresAtMs > nowMs());
 	return {
-		async notify(process, report, lifeMs) {
+		async put(process, report, lifeMs) {
 			reports = [...without(process), { process, report: structuredClone(report), expiresAtMs: nowMs() + lifeMs }];
 		},
 		async forget(process) {

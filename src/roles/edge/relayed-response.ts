@@ -40,12 +40,12 @@ export class RelayedResponse implements Listed {
 			this.#flow = flow;
 			return {
 				write: (chunk) => this.#write(chunk),
-				end: () => this.#disconnect(undefined, () => sink.end()),
+				end: () => this.#finish(undefined, () => sink.end()),
 				fail: (cause) =>
-					this.#disconnect(cause, () =>
+					this.#finish(cause, () =>
 						this.#fail(cause instanceof UpstreamError ? new UpstreamError('gateway_unreachable', { cause }) : cause),
 					),
-				cancel: () => this.#disconnect(undefined, () => flow.cancel()),
+				cancel: () => this.#finish(undefined, () => flow.cancel()),
 			};
 		});
 	}
@@ -71,7 +71,7 @@ export class RelayedResponse implements Listed {
 	}
 
 	#payOwed(reason: Rejection): void {
-		this.#disconnect(undefined, () => {
+		this.#finish(undefined, () => {
 			this.#flow?.cancel();
 			this.#fail(reason);
 		});
@@ -89,7 +89,7 @@ export class RelayedResponse implements Listed {
 		}
 	}
 
-	#disconnect(cause: unknown, last: () => void): void {
+	#finish(cause: unknown, last: () => void): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#ended(cause);

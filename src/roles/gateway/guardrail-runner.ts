@@ -134,7 +134,7 @@ export class GuardrailRunner {
 		this.moderationProviders
 			.evaluate(moderationProviders, texts, stage, inferenceRequest)
 			.then((violations) => {
-				if (violations.length > 0) this.#keep(inferenceRequest, stage, this.#notify(inferenceRequest, stage, violations));
+				if (violations.length > 0) this.#keep(inferenceRequest, stage, this.#countFindings(inferenceRequest, stage, violations));
 			})
 			.catch((cause: unknown) => this.failed(inferenceRequest, stage, cause));
 	}
@@ -193,11 +193,11 @@ export class GuardrailRunner {
 				types,
 			});
 		}
-		const found = [...this.#unreadableFound(unreadable), ...this.#notify(inferenceRequest, stage, findings)];
+		const found = [...this.#unreadableFound(unreadable), ...this.#countFindings(inferenceRequest, stage, findings)];
 		this.#keep(inferenceRequest, stage, found.length === 0 ? [cleanAssessment] : found);
 	}
 
-	#notify(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Violation[]): Found[] {
+	#countFindings(inferenceRequest: GuardedRequest, stage: Stage, findings: readonly Violation[]): Found[] {
 		if (findings.some(isModerationFailure)) this.#outcomes.add(1, { stage, outcome: 'moderation_failed' });
 		const found: Found[] = [];
 		const counts = new Map<string, { finding: Violation; count: number }>();

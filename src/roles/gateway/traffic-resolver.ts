@@ -37,7 +37,7 @@ export class ProviderTraffic {
 		return this.#ports.chance;
 	}
 
-	runsExclusive(): boolean {
+	canTakeRequest(): boolean {
 		return !this.health.isEjected || this.health.takeDiscoveryTurn(this.#ports.clock.monotonicMs(), this.chance);
 	}
 

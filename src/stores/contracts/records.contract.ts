@@ -264,7 +264,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 					await here.budgets.delete('one');
 				}
 				expect(new Set(seen).size).toBe(9);
-				expect(seen).toEqual(seen.toSorted((remaining, right) => remaining - right));
+				expect(seen).toEqual(seen.toSorted((left, right) => left - right));
 			});
 
 			test('a change that was meant for another state changes nothing', async () => {
@@ -448,9 +448,9 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			const longMs = 60_000;
 
 			test('of each process the latest is read by everybody, until it is forgotten', async () => {
-				await here.providerReports.notify('two', healthy, longMs);
-				await here.providerReports.notify('one', {}, longMs);
-				await there.providerReports.notify('two', unhealthy, longMs);
+				await here.providerReports.put('two', healthy, longMs);
+				await here.providerReports.put('one', {}, longMs);
+				await there.providerReports.put('two', unhealthy, longMs);
 				for (const store of subject.stores) {
 					expect([...(await store.providerReports.read())]).toEqual([
 						['one', {}],
@@ -463,9 +463,9 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			});
 
 			test('one that is not renewed expires after its life, one that is renewed stays', async () => {
-				await here.providerReports.notify('dead', unhealthy, 1);
-				await here.providerReports.notify('alive', unhealthy, 1);
-				await here.providerReports.notify('alive', healthy, longMs);
+				await here.providerReports.put('dead', unhealthy, 1);
+				await here.providerReports.put('alive', unhealthy, 1);
+				await here.providerReports.put('alive', healthy, longMs);
 				await subject.passSecond();
 				expect([...(await there.providerReports.read())]).toEqual([['alive', healthy]]);
 			});
@@ -473,8 +473,8 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			test('are no change of the records', async () => {
 				let notifications = 0;
 				for (const store of subject.stores) store.onChange(() => notifications++);
-				await here.providerReports.notify('one', unhealthy, longMs);
-				await there.providerReports.notify('one', healthy, longMs);
+				await here.providerReports.put('one', unhealthy, longMs);
+				await there.providerReports.put('one', healthy, longMs);
 				await there.providerReports.forget('one');
 				await subject.passSecond();
 				await subject.passSecond();

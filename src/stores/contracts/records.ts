@@ -189,7 +189,7 @@ export interface SigningKeyStore {
 /** Health reports of serving processes about their providers, for admin APIs in other processes. Changes are not announced. */
 export interface ProviderReports {
 	/** Replaces the earlier report of `process`. It expires after `lifeMs`, by the clock of the store. */
-	notify(process: string, report: ProviderReport, lifeMs: number): Promise<void>;
+	put(process: string, report: ProviderReport, lifeMs: number): Promise<void>;
 	forget(process: string): Promise<void>;
 	/** Reports that have not expired, by process. */
 	read(): Promise<ReadonlyMap<string, ProviderReport>>;

@@ -5,7 +5,7 @@ import type { RecordsDatabase } from './records-database.ts';
 /** Bypasses the serialization of record changes: a report has one writer, and is not announced. */
 export function createPostgresProviderReports({ read }: RecordsDatabase): ProviderReports {
 	return {
-		notify: (process, report, lifeMs) =>
+		put: (process, report, lifeMs) =>
 			read(async (db) => {
 				const reported = {
 					report: JSON.stringify(report),

@@ -30,7 +30,7 @@ export function createSqliteProviderReports(dataDir: string, clock: Clock): Sqli
 			openDatabase(join(dataDir, 'provider-reports.db'), (database) => migrate(database, readMigrations(migrations)), 'process'),
 		));
 	return {
-		notify: (process, report, lifeMs) =>
+		put: (process, report, lifeMs) =>
 			read(() => {
 				const { put, deleteExpired } = statements();
 				put.run(process, JSON.stringify(report), clock.nowMs() + lifeMs);

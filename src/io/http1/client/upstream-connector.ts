@@ -118,7 +118,7 @@ export function openUnlessRefused(hostname: string, isAllowedAddress: ConnectorO
 }
 
 /** Reports only the first result, within the timer's limit. */
-export function tellFirst(timer: Timer, notify: (result: Socket | Error) => void): (result: Socket | Error) => void {
+export function notifyFirst(timer: Timer, notify: (result: Socket | Error) => void): (result: Socket | Error) => void {
 	let isNotified = false;
 	return (result) => {
 		if (isNotified) return;
@@ -137,7 +137,7 @@ export function notifyWhenOpen(
 ): () => void {
 	socket.setNoDelay(true).setKeepAlive(true, 60_000);
 	const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`Connecting to ${hostname} timed out`)));
-	const notifyOnce = tellFirst(timer, notify);
+	const notifyOnce = notifyFirst(timer, notify);
 	// The listener stays: an `error` event without a listener would end the process.
 	socket.on('error', notifyOnce);
 	socket.once(event, () => notifyOnce(socket));

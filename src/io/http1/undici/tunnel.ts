@@ -8,11 +8,11 @@ import {
 	type ConnectorOptions,
 	ConnectTimeout,
 	createTlsOptions,
+	notifyFirst,
 	notifyWhenOpen,
 	type OpenSocket,
 	openUnlessRefused,
 	positionOf,
-	tellFirst,
 } from '../client/upstream-connector.ts';
 
 /** The proxy rejects the tunnel or requires other credentials. The message contains no credentials. */
@@ -49,7 +49,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 			...(isTls && ca !== undefined && { ca }),
 		});
 		const timer = clock.after(limitMs, () => connecting.destroy(new ConnectTimeout(`Connecting through ${proxy.origin} timed out`)));
-		const notifyOnce = tellFirst(timer, notify);
+		const notifyOnce = notifyFirst(timer, notify);
 		connecting.on('error', notifyOnce);
 		connecting.on('connect', ({ statusCode = 0 }, tunnel, early) => {
 			timer.cancel();

@@ -202,7 +202,7 @@ export class BilledPermit implements Permit {
 		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, noModerationUsage);
 		else {
 			// The ledger never had an entry.
-			this.#disconnect();
+			this.#detach();
 			releaseCounters({ ...entry, counter: entry.team }, this.#deps);
 		}
 	}
@@ -268,7 +268,7 @@ export class BilledPermit implements Permit {
 		if (scope === undefined) return;
 		scope.drop(this);
 		if (this.#canCost) this.#end('broken', 0, this.#reserved(), apart.id);
-		else this.#disconnect();
+		else this.#detach();
 	}
 
 	#reserved(): MeteredUsage {
@@ -276,7 +276,7 @@ export class BilledPermit implements Permit {
 		return { usage: { ...noUsage, inputTokens, outputTokens }, isEstimated: true };
 	}
 
-	#disconnect(): void {
+	#detach(): void {
 		this.#scope = undefined;
 		this.#reservation?.end();
 		if (this.terms.reservations.length > 0) this.#deps.work.openReservations--;
@@ -286,7 +286,7 @@ export class BilledPermit implements Permit {
 	#end(outcome: RequestOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.entry.id): void {
 		const scope = this.#scope;
 		if (scope === undefined) return;
-		this.#disconnect();
+		this.#detach();
 		const cost = costNanoUsd(usage, this.terms.price);
 		if (outcome !== 'not_sent') scope.recorder.charge(usage, cost, isEstimated);
 		const entry: ClosedEntry = { id, endedMs: this.#deps.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };

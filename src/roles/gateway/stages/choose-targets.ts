@@ -34,10 +34,8 @@ export function routingInputOf({ request, format, model }: InferenceRequest, tea
 function ejectedLast(targets: Targets, { traffic }: GatewayDeps): Targets {
 	const isEjected = ({ provider }: Target): boolean => traffic.get(provider)?.traffic.health.isEjected === true;
 	if (!targets.some(isEjected)) return targets;
-	const [preferred = targets[0], ...others] = targets.toSorted(
-		(remaining, right) => Number(isEjected(remaining)) - Number(isEjected(right)),
-	);
-	const probed = targets.slice(0, targets.indexOf(preferred)).find(({ provider }) => traffic.get(provider)?.traffic.runsExclusive());
+	const [preferred = targets[0], ...others] = targets.toSorted((left, right) => Number(isEjected(left)) - Number(isEjected(right)));
+	const probed = targets.slice(0, targets.indexOf(preferred)).find(({ provider }) => traffic.get(provider)?.traffic.canTakeRequest());
 	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
 }
 

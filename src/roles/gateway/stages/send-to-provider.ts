@@ -24,11 +24,11 @@ export function sendToProvider(taken: Taken, scope: RequestScope, deps: GatewayD
 	const bound = deps.traffic.get(prepared.provider.name);
 	if (bound === undefined) throw new Error(`no concurrency limiter for \`${prepared.provider.name}\``);
 	if (countsForHealth(prepared)) bound.traffic.retryBudget.countRequest();
-	return requestFrom(taken, 0, bound, scope, deps);
+	return runAttempts(taken, 0, bound, scope, deps);
 }
 
 /** Runs this attempt and further ones. */
-function requestFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: RequestScope, deps: GatewayDeps): Promise<Outcome> {
+function runAttempts(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: RequestScope, deps: GatewayDeps): Promise<Outcome> {
 	return attempt(taken, bound, scope, deps).then((outcome) => {
 		// A stream continues, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
@@ -37,7 +37,7 @@ function requestFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, s
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, deps);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
-		return pauseRequest(waitMs, scope, deps.ports.clock).then(() => requestFrom(taken, retriesBefore + 1, bound, scope, deps));
+		return pauseRequest(waitMs, scope, deps.ports.clock).then(() => runAttempts(taken, retriesBefore + 1, bound, scope, deps));
 	});
 }
 
