@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AllowList, compare, findGrowth, serialize } from '../../scripts/prose/allow-list.ts';
-import { type Finding, findInFile, type RuleName } from '../../scripts/prose/findings.ts';
+import { findInFile } from '../../scripts/prose/findings.ts';
 import { phrases } from '../../scripts/prose/glossary.ts';
 
 /** Rules that a file violates, with lines. */
@@ -198,53 +197,5 @@ describe('names', () => {
 
 	test('of settings and fields are found in pages, also in code', () => {
 		expect(rulesBroken('docs/a.md', 'The field\n`held_usd`.')).toEqual(['name 2']);
-	});
-});
-
-describe('the allow-list', () => {
-	const findings = (file: string, rule: RuleName, count: number): Finding[] =>
-		Array.from({ length: count }, (_, index) => ({ file, line: index + 1, rule, found: 'x', write: 'y' }));
-	const allowed: AllowList = { 'a.md': { phrase: 2, line: 1 }, 'gone.md': { phrase: 3 } };
-	const exists = (file: string): boolean => file !== 'gone.md';
-	const found = (...groups: Finding[][]): ReturnType<typeof compare> => compare(groups.flat(), { 'a.md': allowed['a.md'] ?? {} }, exists);
-
-	test('passes what it names', () => {
-		expect(found(findings('a.md', 'phrase', 2), findings('a.md', 'line', 1))).toMatchObject({ excess: [], canShrink: false });
-	});
-
-	test('rejects more findings, and never grows', () => {
-		const { excess, shrunk } = found(findings('a.md', 'phrase', 3), findings('a.md', 'line', 1));
-		expect(excess).toMatchObject([{ file: 'a.md', rule: 'phrase', allowed: 2, findings: { length: 3 } }]);
-		expect(shrunk).toEqual({ 'a.md': { phrase: 2, line: 1 } });
-	});
-
-	test('rejects findings of another rule or file', () => {
-		const { excess, shrunk } = found(findings('a.md', 'sentence', 1), findings('b.md', 'phrase', 1));
-		expect(excess.map(({ file, rule }) => `${file} ${rule}`)).toEqual(['a.md sentence', 'b.md phrase']);
-		expect(shrunk).toEqual({});
-	});
-
-	test('must shrink with the findings', () => {
-		const { excess, canShrink, shrunk } = found(findings('a.md', 'phrase', 1));
-		expect({ excess, canShrink, shrunk }).toEqual({ excess: [], canShrink: true, shrunk: { 'a.md': { phrase: 1 } } });
-	});
-
-	test('gives the allowance of a file that is gone to new files, once', () => {
-		const moved = [...findings('new-1.md', 'phrase', 2), ...findings('new-2.md', 'phrase', 2)];
-		const { excess, shrunk } = compare(moved, allowed, exists);
-		expect(excess).toMatchObject([{ file: 'new-2.md', allowed: 1, findings: { length: 2 } }]);
-		expect(shrunk).toEqual({ 'new-1.md': { phrase: 2 }, 'new-2.md': { phrase: 1 } });
-	});
-
-	test('does not grow by hand: the sum of each rule is that of the last commit, or lower', () => {
-		expect(findGrowth(allowed, allowed)).toEqual([]);
-		expect(findGrowth({ 'moved.md': { phrase: 5, line: 1 } }, allowed)).toEqual([]);
-		expect(findGrowth({ ...allowed, 'b.md': { phrase: 1 } }, allowed)).toEqual(['phrase']);
-		expect(findGrowth({ 'a.md': { headless: 1 } }, allowed)).toEqual(['headless']);
-	});
-
-	test('is written sorted, a line for each file', () => {
-		expect(serialize({ b: { phrase: 1, line: 2 }, a: { line: 1 } })).toBe('{\n\t"a": {"line":1},\n\t"b": {"line":2,"phrase":1}\n}\n');
-		expect(JSON.parse(serialize(allowed))).toEqual(allowed);
 	});
 });
