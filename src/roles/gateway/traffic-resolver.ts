@@ -68,14 +68,24 @@ export class TrafficResolver {
 		const { metrics } = ports;
 		const declare = (kind: 'gauge' | 'total', name: string, help: string, read: (traffic: ProviderTraffic) => number): void => {
 			const samples = () => [...this.#byName.values()].map((traffic) => ({ labels: { provider: traffic.name }, value: read(traffic) }));
-			metrics[kind](`tollgate_provider_${name}`, help, samples, ['provider']);
+			metrics[kind](name, help, samples, ['provider']);
 		};
-		declare('gauge', 'ejected', '1 while the provider is ejected.', ({ health }) => Number(health.isEjected));
-		declare('gauge', 'requests_in_flight', 'In-flight requests at the provider.', ({ concurrency }) => concurrency.inFlight);
-		declare('gauge', 'requests_queued', 'Requests queued for a slot of the provider.', ({ concurrency }) => concurrency.queued);
-		declare('total', 'ejections_total', 'Ejections of the provider.', ({ ejections }) => ejections);
-		declare('total', 'retries_total', 'Retries of requests to the provider.', ({ retries }) => retries);
-		declare('total', 'failovers_total', 'Failovers from the provider to another target.', ({ fallbacks }) => fallbacks);
+		declare('gauge', 'tollgate_provider_ejected', '1 while the provider is ejected.', ({ health }) => Number(health.isEjected));
+		declare(
+			'gauge',
+			'tollgate_provider_requests_in_flight',
+			'In-flight requests at the provider.',
+			({ concurrency }) => concurrency.inFlight,
+		);
+		declare(
+			'gauge',
+			'tollgate_provider_requests_queued',
+			'Requests queued for a slot of the provider.',
+			({ concurrency }) => concurrency.queued,
+		);
+		declare('total', 'tollgate_provider_ejections_total', 'Ejections of the provider.', ({ ejections }) => ejections);
+		declare('total', 'tollgate_provider_retries_total', 'Retries of requests to the provider.', ({ retries }) => retries);
+		declare('total', 'tollgate_provider_failovers_total', 'Failovers from the provider to another target.', ({ fallbacks }) => fallbacks);
 	}
 
 	of(name: string): ProviderTraffic {
