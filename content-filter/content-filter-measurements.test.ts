@@ -1,4 +1,4 @@
-/** Checks the published figures against the weights and their sources, because the measured rows are not in the repository. */
+/** Checks the published measurements against the weights and their sources, because the measured rows are not in the repository. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ function tableOf(heading: string): string[][] {
 
 const percentOf = (cell = ''): number => Number(/([\d.]+) %/.exec(cell)?.[1]);
 
-describe('the published figures of the content filter', () => {
+describe('the published measurements of the content filter', () => {
 	it('are those of the weights that are shipped', () => {
 		expect(page).toContain(`| \`weights.bin\` | \`${createHash('sha256').update(weights).digest('hex')}\` |`);
 		expect(page).toContain(`${weights.length} bytes of weights`);

@@ -1,6 +1,6 @@
 /**
- * `[PATH]`: checks pages, comments and names against the language rules, in a file, a folder or everything. `--list` never fails;
- * `--figures` measures.
+ * `[PATH]`: checks pages, comments, names and titles of tests against the language rules, in a file, a folder or everything. `--list` never
+ * fails; `--figures` measures.
  */
 import { parseArgs } from 'node:util';
 import { measure } from './prose/figures.ts';

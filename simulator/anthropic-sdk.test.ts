@@ -152,7 +152,7 @@ describe.each(lines)('%s', (_name, Client, version) => {
 		expect(counted.input_tokens).toBe((await messages.create(hello)).usage.input_tokens);
 	});
 
-	test('a refusal has no content and says why', async () => {
+	test('a response with stop reason `refusal` has no content and a reason', async () => {
 		for (const message of [
 			await clientOf().messages.create({ ...hello, model: 'claude-sim-refusal' }),
 			await clientOf()

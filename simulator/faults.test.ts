@@ -238,7 +238,7 @@ describe('where faults come from', () => {
 		[{ fault: 'stall', time: 3 }, /time/],
 		[{ fault: 'stall', rate: 2 }, /rate/],
 		[{ fault: 'stall', dialect: 'bedrock' }, /dialect/],
-	])('a rule that says nothing is refused: %j', async (rule, message_) => {
+	])('an empty rule is rejected: %j', async (rule, message_) => {
 		const { status, body } = await simulator.control('POST', '/faults', rule);
 		expect(status).toBe(400);
 		expect(JSON.stringify(body)).toMatch(message_);

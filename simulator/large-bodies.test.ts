@@ -34,7 +34,7 @@ test.each([
 	['/openai/v1/chat/completions', { model: 'gpt-4o', ...messages(text) }],
 	['/anthropic/v1/messages', { model: 'claude-sonnet-5', max_tokens: 50, ...messages(text) }],
 	['/gemini/v1beta/models/gemini-2.5-flash:generateContent', { contents: [{ role: 'user', parts: [{ text }] }] }],
-])('a small request that comes after one of 20 MB to %s is answered before it', async (path, body) => {
+])('a small request that comes after one of 20 MB to %s gets its response first', async (path, body) => {
 	const order: string[] = [];
 	const large = handle(requestOf(path, body)).then((response) => {
 		order.push('large');

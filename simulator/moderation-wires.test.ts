@@ -18,7 +18,7 @@ describe('moderation services', () => {
 		'/bedrock/guardrail/a/version/1/apply',
 		'/azure/contentsafety/text:analyze',
 		'/judge/v1/chat/completions',
-	])('%s refuses a missing key and a body that is not its own', async (path) => {
+	])('%s rejects a missing key and a body of another API', async (path) => {
 		const ask = (headers: Record<string, string>, body: string): Promise<Response> =>
 			fetch(simulator.origin + path, { method: 'POST', headers, body });
 		const key = { authorization: 'Bearer k', 'ocp-apim-subscription-key': 'k' };

@@ -175,7 +175,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 		expect(response.usage?.prompt_tokens_details).toHaveProperty('cache_write_tokens', 0);
 	});
 
-	test('Azure by deployment, whole and streamed, and its errors', async () => {
+	test('Azure by deployment, streaming or not, and its errors', async () => {
 		const azure = new AzureClient({
 			endpoint: `${simulator.origin}/azure`,
 			apiKey: 'azure-key-1',

@@ -1,7 +1,7 @@
 /** Renders the page `docs/reference/content-filter-measurements.md`. */
 import { describeHeads, describePromises, describeSources, type Judged, promisesOf, shareAbove } from './measurements.ts';
 
-/** Figures of the weights before training on safe prompts and context words, measured on the same held-out rows. */
+/** Measurements of the weights before training on safe prompts and context words, measured on the same held-out rows. */
 const before = `| head | rows | present | precision 0.5 | recall 0.5 | precision 0.8 | recall 0.8 |
 | --- | --- | --- | --- | --- | --- | --- |
 | \`hate\` | 15194 | 1892 | 52.7 % | 63.9 % | 62.4 % | 48.1 % |

@@ -1,4 +1,4 @@
-/** Groups rows by source, for the published figures. */
+/** Groups rows by source, for the published measurements. */
 import type { LabelledRow } from './labelled-rows.ts';
 
 export function isOrdinary({ source }: LabelledRow): boolean {

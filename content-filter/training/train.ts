@@ -1,5 +1,5 @@
 /**
- * Trains the content filter's weights and publishes their figures: `node content-filter/training/train.ts FOLDER PACKAGES`. FOLDER contains
+ * Trains the content filter's weights and publishes their measurements: `node content-filter/training/train.ts FOLDER PACKAGES`. FOLDER contains
  * `train.jsonl.gz` and `lexicon.json`; PACKAGES contains the packages of `ordinary-packages.ts`. Takes two minutes on one core and produces
  * the same bytes in each run.
  */

@@ -4,6 +4,7 @@ import { identifiers, phrases, publicNames } from './glossary.ts';
 import { findRetiredIdentifiers } from './identifiers.ts';
 import { type MarkdownFile, readMarkdown } from './markdown.ts';
 import { countWords, lineAt, type Passage, type Sentence, sentencesOf } from './passage.ts';
+import { readTitles } from './titles.ts';
 
 export type RuleName = 'phrase' | 'sentence' | 'headless' | 'line' | 'length' | 'name' | 'link';
 
@@ -49,14 +50,19 @@ function checkPage(file: string, text: string, find: Find): void {
 function checkSource(file: string, text: string, find: Find): void {
 	for (const passages of readComments(file, text)) for (const passage of passages) checkPassage(passage, find);
 	if (extname(file) !== '.ts') return;
+	for (const title of readTitles(file, text)) checkPhrases(title, find);
 	for (const { name, line, write } of findRetiredIdentifiers(file, text, identifiers)) find(line, 'name', name, write);
 	if (/\btold\b/.test(file)) find(1, 'name', file, 'a file name with "reported" or "parsed"');
 }
 
-function checkPassage(passage: Passage, find: Find): void {
+function checkPhrases(passage: Passage, find: Find): void {
 	for (const { pattern, write } of phrases) {
 		for (const { 0: phrase, index } of passage.text.matchAll(pattern)) find(lineAt(passage, index), 'phrase', phrase, write);
 	}
+}
+
+function checkPassage(passage: Passage, find: Find): void {
+	checkPhrases(passage, find);
 	for (const sentence of sentencesOf(passage)) {
 		if (sentence.wordCount > maxSentenceWords) {
 			find(

@@ -7,13 +7,14 @@ export interface RetiredTerm {
 
 const retiredPhrases: readonly (readonly [phrase: string, write: string])[] = [
 	// Requests and responses
-	['(?<!connections? )(?:is|are|was|were|be|been|being) refused|refuses|refusing|refuse', 'reject, deny'],
+	['(?<!connections? (?:(?:is|are|was|were|be|been|being) )?)refused(?! connections?)|refus(?:es?|ing)', 'reject, deny'],
 	['refusals?', 'rejection; `refusal` in code marks for the field of a model'],
-	['(?:turn|turns|turned|turning) away|declines?|declined', 'reject, deny'],
-	['answers \\d{3}|answered (?:with )?(?:an? )?\\d{3}', 'returns, with the status'],
+	['(?:turn|turns|turned|turning)(?: [\\w-]+){0,4} away|declines?|declined', 'reject, deny'],
+	['answer(?:s|ed|ing)?', 'response; returns, with the status'],
 	['defects?', 'internal error'],
-	['whole (?:answer|response|call)s?', 'non-streaming response'],
-	['(?:goes|go|going|went|moves|move) on to (?:another|the next|the other)', 'failover to the next target'],
+	['whole (?:response|call)s?|whole (?:and|or) stream(?:ed|ing)', 'non-streaming'],
+	['moves? on to (?:another|the next|the other)', 'failover to the next target'],
+	['go(?:es|ing)? on|went on', 'continue; failover to the next target'],
 	['(?:client|caller)s? (?:(?:that|who|which) )?(?:has |have |had )?(?:left|leaves?|goes away|went away|is gone)', 'client disconnected'],
 	['call(?:s|er)? under way|under way|at work', 'in-flight'],
 	['too much to do', 'load shedding'],
@@ -22,6 +23,7 @@ const retiredPhrases: readonly (readonly [phrase: string, write: string])[] = [
 	['ledger(?:\\W?s)? (?:rows?|lines?)|rows? (?:in|of) (?:the|a|its) ledger', 'ledger entry'],
 	['what is held|(?:money|sums?|amounts?) held|held money', 'reservation'],
 	['what is written', 'record'],
+	['figures?', 'metrics, measurements'],
 	['takes? back|took back|taken back|taking back', 'void, voided'],
 	['body space|space for bodies|bodies. space', 'memory budget for request bodies'],
 	['free places?|places? (?:is|are) (?:free|taken)', 'slot'],

@@ -1,6 +1,6 @@
-/** One block of prose: a paragraph, list item, table cell, heading or comment paragraph, with code spans replaced by `…`. */
+/** One block of prose: a paragraph, list item, table cell, heading, comment paragraph or title of a test, with code spans replaced by `…`. */
 export interface Passage {
-	readonly kind: 'paragraph' | 'cell' | 'heading';
+	readonly kind: 'paragraph' | 'cell' | 'heading' | 'title';
 	readonly text: string;
 	/** Offsets in `text` at which a line of the file begins, ascending; the first is 0. */
 	readonly lines: readonly { readonly offset: number; readonly line: number }[];

@@ -62,7 +62,7 @@ describe('recordings', () => {
 	});
 
 	test.each([[{}], [{ sse: 'x', json: {} }], [{ sse: 'x', split: { bytes: [3, 1] } }], [{ sse: 'x', split: 'sometimes' }]])(
-		'refuses %j',
+		'rejects %j',
 		async (body) => {
 			expect((await simulator.control('POST', '/replay', body)).status).toBe(400);
 		},

@@ -79,7 +79,7 @@ describe('what is said', () => {
 		});
 	});
 
-	test('a limit of exactly the answer does not cut it', () => {
+	test('a limit of exactly the length of the response does not cut it', () => {
 		expect(plan({ maxOutputTokens: 12 }, { outputTokens: 12 }).choices[0]?.stop).toBe('end');
 		expect(plan({ maxOutputTokens: 11 }, { outputTokens: 12 }).choices[0]?.stop).toBe('length');
 	});

@@ -54,7 +54,7 @@ describe('tollgate config check', () => {
 		);
 	});
 
-	it('speaks JSON', async () => {
+	it('prints JSON', async () => {
 		expect(JSON.parse((await run(runConfigCheck, '', true)).out)).toMatchObject({
 			ok: true,
 			warnings: [],

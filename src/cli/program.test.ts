@@ -116,7 +116,7 @@ describe('start and simulate', () => {
 		expect(await run('start', { start: () => Promise.reject(failure) })).toMatchObject({ code, out: '', err });
 	});
 
-	it('show the stack of a defect', async () => {
+	it('show the stack of an internal error', async () => {
 		const { code, err } = await run('start', { start: () => Promise.reject(new TypeError('x is not a function')) });
 		expect(code).toBe(2);
 		expect(err).toMatch(/TypeError: x is not a function\n\s+at /);

@@ -65,7 +65,7 @@ test('counters that already contain the requests: a warning if these requests to
 	expect(warned()).toEqual(['red 21.00']);
 });
 
-test('shared counters: a warning by the settlement that crosses, once, whoever repeats it', async () => {
+test('shared counters: a warning by the settlement that crosses, once, also when another process repeats it', async () => {
 	const { recovered, restore, warned } = setUp();
 	await restore('red', 19n * usd);
 	const one = row('red', usd);

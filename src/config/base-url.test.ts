@@ -107,7 +107,7 @@ describe('guarantees 16: base addresses', () => {
 		'https://api.example.com%00.127.0.0.1',
 		'https://api.example.com\t@127.0.0.1',
 		'https://%61pi.example.com%2f@127.0.0.1',
-	])('%j, which two parsers read differently, is refused', (address) => {
+	])('%j, which two parsers read differently, is rejected', (address) => {
 		expect(refusal(address)).toContain('base_url');
 	});
 

@@ -50,7 +50,7 @@ describe('addresses', () => {
 		['127.0.0.1:8787', { host: '127.0.0.1', port: 8787 }],
 		['[::1]:0', { host: '::1', port: 0 }],
 		['gateway.internal:65535', { host: 'gateway.internal', port: 65_535 }],
-	])('%s is taken apart', (text, expected) => {
+	])('%s is parsed', (text, expected) => {
 		expect(parseListen(text)).toEqual(expected);
 	});
 

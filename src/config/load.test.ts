@@ -181,7 +181,7 @@ describe('parseConfig', () => {
 		["budgets: { default_rate: { output_usd_per_million_tokens: '1,5' } }", 'must be US dollars per million tokens such as "2.50"'],
 		['teams: { registered: [{ id: .. }] }', 'and not dots alone'],
 		['tiers: { trial: { rpm: 5 } }', 'tiers.trial.daily_tokens: is required'],
-	])('refuses %j', (text, expected) => {
+	])('rejects %j', (text, expected) => {
 		expect(problems(text).join('\n')).toContain(expected);
 	});
 
@@ -287,7 +287,7 @@ describe('files', () => {
 		['.', undefined, 'cannot be read (EISDIR)'],
 		['large.yaml', ' '.repeat(1_048_577), 'is larger than 1048576 bytes'],
 		['latin1.yaml', Buffer.from([0x23, 0xe9]), 'is not UTF-8 text'],
-	])('are refused with their name: %s', (name, content, expected) => {
+	])('are rejected with their name: %s', (name, content, expected) => {
 		if (content !== undefined) write(name, content);
 		const found = problemsOf(() => loadConfig({ configPath: join(folder, name), env: {} }));
 		expect(found).toEqual([`${join(folder, name)} ${expected}`]);

@@ -124,7 +124,7 @@ describe('base_url', () => {
 		'https://a:99999',
 		'https://1.2.3.4.5',
 		'',
-	])('%j is refused even with it', (base_url) => {
+	])('%j is rejected even with it', (base_url) => {
 		expect(refusal(() => provider({ kind: 'openai', base_url, allow_private_network: true }))).toContain('base_url');
 	});
 
@@ -148,7 +148,7 @@ describe('base_url', () => {
 		[{ kind: 'openai', headers: { 'x-team': 'a\r\nb' } }, 'printable ASCII'],
 		[{ kind: 'antropic' }, 'must be one of anthropic'],
 		[{ kind: 'openai', dialect: 'openai' }, 'applies to kind gemini only'],
-	])('%j is refused', (fields, expected) => {
+	])('%j is rejected', (fields, expected) => {
 		expect(refusal(() => provider(fields))).toContain(expected);
 	});
 });

@@ -75,7 +75,7 @@ describe('a configuration', () => {
 	const parse = (value: object, env: Record<string, string> = {}) => parseConfig(JSON.stringify(value), { file: 'tollgate.yaml', env });
 	const moderationProvider = { name: 'm', kind: 'openai-moderation' };
 
-	it('takes the proxy of the environment for providers and engines that have none of their own', () => {
+	it('takes the proxy of the environment for providers and moderation providers that have none of their own', () => {
 		const { config } = parse(
 			{
 				providers: {

@@ -52,7 +52,7 @@ describe('the JSON Schema', () => {
 		'providers: { provider_a: { kind: antropic } }',
 		'teams: { unregistered_clients: refuse }',
 		'edge: { firewall: { per_ip: { request: 1 } } }',
-	])('refuses %j', (text) => {
+	])('rejects %j', (text) => {
 		expect(schema.safeParse(parse(text)).success).toBe(false);
 	});
 

@@ -50,7 +50,7 @@ describe('configWarnings', () => {
 		expect(settingsOf(auth(issuer, keySet))).toEqual(warns ? ['auth.jwks_uri'] : []);
 	});
 
-	it('says nothing of engines under enforcement, which judge streams too', () => {
+	it('does not mention moderation providers under enforcement, which evaluate streams too', () => {
 		const moderationProvider = '{ name: moderation, kind: openai-moderation, api_key: k }';
 		expect(
 			settingsOf(`enable_guardrails: true\nenforce_guardrails: true\nguardrails: { moderation_providers: [${moderationProvider}] }`),

@@ -106,7 +106,7 @@ describe('watchConfig', () => {
 		expect(lines.map(({ event }) => event)).toEqual(['configuration changed']);
 	});
 
-	it('sees an editor’s rename and a file that is away for a moment', () => {
+	it('sees an editor’s rename and a file that is missing for a moment', () => {
 		put('gateway: { heartbeat_ms: 1 }');
 		const watching = watch();
 		put('gateway: { heartbeat_ms: 2 }', `${file}~`);

@@ -9,13 +9,13 @@ const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 test('listeners are notified once, in order, before any write leaves, however late in the tick they register', async () => {
 	const happened: string[] = [];
 	uncorkOnTickFlush({ uncork: () => happened.push('first leaves') });
-	flushOnTick({ onTickFlush: () => happened.push('first is told') });
+	flushOnTick({ onTickFlush: () => happened.push('first is notified') });
 	uncorkOnTickFlush({ uncork: () => happened.push('second leaves') });
 	await Promise.resolve();
-	flushOnTick({ onTickFlush: () => happened.push('second is told') });
+	flushOnTick({ onTickFlush: () => happened.push('second is notified') });
 	expect(happened).toEqual([]);
 	await nextTick();
-	expect(happened).toEqual(['first is told', 'second is told', 'first leaves', 'second leaves']);
+	expect(happened).toEqual(['first is notified', 'second is notified', 'first leaves', 'second leaves']);
 	await nextTick();
 	expect(happened).toHaveLength(4);
 });
@@ -25,14 +25,14 @@ test('a listener that registers while a tick ends belongs to the next one', asyn
 	flushOnTick({
 		onTickFlush() {
 			uncorkOnTickFlush({ uncork: () => happened.push('late leaves') });
-			flushOnTick({ onTickFlush: () => happened.push('late is told') });
+			flushOnTick({ onTickFlush: () => happened.push('late is notified') });
 		},
 	});
 	uncorkOnTickFlush({ uncork: () => happened.push('leaves') });
 	await nextTick();
 	expect(happened).toEqual(['leaves']);
 	await nextTick();
-	expect(happened).toEqual(['leaves', 'late is told', 'late leaves']);
+	expect(happened).toEqual(['leaves', 'late is notified', 'late leaves']);
 });
 
 test('a listener that throws stops neither other listeners nor writes, and is reported', async () => {
@@ -51,9 +51,9 @@ test('a listener that throws stops neither other listeners nor writes, and is re
 			throw first;
 		},
 	});
-	flushOnTick({ onTickFlush: () => happened.push('is told') });
+	flushOnTick({ onTickFlush: () => happened.push('is notified') });
 	await nextTick();
-	expect(happened).toEqual(['is told', 'leaves']);
+	expect(happened).toEqual(['is notified', 'leaves']);
 	expect(internalErrors).toEqual([first, second]);
 	uncorkOnTickFlush({ uncork: () => happened.push('next leaves') });
 	await nextTick();

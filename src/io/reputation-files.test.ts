@@ -71,7 +71,7 @@ describe('a list', () => {
 	test.each([
 		['malformed', '198.51.100.0/24\n<html>\n', 2, '`<html>` is neither an address nor a range'],
 		['empty', '', 0, 'contains no address or range'],
-	])('that is %s is refused with line and reason, and the former one stays', async (_what, text, line, reason) => {
+	])('that is %s is rejected with line and reason, and the former one stays', async (_what, text, line, reason) => {
 		const file = join(directory, 'drop.txt');
 		writeFileSync(file, '198.51.100.0/24\n');
 		start(file);

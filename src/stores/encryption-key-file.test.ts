@@ -42,7 +42,7 @@ test.each([true, false])('the key of an earlier release is kept under the new na
 	expect(readEncryptionKeyFile(dataDir, canMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
 });
 
-test.each(['', 'no key\n', 'ab'.repeat(31)])('a file that holds %j is refused, and left as it is', (text) => {
+test.each(['', 'no key\n', 'ab'.repeat(31)])('a file that contains %j is rejected and unchanged', (text) => {
 	const dataDir = temporaryDirectory();
 	const path = join(dataDir, encryptionKeyFileName);
 	writeFileSync(path, text);

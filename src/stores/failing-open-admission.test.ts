@@ -73,7 +73,7 @@ async function heal(): Promise<void> {
 }
 
 describe('while all is well', () => {
-	test('the store’s own answers are given, and limits bind', async () => {
+	test('the results of the store are returned, and limits apply', async () => {
 		expect(await admit('one', { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: true, reading: { requestsThisMinute: 1 } });
 		expect(await admit('two', { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
 		expect(await settle('one')).toMatchObject({ isLate: false });
@@ -158,7 +158,7 @@ describe('a failure', () => {
 		expect(await pass(failing.admit({ ...request, id: 'one' }))).toMatchObject({ isAdmitted: true, isUncounted: true });
 	});
 
-	test('that is our own mistake is not hidden', async () => {
+	test('that is an internal error is not hidden', async () => {
 		counters.admit = () => Promise.reject(new TypeError('a defect'));
 		await expect(pass(store.admit({ ...request, id: 'one' }))).rejects.toThrow('a defect');
 	});
@@ -251,7 +251,7 @@ describe('budgets during an outage', () => {
 		await pass(store.read('red', [month]));
 	});
 
-	test('go on from what is known: spent and held by others, and held here', async () => {
+	test('continue from known counters: spent and reserved by other processes, and reserved here', async () => {
 		await breakDown();
 		const admitted: boolean[] = [];
 		for (let index = 0; index < 5; index++) admitted.push((await admit(`r${index}`)).isAdmitted);
@@ -307,7 +307,7 @@ describe('afterwards', () => {
 		expect((await reading())?.reservedNanoUsd).toBe(0n);
 	});
 
-	test('a settlement whose answer was lost is booked once', async () => {
+	test('a settlement whose result was lost is booked once', async () => {
 		await admit('own');
 		counters.fate = () => 'mute';
 		await settle('own');
@@ -375,7 +375,7 @@ describe('afterwards', () => {
 	});
 });
 
-test('whatever fails, whenever: each call is answered, and in the end each is counted once and nothing is held', async () => {
+test('whatever fails, whenever: each operation has a result, and in the end each request is counted once and no reservation is left', async () => {
 	const openRequest = fc.record({ end: fc.constantFrom('settle', 'settle', 'release'), cost: fc.bigInt(0n, 20n), pauseMs: fc.nat(400) });
 	const fates = fc.infiniteStream(fc.constantFrom<Fate>('serve', 'serve', 'serve', 'serve', 'drop', 'mute', 'refuse'));
 	const outages = fc.array(

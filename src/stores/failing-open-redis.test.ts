@@ -108,7 +108,7 @@ describe('while the server is', () => {
 			fail: () => server.command('CONFIG', 'SET', 'maxmemory', '1'),
 			heal: () => server.command('CONFIG', 'SET', 'maxmemory', '0'),
 		},
-	])('$what, every call is answered soon, and nothing is lost', async ({ what, fail, heal }) => {
+	])('$what, every operation has a result soon, and nothing is lost', async ({ what, fail, heal }) => {
 		try {
 			await fail();
 			expect(areMost(await requests(`first-${what}`, 10, 60), 80)).toBe(true);
@@ -238,7 +238,7 @@ test('a late settlement of a request that the restored totals include is not cou
 	expect(await counted()).toBe(357n);
 });
 
-test('a server that comes back with old counters is not believed', async () => {
+test('a server that comes back with old counters is not trusted', async () => {
 	await server.command('SAVE');
 	await requests('unsaved', 10);
 	await server.restart();

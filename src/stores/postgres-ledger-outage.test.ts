@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterAll(() => server.stop());
 
 describe('a server that', () => {
-	test('is away at the start is caught up with when it comes', async () => {
+	test('is unavailable at the start gets the missing entries when it comes', async () => {
 		await server.kill();
 		const { ledger, log } = await open();
 		expect(await ledger.closeInterrupted()).toEqual([]);

@@ -175,7 +175,7 @@ describe('guarantees 15: strings that often break programs', () => {
 		expect(stored).toBeGreaterThan(80);
 	}
 
-	test('as prompts carried there and back; as models, users and queries served or refused; as names stored and given back', async () => {
+	test('as prompts carried there and back; as models, users and queries served or rejected; as names stored and given back', async () => {
 		expect(new Set(hostileStrings).size).toBeGreaterThan(100);
 		await carriesPrompts();
 		await servesOrRejects();

@@ -29,6 +29,27 @@ describe('phrases', () => {
 	});
 
 	test.each([
+		['a test', "test('runs apart', () => {});"],
+		['a group', "describe('edges apart', () => {});"],
+		['a conditional test', "it.skipIf(isOld)('runs apart', () => {});"],
+		['a table of tests', "test.each([['a', 1]])('%s apart', () => {});"],
+		['a table in a template', 'test.each`a`("apart", () => {});'],
+		['a template', 'test(`runs ${mode} apart`, () => {});'],
+	])('are found in the title of %s', (_, source) => {
+		const found = [{ rule: 'phrase', line: 2, found: 'apart' }];
+		expect(findInFile('src/a.test.ts', `\n${source}`)).toMatchObject(found);
+		expect(findInFile('src/a.contract.ts', `\n${source}`)).toMatchObject(found);
+		expect(findInFile('src/a.ts', `\n${source}`)).toEqual([]);
+	});
+
+	test.each(["send('apart');", 'test("`apart` is a value", run);', 'test(`${apart} is a value`, run);', "test('a', () => send('apart'));"])(
+		'of tests are spared in %s',
+		(source) => {
+			expect(findInFile('src/a.test.ts', source)).toEqual([]);
+		},
+	);
+
+	test.each([
 		['a code block', 'docs/a.md', 'Run:\n\n```sh\necho apart\n```'],
 		['a code span', 'docs/a.md', 'The value is `apart`.'],
 		['the address of a link', 'docs/a.md', 'See [edges](apart.md).'],
@@ -46,8 +67,12 @@ describe('phrases', () => {
 		['Counts are told by the provider.', 'told'],
 		['Requests are turned away.', 'turned away'],
 		['The key lies in clear.', 'in clear'],
-		['The text was refused.', 'was refused'],
-		['It goes on to another provider.', 'goes on to another'],
+		['The text was refused.', 'refused'],
+		['It turns most requests away.', 'turns most requests away'],
+		['The gateway answers with 502.', 'answers'],
+		['It goes on to another provider.', 'goes on'],
+		['Responses, whole and streamed.', 'whole and streamed'],
+		['The page of figures.', 'figures'],
 		['Those of dead runs.', 'dead runs'],
 		['With foreign marks.', 'foreign marks'],
 		['We send it.', 'We'],
@@ -55,12 +80,16 @@ describe('phrases', () => {
 		expect(findInFile('docs/a.md', text).map(({ found }) => found)).toContain(phrase);
 	});
 
-	test.each(['The connection was refused.', 'A regular expression engine.', 'Apartments.', 'Well-known addresses.', 'An ill-formed body.'])(
-		'"%s" is spared',
-		(text) => {
-			expect(findInFile('docs/a.md', text)).toEqual([]);
-		},
-	);
+	test.each([
+		'The connection was refused.',
+		'A refused connection.',
+		'A regular expression engine.',
+		'Apartments.',
+		'Well-known addresses.',
+		'An ill-formed body.',
+	])('"%s" is spared', (text) => {
+		expect(findInFile('docs/a.md', text)).toEqual([]);
+	});
 
 	test('match what they name and not what to write instead', () => {
 		expect(phrases.length).toBeGreaterThan(40);

@@ -94,7 +94,7 @@ describe('records', () => {
 			2,
 			'the API returned 502 without a JSON object: is this the admin API?\n',
 		],
-	])('a refusal is told readably %#', async (response, code, err) => {
+	])('a rejection is printed readably %#', async (response, code, err) => {
 		expect(await run('team delete red', { response })).toMatchObject({ code, out: '', err: `tollgate: ${err}` });
 	});
 });

@@ -167,7 +167,7 @@ describe('the command', () => {
 		expect(requests).toHaveLength(2);
 	});
 
-	it('exits 2 when the answer takes longer than the time it has', async () => {
+	it('exits 2 when the response takes longer than its timeout', async () => {
 		httpResponse = () => undefined;
 		const outcome = await command(['--timeout-seconds', '1']);
 		expect(outcome.code).toBe(2);
@@ -266,7 +266,7 @@ describe('exit code 2', () => {
 		expectSilent(outcome);
 	});
 
-	it('for http to a port that speaks TLS, and the other way round', async () => {
+	it('for http to a TLS port, and for https to a plain port', async () => {
 		const outcome = await runHere({ env: variables({ GATEWAY_TOKEN_ENDPOINT: endpoint.replace('http:', 'https:') }) });
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);

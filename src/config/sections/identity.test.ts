@@ -33,7 +33,7 @@ describe('identity.encryption_key', () => {
 		randomBytes(33).toString('base64'),
 		`${one.toString('hex')} passphrase`,
 		`${one.toString('hex')}${two.toString('hex')}`,
-	])('%j is refused, without being shown', (text) => {
+	])('%j is rejected, without being shown', (text) => {
 		const failure = (() => {
 			try {
 				return encryptionKeyOf(text);

@@ -7,7 +7,7 @@ const settingsOf = (...moderationProviders: object[]) =>
 		parseConfig(JSON.stringify({ guardrails: { moderation_providers: moderationProviders } }), { file: 'tollgate.yaml', env: {} }).config,
 	);
 
-test('an engine of each kind', () => {
+test('a moderation provider of each kind', () => {
 	const settings = settingsOf(
 		{ name: 'moderation', kind: 'openai-moderation', api_key: 'k' },
 		{ name: 'bedrock', kind: 'bedrock-guardrail', region: 'eu-central-1', guardrail_id: 'g', access_key_id: 'a', secret_access_key: 's' },
@@ -60,7 +60,7 @@ test.each([
 	['moderation.moderation.hate', 'Unknown guardrail rule `moderation.moderation.hate`. Did you mean `moderation.moderation`?'],
 	['pii.emial', 'Unknown guardrail rule `pii.emial`. Did you mean `pii.email`?'],
 	['wrods', 'Unknown guardrail rule `wrods`. Did you mean `words`?'],
-])('a team’s rule %s is refused', (rule, message) => {
+])('a team’s rule %s is rejected', (rule, message) => {
 	const guardrails = {
 		moderation_providers: [{ name: 'moderation', kind: 'openai-moderation' }],
 		topics: [{ name: 'a.b', description: 'x' }],
@@ -80,6 +80,6 @@ test.each([
 	[{ kind: 'openai-moderation', timeout_ms: 2001 }, 'timeout_ms'],
 	[{ kind: 'openai-moderation', on_failure: 'allow' }, 'on_failure'],
 	[{ kind: 'openai-moderation', action: 'mask' }, 'action'],
-])('%j is refused: %s', (moderationProvider, message) => {
+])('%j is rejected: %s', (moderationProvider, message) => {
 	expect(() => settingsOf({ name: 'e', ...moderationProvider })).toThrow(message);
 });

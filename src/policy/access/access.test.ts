@@ -93,7 +93,7 @@ describe('claims that every access token has', () => {
 		{ exp: -1 },
 		{ token_use: 'id' },
 		{ token_use: null },
-	])('%j is refused', (claims) => {
+	])('%j is rejected', (claims) => {
 		expect(() => check(claims)).toThrow(rejected);
 	});
 
@@ -169,7 +169,7 @@ describe('the access token of a request', () => {
 		[{ authorization: '', 'x-api-key': 'b' }, 'token_missing'],
 		[{ 'x-api-key': 'b', 'api-key': 'c' }, 'token_invalid'],
 		[{ 'x-api-key': ['b', 'b'] }, 'token_invalid'],
-	])('of %j is refused: %s', (headers, code) => {
+	])('of %j is rejected: %s', (headers, code) => {
 		expect(() => readAccessToken(headers, all)).toThrow(expect.objectContaining({ code }));
 	});
 });
@@ -200,7 +200,7 @@ describe('a token in its compact form', () => {
 		{ alg: 'RS256', kid: 'k', typ: 'id+jwt' },
 		{ alg: 'RS256', kid: 'k', crit: [] },
 		[],
-	])('whose header is %j is refused', (header) => {
+	])('whose header is %j is rejected', (header) => {
 		expect(() => of(header)).toThrow(rejected);
 	});
 
@@ -229,7 +229,7 @@ describe('gateway.trust_edge: read without verification, not without care', () =
 
 	test.each<[string, Claims]>([
 		['without kid', { alg: 'RS256', typ: 'JWT' }],
-		['with members that our own edge refuses', { alg: 'RS256', kid: 'k', typ: 'JWT', x5t: 'thumbprint' }],
+		['with members that Tollgate’s edge rejects', { alg: 'RS256', kid: 'k', typ: 'JWT', x5t: 'thumbprint' }],
 	])('a header %s is what the balancer accepted', (_title, header) => {
 		expect(readUnverifiedCaller(unsigned({}, header)).clientId).toBe('agent');
 	});
@@ -242,7 +242,7 @@ describe('gateway.trust_edge: read without verification, not without care', () =
 		['no signature', `${unsigned({}).split('.').slice(0, 2).join('.')}.`],
 		['no token', 'abc'],
 		['too long a token', unsigned({ pad: 'x'.repeat(8192) })],
-	])('%s is refused', (_title, accessToken) => {
+	])('%s is rejected', (_title, accessToken) => {
 		expect(() => readUnverifiedCaller(accessToken)).toThrow(rejected);
 	});
 });

@@ -121,7 +121,7 @@ describe('the default price', () => {
 		);
 	});
 
-	it('of a known name that goes on in words is none', () => {
+	it('of a known name with words after it is none', () => {
 		const known = kinds.flatMap((kind) => listDefaultPrices(kind, day).map(({ model }) => ({ kind, model })));
 		const names = new Set(known.map(({ model }) => model));
 		const words = fc.stringMatching(/^[-.]?[jqxz][a-z]{0,6}$/);
@@ -185,7 +185,7 @@ describe('an override', () => {
 	});
 });
 
-it('Azure lists OpenAI’s models beside its own, each once', () => {
+it('Azure lists OpenAI’s models next to its own, each once', () => {
 	const models = listDefaultPrices('azure-openai', day).map(({ model }) => model);
 	expect(models).toContain('gpt-4o-mini');
 	expect(models).toContain('phi-4');

@@ -129,7 +129,7 @@ describe('bodies', () => {
 		expect(counted).toEqual(['tollgate_firewall_matches_total CrossSiteScripting_BODY count']);
 	});
 
-	test('only the beginning is looked at, once', () => {
+	test('only the beginning is evaluated, once', () => {
 		const { firewall, counted } = start({ rules: { CrossSiteScripting_BODY: 'count', SizeRestrictions_BODY: 'count' } });
 		const source = new HandFedStream();
 		firewall({ ...ordinary, body: source }).body.start({ write: () => true, end: () => undefined, fail: () => undefined });

@@ -23,7 +23,7 @@ describe('guarantees 9.19', () => {
 		expect(window.admit(other, 60_000)).toBe(true);
 	});
 
-	test('after the window it recovers within 10 s, and not before, though it went on trying', () => {
+	test('after the window it recovers within 10 s, and not before, though it kept trying', () => {
 		const window = new IpRateWindow(settings, 7);
 		const startMs = 1234;
 		expect(countAdmitted(window, one, 2000, () => startMs)).toBe(2000);

@@ -83,7 +83,7 @@ const v6Address = fc
 	.map((groups) => groups.join(':'));
 const v6Range = fc.tuple(v6Address, fc.integer({ min: 16, max: 128 })).map(([address, length]) => `${address}/${length}`);
 
-test('finds what a naive look at each range finds', () => {
+test('finds the same as a naive search of each range', () => {
 	const addresses = fc.array(
 		fc.oneof(
 			fc.tuple(octet, octet, octet, octet).map((parts) => parts.join('.')),

@@ -45,7 +45,7 @@ test.each([1, 2, 4])('guarantees 9.19: over %i processes the limit is kept withi
 	expect(Math.abs(passed - limit)).toBeLessThanOrEqual(limit / 100);
 });
 
-test('of requests that come unevenly too, and faster than the answers', async () => {
+test('of requests that come unevenly too, and faster than the responses', async () => {
 	const { admit, clock } = start(2);
 	let passed = 0;
 	for (let index = 0; index < 3000; index++) {

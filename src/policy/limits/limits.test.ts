@@ -99,7 +99,7 @@ describe('the rejection of a request', () => {
 			expect(rejection.retryAfterSeconds).toBe(2);
 		});
 
-		test('of a budget: only as far as the request fits beside what is spent', () => {
+		test('of a budget: only if the request fits next to the spent amount', () => {
 			expect(rejectionOf(budget(3n, 5n), 7n * usd, 'after').code).toBe('budget_reserved');
 			expect(rejectionOf(budget(3n, 5n), 7n * usd + 1n, 'after').code).toBe('budget_exceeded');
 			expect(rejectionOf(budget(3n, 7n), 900n * usd).code).toBe('budget_reserved');
@@ -153,7 +153,7 @@ describe('the rejection of a request', () => {
 		});
 	});
 
-	test('about counters that are away: to come back', () => {
+	test('about unavailable counters: to try again', () => {
 		const reason = 'Budgets cannot be checked: the counter store is unreachable';
 		expect(rejectionFor('store')).toEqual({
 			code: 'budgets_unavailable',

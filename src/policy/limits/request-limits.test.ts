@@ -19,7 +19,7 @@ describe('counters that say how much is taken', () => {
 		['one token less', { requestsPerMinute: 21, dailyTokens: 1001 }, undefined],
 		['both limits at once: the minute is named', { requestsPerMinute: 20, dailyTokens: 1000 }, 'rpm'],
 		['nothing that is limited', unlimited, undefined],
-	] as const)('decline at %s', (_title, limits, binding) => {
+	] as const)('reject at %s', (_title, limits, binding) => {
 		expect(checkReading(reading, limits, [])).toEqual(binding && { isAdmitted: false, binding, reading });
 	});
 

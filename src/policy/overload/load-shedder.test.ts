@@ -14,15 +14,15 @@ const observed = (samples: readonly LoadSample[]): LoadShedder => {
 };
 
 describe('load shedding', () => {
-	test('nothing is turned away while all is well', () => {
+	test('no request is rejected while all is well', () => {
 		expect(observed(repeat(10, calm)).judge(99, 0, 0)).toBeUndefined();
 	});
 
-	test('one more than may be in flight is turned away, whatever else is true', () => {
+	test('one more than may be in flight is rejected, whatever else is true', () => {
 		expect(observed([]).judge(100, 0.999, 0)).toBe('in_flight');
 	});
 
-	test('a late event loop turns a growing share away, and leaves some to feel with', () => {
+	test('a late event loop rejects a growing share, and admits some to measure with', () => {
 		expect(observed([late, late]).share, 'not for long enough yet').toBe(0);
 		expect(observed([late, late, calm, late, late]).share, 'not at a stretch').toBe(0);
 		expect(observed(repeat(3, late)).judge(0, 0.099, 0)).toBe('loop_delay');
@@ -55,24 +55,24 @@ describe('load shedding', () => {
 		expect(observed([...repeat(3, late), { ...late, loopDelayMs: 100 }]).share, 'no queue yet').toBeCloseTo(0.2);
 	});
 
-	test('a loop that is late for want of the machine turns nothing away', () => {
+	test('a loop that is late because the machine is busy rejects no request', () => {
 		expect(observed(repeat(50, { ...late, busyShare: 0.89 })).share).toBe(0);
 		expect(observed(repeat(50, { ...late, loopDelayMs: 10_000, busyShare: 0 })).share).toBe(0);
 	});
 
-	test('begun at its limit, it goes on until the loop is in time by far', () => {
+	test('load shedding that began at its limit continues until the loop is in time by far', () => {
 		const begun = observed(repeat(3, late));
 		const slow = { ...late, loopDelayMs: 26 };
 		expect(observed([...repeat(3, late), slow]).share).toBeGreaterThan(begun.share);
 		expect(observed(repeat(50, slow)).share, 'callers who wait for each other').toBe(0);
 	});
 
-	test('while some are turned away, one late sample is enough for more', () => {
+	test('while some are rejected, one late sample is enough for more', () => {
 		const { share } = observed([late, late, late]);
 		expect(observed([late, late, late, calm, late]).share).toBeGreaterThan(share);
 	});
 
-	test('while some are turned away, so are those that come late in a long turn', () => {
+	test('while some are rejected, so are those that come late in a long turn', () => {
 		expect(observed([late, late, late]).judge(0, 0.5, 13)).toBe('loop_delay');
 		expect(observed([late, late, late]).judge(0, 0.5, 12)).toBeUndefined();
 		expect(observed([calm]).judge(0, 0.5, 1000), 'a burst is no overload').toBeUndefined();
@@ -90,7 +90,7 @@ describe('load shedding', () => {
 		expect(observed(repeat(9, { ...late, loopDelayMs: 200 })).share).toBe(0);
 	});
 
-	test('short of memory everything new is turned away until it is there again', () => {
+	test('short of memory, each new request is rejected until memory is free again', () => {
 		const shedder = observed([{ ...calm, memoryShare: 0.91 }]);
 		expect(shedder.judge(0, 0.999, 0)).toBe('memory');
 		shedder.observe({ ...calm, memoryShare: 0.9 });

@@ -161,7 +161,7 @@ describe('health', () => {
 		expect(failTimes(health, 2)).toEqual([false, false]);
 	});
 
-	it('is not put off by calls that were under way when it ended, and a lost probe is followed by another', () => {
+	it('is not put off by requests in flight when it ended, and a lost probe is followed by another', () => {
 		const health = new ProviderHealth();
 		failTimes(health, 3);
 		failTimes(health, 50, 3000);

@@ -68,7 +68,7 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		['A41', 'nbf '],
 		['A42', 'iat '],
 		['A47', 'exp is before iat'],
-	])('%s is refused for its time, and not for something else that is wrong with it', async (id, reason) => {
+	])('%s is rejected for its time, and not for something else that is wrong with it', async (id, reason) => {
 		for (const attack of cases.filter((one) => one.id === id)) {
 			await sendAttack(bench, attack);
 			expect(bench.log.lines.at(-1)?.fields).toMatchObject({ reason: expect.stringContaining(reason) as string });

@@ -79,7 +79,7 @@ describe('slots of a provider', () => {
 		expect([bench.slots(), bench.limiter.queued]).toEqual([{ red: 4 }, 8]);
 	});
 
-	it('that become free go to the queued team with the fewest, whoever came first', async () => {
+	it('that become free go to the queued team with the fewest, in any order of arrival', async () => {
 		await bench.requestAll('red', 9);
 		await bench.requestAll('blue', 3);
 		await bench.endOne('red');

@@ -56,7 +56,7 @@ describe('creating a client', () => {
 		['scopes', { scopes: ['tollgate/invoke'] }],
 		['secret', { secret: 'fifteen letters' }],
 		['secret', { secret: 'umläuts are not allowed' }],
-	])('refuses a bad %s: %j', async (param, part) => {
+	])('rejects a bad %s: %j', async (param, part) => {
 		const input = { name: 'x', scopes: ['invoke'], ...part };
 		await expect(administration.createClient(input)).rejects.toMatchObject({ code: 'field_invalid', param });
 		expect(await records.clients.list()).toEqual([]);

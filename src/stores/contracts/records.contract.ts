@@ -84,7 +84,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(await here.clients.list()).toEqual([]);
 			});
 
-			test('a deleted client is gone, and its team goes on without it', async () => {
+			test('a deleted client no longer exists, and its team stays', async () => {
 				await here.clients.create(client('one'));
 				await here.clients.create(client('two'));
 				await here.teams.create(team('red', ['one', 'two']));

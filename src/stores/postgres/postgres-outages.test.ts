@@ -99,7 +99,7 @@ test('a snapshot follows the records over an outage', async () => {
 	expect(log.lines.map(({ event }) => event)).toContain('records are watched for changes again');
 });
 
-test('a store that may come late opens while the server is away, fails each call, and is there once the server is', async () => {
+test('a store that may come late opens while the server is unavailable, fails each operation, and works once the server does', async () => {
 	await server.kill();
 	const late = await openPostgresRecords({ url, deadlineMs, canComeLate: true }, { clock, log });
 	onTestFinished(() => late.close());
@@ -167,7 +167,7 @@ test('a change without a notification is found', async () => {
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query SIMILAR TO '(LISTEN|SELECT last)%'`,
 	);
 	await others.teams.create(team('red'));
-	await withinSecond('the change is told', () => (changes.count > 0 ? true : undefined));
+	await withinSecond('the change is reported', () => (changes.count > 0 ? true : undefined));
 	await listening(1);
 	await others.teams.create(team('blue'));
 	await withinSecond('the next one too', () => (changes.count > 1 ? true : undefined));
@@ -187,7 +187,7 @@ test('where the server grants no connection for notifications, changes are found
 	onTestFinished(() => records.close());
 	const changes = countChanges(records);
 	await (await open()).teams.create(team('red'));
-	await withinSecond('the change is told', () => (changes.count > 0 ? true : undefined));
+	await withinSecond('the change is reported', () => (changes.count > 0 ? true : undefined));
 	expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
 });
 
@@ -196,7 +196,7 @@ test('a return to an earlier state, as after a restore, is announced', async () 
 	await records.teams.create(team('red'));
 	const changes = countChanges(records);
 	await query(url, 'DELETE FROM tollgate.teams; UPDATE tollgate.record_versions SET last = 0');
-	await withinSecond('the change is told', () => (changes.count > 0 ? true : undefined));
+	await withinSecond('the change is reported', () => (changes.count > 0 ? true : undefined));
 	await (await open()).teams.create(team('blue'));
 	await withinSecond('the next one too', () => (changes.count > 1 ? true : undefined));
 	expect(changes.count).toBe(2);

@@ -149,7 +149,7 @@ test('a database that fails is a fault, which shows nothing of the record', asyn
 	expect(textOf(failure)).not.toContain('very private');
 });
 
-test('a database of a newer release is left alone', async () => {
+test('a database of a newer release is not changed', async () => {
 	const url = await server.createDatabase();
 	await (await open(url)).close();
 	await query(url, 'UPDATE tollgate.schema_versions SET version = 99');

@@ -21,7 +21,7 @@ test('texts keep their order', () => {
 	);
 });
 
-test('lists are lists of texts, and other values are left alone', () => {
+test('lists are lists of texts, and other values are unchanged', () => {
 	expect(toPostgresValue(['\u0000', ['a']])).toEqual(['\u0001\u0001', ['a']]);
 	expect([1n, 1.5, null, true].map(toPostgresValue)).toEqual([1n, 1.5, null, true]);
 });

@@ -133,7 +133,7 @@ describe('the connection', () => {
 		expect(log.lines.map(({ event }) => event)).toContain('redis connection failed');
 	}, 10_000);
 
-	test('is waited for neither at the start nor at the end when the server does not answer', async () => {
+	test('is waited for neither at the start nor at the end when the server does not respond', async () => {
 		const log = createRecordingLog();
 		// Blocks the responses of scripts, and of all later commands.
 		await server.command('CLIENT', 'PAUSE', '60000', 'WRITE');

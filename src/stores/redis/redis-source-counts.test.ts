@@ -61,7 +61,7 @@ test('a server that is gone fails at once', async () => {
 
 describe('guarantees 9.19: rate windows of several processes on one server', () => {
 	test.each([2, 4])(
-		'%i of them admit the limit within a hundredth, at five requests in the time that the server takes for an answer',
+		'%i of them admit the limit within a hundredth, at five requests in the time that the server takes to respond',
 		async (processes) => {
 			const limit = 2000;
 			const source = sourceKey(`198.51.100.${processes}`);

@@ -199,7 +199,7 @@ describe('the file', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('of a newer release is left alone', async () => {
+	test('of a newer release is not changed', async () => {
 		const { ledger, dataDir } = await open();
 		await ledger.end();
 		change(dataDir, 'PRAGMA user_version = 99');
@@ -414,7 +414,7 @@ describe('bad weather', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('money below nothing or beyond what a column holds, or half a millisecond, is a defect of the caller', async () => {
+	test('negative money, money beyond the range of a column, and half a millisecond are internal errors', async () => {
 		const { ledger } = await open();
 		for (const startedMs of [0.5, Number.NaN, 2 ** 53]) {
 			await expect(ledger.open(openEntry('one', { startedMs }))).rejects.toThrow(RangeError);

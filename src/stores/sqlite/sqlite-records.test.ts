@@ -85,7 +85,7 @@ test('a data directory that this user may not write is named', () => {
 	expect(complaint).toContain(`The data directory ${join(dataDir, 'deep')} is not writable for this user`);
 });
 
-test('a file of a newer release is left alone', async () => {
+test('a file of a newer release is not changed', async () => {
 	const dataDir = temporaryDirectory();
 	await open(dataDir).close();
 	const database = new DatabaseSync(join(dataDir, 'records.db'));
@@ -123,7 +123,7 @@ test('a change whose audit entry cannot be written is not made', async () => {
 	expect(await records.teams.create(team)).toBe('created');
 });
 
-test('a database that fails is a fault, not a defect', async () => {
+test('a database that fails is an upstream error, not an internal error', async () => {
 	const dataDir = temporaryDirectory();
 	const records = open(dataDir);
 	const database = new DatabaseSync(join(dataDir, 'records.db'));

@@ -239,7 +239,7 @@ describe('waiting requests', () => {
 		expect(await bodyOf(await second)).toBe('x');
 	});
 
-	test('are each told that there is no connection', async () => {
+	test('each fail with the error that there is no connection', async () => {
 		const server = await startServer();
 		await server.close();
 		const client = startClient({ maxConnectionsPerOrigin: 2 });

@@ -42,7 +42,7 @@ describe('a text is read as a server might decode it', () => {
 		expect(plainOf(readPath('/a+b'))).toEqual(['/a+b']);
 	});
 
-	test('line ends that were encoded are kept apart from spaces, and from the ends of values', () => {
+	test('encoded line ends differ from spaces and from the ends of values', () => {
 		expect(readQuery('a=X%0d%0aY%09z&b=1')[0]).toMatchObject({
 			plain: 'a\nx y z\nb\n1',
 			framed: 'a\nx\r\ry z\nb\n1',

@@ -59,7 +59,7 @@ test('no pattern is left out for a sign that a text lacks, although it would mat
 	expect(lost.map(({ form, pattern }) => `${form} ${pattern.source}`)).toEqual([]);
 });
 
-test('the page of figures says the same', () => {
+test('the page of measurements says the same', () => {
 	const page = readFileSync(new URL('../../../../docs/reference/security-measurements.md', import.meta.url), 'utf8');
 	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderVariantTable(figures));
 	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderHarmlessTable(harmless));

@@ -78,7 +78,7 @@ describe('what does not', () => {
 	);
 
 	test.each(['authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key'])(
-		'a secret in %s is not looked at',
+		'a secret in %s is not evaluated',
 		(name) => {
 			expect(check(withFields({ [name]: "Bearer <script>alert(1)</script>' or 1=1--" }))).toEqual([]);
 		},

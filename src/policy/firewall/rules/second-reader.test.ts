@@ -41,7 +41,7 @@ describe('attacks', () => {
 	});
 });
 
-test('the page of figures says the same', () => {
+test('the page of measurements says the same', () => {
 	const page = readFileSync(new URL('../../../../docs/reference/security-measurements.md', import.meta.url), 'utf8');
 	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderSecondReaderTable(harmless));
 	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderSecondReaderAttacks(attacks));

@@ -53,7 +53,7 @@ describe('the content scorer', () => {
 		expect(scorer.score(text)[category]).toBeGreaterThanOrEqual(0.8);
 	});
 
-	it.each(harmless)('%# leaves alone what is not: %s', (text) => {
+	it.each(harmless)('%# does not match other text: %s', (text) => {
 		expect(Math.max(...Object.values(scorer.score(text)))).toBeLessThan(0.5);
 	});
 
@@ -149,7 +149,7 @@ describe('the weights', () => {
 		expect(Buffer.from(packWeights(weights)).equals(file)).toBe(true);
 	});
 
-	it.each(['cut short', 'one bit off', 'of another version', 'for other categories', 'empty'])('are refused when %s', (how) => {
+	it.each(['cut short', 'one bit off', 'of another version', 'for other categories', 'empty'])('are rejected when %s', (how) => {
 		const bytes = Buffer.from(how === 'cut short' ? file.subarray(0, -1) : how === 'empty' ? [] : file);
 		if (how === 'one bit off') bytes[1_000_000] = (bytes[1_000_000] ?? 0) ^ 1;
 		if (how === 'of another version') bytes.write('2', 7);

@@ -71,7 +71,7 @@ describe('patterns', () => {
 		['a*', 'matches the empty text'],
 		['(a{1,30}){1,30}', 'is too large once its repetitions are written out'],
 		['x'.repeat(501), 'is longer than 500 characters'],
-	])('refuse %s', (pattern, why) => {
+	])('reject %s', (pattern, why) => {
 		expect(whyNotPattern(pattern)).toBe(why);
 	});
 

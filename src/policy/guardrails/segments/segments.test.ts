@@ -74,7 +74,7 @@ describe('screening', () => {
 		expect(evaluated(blocking, ['a dark', 'fish', 'and more'])).toEqual(['a dark', 'fish', 'and more']);
 	});
 
-	it('looks at neither other threads nor texts of none', () => {
+	it('evaluates neither other threads nor texts without one', () => {
 		expect(evaluated(blocking, ['dark', 'fish'], '')).toEqual(['dark', 'fish']);
 		const texts = ['dark', 'fish'].map((text) => ({ text, isJson: false, segmentGroup: text }));
 		const evaluation = blocking.evaluate(texts, 'input', 'team');
@@ -128,7 +128,7 @@ describe('screening', () => {
 		);
 	});
 
-	it('takes nothing for a match that goes on behind what is read twice', () => {
+	it('does not extend a match beyond the text that is read twice', () => {
 		for (let length = 90; length < 140; length++) {
 			const parts = ['see', `${'y '.repeat(70).slice(0, length)} 411111111111111122223333`];
 			expect(evaluated(blocking, parts)).toEqual(parts);
@@ -288,7 +288,7 @@ describe('a held thread', () => {
 		);
 	});
 
-	it('holds at the end of a block only what may go on, after any length', () => {
+	it('holds back at the end of a block only text that may continue, after any length', () => {
 		const held = blocking.bufferSegment(false, 'team');
 		const pieces = 'All of this is fine, isn’t it? '
 			.repeat(500)
@@ -313,7 +313,7 @@ describe('a held thread', () => {
 		expect(held.findings.map(({ category, start }) => `${category} ${start}`)).toEqual(['email 5', 'card 25', 'listed 50']);
 	});
 
-	it('judges sentences that go on in another block', () => {
+	it('judges sentences that continue in another block', () => {
 		const topics = [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' as const }];
 		const judging = guardrails('none', { topics });
 		for (const blocks of [

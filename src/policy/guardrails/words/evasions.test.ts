@@ -102,7 +102,7 @@ describe('word list', () => {
 		}
 	});
 
-	it('keeps entries apart that are written with letters of one look, and takes each once', () => {
+	it('distinguishes entries in letters that look alike, and matches each once', () => {
 		const polls = build(['bail', 'ball', 'BALL', 'b-a-l-l', 'bail']);
 		expect([find(polls, 'a bail'), find(polls, 'a ball')]).toEqual([['bail'], ['ball']]);
 	});

@@ -173,7 +173,7 @@ class Bench {
 }
 
 describe('a request that costs', () => {
-	it('owes its reservation from when it is sent until the provider declines it', () => {
+	it('owes its reservation from when it is sent until the provider rejects it', () => {
 		const { permit, ...bench } = new Bench();
 		void permit.open();
 		expect([permit.canCost, permit.owedNanoUsd]).toEqual([false, 0n]);

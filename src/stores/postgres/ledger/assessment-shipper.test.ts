@@ -38,7 +38,7 @@ test('sends all that is there, a part at a time, and forgets it', async () => {
 	expect([sent.length, new Set(sent).size, retained().length]).toEqual([4100, 4100, 0]);
 });
 
-test('keeps everything while the server is away, and sends it when it is back', async () => {
+test('keeps everything while the server is unavailable, and sends it when it is back', async () => {
 	const { shipper, clock, log, sent, server, turns, retained } = createShipper(3);
 	server.isUnavailable = true;
 	shipper.wake();

@@ -75,7 +75,7 @@ test('what is noted is sent a second later, together, and forgotten; then it sle
 	expect(clock.pending).toBe(0);
 });
 
-test('what is noted while a part is under way stays, and is sent a second after it', async () => {
+test('entries that are noted while a part is in flight stay, and are sent a second after it', async () => {
 	const { clock, sent, entries, note, response } = setUp();
 	note(2);
 	clock.advance(1000);
@@ -140,7 +140,7 @@ test('a failure is logged once, retried every second in small parts, and rejects
 	expect(limits.at(-1)).toBe(1000);
 });
 
-test('a probe asks the server though there is nothing to send, until it answers', async () => {
+test('a probe queries the server though there is nothing to send, until it responds', async () => {
 	const { shipper, clock, log, sent, response } = setUp();
 	const probed = shipper.probe().catch((cause: unknown) => cause);
 	await response(new Error('no route'));

@@ -42,7 +42,7 @@ test('calls, their outbox and the sums are read as they were meant', async () =>
 	expect(await ledger.check()).toEqual([]);
 });
 
-test('assessments of engines are those of moderation providers', async () => {
+test('assessments under the former names are those of moderation providers', async () => {
 	const ledger = await start(earlierFile());
 	const { assessments } = await ledger.listAssessments({ limit: 9 });
 	expect(assessments.map(({ policy, category, outcome }) => [policy, category, outcome])).toEqual([

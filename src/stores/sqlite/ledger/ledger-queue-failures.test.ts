@@ -56,7 +56,7 @@ describe('a database that fails', () => {
 		expect(queue.health()).toMatchObject({ repeatedCloses: 0, rejectedEntries: 0, isWritable: true });
 	});
 
-	test('by its thread’s second death is one that fails; what was acknowledged is sent again, not taken back', async () => {
+	test('by its thread’s second death is one that fails; acknowledged entries are sent again, not voided', async () => {
 		const { disk, clock, journal, open, close, outcomes, queue } = startLedgerQueue();
 		open('a');
 		close('b');
@@ -192,7 +192,7 @@ describe('a journal that fails', () => {
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0 });
 	});
 
-	test('and is back before the sync ends: what is taken back then is written without anybody else', async () => {
+	test('and is back before the sync ends: an entry voided then is written without another request', async () => {
 		const { disk, clock, journal, open, outcomes, queue } = startLedgerQueue();
 		journal.sync = Promise.withResolvers();
 		journal.failure = full;

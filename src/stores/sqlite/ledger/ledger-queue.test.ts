@@ -246,7 +246,7 @@ describe('the end', () => {
 		expect(clock.pending).toBe(0);
 	});
 
-	test('of a ledger that cannot be written has one batch under way, however long that takes, and counts what is lost', async () => {
+	test('of a ledger that cannot be written has one batch in flight, however long that takes, and counts lost entries', async () => {
 		const { disk, queue, journal, log, close, clock } = startLedgerQueue();
 		close('a');
 		await disk.fail(full);

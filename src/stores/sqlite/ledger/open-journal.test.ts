@@ -46,7 +46,7 @@ describe('the two files', () => {
 		expect(readdirSync(dataDir)).toEqual([]);
 	});
 
-	test('take turns at a megabyte; one is emptied when all of it is forgotten, and never sooner', async () => {
+	test('alternate at a megabyte; one is emptied when all of it is forgotten, and never sooner', async () => {
 		const { sizes, journal, remainingIds, emptied } = setUp();
 		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
 		const [full] = sizes();
@@ -327,7 +327,7 @@ describe('syncs', () => {
 		expect(await syncsOf('process', 'journal.append(line("a")); await journal.whenSafe();')).toEqual(['a']);
 	});
 
-	test('are shared by those that append in one turn, or while another is under way', async () => {
+	test('are shared by those that append in one tick, or while another is in flight', async () => {
 		requireProgram('strace');
 		const requests = await syncsOf(
 			'power',

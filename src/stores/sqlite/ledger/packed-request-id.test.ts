@@ -4,7 +4,7 @@ import { isSameRequestId, packRequestId, readRequestId, requestIdOf } from './pa
 
 const own = 'req_00112233445566778899aabbccddeeff';
 
-test('an id of our own making is its bytes', () => {
+test('an id that the gateway made is its bytes', () => {
 	expect(packRequestId(own)).toEqual(Buffer.from('00112233445566778899aabbccddeeff', 'hex'));
 });
 

@@ -164,7 +164,7 @@ test('an open that was acknowledged and could not be written by the end is charg
 	expect(await next.check()).toEqual([]);
 });
 
-test('the journal of a living process is left alone', async () => {
+test('the journal of a living process is not changed', async () => {
 	const dataDir = temporaryDirectory();
 	const [ledger, second] = [await start(dataDir), await start(dataDir)];
 	await ledger.open(openEntry('ours'));
