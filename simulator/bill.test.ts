@@ -140,7 +140,7 @@ test('the usage that a response reports is the usage that is billed, cache inclu
 	expect(usages[0]).toHaveProperty('cache_creation', { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: total.cache_write_tokens });
 });
 
-test('two hundred calls at once, some leaving, add up', async () => {
+test('two hundred requests at once, some cancelled, add up', async () => {
 	const calls = Array.from({ length: 200 }, async (_value, index) => {
 		if (index % 10 !== 0) return (await send(requestOf(openAiCase, `sim-tokens-${index}`))).text();
 		return new Promise<void>((resolve) => {

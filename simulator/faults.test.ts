@@ -212,7 +212,7 @@ describe('contents', () => {
 });
 
 describe('where faults come from', () => {
-	test('the header, for calls that come straight', async () => {
+	test('the header, for requests without a gateway', async () => {
 		expect((await chat('gpt-4o', {}, { 'x-simulator-fault': '503' })).status).toBe(503);
 	});
 

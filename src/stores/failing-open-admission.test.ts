@@ -104,7 +104,7 @@ describe('while all is well', () => {
 		expect(record.requested).toBe(1);
 	});
 
-	test('the time that the record takes to be summed up is not held against the store', async () => {
+	test('the time that sums of the ledger take does not count as an outage of the store', async () => {
 		const slowly = async (...requested: Parameters<typeof record.sumUp>) => {
 			await new Promise<void>((resolve) => void clock.after(300, resolve));
 			return record.sumUp(...requested);
@@ -153,7 +153,7 @@ describe('a failure', () => {
 		expect(store.state().outages).toBe(0);
 	});
 
-	test('of the record of calls lets calls pass too', async () => {
+	test('of the ledger lets requests pass too', async () => {
 		const failing = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp: () => Promise.reject(new Error('disk gone')) });
 		expect(await pass(failing.admit({ ...request, id: 'one' }))).toMatchObject({ isAdmitted: true, isUncounted: true });
 	});
@@ -288,7 +288,7 @@ describe('budgets during an outage', () => {
 		expect((await admit('one')).isAdmitted).toBe(true);
 	});
 
-	test('of a team that this process does not know are summed up from the record of calls', async () => {
+	test('of a team that this process does not know are summed up from the ledger', async () => {
 		record.close({ id: 'blue', team: 'blue', admittedMs: 0, tokens: 5, costNanoUsd: 95n, budgets: [month] }, 0);
 		await breakDown();
 		expect(await admit('one', { team: 'blue' })).toMatchObject({ isAdmitted: false, binding: 'budget' });
@@ -317,7 +317,7 @@ describe('afterwards', () => {
 		expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n });
 	});
 
-	test('the first end of a call counts', async () => {
+	test('the first end of a request counts', async () => {
 		await admit('own');
 		await breakDown();
 		await settle('own');
@@ -366,7 +366,7 @@ describe('afterwards', () => {
 		expect(clock.pending).toBe(0);
 	});
 
-	test('a raised hold is held again as it was raised', async () => {
+	test('a raised reservation is reserved again as it was raised', async () => {
 		await admit('own');
 		expect(await pass(store.extend('own', 'red', [{ ...hold, amountNanoUsd: 60n }]))).toBe(true);
 		counters.empty(true);

@@ -7,7 +7,7 @@ interface Entry {
 	next: Entry | undefined;
 }
 
-test('it holds what a map of ids would, also where ids have one mark', () => {
+test('it has the ids that a map would, also if their hashes are equal', () => {
 	// `Ca` and `DB` have the same hash. The others make the table grow.
 	const alike = ['Ca', 'DB', 'CaCa', 'CaDB', 'DBCa', 'DBDB', '', 'x', 'a much longer id CaCa', 'a much longer id DBCa'];
 	const ids = [...alike, ...Array.from({ length: 40 }, (_, index) => `call ${index}`)];

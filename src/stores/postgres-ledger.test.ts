@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('the local file', () => {
-	test('of an installation that had no PostgreSQL keeps its rows, and sends none of them', async () => {
+	test('of an installation that had no PostgreSQL keeps its entries, and sends none of them', async () => {
 		const dataDir = temporaryDirectory();
 		const embedded = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, deps());
 		await openAndClose(embedded, 'old');
@@ -79,7 +79,7 @@ describe('the local file', () => {
 		expect(await again.check()).toEqual([]);
 	});
 
-	test('loses rows a day after they were sent, and none that were not', async () => {
+	test('loses entries a day after they were sent, and none that were not', async () => {
 		const sent = temporaryDirectory();
 		const unsent = temporaryDirectory();
 		const started = { startedMs: ledgerNoonMs - 26 * hourMs };
@@ -101,7 +101,7 @@ describe('the local file', () => {
 	});
 });
 
-test('an earlier release’s database is brought up to date: estimated costs are read from its calls, assessments have their new names', async () => {
+test('an earlier release’s database is migrated: estimated costs are read from its entries, assessments have their new names', async () => {
 	const url = await server.createDatabase();
 	await migratePostgres({ url }, [{ ...postgresLedgerSchema, steps: postgresLedgerSchema.steps.slice(0, 3) }], deps());
 	const day = Math.floor(ledgerNoonMs / (24 * hourMs));
@@ -131,7 +131,7 @@ test('an earlier release’s database is brought up to date: estimated costs are
 });
 
 describe('upkeep', () => {
-	test('charges calls their hold whose directory was lost with its process, once', async () => {
+	test('charges requests their reservation whose directory was lost with its process, once', async () => {
 		const { ledger: lost } = await open();
 		for (const id of ['a', 'b']) await lost.open(openEntry(id, { reservedNanoUsd: 777n }));
 		await openAndClose(lost, 'c');
@@ -151,7 +151,7 @@ describe('upkeep', () => {
 		expect(await soon.ledger.check()).toEqual([]);
 	});
 
-	test('drops the partitions of days that are too old, and no sum; later rows of these days are rejected', async () => {
+	test('drops the partitions of days that are too old, and no sum; later entries of these days are rejected', async () => {
 		const { ledger: keeping } = await open();
 		const partitions = async (): Promise<unknown> =>
 			(
@@ -181,7 +181,7 @@ describe('upkeep', () => {
 	});
 });
 
-test('a row that PostgreSQL can never store takes no other with it', async () => {
+test('an entry that PostgreSQL can never store takes no other with it', async () => {
 	const dataDir = temporaryDirectory();
 	const { ledger, log, clock } = await open({ dataDir });
 	const id = randomBytes(4000).toString('hex');
@@ -195,7 +195,7 @@ test('a row that PostgreSQL can never store takes no other with it', async () =>
 	await expect.poll(() => idsInFile(dataDir), { interval: 10 }).toEqual([id]);
 });
 
-test('a rejection of all rows has another cause, so they wait', async () => {
+test('a rejection of all entries has another cause, so they wait', async () => {
 	const { ledger, log } = await open();
 	await openAndClose(ledger, 'a');
 	expect(await idsIn(ledger)).toEqual(['a']);

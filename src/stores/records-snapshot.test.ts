@@ -35,7 +35,7 @@ async function open(records: RecordStore): Promise<RecordsSnapshot> {
 	return snapshot;
 }
 
-test('finds teams by id and by client, and a change at the next call', async () => {
+test('finds teams by id and by client, and a change at the next request', async () => {
 	const records = createMemoryRecords();
 	await records.teams.create(team('red', ['one', 'two']));
 	const snapshot = await open(records);
@@ -50,7 +50,7 @@ test('finds teams by id and by client, and a change at the next call', async () 
 	expect([snapshot.teamOf('two'), snapshot.teamOf('three')?.id]).toEqual([undefined, 'red']);
 });
 
-test('finds the budgets that a call counts on', async () => {
+test('finds the budgets of a request', async () => {
 	const records = createMemoryRecords();
 	for (const record of [
 		budget('red', 'red', null),

@@ -10,7 +10,7 @@ const request = (id: string, reservationMs: number) => ({
 	reservationMs,
 });
 
-test('a call that is started twice is one call', () => {
+test('a request that is started twice is one request', () => {
 	const requests = new RequestsInFlight();
 	for (let time = 0; time < 2; time++) requests.start(request('one', 1000), 0);
 	expect(requests.ids()).toEqual(['one']);

@@ -85,7 +85,7 @@ const flat: Price = {
 	],
 };
 
-describe('the cost of a call', () => {
+describe('the cost of a request', () => {
 	it.each([
 		[{ inputTokens: 100 }, 100n],
 		[{ inputTokens: 101 }, 202n],

@@ -96,7 +96,7 @@ describe('the default price', () => {
 		expect(rates(kind, model)).toBe('none');
 	});
 
-	it('has the tiers of models whose long calls cost more', () => {
+	it('has the tiers of models whose long requests cost more', () => {
 		expect(
 			defaultPrice('gemini', 'gemini-2.5-pro', day)?.tiers.map(({ upToInputTokens, outputPicoUsd }) => [upToInputTokens, outputPicoUsd]),
 		).toEqual([
@@ -133,7 +133,7 @@ describe('the default price', () => {
 		);
 	});
 
-	it('agrees with its source, call by call', () => {
+	it('agrees with its source, request by request', () => {
 		const providers = { anthropic: 'anthropic', gemini: 'google', openai: 'openai' } as const;
 		const priced = Object.entries(providers).flatMap(([kind, providerId]) =>
 			listDefaultPrices(kind, day).map(({ model }) => ({ kind, providerId, model })),

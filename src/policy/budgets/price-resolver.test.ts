@@ -61,7 +61,7 @@ it.each([
 	expect(create).toThrow('budgets.default_rate');
 });
 
-it('a price that was announced holds from the first moment of its UTC day', () => {
+it('an announced price applies from the first moment of its UTC day', () => {
 	const book = new PriceResolver(settings, () => undefined);
 	const rateAt = (time: string) =>
 		book.priceOf({ name: 'p', kind: 'gemini' }, 'gemini-3.6-flash', Date.parse(time))?.price.tiers[0]?.inputPicoUsd;

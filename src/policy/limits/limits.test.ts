@@ -59,7 +59,7 @@ describe('the rejection of a request', () => {
 		});
 	});
 
-	test('about a budget that is used up, or has too little left for the call', () => {
+	test('about a budget that is used up, or has too little left for the request', () => {
 		const small = 'Monthly budget too small for this request (99.00/100.00 USD; the request can cost 1.60 USD)';
 		expect(rejectionFor('budget', 'team')).toEqual({
 			code: 'budget_exceeded',
@@ -173,7 +173,7 @@ describe('the rejection of a request', () => {
 		expect(toLimitRejection({ isAdmitted: false, binding: 'rpm', reading: early }, request).retryAfterSeconds).toBe(60);
 	});
 
-	test('never blames a budget that the call does not hold on', () => {
+	test('never blames a budget without a reservation of the request', () => {
 		expect(() => rejectionFor('budget', 'other')).toThrow('The budget other rejected a request that has no reservation on it');
 	});
 });

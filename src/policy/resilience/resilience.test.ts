@@ -94,7 +94,7 @@ describe('retries', () => {
 		expect(waits).toEqual([1600, 2000, 2000]);
 	});
 
-	it('are one more for each five calls', () => {
+	it('are one more for each five requests', () => {
 		const budget = new RetryBudget();
 		while (budget.take());
 		for (let call = 0; call < 4; call++) budget.countRequest();
@@ -103,7 +103,7 @@ describe('retries', () => {
 		expect([budget.take(), budget.take()]).toEqual([true, false]);
 	});
 
-	it('are a fifth of the calls, after the ten that are saved up', () => {
+	it('are a fifth of the requests, after the ten that are saved up', () => {
 		const budget = new RetryBudget();
 		const takeAll = (): number => {
 			let taken = 0;
@@ -124,7 +124,7 @@ describe('health', () => {
 	const failTimes = (health: ProviderHealth, times: number, nowMs = 0): boolean[] =>
 		Array.from({ length: times }, () => health.failed('answered 500', 3, at(nowMs), middle));
 
-	it('is unknown before the first call, then follows calls', () => {
+	it('is unknown before the first request, then follows requests', () => {
 		const health = new ProviderHealth();
 		expect(health.report()).toEqual({ state: 'unknown', sinceMs: null, detail: null });
 		health.succeeded(5);
@@ -144,7 +144,7 @@ describe('health', () => {
 		expect(patient.isEjected).toBe(false);
 	});
 
-	it('is probed by one call at a time, later after each that fails, and restored by the first success', () => {
+	it('is probed by one request at a time, later after each that fails, and restored by the first success', () => {
 		const health = new ProviderHealth();
 		failTimes(health, 3);
 		// Three quarters of 5 s.

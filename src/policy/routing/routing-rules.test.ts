@@ -79,7 +79,7 @@ describe('rules', () => {
 		expect(targetsByRules([rule('x', { targets }), rule('y')], facts, (name) => name === 'a')[0]?.model).toBe('y');
 	});
 
-	it('weights share calls out, and a key keeps its target', () => {
+	it('weights distribute requests, and a key keeps its target', () => {
 		const targets = [
 			{ provider: 'a', model: null, weight: 3 },
 			{ provider: 'b', model: null, weight: 1 },

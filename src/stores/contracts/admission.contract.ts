@@ -59,7 +59,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect((await there.read('red', [])).requestsThisMinute).toBe(100);
 			});
 
-			test('the reading counts the call itself, and tells the store’s time', async () => {
+			test('the reading counts the request itself, and has the store’s time', async () => {
 				expect(await admit('one', { requestsPerMinute: 2 })).toMatchObject({
 					isAdmitted: true,
 					reading: { nowMs: contractStartMs, requestsThisMinute: 1, tokensToday: 0, reservedTokens: 0, budgets: [] },
@@ -199,7 +199,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 0, budgets: [{ reservedNanoUsd: 0n }] });
 			});
 
-			test('belong to the UTC day in which the call was admitted, by the store’s clock', async () => {
+			test('belong to the UTC day in which the request was admitted, by the store’s clock', async () => {
 				await subject.setNow(Date.UTC(2026, 10, 21, 23, 59, 59, 999));
 				await admit('one');
 				await admit('two');
@@ -214,7 +214,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect((await there.read('red', [])).tokensToday).toBe(5);
 			});
 
-			test('of a call that is not held belong to the day that the caller tells', async () => {
+			test('of a request without a reservation belong to the day that the caller passes', async () => {
 				await subject.setNow(Date.UTC(2026, 10, 22, 0, 0, 1));
 				const reserved = { id: 'held', admittedMs: Date.UTC(2026, 10, 22) - 1, reservationMs: 60_000, reservations: [] };
 				await here.restoreReservations('red', [reserved, { ...reserved, id: 'new', admittedMs: Date.UTC(2026, 10, 22) }]);
@@ -241,7 +241,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			beforeEach(() => know([month, model]));
 
-			test('`before` admits until settled and held have reached the limit', async () => {
+			test('`before` admits until settled and reserved cost have reached the limit', async () => {
 				expect((await admit('one', { reservations: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
 				expect((await admit('two', { reservations: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
 				expect(await admit('three', { reservations: [holding(0n, 100n, 'before')] })).toMatchObject({
@@ -311,7 +311,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect((await admit('one', { team: 'blue', reservations: [holding(100n, 100n)] })).isAdmitted).toBe(true);
 			});
 
-			test('a call is booked on the month in which it was admitted', async () => {
+			test('a request is booked on the month in which it was admitted', async () => {
 				const december = { budget: 'month', period: '2026-12' };
 				await subject.setNow(Date.UTC(2026, 10, 30, 23, 59, 58));
 				await know([month]);
@@ -327,7 +327,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 		});
 
-		describe('the end of a call', () => {
+		describe('the end of a request', () => {
 			const reservations = [{ ...month, amountNanoUsd: 50n, limitNanoUsd: 100n, check: 'after' as const }];
 			const cost = { tokens: 3, costNanoUsd: 30n, budgets: [month] };
 
@@ -336,7 +336,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				await admit('one', { reservations, reservationMs: 60_000 });
 			});
 
-			test('a settlement books the cost and ends the hold', async () => {
+			test('a settlement books the cost and ends the reservation', async () => {
 				expect(await settle('one', cost)).toEqual({
 					isDuplicate: false,
 					isLate: false,
@@ -345,7 +345,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await there.read('red', [month])).toMatchObject({ tokensToday: 3, requestsThisMinute: 1 });
 			});
 
-			test('a settlement may exceed its hold and the limit: the money was spent', async () => {
+			test('a settlement may exceed its reservation and the limit: the money was spent', async () => {
 				expect((await settle('one', { costNanoUsd: 500n, budgets: [month] })).budgets).toEqual([
 					{ ...month, settledNanoUsd: 500n, reservedNanoUsd: 0n },
 				]);
@@ -382,7 +382,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await money(month)).toEqual([[30n, 0n]]);
 			});
 
-			test('a release that overtakes its admission lets nothing be held', async () => {
+			test('a release that overtakes its admission leaves no reservation', async () => {
 				await here.release('two', 'red');
 				await admit('two', { reservations });
 				expect(await money(month)).toEqual([[0n, 50n]]);
@@ -407,7 +407,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await settle('one', cost)).toMatchObject({ isLate: false, isDuplicate: true, budgets: [{ settledNanoUsd: 30n }] });
 			});
 
-			test('thousands of holds that end at once are all given back', async () => {
+			test('thousands of reservations that end at once are all released', async () => {
 				const many = Array.from({ length: 2500 }, (_, index) =>
 					admit(`m${index}`, { reservations: [{ ...month, amountNanoUsd: 1n, limitNanoUsd: 10_000n, check: 'after' }] }),
 				);
@@ -418,7 +418,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await money(month)).toEqual([[0n, 0n]]);
 			});
 
-			test('a settlement of a call that was never admitted is booked late', async () => {
+			test('a settlement of a request that was never admitted is booked late', async () => {
 				expect(await settle('never', cost)).toMatchObject({
 					isLate: true,
 					isDuplicate: false,
@@ -426,7 +426,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				});
 			});
 
-			test('a hold is raised as far as it would have been admitted, never lowered, and only while it runs', async () => {
+			test('a reservation is raised as far as it would have been admitted, never lowered, and only while it is open', async () => {
 				const raise = (amountNanoUsd: bigint, of = month) =>
 					here.extend('one', 'red', [{ ...of, amountNanoUsd, limitNanoUsd: 100n, check: 'after' }]);
 				expect(await raise(101n)).toBe(false);
@@ -502,7 +502,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await admit('five', { reservations: [{ ...fit, minNanoUsd: 0n }] })).toMatchObject({ isAdmitted: false });
 			});
 
-			test('a call may go over to another budget: its cost is booked there, and all that it holds is given back', async () => {
+			test('a request may move to another budget: its cost is booked there, and its reservations are released', async () => {
 				expect(await here.extend('one', 'red', [{ ...model, amountNanoUsd: 7n, limitNanoUsd: 100n, check: 'after' }])).toBe(true);
 				await settle('one', { costNanoUsd: 3n, budgets: [model] });
 				expect(await money(month, model)).toEqual([
@@ -559,14 +559,14 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await there.read('red', [month])).toMatchObject({ tokensToday: 9, budgets: [{ settledNanoUsd: 42n, reservedNanoUsd: 0n }] });
 			});
 
-			test('counts no call twice that the totals contain', async () => {
+			test('counts no request twice that the totals contain', async () => {
 				await here.restore({ team: 'red', tokensToday: 7, budgets: [total], endedIds: ['one', 'two'] });
 				expect((await settle('one', { tokens: 7, costNanoUsd: 40n, budgets: [month] })).isDuplicate).toBe(true);
 				await here.restoreReservations('red', [{ id: 'two', admittedMs: contractStartMs, reservationMs: 1000, reservations: [reserved] }]);
 				expect(await money(month)).toEqual([[40n, 0n]]);
 			});
 
-			test('calls in flight are held again, beyond any limit, once, and end as they would have', async () => {
+			test('requests in flight are reserved again, beyond any limit, once, and end as they would have', async () => {
 				await know([{ ...total, settledNanoUsd: 99n }]);
 				const requests = Array.from({ length: 250 }, (_, index) => ({
 					id: `c${index}`,

@@ -108,7 +108,7 @@ export function assessmentContract(ledgerOf: () => Ledger): void {
 			await expect(list({ cursor: 'x' })).rejects.toThrow(RangeError);
 		});
 
-		test('go with the rows of their time', async () => {
+		test('are deleted with the entries of their time', async () => {
 			const id = newId();
 			ledgerOf().assess([rowOf(id, { atMs: atMs - 3_600_000 }), rowOf(`${id} new`)]);
 			expect(await idsOf()).toHaveLength(2);

@@ -39,8 +39,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 		summariesContract(() => ledger, openAndClose);
 		teamSnapshotContract(() => ledger, openEntry, closedEntry);
 
-		describe('rows', () => {
-			test('an opened row is listed as it was, and as running', async () => {
+		describe('entries', () => {
+			test('an opened entry is listed as it was, and as running', async () => {
 				const row = openEntry('req_0123456789ab0123456789abcdef0123', {
 					team: 'Ünïcode "quoted" \u0000 name',
 					model: '__proto__',
@@ -52,7 +52,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(await ledger.list({ limit: 10 })).toEqual({ rows: [{ ...row, closed: undefined }], nextCursor: null });
 			});
 
-			test('a closed row is listed with its end', async () => {
+			test('a closed entry is listed with its end', async () => {
 				const row = openEntry('one', { budgets: [], reservedNanoUsd: 0n });
 				const { id, ...closed } = closedEntry('one', {
 					outcome: 'client_closed',
@@ -97,7 +97,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect((await ledger.summarize(november)).map(({ costNanoUsd }) => costNanoUsd)).toEqual(amounts);
 			});
 
-			test('a row that is opened again stays as it was, and counts once', async () => {
+			test('an entry that is opened again stays as it was, and counts once', async () => {
 				await ledger.open(openEntry('one', { team: 'first' }));
 				await ledger.open(openEntry('one', { team: 'second' }));
 				expect((await ledger.list({ limit: 10 })).rows.map(({ team }) => team)).toEqual(['first']);
@@ -147,7 +147,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(ledger.health()).toMatchObject({ unknownCloses: before.unknownCloses + 1, isWritable: true });
 			});
 
-			test('ids that look alike are different rows', async () => {
+			test('ids that look alike are different entries', async () => {
 				const ids = [
 					'req_0123456789ab0123456789abcdef0123',
 					'req_0123456789AB0123456789ABCDEF0123',
@@ -159,7 +159,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				for (const id of ids) expect(await closeEntry(ledger, closedEntry(id))).toBe('closed');
 			});
 
-			test('what a caller does to a row it holds changes nothing here', async () => {
+			test('changes to an object that a caller got do not change the entry', async () => {
 				const budgets = ['a'];
 				await ledger.open(openEntry('one', { budgets }));
 				budgets.push('b');
@@ -198,7 +198,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				});
 			});
 
-			test('with such filters look through so many rows and no more; the cursor leads on', async () => {
+			test('with such filters examine a limited number of entries; the cursor leads on', async () => {
 				await ledger.open(openEntry('last', { model: 'rare' }));
 				await Promise.all(Array.from({ length: maxEntriesScanned }, async (_, index) => ledger.open(openEntry(`r${index}`))));
 				const first = await ledger.list({ limit: 10, model: 'rare' });
@@ -208,7 +208,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(second.nextCursor).toBeNull();
 			});
 
-			test('hold each row once, however many are opened between them', async () => {
+			test('contain each entry once, however many are opened between them', async () => {
 				for (let index = 0; index < 7; index++) await ledger.open(openEntry(`r${index}`));
 				const seen: string[] = [];
 				let cursor: string | null = null;
@@ -221,7 +221,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(seen).toEqual(['r6', 'r5', 'r4', 'r3', 'r2', 'r1', 'r0']);
 			});
 
-			test('end with the last row, also when it fills the page', async () => {
+			test('end with the last entry, also when it fills the page', async () => {
 				for (const id of ['a', 'b']) await ledger.open(openEntry(id));
 				expect((await ledger.list({ limit: 2 })).nextCursor).toBeNull();
 				expect((await ledger.list({ limit: 1 })).nextCursor).not.toBeNull();
@@ -235,7 +235,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 		});
 
 		describe('sums', () => {
-			test('count a call when it is admitted, its usage and cost when it ends', async () => {
+			test('count a request when it is admitted, its usage and cost when it ends', async () => {
 				await ledger.open(openEntry('one'));
 				const key = { period: '2026-11', team: 'red', clientId: 'red-client', provider: 'provider_a', model: 'claude' };
 				expect(await ledger.summarize(november)).toEqual([
@@ -249,7 +249,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				]);
 			});
 
-			test('say how much of the cost was estimated, of calls that moved and were interrupted too', async () => {
+			test('say how much of the cost was estimated, also of requests that moved or were interrupted', async () => {
 				await openAndClose('exact');
 				await openAndClose('estimated', {}, { isEstimated: true, costNanoUsd: 2n ** 53n + 1n });
 				await ledger.open(openEntry('moved'));
@@ -303,7 +303,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(await ledger.sumCosts({ fromMs, toMs, of: [] })).toEqual([]);
 			});
 
-			test('belong to the moment of admission, whenever the call ends', async () => {
+			test('belong to the moment of admission, whenever the request ends', async () => {
 				const startedMs = Date.UTC(2026, 10, 30, 23, 59, 59, 999);
 				await openAndClose('one', { startedMs }, { endedMs: startedMs + 2 * dayMs });
 				expect((await ledger.summarize(november)).map(({ requests, costNanoUsd }) => [requests, costNanoUsd])).toEqual([[1, 1234n]]);
@@ -344,7 +344,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect([await count(7.5, 7.6), await count(7.5, 8.1)]).toEqual([1, 2]);
 			});
 
-			test('agree with the rows', async () => {
+			test('agree with the entries', async () => {
 				await openAndClose('one');
 				await ledger.open(openEntry('two'));
 				expect(await ledger.check()).toEqual([]);
@@ -352,7 +352,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 		});
 
 		describe('pruning', () => {
-			test('deletes closed rows of hours before, and no sum', async () => {
+			test('deletes closed entries of hours before, and no sum', async () => {
 				await openAndClose('old', { startedMs: ledgerNoonMs - 2 * hourMs });
 				await openAndClose('same hour', { startedMs: ledgerNoonMs - 60_000 });
 				await ledger.open(openEntry('still open', { startedMs: ledgerNoonMs - dayMs }));
@@ -363,7 +363,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(await ledger.prune(ledgerNoonMs)).toBe(0);
 			});
 
-			test('finds what was taken before, and no row comes back', async () => {
+			test('finds earlier requests, and no entry comes back', async () => {
 				const row = openEntry('old', { startedMs: ledgerNoonMs - 2 * hourMs });
 				await ledger.open(row);
 				const closed = closeEntry(ledger, closedEntry('old'));

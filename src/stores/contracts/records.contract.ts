@@ -93,7 +93,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(bare(await here.teams.get('red'))).toEqual(team('red', ['two']));
 			});
 
-			test('what a caller does to a record it holds changes nothing here', async () => {
+			test('changes to an object that a caller got do not change the record', async () => {
 				const scopes = ['invoke'];
 				await here.clients.create(client('one', { scopes }));
 				scopes.push('admin');
@@ -313,7 +313,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			const entries = async (query: Partial<Parameters<RecordStore['audit']['list']>[0]> = {}): Promise<readonly AuditEntry[]> =>
 				(await there.audit.list({ limit: 100, ...query })).entries;
 
-			test('holds who changed what and when, before and after, newest first', async () => {
+			test('contains who changed what and when, before and after, newest first', async () => {
 				await here.budgets.create(budget('one'), { author });
 				await here.budgets.replace(budget('one', { limitNanoUsd: 7n }), { author: { ...author, requestId: 'req_1' } });
 				await here.budgets.delete('one', { author });
@@ -332,7 +332,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect([found[0]?.after, found[2]?.before]).toEqual([null, null]);
 			});
 
-			test('holds nothing of a change that was not made, and of one without an author', async () => {
+			test('contains nothing of a change that was not made, and of one without an author', async () => {
 				await here.budgets.create(budget('one'));
 				await here.budgets.create(budget('one'), { author });
 				await here.budgets.create(budget('two'), { author });
@@ -343,7 +343,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(await entries()).toEqual([]);
 			});
 
-			test('holds every kind of record, and what went with a team or a client', async () => {
+			test('contains every kind of record, and records deleted with a team or a client', async () => {
 				await here.clients.create(client('one'), { author });
 				await here.clients.create(client('one'), { author });
 				await here.teams.create({ ...team('red', ['one']), metadata: { version: 'kept' } }, { author });
@@ -368,7 +368,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect((await entries({ key: 'one' })).map(({ kind }) => kind)).toEqual(['client', 'client']);
 			});
 
-			test('holds no secret', async () => {
+			test('contains no secret', async () => {
 				await here.clients.create(client('one'), { author });
 				await here.clients.replace(client('one', { secrets: [{ hash: 'scrypt$other', expiresAtMs: null }] }), { author });
 				expect(JSON.stringify(await entries())).not.toContain('scrypt');

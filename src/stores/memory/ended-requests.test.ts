@@ -7,7 +7,7 @@ import { EndedRequests } from './ended-requests.ts';
 const startMs = Date.UTC(2026, 10, 22);
 const newId = createRequestIds({ nowMs: () => startMs, monotonicMs: () => 0, after: () => ({ cancel: () => undefined }) });
 
-test('says of each call what a set of all would say', () => {
+test('agrees with a set of all requests', () => {
 	const request = fc.record({ team: fc.constantFrom('a', 'b', 'ab', ''), id: fc.string({ maxLength: 3 }), isRequested: fc.boolean() });
 	fc.assert(
 		fc.property(fc.array(request, { maxLength: 200 }), (requests) => {
@@ -24,7 +24,7 @@ test('says of each call what a set of all would say', () => {
 	);
 });
 
-test('a call is forgotten fifteen minutes after its end', () => {
+test('a request is forgotten fifteen minutes after its end', () => {
 	const ended = new EndedRequests();
 	ended.add('team', 'one', startMs);
 	expect(ended.add('team', 'one', startMs + endedRetentionMs - 1000)).toBe(false);
@@ -39,7 +39,7 @@ test('nothing is known after it was cleared', () => {
 	expect(ended.has('team', 'one', startMs)).toBe(false);
 });
 
-test('of a million calls the latest are known, in the memory of few', () => {
+test('of a million requests the latest are known, in the memory of few', () => {
 	const ended = new EndedRequests();
 	const ids = Array.from({ length: 1_000_000 }, newId);
 	const { arrayBuffers } = process.memoryUsage();

@@ -53,7 +53,7 @@ test('unused data expires: ended requests, and teams', async () => {
 	await expect(store.read('red', [])).rejects.toThrow(CountersMissing);
 });
 
-test('a clock that jumps back loses nothing that is held or spent', async () => {
+test('a clock that jumps back loses neither reservations nor spent money', async () => {
 	const clock = new ManualClock();
 	const store = createMemoryAdmission({ clock });
 	await store.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 5n }] });

@@ -47,7 +47,7 @@ async function turns(): Promise<void> {
 	for (let turn = 0; turn < 10; turn++) await setImmediate();
 }
 
-test('a call is one round trip: its end goes with the next call, which already sees it', async () => {
+test('a request is one round trip: its end is sent with the next request, which already sees it', async () => {
 	const ends: ReturnType<typeof settle>[] = [];
 	const before = link.pieces;
 	for (let request = 0; request < 20; request++) {
@@ -62,7 +62,7 @@ test('a call is one round trip: its end goes with the next call, which already s
 	expect(link.pieces - before).toBe(21);
 });
 
-test('without another call ends go together after a moment, and many at once', async () => {
+test('without another request ends are sent together after a moment, and many at once', async () => {
 	for (let request = 0; request < 30; request++) await admit(`call-${request}`);
 	const before = link.pieces;
 	const some = Array.from({ length: 10 }, (_, request) => settle(`call-${request}`));
@@ -82,7 +82,7 @@ test('waiting ends are sent before the connection is closed', async () => {
 	expect(settled).toMatchObject({ isLate: false, budgets: [{ settledNanoUsd: 7n, reservedNanoUsd: 0n }] });
 });
 
-test('the first call of all finds its script on the server', async () => {
+test('the first request of all finds its script on the server', async () => {
 	await server.command('SCRIPT', 'FLUSH');
 	await server.command('CONFIG', 'RESETSTAT');
 	store = await open();

@@ -45,7 +45,7 @@ afterAll(async () => {
 	rmSync(contracted.dataDir, { recursive: true });
 });
 
-test('any sequence of operations leaves the same rows and sums as in memory', async () => {
+test('any sequence of operations leaves the same entries and sums as in memory', async () => {
 	const { ledger } = await open();
 	const model = createMemoryLedger();
 	let round = 0;
@@ -137,7 +137,7 @@ describe('the file', () => {
 		expect(readdirSync(dataDir)).toEqual(['ledger.db']);
 	});
 
-	test('takes less than 300 bytes a row, indexes and sums included', async () => {
+	test('takes less than 300 bytes an entry, indexes and sums included', async () => {
 		const { ledger, dataDir } = await open();
 		const rows = 5000;
 		const write = async (index: number): Promise<void> => {
@@ -150,7 +150,7 @@ describe('the file', () => {
 		expect(statSync(join(dataDir, 'ledger.db')).size / rows).toBeLessThan(300);
 	});
 
-	test('holds its rows when it is opened again', async () => {
+	test('has its entries when it is opened again', async () => {
 		const { ledger, dataDir } = await open();
 		await ledger.open(openEntry('one'));
 		await closeEntry(ledger, closedEntry('one'));
@@ -181,7 +181,7 @@ describe('the file', () => {
 		await expect(openSqliteLedgerReader({ dataDir })).rejects.toThrow(StoreUnusable);
 	});
 
-	test('of an earlier release is brought up to date: how much of its sums was estimated is read from its calls', async () => {
+	test('of an earlier release is migrated: the estimated share of its sums is read from its entries', async () => {
 		const dataDir = temporaryDirectory();
 		const database = new DatabaseSync(join(dataDir, 'ledger.db'));
 		migrate(database, ledgerSchema.slice(0, 3));
@@ -220,7 +220,7 @@ test('without PostgreSQL nothing is noted for it', async () => {
 });
 
 describe('dead processes', () => {
-	test('what an ended ledger left open is charged its hold, once', async () => {
+	test('entries that an ended ledger left open are charged their reservation, once', async () => {
 		const { ledger, dataDir } = await open();
 		await ledger.open(openEntry('left', { team: 'blue', reservedNanoUsd: 777n, budgets: ['x', 'y'] }));
 		await ledger.open(openEntry('closed'));
@@ -306,7 +306,7 @@ describe('several processes', () => {
 	});
 });
 
-describe('bad weather', () => {
+describe('a temporary failure', () => {
 	test('a failing database rejects opens at once, is logged once, loses no accepted entry, and recovers by itself', async () => {
 		const { ledger, dataDir, clock, log } = await open();
 		await ledger.open(openEntry('before'));
@@ -335,7 +335,7 @@ describe('bad weather', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('a row that cannot be stored takes no other with it', async () => {
+	test('an entry that cannot be stored takes no other with it', async () => {
 		const { ledger, dataDir, log } = await open();
 		change(dataDir, "CREATE TRIGGER picky BEFORE INSERT ON calls WHEN NEW.id = 'b' BEGIN SELECT RAISE(ABORT, 'not this one'); END");
 		await Promise.all(['a', 'b', 'c'].map(async (id) => ledger.open(openEntry(id))));
@@ -425,7 +425,7 @@ describe('bad weather', () => {
 		expect(await closeEntry(ledger, closedEntry('one'))).toBe('closed');
 	});
 
-	test('tokens that make no sense, as a provider may claim, cost no row', async () => {
+	test('implausible token counts, as a provider may claim, lose no entry', async () => {
 		const { ledger } = await open();
 		const claims = [Number.NaN, -5, 0.4, Number.POSITIVE_INFINITY, 1e300];
 		for (const tokens of claims) {
@@ -469,7 +469,7 @@ describe('bad weather', () => {
 	});
 });
 
-test('old rows are deleted at the start and every hour', async () => {
+test('old entries are deleted at the start and every hour', async () => {
 	const { ledger, dataDir } = await open();
 	const { clock } = await (async () => {
 		for (const days of [40, 31, 1]) {

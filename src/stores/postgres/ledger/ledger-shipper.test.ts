@@ -170,7 +170,7 @@ test('what another process sends is waited for, and sent when it dies', async ()
 	expect([flushed, sent]).toEqual([['done'], [[2]]]);
 });
 
-test('rows that can never be stored are named and counted', async () => {
+test('entries that can never be stored are named and counted', async () => {
 	const { shipper, clock, log, state, note, response } = setUp();
 	state.rejected = [{ id: 'one', why: 'too long' }];
 	note();

@@ -48,7 +48,7 @@ function spooledEntry(round: number, request: number, isClosed: boolean): Spoole
 	return [...opened, outcome, endedMs, status, isEstimated, ...tokens, costNanoUsd.toString()];
 }
 
-test('batches that are sent again, out of turn, in parts and at once count every row and every end once', async () => {
+test('batches that are sent again, out of turn, in parts and at once count every entry and every end once', async () => {
 	const sendEntries = createSendEntries();
 	const sent = fc.record({ request: fc.nat(openRequests - 1), isClosed: fc.boolean() });
 	const step = fc.record({
@@ -113,7 +113,7 @@ test('a batch that was given up and commits late keeps no end from being written
 	expect(await connection.run(checkLedger)).toEqual([]);
 });
 
-test('a batch that is sent again after its day was dropped counts nothing twice; the end of a call that ran then still counts', async () => {
+test('a batch that is sent again after its day was dropped counts nothing twice; the end of a request that ran then still counts', async () => {
 	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
 	const sendEntries = createSendEntries();
 	const send = (...rows: SpooledEntry[]): ReturnType<typeof sendEntries> => connection.run((db) => sendEntries(db, rows));
@@ -128,7 +128,7 @@ test('a batch that is sent again after its day was dropped counts nothing twice;
 	await query(url, 'UPDATE tollgate.ledger_progress SET pruned_before_ms = 0');
 });
 
-test('rows are found lost by several at once, in any number, and charged once', async () => {
+test('entries are found lost by several at once, in any number, and charged once', async () => {
 	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
 	const rows = Array.from({ length: 1500 }, (_, request) => spooledEntry(request, request % 4, false));
 	await connection.run((db) => createSendEntries()(db, rows));

@@ -3,7 +3,7 @@ import { spooledEntryFrom } from './spooled-texts.ts';
 
 const opened = ['id', 1, 'red', 'red-client', 'provider_a', 'claude', 'responses', true, 'default:2026-11-01', '["red"]', '5000'];
 
-test('rows of a dialect that this release does not know are sent like others', () => {
+test('entries of a dialect that this release does not know are sent like others', () => {
 	const running = [...opened, ...Array.from({ length: 11 }, () => null)];
 	const ended = [...opened, 'complete', 901, 200, false, 1, 20, 300, 100, 4000, 50, '1234'];
 	expect([running, ended].map((row) => spooledEntryFrom(row))).toEqual([running, ended]);

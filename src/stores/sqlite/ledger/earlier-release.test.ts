@@ -25,7 +25,7 @@ const meant = [
 ] as const;
 const ofForm = (form: number, id: string): string => `${JSON.stringify(earlierLine(form, id))}\n`;
 
-test('calls, their outbox and the sums are read as they were meant', async () => {
+test('entries, their outbox and the sums are read as before', async () => {
 	const dataDir = earlierFile();
 	const ledger = await start(dataDir);
 	const { rows } = await ledger.list({ limit: 9 });
@@ -51,7 +51,7 @@ test('assessments under the former names are those of moderation providers', asy
 	]);
 });
 
-test('calls are written next to them, and those that ran are closed', async () => {
+test('entries are written next to them, and open ones are closed', async () => {
 	const dataDir = earlierFile();
 	const ledger = await start(dataDir);
 	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['form0']);
@@ -82,7 +82,7 @@ test('a file without requests gets no unused names', async () => {
 	expect(database.prepare('SELECT count(*) AS names FROM names').get()).toEqual({ names: 0 });
 });
 
-test('a journal that it left is taken over: closed calls as closed, the others as interrupted', async () => {
+test('its journal is taken over: closed entries as closed, the others as interrupted', async () => {
 	const dataDir = earlierFile();
 	const opens = meant.map((_, form) => ofForm(form, `journal${form}`)).join('');
 	const close = ['journal2', ledgerNoonMs + 900, 0, 200, 0, 1, 20, 300, 100, 4000, 50, 1234];

@@ -7,7 +7,7 @@ import { ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { packBatch } from './packed-batch.ts';
 
-test('a row whose opening was undone is not closed in the place of the one that came after it', () => {
+test('an entry whose opening was voided is not closed instead of a later one', () => {
 	const database = new DatabaseSync(':memory:');
 	migrate(database, ledgerSchema);
 	const writer = createLedgerWriter(database, 'run', false, () => undefined);

@@ -5,7 +5,7 @@ import { closedEntry, openEntry } from '../../contracts/ledger.contract.ts';
 import { ThreadLost } from '../../store-thread.ts';
 
 describe('a database that fails', () => {
-	test('rejects opens at once; accepted rows are kept, and retried a quarter of a second later', async () => {
+	test('rejects opens at once; accepted entries are kept, and retried a quarter of a second later', async () => {
 		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
 		open('a');
 		close('b');
@@ -137,7 +137,7 @@ describe('a journal that fails', () => {
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 	});
 
-	test('is tried again after a quarter of a second, however many calls end meanwhile', async () => {
+	test('is tried again after a quarter of a second, however many requests end meanwhile', async () => {
 		const { disk, clock, journal, open, close } = startLedgerQueue();
 		journal.failure = full;
 		open('a');
@@ -211,7 +211,7 @@ describe('a journal that fails', () => {
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedEntries: 0 });
 	});
 
-	test('with durability power voids the row of a rejected open', async () => {
+	test('with durability power voids the entry of a rejected open', async () => {
 		const { disk, clock, journal, open, outcomes } = startLedgerQueue();
 		journal.sync = Promise.withResolvers();
 		journal.sync.resolve();
@@ -224,7 +224,7 @@ describe('a journal that fails', () => {
 		expect(disk.batches.map(idsIn)).toEqual(['a|a']);
 	});
 
-	test('to sync rejects each open that waited for it, and closes its row free of charge', async () => {
+	test('to sync rejects each open that waited for it, and closes its entry free of charge', async () => {
 		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
 		journal.sync = Promise.withResolvers();
 		open('a');

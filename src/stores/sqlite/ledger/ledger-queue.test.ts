@@ -6,7 +6,7 @@ import { closedEntry, openEntry } from '../../contracts/ledger.contract.ts';
 import { maxQueuedEntries } from './ledger-queue.ts';
 
 describe('batches', () => {
-	test('an open is acknowledged once the journal has it; rows of some milliseconds, and those of a batch’s time, share a batch', async () => {
+	test('an open is acknowledged once the journal has it; entries of some milliseconds, and those of a batch’s time, share a batch', async () => {
 		const { disk, journal, open, close, outcomes } = startLedgerQueue();
 		open('a');
 		open('b');
@@ -40,7 +40,7 @@ describe('batches', () => {
 		expect(outcomes).toEqual(['close b: closed', 'open a: done']);
 	});
 
-	test('hold at most a thousand rows; no close goes before its open and no row twice, also where a batch fails', async () => {
+	test('contain at most a thousand entries; no close is sent before its open and no entry twice, also if a batch fails', async () => {
 		const { disk, clock, journal, queue } = startLedgerQueue();
 		const rows = 2500;
 		for (let index = 0; index < rows + 300; index++) {
@@ -63,7 +63,7 @@ describe('batches', () => {
 	test.each([
 		[999, 1],
 		[1000, 2],
-	])('of %d rows that wait behind a batch, a whole batch goes without a rest: %d batches', async (rows, batches) => {
+	])('of %d entries that wait behind a batch, a whole batch goes without a rest: %d batches', async (rows, batches) => {
 		// The rest never ends.
 		vi.useFakeTimers({ toFake: ['setTimeout'] });
 		try {
@@ -106,7 +106,7 @@ describe('batches', () => {
 		expect(queue.health()).toEqual({ isWritable: true, queuedEntries: 0, ...counts });
 	});
 
-	test('when too many rows wait, opens are rejected, and closes are not', async () => {
+	test('when too many entries wait, opens are rejected, and closes are not', async () => {
 		const { disk, journal, queue, open, close, outcomes } = startLedgerQueue();
 		open('first');
 		await until(() => disk.batches.length === 1);

@@ -18,7 +18,7 @@ const other = { provider: 'provider_b', model: 'other', reservedNanoUsd: 77n, pr
 const open = (id: string, differences: Partial<OpenEntry> = {}): string => lineOf(openEntry(id, differences));
 const close = (id: string, differences: Partial<ClosedEntry> = {}) => compactClose(closedEntry(id, differences));
 
-describe('a row that is opened and closed in one batch', () => {
+describe('an entry that is opened and closed in one batch', () => {
 	test.each([ours, 'somebody’s'])('is as if it was opened in one and closed in the next: %s', (id) => {
 		const [one, two] = [setUp(), setUp()];
 		expect(one.write({ opens: [open(id)], closes: [close(id)] })).toEqual([]);
@@ -98,7 +98,7 @@ describe('a row that is opened and closed in one batch', () => {
 	});
 });
 
-test('batches of any rows leave what the same rows leave one at a time', () => {
+test('batches of any entries have the same result as single entries', () => {
 	// Some share the characters that are hashed, some are generated ids.
 	const ids = ['x-12345678', 'y-12345678', 'z-12345678', 'short', ours, ours.replace('req_0', 'req_1'), ours.toUpperCase()];
 	const target = fc.constantFrom({}, other, { model: 'third' });
@@ -126,7 +126,7 @@ test('batches of any rows leave what the same rows leave one at a time', () => {
 	);
 });
 
-test('of many rows in one batch those that are there already move, and all others are put in, in their order', () => {
+test('of many entries in one batch those that are there already move, and all others are put in, in their order', () => {
 	const ids = Array.from({ length: 50 }, (_, place) => `req_${place.toString(16).padStart(32, '0')}`);
 	const place = fc.nat(ids.length - 1);
 	fc.assert(
@@ -149,7 +149,7 @@ test('of many rows in one batch those that are there already move, and all other
 	);
 });
 
-test('a row that cannot be stored takes none of many others with it', () => {
+test('an entry that cannot be stored takes none of many others with it', () => {
 	const { write, database, check } = setUp();
 	const ids = Array.from({ length: 40 }, (_, place) => `${ours.slice(0, -2)}${place + 10}`);
 	const closes = ids.map((id, place) => close(id, place === 20 ? { endedMs: 0.5 } : {}));
@@ -195,7 +195,7 @@ test('a batch that is repeated after it was committed changes nothing', () => {
 	expect(check()).toEqual([]);
 });
 
-describe('rows of another run', () => {
+describe('entries of another run', () => {
 	const remaining = [open('a'), open('b'), open(ours, other)].map(readLine);
 
 	test('are opened where they are missing, and closed as that run’s', () => {
@@ -257,7 +257,7 @@ describe('a batch', () => {
 		[100, 1 + 6 + 4 + 1],
 		[256, 1 + 16 + 1],
 		[257, 0],
-	])('of %d calls is written with %d rests: few are one piece, and many must not wait', (count, rests) => {
+	])('of %d entries is written with %d pauses: few are one piece, and many must not wait', (count, rests) => {
 		const rest = vi.fn<() => void>();
 		const { write, database } = setUp(true, rest);
 		expect(write(rows(count))).toEqual([]);

@@ -427,7 +427,7 @@ describe('syncs', () => {
 	});
 });
 
-describe('a line of eleven values that is no row', () => {
+describe('a line of eleven values that is no entry', () => {
 	const sound = JSON.parse(line('a')) as unknown[];
 	const changed = (place: number, value: unknown): string => `${JSON.stringify(sound.with(place, value))}\n`;
 

@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 const november = { fromMs: Date.UTC(2026, 10), toMs: Date.UTC(2026, 11), period: 'month' } as const;
 
 describe('a process that is killed the moment an open was acknowledged', () => {
-	test.each(['process', 'power'] as const)('with durability %s has the hold charged by the next start, once', async (durability) => {
+	test.each(['process', 'power'] as const)('with durability %s has the reservation charged by the next start, once', async (durability) => {
 		const dataDir = temporaryDirectory();
 		expect(await untilKilled(dataDir, 'await open("one"); print("acknowledged"); die()', durability)).toBe('acknowledged');
 		// No batch has been written yet, where nothing had to be waited for.
@@ -37,7 +37,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		expect(await next.check()).toEqual([]);
 	});
 
-	test('for another target has the row charged there', async () => {
+	test('for another target charges the entry there', async () => {
 		const dataDir = temporaryDirectory();
 		const move = 'await open("moved", { provider: "provider_b", model: "other", reservedNanoUsd: 77n }); die()';
 		await untilKilled(dataDir, `await open("moved"); await open("stays"); ${move}`);
@@ -70,7 +70,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('and a close: has the call charged what it cost, not its hold', async () => {
+	test('and a close: charges the cost of the request, not its reservation', async () => {
 		const dataDir = temporaryDirectory();
 		const large = 2n ** 62n;
 		const body = `
@@ -111,7 +111,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('has a row of each noted for PostgreSQL where there is one', async () => {
+	test('notes an entry of each for PostgreSQL if it is configured', async () => {
 		const dataDir = temporaryDirectory();
 		await untilKilled(dataDir, 'for (const id of ["a", "b"]) await open(id); die()');
 		const deps = { clock: new ManualClock(), log: createRecordingLog() };
@@ -126,7 +126,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 	});
 });
 
-test('several that start at the same time charge each row once', async () => {
+test('several that start at the same time charge each entry once', async () => {
 	const dataDir = temporaryDirectory();
 	const openRequests = 300;
 	const body = `
