@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { StoreUnusable } from './contracts/store-unusable.ts';
-import { earlierKeyFileName, encryptionKeyFileName, readEncryptionKeyFile } from './encryption-key-file.ts';
+import { encryptionKeyFileName, readEncryptionKeyFile } from './encryption-key-file.ts';
 
 function temporaryDirectory(): string {
 	const path = mkdtempSync(join(tmpdir(), 'tollgate-sealing-'));
@@ -36,7 +36,7 @@ test('several keys, one a line, are all read, in their order', () => {
 
 test.each([true, false])('the key of an earlier release is kept under the new name, may make one %s', (canMake) => {
 	const dataDir = temporaryDirectory();
-	writeFileSync(join(dataDir, earlierKeyFileName), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+	writeFileSync(join(dataDir, 'sealing.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
 	expect(readEncryptionKeyFile(dataDir, canMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
 	expect(readdirSync(dataDir)).toEqual([encryptionKeyFileName]);
 	expect(readEncryptionKeyFile(dataDir, canMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);

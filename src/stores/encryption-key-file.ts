@@ -10,7 +10,7 @@ import { newEncryptionKey, parseEncryptionKeys } from './encryption.ts';
 
 export const encryptionKeyFileName = 'encryption.key';
 /** File name in data directories of an earlier release. */
-export const earlierKeyFileName = 'sealing.key';
+const earlierKeyFileName = 'sealing.key';
 
 /**
  * @param canMake generates a key, readable only by its owner, if there is none. Processes that do so at once end up with the same key.
