@@ -47,9 +47,9 @@ for (const [name, guardrails] of cases) {
 	const longUs = timeOf(5, () => void guardrails.evaluate([{ text: long, isJson: false }], 'input', 'team').run(1e9));
 	const events = prose.match(/[\s\S]{1,4}/g) ?? [];
 	const streamUs = timeOf(50, () => {
-		const held = guardrails.createHeldBackWindow(false, 'team');
-		for (const event of events) held.push(event);
-		held.end();
+		const window = guardrails.createHeldBackWindow(false, 'team');
+		for (const event of events) window.push(event);
+		window.end();
 	});
 	const measurements = [requestUs.toFixed(1), partsUs.toFixed(1), (long.length / longUs).toFixed(1), (streamUs / events.length).toFixed(2)];
 	console.log(`| ${name} | ${measurements.join(' | ')} |`);

@@ -51,7 +51,7 @@ function respondToTokenRequest(response: ServerResponse): void {
 	response.setHeader('content-type', 'application/json').end(JSON.stringify({ access_token: accessToken, expires_in: expiresIn }));
 }
 
-function answerCall(request: IncomingMessage, body: string, response: ServerResponse): void {
+function respondToCall(request: IncomingMessage, body: string, response: ServerResponse): void {
 	const isAccepted = accepted.has(request.headers.authorization?.slice('Bearer '.length) ?? '');
 	calls.push({ headers: request.headers, body, status: isAccepted ? 200 : 401 });
 	if (!isAccepted) {
@@ -66,7 +66,7 @@ beforeAll(async () => {
 	server = createServer((request, response) => {
 		let body = '';
 		request.setEncoding('utf8').on('data', (text: string) => (body += text));
-		request.on('end', () => (request.url === '/oauth2/token' ? respondToTokenRequest(response) : answerCall(request, body, response)));
+		request.on('end', () => (request.url === '/oauth2/token' ? respondToTokenRequest(response) : respondToCall(request, body, response)));
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -353,11 +353,11 @@ describe('fetch', () => {
 	});
 
 	it('keeps the new token after a late 401 for the old one', async () => {
-		const held = Promise.withResolvers<void>();
+		const unfinished = Promise.withResolvers<void>();
 		const source = createSource({
 			fetch: async (input, init) => {
 				const response = await globalThis.fetch(input, init);
-				if (input === `${address}/slow` && response.status === 401) await held.promise;
+				if (input === `${address}/slow` && response.status === 401) await unfinished.promise;
 				return response;
 			},
 		});
@@ -365,7 +365,7 @@ describe('fetch', () => {
 		accepted.clear();
 		const late = source.fetch(`${address}/slow`);
 		expect((await source.fetch(address)).status).toBe(200);
-		held.resolve();
+		unfinished.resolve();
 		expect((await late).status).toBe(200);
 		expect(issuedCount).toBe(2);
 	});

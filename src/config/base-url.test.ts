@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from './load.ts';
 import { ConfigError } from './problem.ts';
 
-function refusal(base_url: string): string {
+function rejectionOf(base_url: string): string {
 	try {
 		parseConfig(JSON.stringify({ providers: { mine: { kind: 'openai', base_url } } }), { file: 'tollgate.yaml', env: {} });
 	} catch (cause) {
@@ -92,7 +92,7 @@ describe('guarantees 16: base addresses', () => {
 	});
 
 	it.each(hosts)('https://%s is rejected without allow_private_network', (host) => {
-		for (const address of [`https://${host}`, `https://${host}:8443/v1`]) expect(refusal(address)).toContain('base_url');
+		for (const address of [`https://${host}`, `https://${host}:8443/v1`]) expect(rejectionOf(address)).toContain('base_url');
 	});
 
 	it.each([
@@ -108,10 +108,10 @@ describe('guarantees 16: base addresses', () => {
 		'https://api.example.com\t@127.0.0.1',
 		'https://%61pi.example.com%2f@127.0.0.1',
 	])('%j, which two parsers read differently, is rejected', (address) => {
-		expect(refusal(address)).toContain('base_url');
+		expect(rejectionOf(address)).toContain('base_url');
 	});
 
 	it('an ordinary one is not', () => {
-		expect(refusal('https://api.example.com/v1')).toBe('');
+		expect(rejectionOf('https://api.example.com/v1')).toBe('');
 	});
 });

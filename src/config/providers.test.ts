@@ -9,7 +9,7 @@ function provider(fields: object, env: Record<string, string> = {}): ProviderCon
 	return parse(JSON.stringify({ providers: { mine: fields } }), env).providers['mine'];
 }
 
-function refusal(run: () => unknown): string {
+function rejectionOf(run: () => unknown): string {
 	try {
 		run();
 	} catch (cause) {
@@ -31,11 +31,11 @@ describe('the built-in providers', () => {
 	});
 
 	it('name the environment where its proxy is none, and the file where it is its own', () => {
-		const fromEnvironment = refusal(() => parse('', { HTTPS_PROXY: 'socks5://user:hush@proxy.test:1080' }));
+		const fromEnvironment = rejectionOf(() => parse('', { HTTPS_PROXY: 'socks5://user:hush@proxy.test:1080' }));
 		expect(fromEnvironment).toContain('providers.provider_a.proxy: must be `direct` or the URL of an HTTP proxy');
 		expect(fromEnvironment).toContain('(it comes from HTTPS_PROXY or HTTP_PROXY of the environment)');
 		expect(fromEnvironment).not.toContain('hush');
-		expect(refusal(() => parse('providers: { provider_a: { proxy: "socks5://proxy.test" } }'))).not.toContain('environment');
+		expect(rejectionOf(() => parse('providers: { provider_a: { proxy: "socks5://proxy.test" } }'))).not.toContain('environment');
 	});
 
 	it('may be changed field by field, and others added', () => {
@@ -55,7 +55,7 @@ describe('the built-in providers', () => {
 	});
 
 	it('say that a key which cannot be sent came from the environment', () => {
-		const message = refusal(() => parse('', { OPENAI_API_KEY: 'sk-o\n' }));
+		const message = rejectionOf(() => parse('', { OPENAI_API_KEY: 'sk-o\n' }));
 		expect(message).toContain('providers.provider_b.api_key: must be printable ASCII');
 		expect(message).toContain('OPENAI_API_KEY');
 		expect(message).not.toContain('sk-o');
@@ -97,7 +97,7 @@ describe('base_url', () => {
 		'https://255.255.255.255',
 		'http://api.example.com',
 	])('%s needs the allowance', (base_url) => {
-		expect(refusal(() => provider({ kind: 'openai', base_url }))).toContain('allow_private_network');
+		expect(rejectionOf(() => provider({ kind: 'openai', base_url }))).toContain('allow_private_network');
 		expect(provider({ kind: 'openai', base_url, allow_private_network: true })).toBeDefined();
 	});
 
@@ -125,7 +125,7 @@ describe('base_url', () => {
 		'https://1.2.3.4.5',
 		'',
 	])('%j is rejected even with it', (base_url) => {
-		expect(refusal(() => provider({ kind: 'openai', base_url, allow_private_network: true }))).toContain('base_url');
+		expect(rejectionOf(() => provider({ kind: 'openai', base_url, allow_private_network: true }))).toContain('base_url');
 	});
 
 	it.each([
@@ -149,7 +149,7 @@ describe('base_url', () => {
 		[{ kind: 'antropic' }, 'must be one of anthropic'],
 		[{ kind: 'openai', dialect: 'openai' }, 'applies to kind gemini only'],
 	])('%j is rejected', (fields, expected) => {
-		expect(refusal(() => provider(fields))).toContain(expected);
+		expect(rejectionOf(() => provider(fields))).toContain(expected);
 	});
 });
 

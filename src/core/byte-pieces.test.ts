@@ -89,9 +89,9 @@ test('small pieces are copied away from their read buffer, few to a page, and st
 				return { own, expected: Buffer.alloc(length, index) };
 			});
 			for (const { own, expected } of retained) if (!own.equals(expected)) expect.fail('another piece was written over it');
-			const held = new Set(retained.filter(({ own }) => own.length > 0 && own.length <= 2048).map(({ own }) => own.buffer));
+			const buffers = new Set(retained.filter(({ own }) => own.length > 0 && own.length <= 2048).map(({ own }) => own.buffer));
 			const bytes = lengths.filter((length) => length <= 2048).reduce((sum, length) => sum + length, 0);
-			expect(held.size).toBeLessThanOrEqual(Math.ceil(bytes / 2048) + 1);
+			expect(buffers.size).toBeLessThanOrEqual(Math.ceil(bytes / 2048) + 1);
 		}),
 	);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RawClient } from '../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../test/support/raw-http-server.ts';
 import { until } from '../../test/support/until.ts';
-import { answered, chunkedHead, request, responses, startClient, startServer } from '../../test/support/upstream-under-test.ts';
+import { chunkedHead, request, responseBytes, responses, startClient, startServer } from '../../test/support/upstream-under-test.ts';
 import { readAll, takeAll } from '../core/byte-stream.ts';
 import type { ByteStream, Handler } from '../core/handler.ts';
 
@@ -69,7 +69,7 @@ describe('the body of a request', () => {
 
 describe('the body of a response', () => {
 	test('that arrived with its head is available at once, and only once', async () => {
-		const { body } = await startClient().send(request(await startServer(responses(answered('hello')))));
+		const { body } = await startClient().send(request(await startServer(responses(responseBytes('hello')))));
 		expect(takeAll(body, 1000)?.toString()).toBe('hello');
 		expect(takeAll(body, 1000)).toBeUndefined();
 		expect(() => body.start({ write: () => true, end: () => undefined, fail: () => undefined })).toThrow('only once');

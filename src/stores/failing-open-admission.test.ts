@@ -10,8 +10,8 @@ import { failOpen } from './failing-open-admission.ts';
 import type { FailingOpenAdmission, FailingOpenSettings } from './failing-open-settings.ts';
 
 const month = { budget: 'month', period: '2026-01' };
-const hold = { ...month, limitNanoUsd: 100n, amountNanoUsd: 10n, check: 'after' as const };
-const request = { team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 60_000 };
+const reservation = { ...month, limitNanoUsd: 100n, amountNanoUsd: 10n, check: 'after' as const };
+const request = { team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 };
 
 let clock: ManualClock;
 let log: RecordingLog;
@@ -247,7 +247,7 @@ describe('budgets during an outage', () => {
 		// Another process has spent 30 and reserves 20; this one reserves 10.
 		record.close({ id: 'old', team: 'red', admittedMs: 0, tokens: 5, costNanoUsd: 30n, budgets: [month] }, 0);
 		await admit('own');
-		await counters.direct.admit({ ...request, id: 'other', reservations: [{ ...hold, amountNanoUsd: 20n }] });
+		await counters.direct.admit({ ...request, id: 'other', reservations: [{ ...reservation, amountNanoUsd: 20n }] });
 		await pass(store.read('red', [month]));
 	});
 
@@ -262,7 +262,7 @@ describe('budgets during an outage', () => {
 			reading: { budgets: [{ settledNanoUsd: 30n, reservedNanoUsd: 70n }] },
 		});
 		await settle('own', 1n);
-		expect((await admit('again', { reservations: [{ ...hold, amountNanoUsd: 9n }] })).isAdmitted).toBe(true);
+		expect((await admit('again', { reservations: [{ ...reservation, amountNanoUsd: 9n }] })).isAdmitted).toBe(true);
 		expect(store.state()).toMatchObject({ uncounted: 5, rejected: 2 });
 		await heal();
 		expect(await reading()).toEqual({ ...month, settledNanoUsd: 31n, reservedNanoUsd: 69n });
@@ -297,7 +297,7 @@ describe('budgets during an outage', () => {
 
 describe('afterwards', () => {
 	test('a request that was rejected here but admitted by the store reserves nothing', async () => {
-		await admit('own', { reservations: [{ ...hold, amountNanoUsd: 95n }] });
+		await admit('own', { reservations: [{ ...reservation, amountNanoUsd: 95n }] });
 		counters.fate = () => 'mute';
 		await counters.direct.release('own', 'red');
 		expect((await admit('one')).isAdmitted).toBe(false);
@@ -368,7 +368,7 @@ describe('afterwards', () => {
 
 	test('a raised reservation is reserved again as it was raised', async () => {
 		await admit('own');
-		expect(await pass(store.extend('own', 'red', [{ ...hold, amountNanoUsd: 60n }]))).toBe(true);
+		expect(await pass(store.extend('own', 'red', [{ ...reservation, amountNanoUsd: 60n }]))).toBe(true);
 		counters.empty(true);
 		await passMs(1500);
 		expect((await reading())?.reservedNanoUsd).toBe(60n);
@@ -393,7 +393,7 @@ test('whatever fails, whenever: each operation has a result, and in the end each
 			const lives = plans.map(async ({ end, cost, pauseMs }, index) => {
 				const id = `c${index}`;
 				await wait(pauseMs * 5);
-				expect((await store.admit({ ...request, id, reservations: [{ ...hold, limitNanoUsd: 10n ** 9n }] })).isAdmitted).toBe(true);
+				expect((await store.admit({ ...request, id, reservations: [{ ...reservation, limitNanoUsd: 10n ** 9n }] })).isAdmitted).toBe(true);
 				await wait(pauseMs);
 				if (end === 'release') return store.release(id, 'red');
 				const settlement = { id, team: 'red', admittedMs: clock.nowMs(), tokens: 1, costNanoUsd: cost, budgets: [month] };

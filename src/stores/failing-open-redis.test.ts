@@ -12,7 +12,7 @@ import type { FailingOpenAdmission } from './failing-open-settings.ts';
 import { openRedisAdmission } from './redis/redis-admission.ts';
 
 const month = { budget: 'month', period: '2026-11' };
-const hold = { ...month, limitNanoUsd: 1_000_000n, amountNanoUsd: 10n, check: 'after' as const };
+const reservation = { ...month, limitNanoUsd: 1_000_000n, amountNanoUsd: 10n, check: 'after' as const };
 
 let server: RedisServer;
 let link: SlowLink;
@@ -57,7 +57,14 @@ async function requests(name: string, count: number, withinMs = 1000): Promise<b
 		let isInTime = true;
 		const timer = setTimeout(() => (isInTime = false), withinMs);
 		expect(
-			await store.admit({ id, team: 'red', requestsPerMinute: 100_000, dailyTokens: null, reservations: [hold], reservationMs: 60_000 }),
+			await store.admit({
+				id,
+				team: 'red',
+				requestsPerMinute: 100_000,
+				dailyTokens: null,
+				reservations: [reservation],
+				reservationMs: 60_000,
+			}),
 		).toMatchObject({ isAdmitted: true });
 		clearTimeout(timer);
 		inTime.push(isInTime);
@@ -138,7 +145,7 @@ test('a store that was emptied is restored before it is trusted, with what is in
 		team: 'red',
 		requestsPerMinute: null,
 		dailyTokens: null,
-		reservations: [hold],
+		reservations: [reservation],
 		reservationMs: 60_000,
 	});
 	await server.command('FLUSHALL');
@@ -155,7 +162,7 @@ test('a store that was restarted while idle has the in-flight reservations again
 		team: 'red',
 		requestsPerMinute: null,
 		dailyTokens: null,
-		reservations: [hold],
+		reservations: [reservation],
 		reservationMs: 60_000,
 	});
 	await server.restart();
@@ -174,7 +181,7 @@ test('a store that was emptied before the ledger had the latest ends receives th
 		team: 'red',
 		requestsPerMinute: null,
 		dailyTokens: null,
-		reservations: [hold],
+		reservations: [reservation],
 		reservationMs: 60_000,
 	});
 	await store.settle({ id: 'unshipped', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
@@ -195,7 +202,7 @@ test('counters that were restored without the latest ends receive them from each
 		[store, 'unwritten'],
 		[other, 'unwritten-too'],
 	] as const) {
-		await one.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 60_000 });
+		await one.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 });
 		await one.settle({ id, team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	}
 	await server.command('FLUSHALL');
@@ -215,7 +222,7 @@ test('reservations of a dead gateway are restored from the ledger, until their r
 		team: 'red',
 		requestsPerMinute: null,
 		dailyTokens: null,
-		reservations: [hold],
+		reservations: [reservation],
 		reservationMs: 60_000,
 	});
 	await store.release('given-back', 'red');
@@ -256,7 +263,7 @@ test('a server that is not there at the start is not waited for, and used when i
 		{ clock: systemClock, log, sumUp: record.sumUp },
 	);
 	expect(
-		await late.admit({ id: 'early', team: 'red', requestsPerMinute: 0, dailyTokens: 0, reservations: [hold], reservationMs: 1000 }),
+		await late.admit({ id: 'early', team: 'red', requestsPerMinute: 0, dailyTokens: 0, reservations: [reservation], reservationMs: 1000 }),
 	).toMatchObject({
 		isAdmitted: true,
 		isUncounted: true,

@@ -76,5 +76,7 @@ export function reservationsDuringOutage(
 	reservations: readonly BudgetReservation[],
 	{ budgetsOnFailure }: Pick<FailingOpenSettings, 'budgetsOnFailure'>,
 ): readonly BudgetReservation[] {
-	return budgetsOnFailure === 'local' ? reservations : reservations.map((hold) => ({ ...hold, limitNanoUsd: noLimitNanoUsd }));
+	return budgetsOnFailure === 'local'
+		? reservations
+		: reservations.map((reservation) => ({ ...reservation, limitNanoUsd: noLimitNanoUsd }));
 }

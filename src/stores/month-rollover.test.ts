@@ -36,13 +36,20 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 			for (let number = 0; !isOver; number++) {
 				const id = `${gateway}-${worker}-${number}`;
 				const period = nowMs < tickMs ? '2026-11' : '2026-12';
-				const hold = { budget: 'all', period, limitNanoUsd, amountNanoUsd: 100n, check: 'before' as const };
-				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, reservations: [hold], reservationMs: 60_000 };
+				const reservation = { budget: 'all', period, limitNanoUsd, amountNanoUsd: 100n, check: 'before' as const };
+				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, reservations: [reservation], reservationMs: 60_000 };
 				const { isAdmitted, reading } = await store.admit(request);
 				expect(isAdmitted).toBe(true);
 				// Some end at once, others after midnight.
 				await new Promise((resolve) => setTimeout(resolve, number % 7 === worker % 7 ? 50 + 20 * worker : 1));
-				const settlement = { id, team: 'red', admittedMs: reading.nowMs, tokens: 1 + (number % 5), costNanoUsd: 7n, budgets: [hold] };
+				const settlement = {
+					id,
+					team: 'red',
+					admittedMs: reading.nowMs,
+					tokens: 1 + (number % 5),
+					costNanoUsd: 7n,
+					budgets: [reservation],
+				};
 				ledgerView.close(settlement);
 				await store.settle(settlement);
 			}

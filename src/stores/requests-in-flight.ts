@@ -32,7 +32,7 @@ export class RequestsInFlight {
 	raise(id: string, raised: readonly BudgetReservation[]): void {
 		const request = this.requests.get(id);
 		if (request === undefined) return;
-		const others = request.reservations.filter((hold) => !raised.some((one) => isSame(one, hold)));
+		const others = request.reservations.filter((reservation) => !raised.some((one) => isSame(one, reservation)));
 		request.reservations = [...others, ...raised.map((one) => largest(one, request.reservations))];
 	}
 
@@ -61,7 +61,9 @@ export class RequestsInFlight {
 	reservedNanoUsd(team: string, budget: BudgetPeriod): bigint {
 		let sum = 0n;
 		for (const request of this.requests) {
-			if (request.team === team) for (const hold of request.reservations) if (isSame(hold, budget)) sum += hold.amountNanoUsd;
+			if (request.team === team) {
+				for (const reservation of request.reservations) if (isSame(reservation, budget)) sum += reservation.amountNanoUsd;
+			}
 		}
 		return sum;
 	}
@@ -86,7 +88,7 @@ export class RequestsInFlight {
 }
 
 function withAmount(reservations: readonly BudgetReservation[], amountNanoUsd: bigint): BudgetReservation[] {
-	return reservations.map((hold) => ({ ...hold, amountNanoUsd }));
+	return reservations.map((reservation) => ({ ...reservation, amountNanoUsd }));
 }
 
 function isSame(one: BudgetPeriod, other: BudgetPeriod): boolean {
@@ -94,6 +96,6 @@ function isSame(one: BudgetPeriod, other: BudgetPeriod): boolean {
 }
 
 function largest(raised: BudgetReservation, reservations: ReservedRequest['reservations']): ReservedRequest['reservations'][number] {
-	const before = reservations.find((hold) => isSame(hold, raised));
+	const before = reservations.find((reservation) => isSame(reservation, raised));
 	return before !== undefined && before.amountNanoUsd > raised.amountNanoUsd ? before : raised;
 }

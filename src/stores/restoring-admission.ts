@@ -66,7 +66,7 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 		const restored = new Set([...given, ...unspent.map(budgetKey)]);
 		const reserved = (totals.inFlightRequests ?? []).map((request) => ({
 			...request,
-			reservations: request.reservations.filter((hold) => restored.has(budgetKey(hold))),
+			reservations: request.reservations.filter((reservation) => restored.has(budgetKey(reservation))),
 		}));
 		if (reserved.length > 0) await store.restoreReservations(team, reserved);
 	}

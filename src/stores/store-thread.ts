@@ -30,7 +30,7 @@ export class ThreadLost extends Error {
 }
 
 type Question = readonly [number: number, name: string, argument: unknown];
-type Answer = readonly [number: number, result: unknown, failure?: { kind: string; message: string }];
+type ThreadReply = readonly [number: number, result: unknown, failure?: { kind: string; message: string }];
 
 interface Waiter {
 	resolve(result: unknown): void;
@@ -82,7 +82,7 @@ function startThread({ file, name, data }: StoreThreadEntry, ended: (cause: Erro
 	worker.unref();
 	const waiting = new Map<number, Waiter>();
 	let fatal: Error | undefined;
-	worker.on('message', ([number, result, failure]: Answer) => {
+	worker.on('message', ([number, result, failure]: ThreadReply) => {
 		const waiter = waiting.get(number);
 		waiting.delete(number);
 		if (waiting.size === 0) worker.unref();
@@ -107,7 +107,7 @@ function failureOf({ kind, message }: { kind: string; message: string }): Error 
 
 /** Serves calls in order; runs in the thread's own file. */
 export function serveWorkerOperations(requests: WorkerOperations): void {
-	const response = (reply: Answer): void => parentPort?.postMessage(reply, []);
+	const response = (reply: ThreadReply): void => parentPort?.postMessage(reply, []);
 	const fail = (number: number, cause: unknown): void => {
 		const { name: kind, message } = cause instanceof Error ? cause : new Error(String(cause));
 		response([number, undefined, { kind, message }]);

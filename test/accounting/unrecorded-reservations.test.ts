@@ -56,14 +56,14 @@ function runsOf(dataDir: string): string[] {
 /** Reserves like a gateway of this run before it records the request. */
 async function reserve(url: string, owner: string): Promise<void> {
 	const store = await openRedisAdmission({ url, owner }, { clock: systemClock, log: createRecordingLog() });
-	const hold = { budget: counterName(null), period: periodOf(Date.now()), limitNanoUsd: 10n ** 10n, amountNanoUsd: 1_000_000n };
+	const reservation = { budget: counterName(null), period: periodOf(Date.now()), limitNanoUsd: 10n ** 10n, amountNanoUsd: 1_000_000n };
 	const admission = await store.admit({
 		id: `unrecorded-${owner}`,
 		team: 'killed',
 		requestsPerMinute: null,
 		dailyTokens: null,
 		reservedTokens: 100,
-		reservations: [{ ...hold, check: 'before' }],
+		reservations: [{ ...reservation, check: 'before' }],
 		reservationMs: 600_000,
 	});
 	expect(admission.isAdmitted).toBe(true);

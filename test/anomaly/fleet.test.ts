@@ -58,8 +58,8 @@ test('a team that is created by a command is known to both, and its requests cou
 	expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
 	await eventually('all ten', async () => {
 		const [left, right] = [await limits(one, accessTokens[0] ?? ''), await limits(other, accessTokens[1] ?? '')];
-		const [spent, held] = [left.budgets[0]?.spent_usd, left.budgets[0]?.reserved_usd];
-		return (held === '0.00' && spent !== '0.00' && spent === right.budgets[0]?.spent_usd) || undefined;
+		const [spent, reserved] = [left.budgets[0]?.spent_usd, left.budgets[0]?.reserved_usd];
+		return (reserved === '0.00' && spent !== '0.00' && spent === right.budgets[0]?.spent_usd) || undefined;
 	});
 	// Waits for PostgreSQL: without its entries `doctor` has nothing to compare the counters with.
 	await eventually(

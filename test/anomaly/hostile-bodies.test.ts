@@ -160,11 +160,11 @@ test('bodies of all requests share a memory budget: beyond it 503 before they ar
 		onTestFinished(() => client.destroy());
 		return client.send(head(framing));
 	};
-	const held = (bytes: number): Promise<true> =>
-		eventually(`${bytes} bytes are held`, async () => ((await site.heldBytes()) === bytes ? true : undefined));
+	const untilBuffered = (bytes: number): Promise<true> =>
+		eventually(`${bytes} bytes are reserved`, async () => ((await site.heldBytes()) === bytes ? true : undefined));
 
 	const waiting = open('Content-Length: 4000000').send('{');
-	await held(4_000_000);
+	await untilBuffered(4_000_000);
 	const late = await open('Content-Length: 2000001').untilReceived('\r\n\r\n');
 	expect(late.statuses).toEqual([503]);
 	expect(late.text).toMatch(/^retry-after: \d+\r$/im);
@@ -187,15 +187,15 @@ test('bodies of all requests share a memory budget: beyond it 503 before they ar
 			.send('\r\n');
 	}
 	await growing.untilReceived('503');
-	await held(4_000_000);
+	await untilBuffered(4_000_000);
 
 	// Rejected requests and disconnected clients release their memory.
 	expect((await upload(site, [Buffer.from('{"model":')])).status).toBe(400);
 	expect((await upload(site, [Buffer.from('{"model":"nobody/x","messages":[]}')])).status).toBe(400);
 	waiting.destroy();
-	await held(0);
+	await untilBuffered(0);
 	const large = Buffer.from(`${start}${'a'.repeat(3_900_000)}"}]}`);
 	expect((await upload(site, [large], { 'content-length': large.length })).status).toBe(200);
-	await held(0);
+	await untilBuffered(0);
 	expect(product.log.filter((line) => line['level'] === 'error')).toEqual([]);
 }, 30_000);

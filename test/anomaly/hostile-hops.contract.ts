@@ -177,10 +177,10 @@ export async function smuggle(startFront: StartFront, count: number, seed: numbe
 
 	const received = (): string[] =>
 		product.log.filter((line) => line['msg'] === 'request' && line['path'] !== '/healthz').map((line) => String(line['path']));
-	const answered = (): Passed[] => front.passed().filter(({ hasResponse }) => hasResponse);
+	const withResponse = (): Passed[] => front.passed().filter(({ hasResponse }) => hasResponse);
 	await eventually(
-		`all that was answered has been received: ${answered().length} answered, ${received().length} received, seed ${seed}`,
-		() => (answered().length <= received().length ? true : undefined),
+		`all that was answered has been received: ${withResponse().length} answered, ${received().length} received, seed ${seed}`,
+		() => (withResponse().length <= received().length ? true : undefined),
 		10_000,
 	);
 	// The proxy logs a request at its end, some time after the gateway does.
@@ -198,5 +198,5 @@ export async function smuggle(startFront: StartFront, count: number, seed: numbe
 	expect(hidden, `nobody sent these, seed ${seed}`).toEqual([]);
 	expect(good).toBeGreaterThan(50);
 	const mutants = passed.filter(({ path }) => path.startsWith('/mutant/')).length;
-	return { passed: mutants, unanswered: passed.length - answered().length, rejectedByFront: count - mutants };
+	return { passed: mutants, unanswered: passed.length - withResponse().length, rejectedByFront: count - mutants };
 }

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { call, client, planProduct, requestStatus, simulatedProviders, untilReady, writeSettings } from '../support/deployment.ts';
-import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
+import { loadSteadily, p99Ms, type TimedResponse } from '../support/open-load.ts';
 import { cpuMs } from '../support/process-memory.ts';
 import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { startLeisurelyProvider } from '../support/slow-provider.ts';
 
-const withStatus = (responses: readonly Answered[], status: number): Answered[] =>
+const withStatus = (responses: readonly TimedResponse[], status: number): TimedResponse[] =>
 	responses.filter((response) => response.status === status);
 
 test('guarantees 45: accepted requests stay fast, others are rejected at once, health responds, streams continue, then all recovers', async () => {
@@ -55,7 +55,7 @@ test('guarantees 45: accepted requests stay fast, others are rejected at once, h
 	const bytes =
 		`POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
 		`Content-Length: ${body.length}\r\n\r\n${body}`;
-	const load = (perSecond: number, forSeconds: number): Promise<Answered[]> =>
+	const load = (perSecond: number, forSeconds: number): Promise<TimedResponse[]> =>
 		loadSteadily({ port, bytes, perSecond, seconds: forSeconds });
 
 	// Warm-up: the cost of a request falls with compiled code and with load.

@@ -11,7 +11,7 @@ const formats = [
 	{ path: '/v1/messages', provider: 'echo-messages' },
 ] as const;
 
-interface Answer {
+interface TextResponse {
 	readonly status: number;
 	readonly text: string;
 	readonly headers: Headers;
@@ -40,7 +40,7 @@ beforeEach(async () => {
 	adminToken = await fetchAccessToken(`${product.identityUrl}/oauth2/token`, client, 'tollgate/admin');
 });
 
-async function ask(url: string, body: unknown, { method = 'POST', ...headers }: Record<string, string> = {}): Promise<Answer> {
+async function ask(url: string, body: unknown, { method = 'POST', ...headers }: Record<string, string> = {}): Promise<TextResponse> {
 	const response = await fetch(url, {
 		method,
 		headers: { authorization: `Bearer ${url.startsWith(adminUrl) ? adminToken : token}`, 'content-type': 'application/json', ...headers },
@@ -49,7 +49,7 @@ async function ask(url: string, body: unknown, { method = 'POST', ...headers }: 
 	return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-function call(format: (typeof formats)[number], content: string, more: object = {}): Promise<Answer> {
+function call(format: (typeof formats)[number], content: string, more: object = {}): Promise<TextResponse> {
 	const body = { model: `${format.provider}/m`, max_tokens: 9, messages: [{ role: 'user', content }], ...more };
 	return ask(product.gatewayUrl + format.path, body);
 }
@@ -189,7 +189,7 @@ describe('guarantees 17: SQL in every string that the way to an identity touches
 
 	test('is a wrong value like any other', async () => {
 		const tokenUrl = `${product.identityUrl}/oauth2/token`;
-		const form = (fields: Record<string, string>): Promise<Answer> =>
+		const form = (fields: Record<string, string>): Promise<TextResponse> =>
 			fetch(tokenUrl, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials', ...fields }) }).then(
 				async (response) => ({
 					status: response.status,
@@ -198,7 +198,7 @@ describe('guarantees 17: SQL in every string that the way to an identity touches
 				}),
 			);
 		const kinds = new Map<string, Set<string>>();
-		const note = (kind: string, { status, text }: Answer): void => {
+		const note = (kind: string, { status, text }: TextResponse): void => {
 			const code = /"(?:code|error)":\s*"(\w+)"/.exec(text)?.[1] ?? '';
 			kinds.set(kind, (kinds.get(kind) ?? new Set()).add(`${status} ${code}`.trim()));
 		};
@@ -257,7 +257,7 @@ describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
 	test('in values that JSON and URLs carry never become header fields, of either side', async () => {
 		await forEach([...evil, '\u560d\u560ax-injected: yes', '%0d%0ax-injected: yes'], async (text) => {
 			const plain = encodeURIComponent(text);
-			const responses: Answer[] = [];
+			const responses: TextResponse[] = [];
 			for (const format of formats) {
 				responses.push(await call(format, 'hi', { model: `${format.provider}/${text}` }));
 				responses.push(await call(format, 'hi', { model: text }));

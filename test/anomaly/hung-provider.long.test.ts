@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { client, planProduct, untilReady } from '../support/deployment.ts';
-import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
+import { loadSteadily, p99Ms, type TimedResponse } from '../support/open-load.ts';
 import { launcher, startProcess } from '../support/processes.ts';
 import { fetchAccessToken } from '../support/product.ts';
 import { startLeisurelyProvider } from '../support/slow-provider.ts';
@@ -22,7 +22,7 @@ test('guarantees 46: a provider that hangs changes the p99 of the other by less 
 	const gateway = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await untilReady(plan.gatewayUrl, gateway);
 	const accessToken = await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client);
-	const load = (model: string, perSecond: number, seconds: number): Promise<Answered[]> => {
+	const load = (model: string, perSecond: number, seconds: number): Promise<TimedResponse[]> => {
 		const body = JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'a few words' }] });
 		const bytes =
 			`POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${accessToken}\r\nContent-Type: application/json\r\n` +

@@ -53,13 +53,13 @@ export async function restartUnderLoad({ gateways: count, rounds, requestsPerSec
 
 	let isOver = false;
 	const failures: string[] = [];
-	let answered = 0;
+	let responseCount = 0;
 	const ask = async (): Promise<void> => {
 		const failure = await call(edgeUrl, accessToken)
 			.then(async (response) => [response.status, await response.text()] as const)
 			.then(([status, text]) => (status === 200 ? undefined : `${status} ${text.slice(0, 300)}`))
 			.catch((cause: unknown) => String(cause));
-		answered++;
+		responseCount++;
 		if (failure !== undefined) failures.push(`request: ${failure}`);
 	};
 	const send = async (): Promise<void> => {
@@ -97,7 +97,7 @@ export async function restartUnderLoad({ gateways: count, rounds, requestsPerSec
 	}
 	isOver = true;
 	await Promise.all(working);
-	print(`${rounds * count} restarts, ${answered} requests, ${read} streams, ${failures.length} failures`);
-	expect(answered).toBeGreaterThan(rounds * count);
+	print(`${rounds * count} restarts, ${responseCount} requests, ${read} streams, ${failures.length} failures`);
+	expect(responseCount).toBeGreaterThan(rounds * count);
 	return failures;
 }

@@ -14,7 +14,7 @@ import { TestIssuer } from '../support/test-issuer.ts';
 import { bothFormats, type FormatUnderTest, question } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
-interface Answer {
+interface TestResponse {
 	readonly status: number;
 	readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 	readonly body: string;
@@ -56,12 +56,12 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		teams: { unregistered_clients: 'reject', registered: [{ id: 'attacked', tier: 'enterprise', client_ids: [issuer.clientId] }] },
 	}));
 
-	function send({ path, family }: FormatUnderTest, attack: AttackToken): Promise<Answer> {
+	function send({ path, family }: FormatUnderTest, attack: AttackToken): Promise<TestResponse> {
 		return sendTo('POST', `${subject.current.baseUrl}${path}`, JSON.stringify(question(`${family}-sim-text`)), attack);
 	}
 
 	/** Sends header fields unchanged, including duplicates. */
-	async function sendTo(method: string, url: string, body: string, attack: AttackToken): Promise<Answer> {
+	async function sendTo(method: string, url: string, body: string, attack: AttackToken): Promise<TestResponse> {
 		const accessToken = attack.makeToken(issuer);
 		const authorization = attack.authorization === undefined ? `Bearer ${accessToken}` : attack.authorization(accessToken);
 		const query = attack.query === undefined ? '' : `?${attack.query(accessToken)}`;

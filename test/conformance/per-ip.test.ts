@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { question } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
-interface Answer {
+interface TestResponse {
 	readonly status: number;
 	readonly headers: IncomingHttpHeaders;
 	readonly body: string;
@@ -27,7 +27,7 @@ class Source {
 		this.#agent = new Agent({ keepAlive: true, maxSockets: 32, localAddress: address });
 	}
 
-	ask({ method = 'GET', path = '/', headers = {}, body }: ModerationContext = {}): Promise<Answer> {
+	ask({ method = 'GET', path = '/', headers = {}, body }: ModerationContext = {}): Promise<TestResponse> {
 		return new Promise((resolve, reject) => {
 			const sent = request(`${this.#baseUrl}${path}`, { method, headers, agent: this.#agent });
 			sent.once('error', reject);
@@ -51,7 +51,7 @@ class Source {
 	}
 }
 
-function expectBlockPage({ status, headers, body }: Answer): void {
+function expectBlockPage({ status, headers, body }: TestResponse): void {
 	expect([status, headers['x-amzn-waf-action'], headers['content-type']]).toEqual([403, 'BLOCK', 'text/html; charset=utf-8']);
 	expect(body).toMatch(/^<!doctype html>[^]*403 Forbidden[^]*Request blocked/);
 	expect(headers['x-request-id']).toMatch(/^req_/);

@@ -227,11 +227,11 @@ function cachedMessage(common: Common, random: SeededRandom): Mixed {
 function expectEachOnce(seen: readonly Seen[], rows: readonly LedgerEntry[]): void {
 	const ids = new Set(rows.map(({ id }) => id));
 	expect(ids.size).toBe(rows.length);
-	const answered = seen.flatMap(({ requestId }) => requestId ?? []);
-	expect(new Set(answered).size).toBe(answered.length);
-	expect(answered.filter((id) => !ids.has(id))).toEqual([]);
+	const requestIds = seen.flatMap(({ requestId }) => requestId ?? []);
+	expect(new Set(requestIds).size).toBe(requestIds.length);
+	expect(requestIds.filter((id) => !ids.has(id))).toEqual([]);
 	expect(rows.length).toBeLessThanOrEqual(seen.length);
-	expect(rows.length - answered.length).toBeLessThanOrEqual(seen.filter(({ status }) => status === 0).length);
+	expect(rows.length - requestIds.length).toBeLessThanOrEqual(seen.filter(({ status }) => status === 0).length);
 	expect(rows.filter(({ closed }) => closed === undefined)).toEqual([]);
 }
 

@@ -68,7 +68,7 @@ export async function expectBoundedOvershoot(): Promise<void> {
 	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(maxConcurrency(ledgerView)) * typicalNanoUsd);
 }
 
-async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promise<Fleet> {
+async function openFleet(reservation: 'worst_case' | 'estimate', teams: number): Promise<Fleet> {
 	const redis = await shareRedis();
 	onTestFinished(() => redis.stop());
 	const names = Array.from({ length: teams }, (_, index) => [`team-${index}`, { monthlyBudgetUsd: usdOf(budgetNanoUsd) }]);
@@ -78,7 +78,7 @@ async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promis
 		counters: redis.url,
 		transfersReservation: true,
 		// Denied if the store fails: otherwise a busy machine that delays the store would break the budget.
-		budgets: { reservation: hold, store_failure: 'deny' },
+		budgets: { reservation, store_failure: 'deny' },
 	});
 	onTestFinished(() => fleet.close());
 	return fleet;

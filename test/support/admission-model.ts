@@ -25,14 +25,21 @@ export type Operation =
 	| { kind: 'release'; id: string }
 	| { kind: 'extend'; id: string; reservations: BudgetReservation[] }
 	| { kind: 'grow'; id: string; reservations: BudgetReservation[]; reservationMs: number }
-	| { kind: 'rehold'; id: string; admittedAgoMs: number; reservedTokens: number; reservations: BudgetReservation[]; reservationMs: number }
+	| {
+			kind: 'restoreReservations';
+			id: string;
+			admittedAgoMs: number;
+			reservedTokens: number;
+			reservations: BudgetReservation[];
+			reservationMs: number;
+	  }
 	| { kind: 'wait'; ms: number };
 
 interface ModelRequest {
 	readonly admittedMs: number;
 	readonly reservedTokens: number;
 	endsMs: number;
-	readonly held: Map<string, bigint>;
+	readonly reserved: Map<string, bigint>;
 }
 
 /** Keeps all ended requests, so sequences must be shorter than a store's retention of them. */
@@ -74,29 +81,33 @@ class Model {
 			case 'extend': {
 				const call = this.running.get(operation.id);
 				if (call === undefined) return false;
-				const raised = operation.reservations.filter((hold) => hold.amountNanoUsd > (call.held.get(budgetKey(hold)) ?? 0n));
-				if (!raised.every((hold) => this.allows(hold, call.held.get(budgetKey(hold)) ?? 0n))) return false;
-				for (const hold of raised) call.held.set(budgetKey(hold), hold.amountNanoUsd);
+				const raised = operation.reservations.filter(
+					(reservation) => reservation.amountNanoUsd > (call.reserved.get(budgetKey(reservation)) ?? 0n),
+				);
+				if (!raised.every((reservation) => this.allows(reservation, call.reserved.get(budgetKey(reservation)) ?? 0n))) return false;
+				for (const reservation of raised) call.reserved.set(budgetKey(reservation), reservation.amountNanoUsd);
 				return true;
 			}
 			case 'grow': {
 				const call = this.running.get(operation.id);
 				if (call === undefined) return undefined;
 				call.endsMs = Math.max(call.endsMs, Math.ceil((this.nowMs + operation.reservationMs) / 1000) * 1000);
-				const possible = operation.reservations.map((hold) => {
-					const own = call.held.get(budgetKey(hold)) ?? 0n;
-					const missing = hold.amountNanoUsd - own;
-					return missing <= 0n ? hold.amountNanoUsd : own + fittingNanoUsd(this.left(hold), missing, hold.minNanoUsd ?? 0n);
+				const possible = operation.reservations.map((reservation) => {
+					const own = call.reserved.get(budgetKey(reservation)) ?? 0n;
+					const missing = reservation.amountNanoUsd - own;
+					return missing <= 0n
+						? reservation.amountNanoUsd
+						: own + fittingNanoUsd(this.left(reservation), missing, reservation.minNanoUsd ?? 0n);
 				});
 				const grown = possible.reduce((min, one) => (one < min ? one : min), possible[0] ?? 0n);
-				for (const hold of operation.reservations) {
-					const key = budgetKey(hold);
-					const own = call.held.get(key) ?? 0n;
-					if (grown > own) call.held.set(key, grown);
+				for (const reservation of operation.reservations) {
+					const key = budgetKey(reservation);
+					const own = call.reserved.get(key) ?? 0n;
+					if (grown > own) call.reserved.set(key, grown);
 				}
 				return grown;
 			}
-			case 'rehold':
+			case 'restoreReservations':
 				if (!this.running.has(operation.id) && !this.ended.has(operation.id)) this.start(operation, this.nowMs - operation.admittedAgoMs);
 				return undefined;
 		}
@@ -117,20 +128,20 @@ class Model {
 			budgets: budgets.map(({ budget, period }) => {
 				const key = budgetKey({ budget, period });
 				let reservedNanoUsd = 0n;
-				for (const { endsMs, held } of this.running.values()) if (endsMs > this.nowMs) reservedNanoUsd += held.get(key) ?? 0n;
+				for (const { endsMs, reserved } of this.running.values()) if (endsMs > this.nowMs) reservedNanoUsd += reserved.get(key) ?? 0n;
 				return { budget, period, settledNanoUsd: this.settled({ budget, period }), reservedNanoUsd };
 			}),
 		};
 	}
 
 	private admit(request: Operation & { kind: 'admit' }): unknown {
-		const { id, requestsPerMinute, dailyTokens, reservations: holds } = request;
-		const before = this.read(holds);
-		const isFitted = holds.some(({ check }) => check === 'fit');
+		const { id, requestsPerMinute, dailyTokens, reservations } = request;
+		const before = this.read(reservations);
+		const isFitted = reservations.some(({ check }) => check === 'fit');
 		if (this.ended.has(id)) return { isAdmitted: true, reading: before };
 		const known = this.running.get(id);
 		if (known !== undefined) {
-			const [first] = known.held.values();
+			const [first] = known.reserved.values();
 			return { isAdmitted: true, reading: before, ...(isFitted && first !== undefined && { reservedNanoUsd: first }) };
 		}
 		if (requestsPerMinute !== null && before.requestsThisMinute >= requestsPerMinute) {
@@ -139,21 +150,31 @@ class Model {
 		if (dailyTokens !== null && before.tokensToday + before.reservedTokens >= dailyTokens) {
 			return { isAdmitted: false, binding: 'daily_tokens', reading: before };
 		}
-		const binding = holds.find((hold) => !this.allows(hold, 0n));
+		const binding = reservations.find((reservation) => !this.allows(reservation, 0n));
 		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
 		this.admittedMs.push(this.nowMs);
-		const fits = holds.map((hold) => fittingNanoUsd(this.left(hold), hold.amountNanoUsd, hold.minNanoUsd ?? 0n));
+		const fits = reservations.map((reservation) =>
+			fittingNanoUsd(this.left(reservation), reservation.amountNanoUsd, reservation.minNanoUsd ?? 0n),
+		);
 		const fitting = fits.reduce((min, one) => (one < min ? one : min), fits[0] ?? 0n);
-		this.start(isFitted ? { ...request, reservations: holds.map((hold) => ({ ...hold, amountNanoUsd: fitting })) } : request, this.nowMs);
-		return { isAdmitted: true, reading: this.read(holds), ...(isFitted && { reservedNanoUsd: fitting }) };
+		this.start(
+			isFitted ? { ...request, reservations: reservations.map((reservation) => ({ ...reservation, amountNanoUsd: fitting })) } : request,
+			this.nowMs,
+		);
+		return { isAdmitted: true, reading: this.read(reservations), ...(isFitted && { reservedNanoUsd: fitting }) };
 	}
 
 	private start(
-		{ id, reservedTokens, reservationMs, reservations: holds }: Operation & { kind: 'admit' | 'rehold' },
+		{ id, reservedTokens, reservationMs, reservations }: Operation & { kind: 'admit' | 'restoreReservations' },
 		admittedMs: number,
 	): void {
 		const endsMs = Math.ceil((this.nowMs + reservationMs) / 1000) * 1000;
-		this.running.set(id, { admittedMs, reservedTokens, endsMs, held: new Map(holds.map((hold) => [budgetKey(hold), hold.amountNanoUsd])) });
+		this.running.set(id, {
+			admittedMs,
+			reservedTokens,
+			endsMs,
+			reserved: new Map(reservations.map((reservation) => [budgetKey(reservation), reservation.amountNanoUsd])),
+		});
 	}
 
 	private end(id: string): void {
@@ -165,19 +186,23 @@ class Model {
 		return this.spend.get(budgetKey(budget)) ?? 0n;
 	}
 
-	private left(hold: BudgetReservation): bigint {
-		const [{ settledNanoUsd, reservedNanoUsd } = { settledNanoUsd: 0n, reservedNanoUsd: 0n }] = this.read([hold]).budgets;
-		const left = hold.limitNanoUsd - settledNanoUsd - reservedNanoUsd;
+	private left(reservation: BudgetReservation): bigint {
+		const [{ settledNanoUsd, reservedNanoUsd } = { settledNanoUsd: 0n, reservedNanoUsd: 0n }] = this.read([reservation]).budgets;
+		const left = reservation.limitNanoUsd - settledNanoUsd - reservedNanoUsd;
 		return left > 0n ? left : 0n;
 	}
 
-	private allows(hold: BudgetReservation, own: bigint): boolean {
-		const taken = this.read([hold]).budgets.reduce(
+	private allows(reservation: BudgetReservation, own: bigint): boolean {
+		const taken = this.read([reservation]).budgets.reduce(
 			(sum, { settledNanoUsd, reservedNanoUsd }) => sum + settledNanoUsd + reservedNanoUsd,
 			-own,
 		);
-		if (hold.check === 'fit') return taken < hold.limitNanoUsd && taken + (hold.minNanoUsd ?? 0n) <= hold.limitNanoUsd;
-		return taken < hold.limitNanoUsd && (hold.check === 'before' || taken + hold.amountNanoUsd <= hold.limitNanoUsd);
+		if (reservation.check === 'fit') {
+			return taken < reservation.limitNanoUsd && taken + (reservation.minNanoUsd ?? 0n) <= reservation.limitNanoUsd;
+		}
+		return (
+			taken < reservation.limitNanoUsd && (reservation.check === 'before' || taken + reservation.amountNanoUsd <= reservation.limitNanoUsd)
+		);
 	}
 }
 
@@ -185,7 +210,7 @@ const budgets = ['2026-11/a', '2026-11/b', '2026-12/a'].map((key) => ({ period: 
 /** Small amounts collide with limits, large ones with the precision of floating-point numbers. */
 const amount = fc.oneof({ weight: 3, arbitrary: fc.bigInt(0n, 60n) }, { weight: 1, arbitrary: fc.bigInt(0n, 2n ** 54n) });
 const limit = fc.oneof({ weight: 3, arbitrary: fc.bigInt(0n, 200n) }, { weight: 1, arbitrary: fc.bigInt(2n ** 52n, 2n ** 56n) });
-const holds = fc
+const reservations = fc
 	.subarray(budgets)
 	.chain((chosen) =>
 		fc.tuple(
@@ -198,8 +223,8 @@ const holds = fc
 	);
 /** All reservations of a request use the same check. */
 const fitted = fc
-	.tuple(holds, fc.bigInt(0n, 20n))
-	.map(([some, minNanoUsd]) => some.map((hold) => ({ ...hold, check: 'fit' as const, minNanoUsd })));
+	.tuple(reservations, fc.bigInt(0n, 20n))
+	.map(([some, minNanoUsd]) => some.map((reservation) => ({ ...reservation, check: 'fit' as const, minNanoUsd })));
 const id = fc.nat(11).map((number) => `c${number}`);
 const age = fc.integer({ min: 0, max: 600_000 });
 const reservationMs = fc.integer({ min: 1, max: 30_000 });
@@ -214,7 +239,7 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 			requestsPerMinute: bound(12),
 			dailyTokens: bound(400),
 			reservedTokens: fc.nat(100),
-			reservations: fc.oneof(holds, fitted),
+			reservations: fc.oneof(reservations, fitted),
 			reservationMs,
 		}),
 	},
@@ -231,15 +256,15 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 		}),
 	},
 	{ weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), id }) },
-	{ weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), id, reservations: holds }) },
+	{ weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), id, reservations }) },
 	{
 		weight: 1,
 		arbitrary: fc.record({
-			kind: fc.constant('rehold' as const),
+			kind: fc.constant('restoreReservations' as const),
 			id,
 			admittedAgoMs: age,
 			reservedTokens: fc.nat(100),
-			reservations: holds,
+			reservations,
 			reservationMs,
 		}),
 	},
@@ -299,7 +324,7 @@ async function perform(
 			return store.extend(operation.id, team, operation.reservations);
 		case 'grow':
 			return store.grow(operation.id, team, operation.reservations, operation.reservationMs);
-		case 'rehold': {
+		case 'restoreReservations': {
 			const { kind: _, admittedAgoMs, ...call } = operation;
 			return store.restoreReservations(team, [{ admittedMs: nowMs - admittedAgoMs, ...call }]);
 		}

@@ -52,10 +52,10 @@ function parts(content: unknown, path: string): string[] {
 	return listOf(isJsonObject(content) ? content.parts : undefined).flatMap((part, index) => {
 		const at = `${path}.parts[${index}]`;
 		if (!isJsonObject(part)) return [at];
-		const held = Object.keys(part).filter((name) => name !== 'thoughtSignature');
-		const [name = ''] = held;
+		const names = Object.keys(part).filter((name) => name !== 'thoughtSignature');
+		const [name = ''] = names;
 		const fields = partFields[name];
-		if (held.length !== 1 || fields === undefined) return [at];
+		if (names.length !== 1 || fields === undefined) return [at];
 		return fields.length === 0 ? [] : extra(part[name], fields, `${at}.${name}`);
 	});
 }

@@ -17,7 +17,7 @@ export const nextTick = (): Promise<void> => new Promise((resolve) => setImmedia
 function createScriptedWrites() {
 	const batches: WriteBatch[] = [];
 	let waiting: PromiseWithResolvers<readonly EntryException[]> | undefined;
-	const answered = async (response: (batch: PromiseWithResolvers<readonly EntryException[]>) => void): Promise<void> => {
+	const settled = async (response: (batch: PromiseWithResolvers<readonly EntryException[]>) => void): Promise<void> => {
 		await until(() => waiting !== undefined, 'a batch under way');
 		const batch = waiting;
 		waiting = undefined;
@@ -32,8 +32,8 @@ function createScriptedWrites() {
 			waiting = Promise.withResolvers();
 			return waiting.promise;
 		},
-		commit: (exceptions: EntryException[] = []) => answered(({ resolve }) => resolve(exceptions)),
-		fail: (cause: Error) => answered(({ reject }) => reject(cause)),
+		commit: (exceptions: EntryException[] = []) => settled(({ resolve }) => resolve(exceptions)),
+		fail: (cause: Error) => settled(({ reject }) => reject(cause)),
 	};
 }
 

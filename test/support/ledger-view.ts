@@ -91,7 +91,7 @@ export async function untilNothingReserved(url: string, accessToken: string, wit
 	let last: Limits | undefined;
 	try {
 		return await eventually(
-			'nothing is held',
+			'no reservation is open',
 			async () => {
 				last = await readLimits(url, accessToken);
 				return last.budgets.every(({ reservedNanoUsd }) => reservedNanoUsd === 0n) ? last : undefined;
@@ -99,7 +99,7 @@ export async function untilNothingReserved(url: string, accessToken: string, wit
 			withinMs,
 		);
 	} catch (cause) {
-		throw new Error(`held still: ${last?.budgets.map(({ reservedNanoUsd }) => reservedNanoUsd).join(', ')} nano-USD`, { cause });
+		throw new Error(`still reserved: ${last?.budgets.map(({ reservedNanoUsd }) => reservedNanoUsd).join(', ')} nano-USD`, { cause });
 	}
 }
 

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Answered {
+export interface TimedResponse {
 	readonly sentMs: number;
 	readonly status: number;
 	readonly durationMs: number;
@@ -22,8 +22,8 @@ const maxConnections = 4000;
 const stepMs = 5;
 
 /** @returns one entry for each request that was due. */
-export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad): Promise<Answered[]> {
-	const responses: Answered[] = [];
+export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad): Promise<TimedResponse[]> {
+	const responses: TimedResponse[] = [];
 	const idle: Connection[] = [];
 	const all = new Set<Connection>();
 	const startMs = performance.now();
@@ -92,7 +92,7 @@ class Connection {
 	}
 }
 
-export function p99Ms(responses: readonly Answered[]): number {
+export function p99Ms(responses: readonly TimedResponse[]): number {
 	const sorted = responses.map(({ durationMs }) => durationMs).toSorted((left, right) => left - right);
 	return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
 }

@@ -90,7 +90,7 @@ function note(what: string): void {
 	failures[failure] = (failures[failure] ?? 0) + 1;
 }
 
-interface Answer {
+interface LoadResponse {
 	readonly status: number;
 	readonly durationMs: number;
 	/** End of the response. */
@@ -98,7 +98,7 @@ interface Answer {
 }
 
 /** Sends a request. Status 0 has the error in place of the response. */
-function post(url: string, key: string, body: string): Promise<Answer> {
+function post(url: string, key: string, body: string): Promise<LoadResponse> {
 	const startMs = performance.now();
 	return new Promise((resolve) => {
 		const finish = (status: number, tail: string): void => resolve({ status, tail, durationMs: performance.now() - startMs });

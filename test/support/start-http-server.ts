@@ -33,11 +33,11 @@ export async function startHttpServer(handler: Handler, overrides: HttpServerOve
 		clock,
 		log,
 		newRequestId: createRequestIds(clock),
-		renderRejection: (refusal) => ({
-			status: refusal.status,
+		renderRejection: (rejection) => ({
+			status: rejection.status,
 			headers: { 'content-type': 'text/plain' },
-			body: `${refusal.code}: ${refusal.message}`,
-			record: { code: refusal.code },
+			body: `${rejection.code}: ${rejection.message}`,
+			record: { code: rejection.code },
 		}),
 		...serverDefaults,
 		...overrides,

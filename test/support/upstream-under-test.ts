@@ -48,7 +48,7 @@ export function request(server: { origin: string }, overrides: Partial<UpstreamR
 	};
 }
 
-export const answered = (body: string, ...fields: string[]): string =>
+export const responseBytes = (body: string, ...fields: string[]): string =>
 	['HTTP/1.1 200 OK', `content-length: ${body.length}`, ...fields, '', body].join('\r\n');
 
 export const responses =

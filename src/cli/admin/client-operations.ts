@@ -66,7 +66,7 @@ async function find(api: AdminApi, path: string): Promise<Awaited<ReturnType<typ
 	return found === 404 ? undefined : found;
 }
 
-async function orStatus<Answer, Status extends number>(status: Status, response: Promise<Answer>): Promise<Answer | Status> {
+async function orStatus<Response, Status extends number>(status: Status, response: Promise<Response>): Promise<Response | Status> {
 	try {
 		return await response;
 	} catch (cause) {

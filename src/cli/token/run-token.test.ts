@@ -21,20 +21,20 @@ function tokenExpiringAt(expiresAtMs: number, name = 'a'): string {
 
 const goodToken = tokenExpiringAt(Date.now() + 3_600_000);
 
-type Answer = (response: ServerResponse, form: URLSearchParams, request: IncomingMessage) => void;
+type Respond = (response: ServerResponse, form: URLSearchParams, request: IncomingMessage) => void;
 
 const json =
-	(value: unknown, status = 200): Answer =>
+	(value: unknown, status = 200): Respond =>
 	(response) =>
 		void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 const raw =
-	(body: string | Buffer, status = 200): Answer =>
+	(body: string | Buffer, status = 200): Respond =>
 	(response) =>
 		void response.writeHead(status).end(body);
 
 let server: Server;
 let endpoint: string;
-let httpResponse: Answer;
+let httpResponse: Respond;
 let requests: { request: IncomingMessage; form: URLSearchParams }[] = [];
 let home: string;
 
@@ -218,7 +218,7 @@ describe('an endpoint that no request can be sent to', () => {
 });
 
 describe('exit code 2', () => {
-	const cases: Record<string, Answer> = {
+	const cases: Record<string, Respond> = {
 		'status 500': json({ error: 'server_error' }, 500),
 		'status 500 with a token': json({ access_token: goodToken }, 500),
 		'status 201': json({ access_token: goodToken }, 201),
@@ -292,7 +292,7 @@ describe('exit code 2', () => {
 });
 
 describe('exit code 3', () => {
-	const cases: Record<string, Answer> = {
+	const cases: Record<string, Respond> = {
 		'an HTML page': raw('<!doctype html><title>Sign in</title>'),
 		'an empty body': raw(''),
 		'half a JSON object': raw('{"access_token":"abc'),

@@ -23,23 +23,23 @@ const masking = compile(everything('mask'));
 
 /** Returns the delivered text, for any chunking; undefined if it was blocked. */
 function stream(guardrails: Guardrails, pieces: readonly string[], isJson = false): { visible: string; isBlocked: boolean } {
-	const held = guardrails.createHeldBackWindow(isJson, 'team');
+	const window = guardrails.createHeldBackWindow(isJson, 'team');
 	const text = pieces.join('');
 	let visible = '';
 	let released = 0;
 	const release = (): void => {
-		const until = held.releasable;
-		if (held.isBlocked || until <= released) return;
-		visible += held.visible(text.slice(released, until), released);
+		const until = window.releasable;
+		if (window.isBlocked || until <= released) return;
+		visible += window.visible(text.slice(released, until), released);
 		released = until;
 	};
 	for (const piece of pieces) {
-		held.push(piece);
+		window.push(piece);
 		release();
 	}
-	held.end();
+	window.end();
 	release();
-	return { visible, isBlocked: held.isBlocked };
+	return { visible, isBlocked: window.isBlocked };
 }
 
 function cutAt(text: string, ...positions: readonly number[]): readonly string[] {
@@ -152,16 +152,16 @@ describe('createHeldBackWindow', () => {
 	});
 
 	it('delivers nothing once it is blocked, not even decided text', () => {
-		const held = blocking.createHeldBackWindow(false, 'team');
-		held.push('All of this is fine. But the darkfish, and so on and on. ');
-		expect([held.isBlocked, held.releasable]).toEqual([true, 0]);
-		held.end();
-		expect(held.releasable).toBe(0);
+		const window = blocking.createHeldBackWindow(false, 'team');
+		window.push('All of this is fine. But the darkfish, and so on and on. ');
+		expect([window.isBlocked, window.releasable]).toEqual([true, 0]);
+		window.end();
+		expect(window.releasable).toBe(0);
 	});
 
 	it('waits for a word or two, not for a window', () => {
-		const held = blocking.createHeldBackWindow(false, 'team');
-		held.push('The quick brown fox jumps over the lazy cat');
-		expect(held.releasable).toBeGreaterThanOrEqual('The quick brown fox jumps over the lazy'.length);
+		const window = blocking.createHeldBackWindow(false, 'team');
+		window.push('The quick brown fox jumps over the lazy cat');
+		expect(window.releasable).toBeGreaterThanOrEqual('The quick brown fox jumps over the lazy'.length);
 	});
 });

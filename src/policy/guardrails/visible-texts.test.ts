@@ -91,16 +91,16 @@ describe.each(Object.entries(disguises))('%s', (name, disguise) => {
 		const text = `${before}${disguise(secret)}\nand on.`;
 		fc.assert(
 			fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
-				const held = guardrails.createHeldBackWindow(false, 'team');
+				const window = guardrails.createHeldBackWindow(false, 'team');
 				let from = 0;
 				let remaining = 0;
 				for (const to of [...cuts.toSorted((one, other) => one - other), text.length]) {
-					held.push(text.slice(from, to));
+					window.push(text.slice(from, to));
 					from = to;
-					remaining = Math.max(remaining, held.releasable);
+					remaining = Math.max(remaining, window.releasable);
 				}
-				held.end();
-				expect(held.isBlocked).toBe(true);
+				window.end();
+				expect(window.isBlocked).toBe(true);
 				expect(text.slice(before.length, remaining)).toMatch(harmlessHead);
 			}),
 			{ numRuns: 200 },

@@ -16,7 +16,7 @@ function rejectionOf(reserve: BodyMemoryReservation, bytes: number): unknown {
 describe('room for request bodies', () => {
 	test('is what all of them together hold', () => {
 		const space = new BodyMemoryBudget();
-		const holds = [300_000, 450_000].map((bytes, index) => {
+		const reservations = [300_000, 450_000].map((bytes, index) => {
 			const reserve = space.reserve(`team ${index}`, limitBytes);
 			reserve.grow(bytes);
 			return reserve;
@@ -27,8 +27,8 @@ describe('room for request bodies', () => {
 		expect(rejection).toBeInstanceOf(Rejection);
 		expect(rejection).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
 		expect(space.reservedBytes, 'a refused body holds nothing').toBe(750_000);
-		holds[0]?.release();
-		holds[0]?.release();
+		reservations[0]?.release();
+		reservations[0]?.release();
 		expect(space.reservedBytes).toBe(450_000);
 		expect(rejectionOf(late, 100_000)).toBeUndefined();
 	});
@@ -57,11 +57,11 @@ describe('room for request bodies', () => {
 describe('one among many', () => {
 	/** @returns the number of bodies of that size that a team fits into the budget. */
 	const fill = (space: BodyMemoryBudget, team: string, bytes: number): BodyMemoryReservation[] => {
-		const holds: BodyMemoryReservation[] = [];
+		const reservations: BodyMemoryReservation[] = [];
 		for (;;) {
 			const reserve = space.reserve(team, limitBytes);
-			if (rejectionOf(reserve, bytes) !== undefined) return holds;
-			holds.push(reserve);
+			if (rejectionOf(reserve, bytes) !== undefined) return reservations;
+			reservations.push(reserve);
 		}
 	};
 
@@ -89,8 +89,8 @@ describe('one among many', () => {
 
 	test('has its part again when it has given it back', () => {
 		const space = new BodyMemoryBudget();
-		const holds = fill(space, 'greedy', 70_000);
-		for (const reserve of holds) reserve.release();
+		const reservations = fill(space, 'greedy', 70_000);
+		for (const reserve of reservations) reserve.release();
 		expect(space.reserved('greedy')).toEqual({ bytes: 0, smallBytes: 0 });
 		expect(space.reservedBytes).toBe(0);
 		expect(fill(space, 'greedy', 70_000)).toHaveLength(5);
@@ -107,13 +107,13 @@ describe('one among many', () => {
 			expect(space.ownerCount).toBeLessThanOrEqual(1024);
 		}
 		expect(space.reserved('open')).toEqual({ bytes: 1000, smallBytes: 1000 });
-		const holds = Array.from({ length: 5000 }, (_, index) => {
+		const reservations = Array.from({ length: 5000 }, (_, index) => {
 			const reserve = space.reserve(`busy ${index}`, limitBytes);
 			reserve.grow(10);
 			return reserve;
 		});
 		expect(space.reservedBytes).toBe(51_000);
-		for (const reserve of [...holds, open]) reserve.release();
+		for (const reserve of [...reservations, open]) reserve.release();
 		expect(space.reservedBytes).toBe(0);
 	});
 

@@ -129,13 +129,13 @@ describe('usage of a budget', () => {
 		await admission.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 79_990_000_000n }] });
 		await start({}, { admission });
 		await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: '100' });
-		const hold = { ...month, limitNanoUsd: 100_000_000_000n, amountNanoUsd: 10_000_000n, check: 'before' as const };
+		const reservation = { ...month, limitNanoUsd: 100_000_000_000n, amountNanoUsd: 10_000_000n, check: 'before' as const };
 		await admission.admit({
 			id: 'c',
 			team: 'red',
 			requestsPerMinute: null,
 			dailyTokens: null,
-			reservations: [hold],
+			reservations: [reservation],
 			reservationMs: 60_000,
 		});
 		const read = async () => (await send('GET', '/budgets/b')).body['usage'];

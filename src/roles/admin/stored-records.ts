@@ -53,6 +53,6 @@ export function requireSameId(change: { readonly id?: string | undefined }, id: 
 }
 
 /** @param folder parent of the new record's path. */
-export function answerCreated({ headers, ...response }: CsvResponse, folder: string, id: string): CsvResponse {
+export function respondCreated({ headers, ...response }: CsvResponse, folder: string, id: string): CsvResponse {
 	return { ...response, headers: { ...headers, location: `${folder}/${encodeURIComponent(id)}` } };
 }

@@ -25,13 +25,13 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 		return clientId === undefined ? response : { ...response, record: Object.assign(new RequestRecord(), response.record, { clientId }) };
 	};
 
-	const enter = (judged: HttpRequest, caller: Caller, inner: Handler): Promise<HttpResponse> => {
+	const enter = (checked: HttpRequest, caller: Caller, inner: Handler): Promise<HttpResponse> => {
 		try {
 			requireScope(caller, scope);
 		} catch (cause) {
-			return Promise.resolve(reject(cause, judged, caller.clientId));
+			return Promise.resolve(reject(cause, checked, caller.clientId));
 		}
-		return inner({ ...judged, path: canonicalPath(judged.path), caller });
+		return inner({ ...checked, path: canonicalPath(checked.path), caller });
 	};
 
 	const tokenOf = memoizeByHeaders((headers) => {
@@ -45,10 +45,10 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				if (request.path === '/healthz') return Promise.resolve(liveness);
 				if (request.path === '/readyz') return readiness(ports);
 			}
-			let judged: HttpRequest;
+			let checked: HttpRequest;
 			let caller: Caller | Promise<Caller>;
 			try {
-				judged = ports.firewall(request);
+				checked = ports.firewall(request);
 				if (request.path === '/' && isRead(request.method)) return Promise.resolve(ports.isShuttingDown() ? draining : liveness);
 				if (request.method === 'OPTIONS') return Promise.resolve(methods);
 				if (ports.isDraining()) throw new Rejection('draining');
@@ -59,9 +59,9 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				return Promise.resolve(reject(cause, request, undefined));
 			}
 			// Avoids a promise if the caller is known synchronously.
-			if (!(caller instanceof Promise)) return enter(judged, caller, inner);
+			if (!(caller instanceof Promise)) return enter(checked, caller, inner);
 			return caller.then(
-				(verified) => enter(judged, verified, inner),
+				(verified) => enter(checked, verified, inner),
 				(cause: unknown) => reject(cause, request, undefined),
 			);
 		};

@@ -83,11 +83,11 @@ async function rowsOf(bench: GatewayBench): Promise<readonly LedgerEntry[]> {
 	return (await bench.ledger.list({ limit: 100 })).rows;
 }
 
-async function spentOf(bench: GatewayBench): Promise<{ settled: bigint; held: bigint }> {
+async function spentOf(bench: GatewayBench): Promise<{ settled: bigint; reserved: bigint }> {
 	await bench.gateway.settled();
 	const period = periodOf(bench.clock.nowMs());
 	const [reading] = (await bench.admission.read('team-1', [{ budget: 'all', period }])).budgets;
-	return { settled: reading?.settledNanoUsd ?? -1n, held: reading?.reservedNanoUsd ?? -1n };
+	return { settled: reading?.settledNanoUsd ?? -1n, reserved: reading?.reservedNanoUsd ?? -1n };
 }
 
 describe('an admitted request', () => {
@@ -125,7 +125,7 @@ describe('an admitted request', () => {
 			['upstream_error', 0n],
 			['upstream_error', 0n],
 		]);
-		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+		expect(await spentOf(bench)).toEqual({ settled: 0n, reserved: 0n });
 	});
 
 	it.each([
@@ -162,7 +162,7 @@ describe('an admitted request', () => {
 		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.status, closed?.costNanoUsd])).toEqual([
 			['not_sent', 502, 0n],
 		]);
-		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+		expect(await spentOf(bench)).toEqual({ settled: 0n, reserved: 0n });
 	});
 
 	it('is charged its reservation if it was sent and its result is unknown', async () => {
@@ -175,7 +175,7 @@ describe('an admitted request', () => {
 		const [entry] = await rowsOf(bench);
 		expect(entry?.closed).toMatchObject({ outcome: 'broken', status: 504, isEstimated: true, costNanoUsd: entry?.reservedNanoUsd });
 		expect(entry?.reservedNanoUsd).toBeGreaterThan(0n);
-		expect(await spentOf(bench)).toEqual({ settled: entry?.reservedNanoUsd, held: 0n });
+		expect(await spentOf(bench)).toEqual({ settled: entry?.reservedNanoUsd, reserved: 0n });
 	});
 
 	it('is rejected while its counters can be neither read nor restored', async () => {
@@ -197,7 +197,7 @@ describe('an admitted request', () => {
 		const response = await ask(bench, chatPath, chatBody);
 		expect([summaryOf(response), response.headers['retry-after']]).toEqual(['503 records_unavailable', '1']);
 		expect(bench.sent).toEqual([]);
-		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+		expect(await spentOf(bench)).toEqual({ settled: 0n, reserved: 0n });
 	});
 });
 
@@ -223,7 +223,7 @@ describe('a request whose entry proves to be lost when it is about to be sent', 
 		await bench.gateway.settled();
 		const { rows } = await retained.list({ limit: 9 });
 		expect(rows.map(({ closed }) => [closed?.outcome, closed?.status, closed?.costNanoUsd])).toEqual([['not_sent', 503, 0n]]);
-		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+		expect(await spentOf(bench)).toEqual({ settled: 0n, reserved: 0n });
 	});
 });
 

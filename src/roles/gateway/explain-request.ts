@@ -196,18 +196,18 @@ async function explain(
 		targets: targets.map((target) => describeTarget(inferenceRequest, target, team.id, deps, ports)),
 	};
 	const prepared = prepareFirst(inferenceRequest, targets, team.id, deps);
-	const judged = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), deps);
-	explained.price = describePrice(prepared, judged);
-	explained.reservation = describeReservation(judged, deps);
-	explained.upstream = describeUpstream(requested, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, deps)]);
-	const { terms, reservations } = judged;
+	const admission = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), deps);
+	explained.price = describePrice(prepared, admission);
+	explained.reservation = describeReservation(admission, deps);
+	explained.upstream = describeUpstream(requested, prepared, admission, [...prepared.warnings, ...admissionWarnings(admission, deps)]);
+	const { terms, reservations } = admission;
 	const reading = await ports.readCounters(
 		team.id,
 		reservations.map(({ budget, period }) => ({ budget, period })),
 	);
 	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
 	const rejected = checkReading(reading, terms, reservations);
-	if (rejected !== undefined) throw rejectionOf(rejected, judged);
+	if (rejected !== undefined) throw rejectionOf(rejected, admission);
 }
 
 async function explainGuardrails(

@@ -17,7 +17,7 @@ const budget = { id: 'all', model: null, limitNanoUsd: 10n ** 12n, warningThresh
 class Guarded {
 	readonly bench: GatewayBench;
 	/** Texts that the moderation provider received. */
-	readonly judged: string[] = [];
+	readonly evaluated: string[] = [];
 	judge: (texts: string[]) => HttpLike | Promise<HttpLike> = (texts) => ({ status: 200, body: verdict(texts) });
 	upstream: HandStream | undefined;
 
@@ -45,7 +45,7 @@ class Guarded {
 			if (request.origin === 'https://engine.test') {
 				const { input } = JSON.parse(sentText(request)) as { input: { text: string }[] | string[] };
 				const texts = input.map((one) => (typeof one === 'string' ? one : one.text));
-				this.judged.push(...texts);
+				this.evaluated.push(...texts);
 				const { status, body } = await this.judge(texts);
 				return jsonResponse(status, body);
 			}
@@ -89,11 +89,11 @@ class Guarded {
 		return assessments.map((one) => [one.requestId, one.stage, one.policy, one.category, one.action, one.outcome].join(' '));
 	}
 
-	async money(): Promise<{ settled: bigint | undefined; held: bigint | undefined; requests: number }> {
+	async money(): Promise<{ settled: bigint | undefined; reserved: bigint | undefined; requests: number }> {
 		await this.bench.gateway.settled();
 		const period = periodOf(this.bench.clock.nowMs());
 		const { budgets, requestsThisMinute } = await this.bench.admission.read('team-1', [{ budget: counterName(null), period }]);
-		return { settled: budgets[0]?.settledNanoUsd, held: budgets[0]?.reservedNanoUsd, requests: requestsThisMinute };
+		return { settled: budgets[0]?.settledNanoUsd, reserved: budgets[0]?.reservedNanoUsd, requests: requestsThisMinute };
 	}
 }
 
@@ -112,7 +112,7 @@ describe('records', () => {
 		const guarded = new Guarded();
 		expect((await guarded.ask('the darkfish')).status).toBe(400);
 		expect(guarded.bench.sent).toEqual([]);
-		expect(await guarded.money()).toMatchObject({ settled: 0n, held: 0n, requests: 0 });
+		expect(await guarded.money()).toMatchObject({ settled: 0n, reserved: 0n, requests: 0 });
 		expect((await guarded.bench.ledger.list({ limit: 9 })).rows).toEqual([]);
 		expect(await guarded.reported()).toEqual(['req-1 input words listed BLOCK matched']);
 	});
@@ -129,8 +129,8 @@ describe('records', () => {
 				expect(reader.text).toContain('guardrail_blocked');
 				expect(guarded.upstream?.isCancelled).toBe(true);
 			} else expect(response.status).toBe(400);
-			const { settled, held, requests } = await guarded.money();
-			expect([held, requests]).toEqual([0n, 1]);
+			const { settled, reserved, requests } = await guarded.money();
+			expect([reserved, requests]).toEqual([0n, 1]);
 			expect(settled).toBeGreaterThan(0n);
 			const { rows } = await guarded.bench.ledger.list({ limit: 9 });
 			expect(rows.map(({ closed }) => closed)).toMatchObject([
@@ -147,7 +147,7 @@ describe('records', () => {
 		expect((await guarded.ask('hello')).status).toBe(200);
 		expect(await guarded.reported()).toEqual([]);
 		expect(await guarded.reported('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
-		expect((await guarded.money()).held).toBe(0n);
+		expect((await guarded.money()).reserved).toBe(0n);
 		expect((await guarded.bench.ledger.list({ limit: 9 })).rows[0]?.closed).toMatchObject({ outcome: 'complete', status: 200 });
 	});
 
@@ -210,7 +210,7 @@ describe('a stream that moderation providers evaluate', () => {
 			chatChunk({}, 'stop'),
 		];
 		expect(reader.text).toBe(`${all.join('')}data: [DONE]\n\n`);
-		expect(guarded.judged.at(-1)).toMatch(/yesterday\. The end$/);
+		expect(guarded.evaluated.at(-1)).toMatch(/yesterday\. The end$/);
 		expect(await guarded.reported('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
 	});
 
@@ -226,8 +226,8 @@ describe('a stream that moderation providers evaluate', () => {
 		expect(reader.text).toMatch(/guardrail_blocked[^]*\n\n$/);
 		expect(reader.ending).toBe('ended');
 		expect(await guarded.reported()).toEqual(['req-1 output moderation mod.hate BLOCK matched']);
-		const { settled, held } = await guarded.money();
-		expect([settled !== undefined && settled > 0n, held]).toEqual([true, 0n]);
+		const { settled, reserved } = await guarded.money();
+		expect([settled !== undefined && settled > 0n, reserved]).toEqual([true, 0n]);
 	});
 
 	it('hides nothing where two pieces meet', async () => {
@@ -238,7 +238,7 @@ describe('a stream that moderation providers evaluate', () => {
 		await guarded.say('bad things came ');
 		await guarded.say('to pass');
 		await guarded.finish();
-		expect(guarded.judged.filter((text) => text.includes('and then'))).toHaveLength(2);
+		expect(guarded.evaluated.filter((text) => text.includes('and then'))).toHaveLength(2);
 		expect(reader.text).toContain('and then very ');
 		expect(reader.text).not.toContain('things');
 		expect(reader.text).toContain('guardrail_blocked');
@@ -334,7 +334,7 @@ describe('a stream that moderation providers evaluate', () => {
 			expect(errors[0]).toMatchObject(notEvaluated);
 			expect(guarded.upstream?.isCancelled).toBe(when === 'half');
 			expect(await guarded.reported('clean'), 'what was not judged is not clean').toEqual(['req-1 input   NONE clean']);
-			expect((await guarded.money()).held).toBe(0n);
+			expect((await guarded.money()).reserved).toBe(0n);
 		});
 
 		it('after the client disconnected, which receives nothing', async () => {
@@ -349,7 +349,7 @@ describe('a stream that moderation providers evaluate', () => {
 		const reader = await guarded.read(await guarded.ask('hello', true));
 		await guarded.say('Write to ada@example.org today. ');
 		await guarded.finish();
-		expect(guarded.judged.join('')).toContain('Write to [EMAIL] today.');
+		expect(guarded.evaluated.join('')).toContain('Write to [EMAIL] today.');
 		expect(reader.text).toContain('[EMAIL]');
 		expect(await guarded.reported()).toEqual(['req-1 output pii email MASK masked']);
 	});
@@ -381,14 +381,14 @@ describe('team rules for moderation providers', () => {
 		expect((await guarded.ask(evil)).status).toBe(status);
 		await settle();
 		expect(await guarded.reported()).toEqual(reported);
-		expect(guarded.judged.length > 0).toBe(team['moderation'] !== 'none' || team['moderation.mod'] !== undefined);
+		expect(guarded.evaluated.length > 0).toBe(team['moderation'] !== 'none' || team['moderation.mod'] !== undefined);
 	});
 
 	it('a disabled moderation provider is used for the teams that enable it', async () => {
 		const off = moderationWith({ action: 'none' });
 		const without = new Guarded({ teams: { 'team-2': { moderation: 'block' } } }, [off]);
 		expect((await without.ask(evil)).status).toBe(200);
-		expect(without.judged).toEqual([]);
+		expect(without.evaluated).toEqual([]);
 		const requested = new Guarded({ teams: { 'team-1': { 'moderation.mod': 'block' } } }, [off]);
 		expect((await requested.ask(evil)).status).toBe(400);
 	});
@@ -420,7 +420,7 @@ describe('team rules for moderation providers', () => {
 		response({ status: 200, body: verdict(['evil']) });
 		await settle();
 		// The complete text once, with its masks.
-		expect(noting.judged).toEqual(['hello', 'Write to [EMAIL]. Bye, and thanks.']);
+		expect(noting.evaluated).toEqual(['hello', 'Write to [EMAIL]. Bye, and thanks.']);
 		expect((await noting.reported()).toSorted()).toEqual([
 			'req-1 input moderation mod.failed NONE failed',
 			'req-1 output moderation mod.hate NONE matched',

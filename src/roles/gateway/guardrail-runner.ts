@@ -116,7 +116,7 @@ export class GuardrailRunner {
 		const evaluation = (await this.guardrails).evaluate(view.texts, stage, inferenceRequest.team);
 		await this.#read(evaluation);
 		// Blocked texts are not sent to moderation providers.
-		const judged = evaluation.isBlocked
+		const violations = evaluation.isBlocked
 			? []
 			: await this.moderationProviders.evaluate(
 					this.moderationProviders.stopping(inferenceRequest.team),
@@ -124,7 +124,7 @@ export class GuardrailRunner {
 					stage,
 					inferenceRequest,
 				);
-		return { evaluation, violations: [...evaluation.findings, ...judged] };
+		return { evaluation, violations: [...evaluation.findings, ...violations] };
 	}
 
 	/** Sends texts that are already released to monitoring moderation providers, and reports their findings. */
@@ -278,13 +278,13 @@ export class GuardrailRunner {
 		try {
 			const { findings } = await read;
 			const texts = view.texts.map(({ text }) => text);
-			const judged = await this.moderationProviders.evaluate(
+			const violations = await this.moderationProviders.evaluate(
 				this.moderationProviders.noting(inferenceRequest.team),
 				texts,
 				stage,
 				inferenceRequest,
 			);
-			this.report(inferenceRequest, stage, [...findings, ...judged], view);
+			this.report(inferenceRequest, stage, [...findings, ...violations], view);
 		} catch (cause) {
 			this.failed(inferenceRequest, stage, cause);
 		} finally {

@@ -48,8 +48,8 @@ export async function serveInference(
 	}
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
-	const answered = respond(taken.prepared, outcome, taken.permit, scope, deps);
-	return guardrailRunner === undefined ? answered : evaluateOutput(inferenceRequest, team.id, answered, scope.recorder, guardrailRunner);
+	const response = respond(taken.prepared, outcome, taken.permit, scope, deps);
+	return guardrailRunner === undefined ? response : evaluateOutput(inferenceRequest, team.id, response, scope.recorder, guardrailRunner);
 }
 
 function countFailover(

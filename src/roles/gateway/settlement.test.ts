@@ -18,13 +18,13 @@ async function bookOne(close: Ledger['close']) {
 	const { status } = await bench.ask(chatPath, chatBody);
 	await bench.gateway.settled();
 	const [all] = (await bench.admission.read('team-1', [{ budget: 'all', period: periodOf(bench.clock.nowMs()) }])).budgets;
-	return { status, settled: all?.settledNanoUsd, held: all?.reservedNanoUsd, log: bench.log.lines.map(({ event }) => event) };
+	return { status, settled: all?.settledNanoUsd, reserved: all?.reservedNanoUsd, log: bench.log.lines.map(({ event }) => event) };
 }
 
 describe('the cost of a request whose entry cannot be closed', () => {
 	it('now is counted: the ledger stores the close, and writes it later', async () => {
 		const settled = await bookOne((_row, reported) => reported(new UpstreamError('records_unavailable')));
-		expect(settled).toEqual({ status: 200, settled: costOfUsage, held: 0n, log: [] });
+		expect(settled).toEqual({ status: 200, settled: costOfUsage, reserved: 0n, log: [] });
 	});
 
 	it('at all stays reserved, and operators get a log line', async () => {
@@ -32,7 +32,7 @@ describe('the cost of a request whose entry cannot be closed', () => {
 			throw new RangeError('no such amount');
 		});
 		expect(settled).toMatchObject({ status: 200, settled: 0n, log: ['the cost of a request could not be settled'] });
-		expect(settled.held).toBeGreaterThan(0n);
+		expect(settled.reserved).toBeGreaterThan(0n);
 	});
 });
 

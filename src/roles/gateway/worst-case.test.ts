@@ -162,16 +162,16 @@ describe('the reservation of a request under `worst_case`', () => {
 		bench.respond = dearestProvider;
 		const plain = { model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
 		const marked = { ...plain, system: [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral', ttl: '1h' } }] };
-		const held: bigint[] = [];
+		const reserved: bigint[] = [];
 		for (const body of [plain, { ...plain, tools: [{ name: 'a', input_schema: {} }] }, marked]) {
 			await ask(bench, messagesPath, body);
-			held.push((await bench.ledger.list({ limit: 1 })).rows[0]?.reservedNanoUsd ?? -1n);
+			reserved.push((await bench.ledger.list({ limit: 1 })).rows[0]?.reservedNanoUsd ?? -1n);
 		}
 		const bytes = (body: unknown): bigint => BigInt(JSON.stringify(body).length);
 		const output = 100n * 15_000n;
-		expect(held[0]).toBe(bytes(plain) * 3000n + output);
-		expect(held[1]).toBeGreaterThan((bytes(plain) + 2048n) * 3000n + output);
-		expect(held[2]).toBe(bytes(marked) * 6000n + output);
+		expect(reserved[0]).toBe(bytes(plain) * 3000n + output);
+		expect(reserved[1]).toBeGreaterThan((bytes(plain) + 2048n) * 3000n + output);
+		expect(reserved[2]).toBe(bytes(marked) * 6000n + output);
 	});
 });
 

@@ -177,8 +177,8 @@ function loadKey(record: SigningKeyRecord): SigningKey {
 	};
 }
 
-function isSameKeys(found: readonly SigningKeyRecord[], held: readonly SigningKeyRecord[]): boolean {
-	return found.length === held.length && found.every((record, index) => isSameKey(record, held[index]));
+function isSameKeys(found: readonly SigningKeyRecord[], known: readonly SigningKeyRecord[]): boolean {
+	return found.length === known.length && found.every((record, index) => isSameKey(record, known[index]));
 }
 
 function isSameKey(record: SigningKeyRecord, other: SigningKeyRecord | undefined): boolean {

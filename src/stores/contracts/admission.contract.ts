@@ -191,9 +191,9 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('stay reserved while the request’s money is raised', async () => {
 				await know([month]);
-				const hold = { ...month, amountNanoUsd: 1n, limitNanoUsd: 100n, check: 'after' as const };
-				await admit('one', { reservedTokens: 5, reservations: [hold] });
-				expect(await here.extend('one', 'red', [{ ...hold, amountNanoUsd: 9n }])).toBe(true);
+				const reservation = { ...month, amountNanoUsd: 1n, limitNanoUsd: 100n, check: 'after' as const };
+				await admit('one', { reservedTokens: 5, reservations: [reservation] });
+				expect(await here.extend('one', 'red', [{ ...reservation, amountNanoUsd: 9n }])).toBe(true);
 				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 5, budgets: [{ reservedNanoUsd: 9n }] });
 				await settle('one', { budgets: [month] });
 				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 0, budgets: [{ reservedNanoUsd: 0n }] });
@@ -227,7 +227,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 		});
 
 		describe('budgets', () => {
-			const holding = (
+			const reserving = (
 				amountNanoUsd: bigint,
 				limitNanoUsd: bigint,
 				check: BudgetReservation['check'] = 'after',
@@ -242,9 +242,9 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			beforeEach(() => know([month, model]));
 
 			test('`before` admits until settled and reserved cost have reached the limit', async () => {
-				expect((await admit('one', { reservations: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
-				expect((await admit('two', { reservations: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
-				expect(await admit('three', { reservations: [holding(0n, 100n, 'before')] })).toMatchObject({
+				expect((await admit('one', { reservations: [reserving(99n, 100n, 'before')] })).isAdmitted).toBe(true);
+				expect((await admit('two', { reservations: [reserving(99n, 100n, 'before')] })).isAdmitted).toBe(true);
+				expect(await admit('three', { reservations: [reserving(0n, 100n, 'before')] })).toMatchObject({
 					isAdmitted: false,
 					binding: 'budget',
 					budget: 'month',
@@ -253,10 +253,10 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('`after` never goes beyond the limit by one nano-dollar', async () => {
-				expect((await admit('one', { reservations: [holding(60n, 100n)] })).isAdmitted).toBe(true);
-				expect((await admit('two', { reservations: [holding(41n, 100n)] })).isAdmitted).toBe(false);
-				expect((await admit('two', { reservations: [holding(40n, 100n)] })).isAdmitted).toBe(true);
-				expect((await admit('three', { reservations: [holding(0n, 100n)] })).isAdmitted).toBe(false);
+				expect((await admit('one', { reservations: [reserving(60n, 100n)] })).isAdmitted).toBe(true);
+				expect((await admit('two', { reservations: [reserving(41n, 100n)] })).isAdmitted).toBe(false);
+				expect((await admit('two', { reservations: [reserving(40n, 100n)] })).isAdmitted).toBe(true);
+				expect((await admit('three', { reservations: [reserving(0n, 100n)] })).isAdmitted).toBe(false);
 			});
 
 			test('are exact far beyond the precision of a floating-point number', async () => {
@@ -264,34 +264,34 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				for (const limit of [bound - 1n, bound, bound + 1n, 10n ** 18n + 1n, 999_999_999n, 1_000_000_000n]) {
 					const big = { budget: `big-${limit}`, period: '2026-11' };
 					await know([{ ...big, settledNanoUsd: limit - 3n }]);
-					expect((await admit(`a${limit}`, { reservations: [holding(4n, limit, 'after', big)] })).isAdmitted).toBe(false);
-					expect((await admit(`b${limit}`, { reservations: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(true);
-					expect((await admit(`c${limit}`, { reservations: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`a${limit}`, { reservations: [reserving(4n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`b${limit}`, { reservations: [reserving(2n, limit, 'after', big)] })).isAdmitted).toBe(true);
+					expect((await admit(`c${limit}`, { reservations: [reserving(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
 					expect(await money(big)).toEqual([[limit - 3n, 2n]]);
 					await settle(`b${limit}`, { costNanoUsd: 2n, budgets: [big] });
-					expect((await admit(`d${limit}`, { reservations: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
-					expect((await admit(`e${limit}`, { reservations: [holding(1n, limit, 'after', big)] })).isAdmitted).toBe(true);
+					expect((await admit(`d${limit}`, { reservations: [reserving(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`e${limit}`, { reservations: [reserving(1n, limit, 'after', big)] })).isAdmitted).toBe(true);
 					expect(await money(big)).toEqual([[limit - 1n, 1n]]);
 				}
 			});
 
 			test('a rejection changes nothing, whichever limit binds', async () => {
-				await admit('first', { reservations: [holding(90n, 100n, 'after', model)] });
+				await admit('first', { reservations: [reserving(90n, 100n, 'after', model)] });
 				await settle('first', { tokens: 10, costNanoUsd: 90n, budgets: [model] });
 				const before = await there.read('red', [month, model]);
-				const reservations = [holding(50n, 1000n), holding(11n, 100n, 'after', model)];
+				const reservations = [reserving(50n, 1000n), reserving(11n, 100n, 'after', model)];
 				expect(await admit('two', { reservations })).toMatchObject({ binding: 'budget', budget: 'model', reading: before });
 				expect(await admit('two', { dailyTokens: 10 })).toMatchObject({ binding: 'daily_tokens' });
-				expect(await admit('two', { requestsPerMinute: 1, reservations: [holding(1n, 100n)] })).toMatchObject({ binding: 'rpm' });
+				expect(await admit('two', { requestsPerMinute: 1, reservations: [reserving(1n, 100n)] })).toMatchObject({ binding: 'rpm' });
 				expect(await there.read('red', [month, model])).toEqual(before);
-				expect(await here.extend('two', 'red', [holding(1n, 100n)])).toBe(false);
+				expect(await here.extend('two', 'red', [reserving(1n, 100n)])).toBe(false);
 			});
 
 			test('are taken together or not at all, by any number at once', async () => {
 				const query = (_: unknown, index: number) =>
 					admit(
 						`r${index}`,
-						{ requestsPerMinute: 90, reservations: [holding(10n, 700n), holding(10n, 500n, 'after', model)] },
+						{ requestsPerMinute: 90, reservations: [reserving(10n, 700n), reserving(10n, 500n, 'after', model)] },
 						index % 2 ? here : there,
 					);
 				const admitted = (await Promise.all(Array.from({ length: 300 }, query))).filter(({ isAdmitted }) => isAdmitted);
@@ -306,19 +306,19 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				const december = { budget: 'month', period: '2026-12' };
 				await know([december]);
 				await know([month], 'blue');
-				await admit('one', { reservations: [holding(100n, 100n)] });
-				expect((await admit('two', { reservations: [holding(100n, 100n, 'after', december)] })).isAdmitted).toBe(true);
-				expect((await admit('one', { team: 'blue', reservations: [holding(100n, 100n)] })).isAdmitted).toBe(true);
+				await admit('one', { reservations: [reserving(100n, 100n)] });
+				expect((await admit('two', { reservations: [reserving(100n, 100n, 'after', december)] })).isAdmitted).toBe(true);
+				expect((await admit('one', { team: 'blue', reservations: [reserving(100n, 100n)] })).isAdmitted).toBe(true);
 			});
 
 			test('a request is booked on the month in which it was admitted', async () => {
 				const december = { budget: 'month', period: '2026-12' };
 				await subject.setNow(Date.UTC(2026, 10, 30, 23, 59, 58));
 				await know([month]);
-				await admit('one', { reservations: [holding(50n, 100n)] });
+				await admit('one', { reservations: [reserving(50n, 100n)] });
 				await subject.setNow(Date.UTC(2026, 11, 1));
 				await know([december]);
-				await admit('two', { reservations: [holding(5n, 100n, 'after', december)] });
+				await admit('two', { reservations: [reserving(5n, 100n, 'after', december)] });
 				await settle('one', { costNanoUsd: 30n, budgets: [month] });
 				expect(await money(month, december)).toEqual([
 					[30n, 0n],
@@ -624,11 +624,11 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 					};
 					const lives = requests.map(async ({ amount, raise, part, end }, index) => {
 						const store = index % 2 === 0 ? here : there;
-						const hold = { ...month, limitNanoUsd, amountNanoUsd: amount, check: 'after' as const };
+						const reservation = { ...month, limitNanoUsd, amountNanoUsd: amount, check: 'after' as const };
 						await scheduler.schedule(Promise.resolve());
-						if (!(await store.admit({ ...may, id: `${index}`, team, reservations: [hold] })).isAdmitted) return;
+						if (!(await store.admit({ ...may, id: `${index}`, team, reservations: [reservation] })).isAdmitted) return;
 						await scheduler.schedule(look(there));
-						const isRaised = await store.extend(`${index}`, team, [{ ...hold, amountNanoUsd: amount + raise }]);
+						const isRaised = await store.extend(`${index}`, team, [{ ...reservation, amountNanoUsd: amount + raise }]);
 						await scheduler.schedule(look(here));
 						const costNanoUsd = ((amount + (isRaised ? raise : 0n)) * BigInt(part)) / 100n;
 						if (end === 'release') await store.release(`${index}`, team);

@@ -14,7 +14,7 @@ import { openRedisAdmission } from './redis-admission.ts';
 
 const fixtures = join(import.meta.dirname, '../../../test/fixtures/tls-localhost');
 const month = { budget: 'month', period: '2026-11' };
-const hold = { ...month, limitNanoUsd: 1000n, amountNanoUsd: 10n, check: 'after' as const };
+const reservation = { ...month, limitNanoUsd: 1000n, amountNanoUsd: 10n, check: 'after' as const };
 const noKnownCounters = { tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 0n }] };
 
 let server: RedisServer;
@@ -34,8 +34,15 @@ describe('Redis itself', () => {
 		await store.restore({ team: 'red', ...noKnownCounters, endedIds: ['old'] });
 		await wholeCall(store, 'red');
 		await store.release('unknown', 'blue');
-		await store.restoreReservations('red', [{ id: 'again', admittedMs: 0, reservationMs: 1000, reservations: [hold] }]);
-		await store.admit({ id: 'open', team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 1000 });
+		await store.restoreReservations('red', [{ id: 'again', admittedMs: 0, reservationMs: 1000, reservations: [reservation] }]);
+		await store.admit({
+			id: 'open',
+			team: 'red',
+			requestsPerMinute: null,
+			dailyTokens: null,
+			reservations: [reservation],
+			reservationMs: 1000,
+		});
 		const client = watch(new Redis(server.url));
 		const remaining = Object.fromEntries(
 			await Promise.all((await client.keys('*')).map(async (key) => [key, await client.ttl(key)] as const)),
@@ -78,8 +85,8 @@ describe('Redis itself', () => {
 				),
 			);
 			await store.restoreReservations(team, [
-				{ id: 'x', admittedMs: 0, reservationMs: 1, reservations: [hold] },
-				{ id: 'y', admittedMs: 0, reservationMs: 1, reservations: [hold] },
+				{ id: 'x', admittedMs: 0, reservationMs: 1, reservations: [reservation] },
+				{ id: 'y', admittedMs: 0, reservationMs: 1, reservations: [reservation] },
 			]);
 			expect(await wholeCall(store, team)).toMatchObject({ isDuplicate: false, isLate: false });
 		}
@@ -187,7 +194,7 @@ function watch(client: Redis): Redis {
 }
 
 async function wholeCall(store: AdmissionStore, team: string, id = 'one') {
-	await store.admit({ id, team, requestsPerMinute: 10, dailyTokens: null, reservations: [hold], reservationMs: 1000 });
+	await store.admit({ id, team, requestsPerMinute: 10, dailyTokens: null, reservations: [reservation], reservationMs: 1000 });
 	return store.settle({ id, team, admittedMs: Date.now(), tokens: 1, costNanoUsd: 1n, budgets: [month] });
 }
 

@@ -53,8 +53,8 @@ export interface SharedAdmission extends AdmissionStore {
 	abandon(owner: string): Promise<number>;
 }
 
-/** Number of requests in one rehold script. */
-const reheldAtOnce = 100;
+/** Number of requests in one script run. */
+const maxRestoredAtOnce = 100;
 
 /** Waits for the server for a short time; if it is not reachable then, the store connects later. */
 export async function openRedisAdmission(
@@ -134,11 +134,11 @@ class RedisAdmission implements SharedAdmission {
 	}
 
 	async grow(id: string, team: string, reservations: readonly BudgetReservation[], reservationMs: number): Promise<bigint | undefined> {
-		const wanted = reservations.flatMap((hold) => [
-			budgetKey(hold),
-			moneyText(hold.limitNanoUsd),
-			moneyText(hold.amountNanoUsd),
-			moneyText(hold.minNanoUsd ?? 0n),
+		const wanted = reservations.flatMap((reservation) => [
+			budgetKey(reservation),
+			moneyText(reservation.limitNanoUsd),
+			moneyText(reservation.amountNanoUsd),
+			moneyText(reservation.minNanoUsd ?? 0n),
 		]);
 		const verdict = String(await this.evaluate('grow', team, [], [id, reservationMs, ...wanted]));
 		if (verdict === 'missing') throw new CountersMissing(team);
@@ -156,20 +156,20 @@ class RedisAdmission implements SharedAdmission {
 
 	async restoreReservations(team: string, requests: readonly ReservedRequest[]): Promise<void> {
 		this.register(team);
-		for (let first = 0; first < requests.length; first += reheldAtOnce) {
-			const some = requests.slice(first, first + reheldAtOnce);
+		for (let first = 0; first < requests.length; first += maxRestoredAtOnce) {
+			const some = requests.slice(first, first + maxRestoredAtOnce);
 			const values = some.flatMap(({ id, admittedMs, reservationMs, reservedTokens = 0, reservations }) => {
 				return [
 					id,
 					reservationMs,
 					reservations.length,
 					dayNumberOf(admittedMs),
-					...reservations.flatMap((hold) => [budgetKey(hold), moneyText(hold.amountNanoUsd)]),
+					...reservations.flatMap((reservation) => [budgetKey(reservation), moneyText(reservation.amountNanoUsd)]),
 					reservedTokens,
 				];
 			});
 			const ids = some.map(({ id }) => id);
-			if ((await this.evaluate('rehold', team, ids, values)) === 'missing') throw new CountersMissing(team);
+			if ((await this.evaluate('restoreReservations', team, ids, values)) === 'missing') throw new CountersMissing(team);
 		}
 	}
 
@@ -255,9 +255,9 @@ function nanoUsdFrom(value: unknown): bigint {
 	return typeof value === 'string' || typeof value === 'number' ? BigInt(value) : 0n;
 }
 
-function limitOf(hold: BudgetReservation): string[] {
-	const check = hold.check === 'fit' ? moneyText(hold.minNanoUsd ?? 0n) : hold.check;
-	return [budgetKey(hold), moneyText(hold.limitNanoUsd), moneyText(hold.amountNanoUsd), check];
+function limitOf(reservation: BudgetReservation): string[] {
+	const check = reservation.check === 'fit' ? moneyText(reservation.minNanoUsd ?? 0n) : reservation.check;
+	return [budgetKey(reservation), moneyText(reservation.limitNanoUsd), moneyText(reservation.amountNanoUsd), check];
 }
 
 /** The scripts are exact below this, a thousand billion US dollars. */

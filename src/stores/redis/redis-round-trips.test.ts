@@ -10,7 +10,7 @@ import type { AdmissionStore } from '../contracts/admission.ts';
 import { openRedisAdmission } from './redis-admission.ts';
 
 const month = { budget: 'month', period: '2026-11' };
-const hold = { ...month, limitNanoUsd: 1000n, amountNanoUsd: 10n, check: 'after' as const };
+const reservation = { ...month, limitNanoUsd: 1000n, amountNanoUsd: 10n, check: 'after' as const };
 
 let server: RedisServer;
 let link: SlowLink;
@@ -39,7 +39,7 @@ async function open(): Promise<AdmissionStore> {
 }
 
 const admit = (id: string) =>
-	store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [hold], reservationMs: 60_000 });
+	store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 });
 const settle = async (id: string) => store.settle({ id, team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 7n, budgets: [month] });
 
 /** Waits until everything in transit has arrived. */
@@ -87,7 +87,7 @@ test('the first request of all finds its script on the server', async () => {
 	await server.command('CONFIG', 'RESETSTAT');
 	store = await open();
 	await admit('one');
-	await store.extend('one', 'red', [{ ...hold, amountNanoUsd: 20n }]);
+	await store.extend('one', 'red', [{ ...reservation, amountNanoUsd: 20n }]);
 	const end = settle('one');
 	clock.advance(3);
 	await end;

@@ -145,9 +145,9 @@ describe('scanMembers', () => {
 		['no member of a list', deep, undefined, 'The body is nested'],
 		['no key of more than 128 bytes', `{"${'k'.repeat(200)}":${deep}}`, undefined, 'The body is nested'],
 	])('names %s if a body is too deep', (_title, text, param, message) => {
-		const refusal = rejectionOf(() => parse(text));
-		expect([refusal?.code, refusal?.param]).toEqual(['body_too_deep', param]);
-		expect(refusal?.message).toContain(message);
+		const rejection = rejectionOf(() => parse(text));
+		expect([rejection?.code, rejection?.param]).toEqual(['body_too_deep', param]);
+		expect(rejection?.message).toContain(message);
 	});
 
 	it('rejects 100,000 levels without delay', () => {

@@ -3,10 +3,10 @@ import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { until } from '../../../../test/support/until.ts';
 import {
-	answered,
 	bodyOf,
 	chunkedHead,
 	request,
+	responseBytes,
 	responses,
 	startClient,
 	startServer,
@@ -15,7 +15,7 @@ import { readAll } from '../../../core/byte-stream.ts';
 
 describe('a request to another server', () => {
 	test('arrives unchanged, and so does the response', async () => {
-		const server = await startServer(responses(answered('{"b":2}', 'X-One: two', 'Content-Encoding: gzip')));
+		const server = await startServer(responses(responseBytes('{"b":2}', 'X-One: two', 'Content-Encoding: gzip')));
 		const response = await startClient().send(request(server));
 		expect(response.status).toBe(200);
 		expect(response.headers).toEqual({ 'content-length': '7', 'x-one': 'two', 'content-encoding': 'gzip' });
@@ -27,7 +27,7 @@ describe('a request to another server', () => {
 	});
 
 	test('sends the parts of a body in sequence, under their total length', async () => {
-		const server = await startServer(responses(answered('thanks')));
+		const server = await startServer(responses(responseBytes('thanks')));
 		const body = ['{"a":', '', '1}'].map((part) => Buffer.from(part));
 		expect(await bodyOf(await startClient().send(request(server, { body })))).toBe('thanks');
 		expect(server.connections[0]?.received).toMatch(/\r\ncontent-length: 7\r\n\r\n\{"a":1\}$/);
@@ -41,7 +41,7 @@ describe('a request to another server', () => {
 	});
 
 	test('reuses a connection', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient();
 		for (let turn = 0; turn < 20; turn++) await bodyOf(await client.send(request(server)));
 		// After a response, a connection is held back for one tick of the event loop; a request in that tick uses the other one.
@@ -50,7 +50,7 @@ describe('a request to another server', () => {
 
 	test('sends a body in pieces, at the pace that the server takes', async () => {
 		const server = await startServer((connection) => {
-			if (connection.received.endsWith('\r\n0\r\n\r\n')) connection.send(answered('thanks'));
+			if (connection.received.endsWith('\r\n0\r\n\r\n')) connection.send(responseBytes('thanks'));
 		});
 		const body = new HandFedStream();
 		const sent = startClient().send(request(server, { body }));
@@ -64,7 +64,7 @@ describe('a request to another server', () => {
 
 	test('sends a body in pieces under the length that its headers announce', async () => {
 		const server = await startServer((connection) => {
-			if (connection.received.endsWith('hello')) connection.send(answered('thanks'));
+			if (connection.received.endsWith('hello')) connection.send(responseBytes('thanks'));
 		});
 		const body = new HandFedStream();
 		const sent = startClient().send(request(server, { body, headers: { 'content-length': '5' } }));
@@ -99,7 +99,7 @@ describe('a request to another server', () => {
 			for (const connection of server.connections) {
 				if (!connection.received.endsWith('{"a":1}')) continue;
 				connection.received = '';
-				connection.send(answered('x'));
+				connection.send(responseBytes('x'));
 				responseCount++;
 			}
 			await new Promise((resolve) => setImmediate(resolve));
@@ -124,7 +124,7 @@ describe('a response', () => {
 	});
 
 	test('is not an interim one', async () => {
-		const server = await startServer(responses(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${answered('x')}`));
+		const server = await startServer(responses(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${responseBytes('x')}`));
 		const response = await startClient().send(request(server));
 		expect(response.status).toBe(200);
 	});
@@ -143,7 +143,7 @@ describe('a response', () => {
 	});
 
 	test('that was complete before it was read is complete for its reader', async () => {
-		const server = await startServer(responses(answered('y'.repeat(300_000))));
+		const server = await startServer(responses(responseBytes('y'.repeat(300_000))));
 		const response = await startClient().send(request(server));
 		await new Promise((resolve) => setTimeout(resolve, 20));
 		expect(await bodyOf(response)).toHaveLength(300_000);
@@ -295,10 +295,10 @@ describe('a client that disconnects', () => {
 		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
 		leave();
 		await expect(second).rejects.toMatchObject({ code: 'client_closed' });
-		server.connections[0]?.send(answered('1'));
+		server.connections[0]?.send(responseBytes('1'));
 		expect(await bodyOf(await first)).toBe('1');
 		await until(() => server.connections[0]?.received.includes('/third') === true);
-		server.connections[0]?.send(answered('3'));
+		server.connections[0]?.send(responseBytes('3'));
 		expect(await bodyOf(await third)).toBe('3');
 		expect(server.connections).toHaveLength(1);
 		expect(server.connections[0]?.received).not.toContain('/second');

@@ -4,7 +4,7 @@ import type { AddressInfo, LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { answered, bodyOf, request, responses, startClient, startServer } from '../../../../test/support/upstream-under-test.ts';
+import { bodyOf, request, responseBytes, responses, startClient, startServer } from '../../../../test/support/upstream-under-test.ts';
 
 describe('TLS', () => {
 	const folder = join(import.meta.dirname, '../../../../test/fixtures/tls');
@@ -68,7 +68,7 @@ describe('addresses that are not public', () => {
 		};
 
 	test.each(['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '127.1'])('are rejected when written as %s', async (host) => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient();
 		const sent = client.send(request({ origin: `http://${host}:${server.port}` }, outside));
 		await expect(sent).rejects.toMatchObject({ code: 'provider_unreachable', cause: { code: 'ADDRESS_REFUSED' } });
@@ -82,7 +82,7 @@ describe('addresses that are not public', () => {
 	});
 
 	test('are rejected when a name resolves to them, at any time', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient({ lookup: resolvesTo('127.0.0.1', '::1') });
 		for (let turn = 0; turn < 2; turn++) {
 			const sent = client.send(request({ origin: `http://rebound.test:${server.port}` }, outside));
@@ -92,7 +92,7 @@ describe('addresses that are not public', () => {
 	});
 
 	test('are skipped when a name resolves to others too', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient({ lookup: resolvesTo('127.0.0.2', '127.0.0.1'), isAllowedAddress: (address) => address === '127.0.0.1' });
 		const response = await client.send(request({ origin: `http://both.test:${server.port}` }, outside));
 		expect(await bodyOf(response)).toBe('x');
@@ -100,7 +100,7 @@ describe('addresses that are not public', () => {
 	});
 
 	test('are reached with the allowance, whose connections no other request uses', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient();
 		expect(await bodyOf(await client.send(request(server)))).toBe('x');
 		await expect(client.send(request(server, outside))).rejects.toMatchObject({ code: 'provider_unreachable' });

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { type ScriptedConnection, startScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import {
-	answered,
 	causeOf,
 	chunkedHead,
 	collect,
 	request,
+	responseBytes,
 	responses,
 	startClient,
 	startServer,
@@ -48,7 +48,7 @@ describe('network failures', () => {
 	});
 
 	test('a server without TLS: provider_unreachable', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const sent = startClient().send(request({ origin: server.origin.replace('http:', 'https:') }));
 		await expect(sent).rejects.toMatchObject({ code: 'provider_unreachable' });
 	});

@@ -7,11 +7,11 @@ import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import type { ScriptedConnection, ScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import {
-	answered,
 	bodyOf,
 	causeOf,
 	chunkedHead,
 	request,
+	responseBytes,
 	responses,
 	startClient,
 	startServer,
@@ -23,7 +23,7 @@ const clientSays = async (client: ReturnType<typeof startClient>, server: Script
 
 describe('a connection is reused', () => {
 	test('by the next request, however soon', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient();
 		for (let turn = 0; turn < 20; turn++) expect(await clientSays(client, server)).toBe('x');
 		expect(server.connections).toHaveLength(1);
@@ -58,7 +58,7 @@ describe('a connection is reused', () => {
 		['a minute at most', 'Keep-Alive: timeout=500', 60_000],
 	])('while it has been idle %s', async (_what, field, restMs) => {
 		const clock = new ManualClock();
-		const server = await startServer(responses(answered('x', ...(field === '' ? [] : [field]))));
+		const server = await startServer(responses(responseBytes('x', ...(field === '' ? [] : [field]))));
 		const client = startClient({ clock });
 		await clientSays(client, server);
 		clock.advance(restMs - 40);
@@ -73,19 +73,19 @@ describe('a connection is reused', () => {
 
 /** After each of these responses, the next request must receive its own response, `fresh`, on a new connection. */
 const lasts: [string, string][] = [
-	['the server ends it', answered('x', 'Connection: close')],
-	['the server ends it too soon', answered('x', 'Keep-Alive: timeout=2')],
-	['the server speaks HTTP/1.0', answered('x').replace('1.1', '1.0')],
+	['the server ends it', responseBytes('x', 'Connection: close')],
+	['the server ends it too soon', responseBytes('x', 'Keep-Alive: timeout=2')],
+	['the server speaks HTTP/1.0', responseBytes('x').replace('1.1', '1.0')],
 	['the answer ended with it', 'HTTP/1.1 200 OK\r\n\r\nx'],
-	['more came than the answer', `${answered('x')}${answered('stale')}`],
-	['more came than an answer without a body', `HTTP/1.1 204 No Content\r\n\r\nx${answered('stale')}`],
-	['more came than the last chunk', `${chunkedHead}1\r\nx\r\n0\r\n\r\n${answered('stale')}`],
+	['more came than the answer', `${responseBytes('x')}${responseBytes('stale')}`],
+	['more came than an answer without a body', `HTTP/1.1 204 No Content\r\n\r\nx${responseBytes('stale')}`],
+	['more came than the last chunk', `${chunkedHead}1\r\nx\r\n0\r\n\r\n${responseBytes('stale')}`],
 ];
 
 describe('a connection is not reused', () => {
 	test.each(lasts)('when %s', async (_what, first) => {
 		const server = await startServer((connection) => {
-			if (server.connections[0] !== connection) connection.send(answered('fresh'));
+			if (server.connections[0] !== connection) connection.send(responseBytes('fresh'));
 			else if (first.startsWith('HTTP/1.1 200 OK\r\n\r\n')) connection.socket.end(first);
 			else connection.send(first);
 		});
@@ -96,17 +96,17 @@ describe('a connection is not reused', () => {
 	});
 
 	test('when bytes arrive while it is idle', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient();
 		await clientSays(client, server);
-		server.connections[0]?.send(answered('stale'));
+		server.connections[0]?.send(responseBytes('stale'));
 		await until(() => server.connections[0]?.isClosed === true);
 		expect(await clientSays(client, server)).toBe('x');
 		expect(server.connections).toHaveLength(2);
 	});
 
 	test('when its response came before the end of the request', async () => {
-		const server = await startServer(responses(answered('early')));
+		const server = await startServer(responses(responseBytes('early')));
 		const client = startClient();
 		const body = new HandFedStream();
 		const sent = client.send(request(server, { body }));
@@ -120,10 +120,10 @@ describe('a connection is not reused', () => {
 
 	test('when its response came before all bytes of the request were sent', async () => {
 		const server = await startServer((connection) => {
-			if (server.connections[0] !== connection) connection.send(answered('fresh'));
+			if (server.connections[0] !== connection) connection.send(responseBytes('fresh'));
 			else if (!connection.socket.isPaused()) {
 				connection.socket.pause();
-				connection.send(answered('early'));
+				connection.send(responseBytes('early'));
 			}
 		});
 		const client = startClient();
@@ -134,7 +134,7 @@ describe('a connection is not reused', () => {
 
 	test('when its reader cancelled', async () => {
 		const server = await startServer((connection) =>
-			connection.send(server.connections.length === 1 ? `${chunkedHead}1\r\nx\r\n` : answered('fresh')),
+			connection.send(server.connections.length === 1 ? `${chunkedHead}1\r\nx\r\n` : responseBytes('fresh')),
 		);
 		const client = startClient();
 		const { body } = await client.send(request(server));
@@ -148,14 +148,17 @@ describe('a connection is not reused', () => {
 describe('a request that waits for a connection whose response completes', () => {
 	const head = 'HTTP/1.1 200 OK\r\ncontent-length: 65000\r\n\r\n';
 	const burst = (behind: (connection: ScriptedConnection) => void) => (connection: ScriptedConnection) => {
-		if (connection.received.includes('/second')) connection.send(answered('own'));
+		if (connection.received.includes('/second')) connection.send(responseBytes('own'));
 		else behind(connection);
 	};
 	test.each([
 		// The response ends at the end of a socket read; surplus bytes arrive with the next one.
-		['and says more than it should', burst((connection) => connection.send(`${head}${'x'.repeat(65_000)}${answered('stale').repeat(2)}`))],
+		[
+			'and says more than it should',
+			burst((connection) => connection.send(`${head}${'x'.repeat(65_000)}${responseBytes('stale').repeat(2)}`)),
+		],
 		['and says more at the end of a read', burst((connection) => connection.send(`${head}${'x'.repeat(65_000)}`.padEnd(65_536, 'y')))],
-		['and ends', burst((connection) => connection.socket.end(answered('x')))],
+		['and ends', burst((connection) => connection.socket.end(responseBytes('x')))],
 	])('%s gets another connection', async (_what, script) => {
 		const server = await startServer(script);
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
@@ -169,17 +172,17 @@ describe('a request that waits for a connection whose response completes', () =>
 	async function withStaleConnections(count: number): Promise<{ server: ScriptedServer; client: ReturnType<typeof startClient> }> {
 		const server = await startServer((connection) => {
 			if (connection.received.includes('/hold')) return;
-			connection.send(answered('x'));
+			connection.send(responseBytes('x'));
 		});
 		const client = startClient();
 		const buffered = Array.from({ length: count }, () => client.send(request(server, { target: '/hold' })));
 		await until(() => server.connections.filter(({ received }) => received.endsWith('{"a":1}')).length === count);
-		for (const connection of server.connections) connection.send(answered('held'));
+		for (const connection of server.connections) connection.send(responseBytes('held'));
 		for (const response of await Promise.all(buffered)) await bodyOf(response);
 		await new Promise((resolve) => setImmediate(resolve));
 		// Written by this process, so the bytes are in the kernel before the next tick reads. The most recently used connection is used first,
 		// so it is read first.
-		for (const connection of server.connections.toReversed()) connection.socket.write(answered('stale'));
+		for (const connection of server.connections.toReversed()) connection.socket.write(responseBytes('stale'));
 		return { server, client };
 	}
 
@@ -235,7 +238,7 @@ describe('waiting requests', () => {
 		server.connections[0]?.socket.resetAndDestroy();
 		expect(await first).toMatchObject({ code: 'provider_unreachable' });
 		await until(() => server.connections.length === 2 && server.connections.every(requestedName));
-		server.connections[1]?.send(answered('x'));
+		server.connections[1]?.send(responseBytes('x'));
 		expect(await bodyOf(await second)).toBe('x');
 	});
 
@@ -253,7 +256,7 @@ describe('waiting requests', () => {
 			lookups.push(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
 		};
 		const clock = new ManualClock();
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient({ clock, lookup });
 		const origin = `http://slow.test:${server.port}`;
 		const send = (connectMs: number): ReturnType<typeof client.send> =>
@@ -269,7 +272,7 @@ describe('waiting requests', () => {
 	});
 
 	test('receive the errors that their sender caused', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const client = startClient({ maxConnectionsPerOrigin: 1 });
 		const internalError = new Error('defect');
 		const onSent = (): never => {
@@ -283,7 +286,7 @@ describe('waiting requests', () => {
 	});
 
 	test('send no byte when their sender withdraws them at the start of sending, and write no log line', async () => {
-		const server = await startServer(responses(answered('x')));
+		const server = await startServer(responses(responseBytes('x')));
 		const log = createRecordingLog();
 		const client = startClient({ maxConnectionsPerOrigin: 1, log });
 		expect(await clientSays(client, server)).toBe('x');

@@ -9,12 +9,12 @@ import { HandFedStream } from '../../../../test/support/manual-stream.ts';
 import { type ScriptedConnection, startScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import {
-	answered,
 	bodyOf,
 	causeOf,
 	clientMakers,
 	collect,
 	request,
+	responseBytes,
 	startClient,
 	startServer,
 } from '../../../../test/support/upstream-under-test.ts';
@@ -87,10 +87,10 @@ const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`;
 
 describe('both clients read the same of', () => {
 	test.each<[string, string, ('stay' | 'end' | 'reset')?, Partial<UpstreamRequest>?]>([
-		['a response of a length', answered('hello', 'X-One: two')],
-		['a response of no bytes', answered('')],
-		['bytes of every kind', answered(String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte)))],
-		['a large response', answered('y'.repeat(1_000_000))],
+		['a response of a length', responseBytes('hello', 'X-One: two')],
+		['a response of no bytes', responseBytes('')],
+		['bytes of every kind', responseBytes(String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte)))],
+		['a large response', responseBytes('y'.repeat(1_000_000))],
 		['chunks', `${chunked}5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n`],
 		['chunks with extensions and upper-case lengths', `${chunked}005;a=b\r\nhello\r\nA\r\n0123456789\r\n0\r\n\r\n`],
 		['trailers', `${chunked}1\r\nx\r\n0\r\nx-a: b\r\n\r\n`],
@@ -103,7 +103,7 @@ describe('both clients read the same of', () => {
 		['a redirect', 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/x\r\ncontent-length: 0\r\n\r\n'],
 		['errors', 'HTTP/1.1 429 Too Many\r\nretry-after: 3\r\ncontent-length: 2\r\n\r\n{}'],
 		['a status without a phrase', 'HTTP/1.1 299 \r\ncontent-length: 0\r\n\r\n'],
-		['an interim response', `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${answered('x')}`],
+		['an interim response', `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${responseBytes('x')}`],
 		['repeated and list fields', `${ok}Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nVary: a\r\nvary: b\r\ncontent-length: 0\r\n\r\n`],
 		[
 			'fields of the connection',
@@ -112,7 +112,7 @@ describe('both clients read the same of', () => {
 		['single-byte letters', `${ok}x-bytes: caf\xe9\r\ncontent-length: 0\r\n\r\n`],
 		['blanks around values', `${ok}x-a: \t b c \t\r\nx-b:\r\ncontent-length: 0\r\n\r\n`],
 		['names that every object has', `${ok}constructor: a\r\n__proto__: b\r\ntoString: c\r\ncontent-length: 0\r\n\r\n`],
-		['the end that the server announces', answered('x', 'connection: close'), 'end'],
+		['the end that the server announces', responseBytes('x', 'connection: close'), 'end'],
 		['a length and chunks', `${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
 		['two lengths', `${ok}content-length: 5\r\ncontent-length: 6\r\n\r\nhello`],
 		['one length twice', `${ok}content-length: 5\r\ncontent-length: 5\r\n\r\nhello`],
@@ -158,7 +158,7 @@ describe('both clients read the same of', () => {
 	});
 
 	test('an interim 100, which undici takes for a mistake of the server', async () => {
-		const { native, undici } = await resultsOf({ script: saying(`HTTP/1.1 100 Continue\r\n\r\n${answered('x')}`) });
+		const { native, undici } = await resultsOf({ script: saying(`HTTP/1.1 100 Continue\r\n\r\n${responseBytes('x')}`) });
 		expect([native.status, undici.failure]).toEqual([200, 'provider_unreachable']);
 	});
 });
@@ -175,22 +175,26 @@ describe('both clients send the same', () => {
 	};
 	const thanks: Script = (connection) => {
 		const { received } = connection;
-		if (received.endsWith('\r\n0\r\n\r\n') || received.endsWith('hello')) connection.send(answered('thanks'));
+		if (received.endsWith('\r\n0\r\n\r\n') || received.endsWith('hello')) connection.send(responseBytes('thanks'));
 	};
 
 	test.each<[string, () => Partial<UpstreamRequest>, Script?]>([
 		['for a body that is there', () => ({})],
-		['for an empty body', () => ({ body: Buffer.alloc(0) }), (connection) => connection.send(answered(''))],
-		['without a body', () => ({ body: null }), (connection) => connection.send(answered(''))],
-		['for GET', () => ({ method: 'GET', body: null, target: '/v1/models?after=%C3%A9' }), (connection) => connection.send(answered(''))],
-		['for DELETE', () => ({ method: 'DELETE', body: null }), (connection) => connection.send(answered(''))],
+		['for an empty body', () => ({ body: Buffer.alloc(0) }), (connection) => connection.send(responseBytes(''))],
+		['without a body', () => ({ body: null }), (connection) => connection.send(responseBytes(''))],
+		[
+			'for GET',
+			() => ({ method: 'GET', body: null, target: '/v1/models?after=%C3%A9' }),
+			(connection) => connection.send(responseBytes('')),
+		],
+		['for DELETE', () => ({ method: 'DELETE', body: null }), (connection) => connection.send(responseBytes(''))],
 		['for fields of single-byte letters', () => ({ headers: { 'x-name': 'caf\xe9', 'x-empty': '' } })],
 		['for the parts of a body', () => ({ body: ['he', '', 'llo'].map((part) => Buffer.from(part)) }), thanks],
 		[
 			'for large parts',
 			() => ({ body: [Buffer.alloc(3_000_000, 'x'), Buffer.from('hello'), Buffer.alloc(2_000_000, 'y'), Buffer.from('hello')] }),
 			(connection) => {
-				if (connection.received.endsWith('yhello')) connection.send(answered('thanks'));
+				if (connection.received.endsWith('yhello')) connection.send(responseBytes('thanks'));
 			},
 		],
 		[
@@ -199,8 +203,8 @@ describe('both clients send the same', () => {
 			thanks,
 		],
 		['for parts whose announced length is wrong', () => ({ body: [Buffer.from('hello')], headers: { 'content-length': '4' } })],
-		['for parts without bytes', () => ({ body: [Buffer.alloc(0), Buffer.alloc(0)] }), (connection) => connection.send(answered(''))],
-		['for no parts', () => ({ body: [] }), (connection) => connection.send(answered(''))],
+		['for parts without bytes', () => ({ body: [Buffer.alloc(0), Buffer.alloc(0)] }), (connection) => connection.send(responseBytes(''))],
+		['for no parts', () => ({ body: [] }), (connection) => connection.send(responseBytes(''))],
 		['for a body in pieces', () => ({ body: streamed(['hello ', 'world']) }), thanks],
 		['for a body in pieces of a known length', () => ({ body: streamed(['hel', 'lo']), headers: { 'content-length': '5' } }), thanks],
 		['for a body that fails', () => ({ body: streamed([], new Rejection('body_timeout')) }), thanks],
@@ -208,7 +212,7 @@ describe('both clients send the same', () => {
 		['for an unsendable target', () => ({ target: '/a b' })],
 		['for a field of the connection', () => ({ headers: { connection: 'close' } })],
 		['for a length that is wrong', () => ({ headers: { 'content-length': '6' } })],
-	])('%s', async (_what, overrides, script = saying(answered('x'))) => {
+	])('%s', async (_what, overrides, script = saying(responseBytes('x'))) => {
 		const { native, undici } = await resultsOf({ script, overrides });
 		expect(undici).toEqual(native);
 	});
@@ -225,7 +229,7 @@ describe('both clients send the same', () => {
 
 describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	test('an error of the request that the sender notices is the sender’s, and no byte is sent', async () => {
-		const server = await startServer(saying(answered('x')));
+		const server = await startServer(saying(responseBytes('x')));
 		const client = startClient({}, create);
 		const onSent = (): never => {
 			throw new Error('defect');
@@ -241,7 +245,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	test('connections are reused, but not after the server ended them', async () => {
 		let endsAfter = 0;
 		const server = await startServer((connection) => {
-			connection.send(answered('x'));
+			connection.send(responseBytes('x'));
 			if (endsAfter-- === 1) connection.socket.end();
 		});
 		const client = startClient({}, create);
@@ -254,7 +258,9 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	});
 
 	test('a connection with bytes after the response is not reused', async () => {
-		const server = await startServer((connection) => connection.send(`${answered('x')}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`));
+		const server = await startServer((connection) =>
+			connection.send(`${responseBytes('x')}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`),
+		);
 		const client = startClient({}, create);
 		for (let turn = 0; turn < 3; turn++) {
 			const result = await resultOf(client, request(server));
@@ -329,7 +335,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		async (how) => {
 			const server = await startServer((connection) => {
 				const requested = connection.received.match(/POST/g)?.length ?? 0;
-				if (requested === 1) connection.send(answered('x'));
+				if (requested === 1) connection.send(responseBytes('x'));
 				else if (how === 'end') connection.socket.end();
 				else connection.socket.resetAndDestroy();
 			});
@@ -406,7 +412,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	test('requests beyond the connections wait, and continue in their order', async () => {
 		const server = await startServer((connection) => {
 			const requested = [...connection.received.matchAll(/POST (\/\d+) /g)].map(([, target]) => target);
-			connection.send(answered(String(requested.at(-1))));
+			connection.send(responseBytes(String(requested.at(-1))));
 		});
 		const client = startClient({ maxConnectionsPerOrigin: 2 }, create);
 		const sent: string[] = [];
@@ -423,7 +429,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		let respond: () => void = () => undefined;
 		const server = await startServer((connection) => {
 			const [, target] = [...connection.received.matchAll(/POST (\/\w+) /g)].at(-1) ?? [];
-			const send = (): void => connection.send(answered(String(target)));
+			const send = (): void => connection.send(responseBytes(String(target)));
 			if (target === '/first') respond = send;
 			else send();
 		});
@@ -491,7 +497,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 	});
 
 	test('private addresses are rejected, however they are written', async () => {
-		const server = await startServer(saying(answered('x')));
+		const server = await startServer(saying(responseBytes('x')));
 		const lookup: LookupFunction = (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
 		const client = startClient({ lookup }, create);
 		for (const host of ['127.0.0.1', '2130706433', '0x7f.1', 'rebound.test']) {
@@ -506,7 +512,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 
 	test('a response that arrives before the request is sent completely is delivered, and its connection is not reused', async () => {
 		const server = await startServer((connection) => {
-			if (!connection.received.includes('early')) connection.send(answered('early'));
+			if (!connection.received.includes('early')) connection.send(responseBytes('early'));
 		});
 		const body = new HandFedStream();
 		const client = startClient({}, create);
@@ -546,7 +552,7 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 
 describe('both clients read damaged responses alike', () => {
 	const samples = [
-		answered('{"ok":true}', 'X-Request-Id: abc', 'Set-Cookie: a=b'),
+		responseBytes('{"ok":true}', 'X-Request-Id: abc', 'Set-Cookie: a=b'),
 		`${chunked}5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nx-trailer: z\r\n\r\n`,
 		'HTTP/1.1 429 Slow Down\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 3\r\n\r\nno!',
 		`${ok}\r\nuntil the end`,

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { until } from '../../../../test/support/until.ts';
-import { answered, bodyOf, causeOf, request, startServer } from '../../../../test/support/upstream-under-test.ts';
+import { bodyOf, causeOf, request, responseBytes, startServer } from '../../../../test/support/upstream-under-test.ts';
 import type { UpstreamProxy } from '../../../core/upstream.ts';
 import { systemClock } from '../../system-clock.ts';
 import type { UpstreamClientOptions } from '../client/upstream-client.ts';
@@ -192,7 +192,7 @@ describe('a request through a proxy', () => {
 });
 
 test('a client that is closed while undici is loaded sends no byte', async () => {
-	const server = await startServer((connection) => connection.send(answered('x')));
+	const server = await startServer((connection) => connection.send(responseBytes('x')));
 	const client = createHttpClient('undici', {
 		clock: systemClock,
 		log: createRecordingLog(),

@@ -151,8 +151,8 @@ export class BufferedSegment {
 	}
 }
 
-function addMasks(masks: Mask[], hold: HeldBackWindow, offset: number, length: number): void {
-	for (const { start, end, text } of hold.masks) {
+function addMasks(masks: Mask[], window: HeldBackWindow, offset: number, length: number): void {
+	for (const { start, end, text } of window.masks) {
 		if (end > offset && start < offset + length) masks.push({ start: start - offset, end: end - offset, text });
 	}
 }

@@ -214,26 +214,26 @@ describe('screening', () => {
 function streamed(
 	by: Guardrails,
 	blocks: readonly (readonly string[])[],
-): { visible: readonly string[]; isBlocked: boolean; held: BufferedSegment } {
-	const held = by.bufferSegment(false, 'team');
+): { visible: readonly string[]; isBlocked: boolean; segment: BufferedSegment } {
+	const segment = by.bufferSegment(false, 'team');
 	const waiting: { piece: SegmentPiece; block: number }[] = [];
 	const visible = blocks.map(() => '');
 	const release = (): void => {
-		while (waiting[0] !== undefined && !held.isBlocked && held.canLeave(waiting[0].piece)) {
+		while (waiting[0] !== undefined && !segment.isBlocked && segment.canLeave(waiting[0].piece)) {
 			const { piece, block } = waiting[0];
-			visible[block] += held.visible(piece);
+			visible[block] += segment.visible(piece);
 			waiting.shift();
 		}
 	};
 	for (const [block, pieces] of blocks.entries()) {
 		for (const text of pieces) {
-			waiting.push({ piece: held.push(`${block}`, text), block });
+			waiting.push({ piece: segment.push(`${block}`, text), block });
 			release();
 		}
 	}
-	held.end();
+	segment.end();
 	release();
-	return { visible, isBlocked: held.isBlocked, held };
+	return { visible, isBlocked: segment.isBlocked, segment };
 }
 
 describe('a held thread', () => {
@@ -289,17 +289,17 @@ describe('a held thread', () => {
 	});
 
 	it('holds back at the end of a block only text that may continue, after any length', () => {
-		const held = blocking.bufferSegment(false, 'team');
+		const segment = blocking.bufferSegment(false, 'team');
 		const pieces = 'All of this is fine, isn’t it? '
 			.repeat(500)
 			.match(/.{1,7}/gs)
-			?.map((text) => held.push('0', text));
-		const last = held.push('0', 'and dark');
-		expect([pieces?.every((piece) => held.canLeave(piece)), held.canLeave(last)]).toEqual([true, false]);
-		held.push('1', 'ish, it is and so on');
-		expect([held.isBlocked, held.canLeave(last)]).toEqual([false, true]);
-		held.push('2', 'the darkfish, and so on');
-		expect(held.isBlocked).toBe(true);
+			?.map((text) => segment.push('0', text));
+		const last = segment.push('0', 'and dark');
+		expect([pieces?.every((piece) => segment.canLeave(piece)), segment.canLeave(last)]).toEqual([true, false]);
+		segment.push('1', 'ish, it is and so on');
+		expect([segment.isBlocked, segment.canLeave(last)]).toEqual([false, true]);
+		segment.push('2', 'the darkfish, and so on');
+		expect(segment.isBlocked).toBe(true);
 	});
 
 	it('holds back what is found only with a break between two blocks', () => {
@@ -309,8 +309,8 @@ describe('a held thread', () => {
 	});
 
 	it('reports each finding once', () => {
-		const { held } = streamed(masking, [['mail jane@example.com'], [' or 4111 1111 ', '1111 '], ['1111, the dark'], ['fish']]);
-		expect(held.findings.map(({ category, start }) => `${category} ${start}`)).toEqual(['email 5', 'card 25', 'listed 50']);
+		const { segment } = streamed(masking, [['mail jane@example.com'], [' or 4111 1111 ', '1111 '], ['1111, the dark'], ['fish']]);
+		expect(segment.findings.map(({ category, start }) => `${category} ${start}`)).toEqual(['email 5', 'card 25', 'listed 50']);
 	});
 
 	it('judges sentences that continue in another block', () => {

@@ -9,13 +9,13 @@ import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.t
 import { budget, budgetChange, budgetInput, budgetRecordBody } from '../schemas/budget.ts';
 import { named, nanoUsdOf } from '../schemas/values.ts';
 import {
-	answerCreated,
 	deleteStored,
 	entityTag,
 	findStored,
 	type RequestedChange,
 	requireMatch,
 	requireSameId,
+	respondCreated,
 } from '../stored-records.ts';
 
 const tag = 'budgets';
@@ -109,7 +109,7 @@ async function createBudget(deps: AdminDeps, input: z.output<typeof budgetInput>
 	const outcome = await deps.records.budgets.create(record, { author });
 	if (outcome === 'id_taken') throw isFieldTaken('id', `must be unique: there is a budget \`${record.id}\``);
 	if (outcome === 'scope_taken') throw scopeTaken(record);
-	return answerCreated(await budgetResult(deps, await storedBudget(deps, record.id)), '/budgets', record.id);
+	return respondCreated(await budgetResult(deps, await storedBudget(deps, record.id)), '/budgets', record.id);
 }
 
 async function changeBudget(

@@ -17,7 +17,7 @@ import {
 	rotation,
 } from '../schemas/client.ts';
 import { named } from '../schemas/values.ts';
-import { answerCreated, deleteStored, entityTag, findStored, requireMatch, requireSameId } from '../stored-records.ts';
+import { deleteStored, entityTag, findStored, requireMatch, requireSameId, respondCreated } from '../stored-records.ts';
 
 const tag = 'clients';
 const params = z.strictObject({ id: z.string() });
@@ -161,7 +161,7 @@ async function createClient(deps: AdminDeps, input: z.output<typeof clientInput>
 	const created = await administration(deps).createClient({ id, name, scopes }, { author });
 	if (created === 'id_taken') throw taken();
 	const response = await clientResult(deps, await storedClient(deps, created.record.id), created.secret);
-	return answerCreated(response, '/clients', created.record.id);
+	return respondCreated(response, '/clients', created.record.id);
 }
 
 function administration({ records, clock }: AdminDeps) {

@@ -11,13 +11,13 @@ import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.t
 import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleInput, targetsOf } from '../schemas/routing-rule.ts';
 import { named } from '../schemas/values.ts';
 import {
-	answerCreated,
 	deleteStored,
 	entityTag,
 	findStored,
 	type RequestedChange,
 	requireMatch,
 	requireSameId,
+	respondCreated,
 } from '../stored-records.ts';
 
 const tag = 'routing';
@@ -107,7 +107,7 @@ async function createRule(deps: AdminDeps, input: z.output<typeof routingRuleInp
 	if ((await deps.records.routingRules.create(rule, { author })) !== 'created') {
 		throw isFieldTaken('id', `must be unique: there is a routing rule \`${rule.id}\``);
 	}
-	return answerCreated(ruleResult(await storedRule(deps, rule.id)), '/routing', rule.id);
+	return respondCreated(ruleResult(await storedRule(deps, rule.id)), '/routing', rule.id);
 }
 
 async function changeRule(

@@ -9,13 +9,13 @@ import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.t
 import { limitsOf, team, teamBody, teamChange, teamInput } from '../schemas/team.ts';
 import { named } from '../schemas/values.ts';
 import {
-	answerCreated,
 	deleteStored,
 	entityTag,
 	findStored,
 	type RequestedChange,
 	requireMatch,
 	requireSameId,
+	respondCreated,
 } from '../stored-records.ts';
 
 const tag = 'teams';
@@ -128,7 +128,7 @@ async function createTeam(deps: AdminDeps, input: z.output<typeof teamInput>, au
 	const outcome = await deps.records.teams.create(record, { author });
 	if (outcome === 'id_taken') throw taken();
 	if (outcome === 'client_taken') throw await clientTaken(deps, record);
-	return answerCreated(teamResult(await storedTeam(deps, id)), '/teams', id);
+	return respondCreated(teamResult(await storedTeam(deps, id)), '/teams', id);
 }
 
 async function changeTeam(

@@ -274,7 +274,7 @@ describe('the end of a request', () => {
 				isObject: true,
 				usage: undefined,
 			});
-			return bench.permit.answered?.usage.outputTokens;
+			return bench.permit.chargedUsage?.usage.outputTokens;
 		});
 		expect(tokens[0]).toBeLessThan(10);
 		expect(tokens[1]).toBe(100);
@@ -395,11 +395,11 @@ describe('the reservation of a stream', () => {
 		const free = new Bench({ reservations: [] });
 		await free.deliver(50);
 		const slow = new Bench();
-		let answer: ((isReserved: boolean) => void) | undefined;
-		slow.extend = () => new Promise((resolve) => (answer = resolve));
+		let respond: ((isReserved: boolean) => void) | undefined;
+		slow.extend = () => new Promise((resolve) => (respond = resolve));
 		await slow.deliver(11);
 		await slow.deliver(40);
-		answer?.(true);
+		respond?.(true);
 		await slow.deliver(41);
 		expect([free.extended, slow.extended]).toEqual([[], [225n]]);
 		await slow.deliver(42);

@@ -252,7 +252,7 @@ export class BilledPermit implements Permit {
 		return Math.min(allowedOutputTokens, Math.ceil(Math.max(0, seconds) * maxTokensPerSecond) * choices);
 	}
 
-	get answered(): MeteredUsage | undefined {
+	get chargedUsage(): MeteredUsage | undefined {
 		return this.#metered;
 	}
 

@@ -25,7 +25,7 @@ export interface Permit extends Resource {
 	/** Called with a complete response. The charge does not depend on what the client gets. */
 	meterResponse(body: Buffer, reported: ReportedUsage | undefined): void;
 	/** Charged usage of a complete response. */
-	readonly answered: MeteredUsage | undefined;
+	readonly chargedUsage: MeteredUsage | undefined;
 }
 
 interface Admitted {
@@ -39,7 +39,7 @@ interface Admitted {
 export class FreePermit implements Permit {
 	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
 	readonly canCost = false;
-	readonly answered = undefined;
+	readonly chargedUsage = undefined;
 	readonly #admitted: Admitted;
 	readonly #deps: GatewayDeps;
 

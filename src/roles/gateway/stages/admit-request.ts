@@ -44,16 +44,16 @@ export function admitRequest(
 ): BilledPermit | Promise<BilledPermit> {
 	const { ports } = deps;
 	const { recorder } = scope;
-	const judged = resolveAdmissionTerms(inferenceRequest, team, before?.terms.entry.startedMs ?? ports.clock.nowMs(), deps);
-	recorder.warn(admissionWarnings(judged, deps));
-	const entry = rowOf(inferenceRequest, team, recorder, judged);
-	const permitTerms = permitTermsOf(inferenceRequest, entry, judged, before, deps);
+	const admission = resolveAdmissionTerms(inferenceRequest, team, before?.terms.entry.startedMs ?? ports.clock.nowMs(), deps);
+	recorder.warn(admissionWarnings(admission, deps));
+	const entry = rowOf(inferenceRequest, team, recorder, admission);
+	const permitTerms = permitTermsOf(inferenceRequest, entry, admission, before, deps);
 	const taking =
 		before === undefined
-			? takeLimits(entry, judged, permitTerms.reservationMs, recorder, deps)
-			: takeOver(before, entry, judged.reservations, deps);
+			? takeLimits(entry, admission, permitTerms.reservationMs, recorder, deps)
+			: takeOver(before, entry, admission.reservations, deps);
 	const go = ({ reservedNanoUsd }: Taken): BilledPermit | Promise<BilledPermit> => {
-		const stopsAtNanoUsd = judged.isStoppable ? (reservedNanoUsd ?? judged.need.amountNanoUsd) : undefined;
+		const stopsAtNanoUsd = admission.isStoppable ? (reservedNanoUsd ?? admission.need.amountNanoUsd) : undefined;
 		return new BilledPermit(stopsAtNanoUsd === undefined ? permitTerms : { ...permitTerms, stopsAtNanoUsd }, scope, deps).open();
 	};
 	return taking instanceof Promise ? taking.then(go) : go(taking);
@@ -63,20 +63,20 @@ function rowOf(
 	{ request, target, format, isStreaming }: PreparedRequest,
 	{ id: team }: Team,
 	{ record }: RequestRecorder,
-	judged: AdmissionTerms,
+	admission: AdmissionTerms,
 ): OpenEntry {
 	return {
 		id: request.id,
-		startedMs: judged.nowMs,
+		startedMs: admission.nowMs,
 		team,
 		clientId: record.clientId ?? '',
 		provider: target.provider,
-		model: judged.reportedModel,
+		model: admission.reportedModel,
 		dialect: format.name,
 		isStreaming,
-		priceVersion: judged.priced.price.version,
-		reservedNanoUsd: judged.need.amountNanoUsd,
-		budgets: namesOf(judged.terms.budgets),
+		priceVersion: admission.priced.price.version,
+		reservedNanoUsd: admission.need.amountNanoUsd,
+		budgets: namesOf(admission.terms.budgets),
 	};
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../../../test/support/gateway-bench.ts';
 
 describe('the provider’s response', () => {
-	const answered = async (status: number, body: string, headers = {}, path = chatPath) => {
+	const respondTo = async (status: number, body: string, headers = {}, path = chatPath) => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonResponse(status, body, headers);
 		return bench.ask(path, path === chatPath ? chatBody : messagesBody);
@@ -56,7 +56,7 @@ describe('the provider’s response', () => {
 	});
 
 	it.each([400, 402, 405, 409, 413, 418, 422])('%i passes unchanged: it is a client error', async (status) => {
-		const response = await answered(status, '{"error": {"message":"m" }}');
+		const response = await respondTo(status, '{"error": {"message":"m" }}');
 		expect([response.status, textOf(response), response.headers['x-gateway-upstream-status']]).toEqual([
 			status,
 			'{"error": {"message":"m" }}',
@@ -74,22 +74,22 @@ describe('the provider’s response', () => {
 		[529, 'provider_failed', undefined],
 	])('%i becomes 502 with the provider’s body', async (status, code, shouldRetry) => {
 		for (const path of [chatPath, messagesPath]) {
-			const response = await answered(status, '{"error":{"message":"m"}}', { 'retry-after': '7' }, path);
+			const response = await respondTo(status, '{"error":{"message":"m"}}', { 'retry-after': '7' }, path);
 			expect([response.status, textOf(response), response.record?.code]).toEqual([502, '{"error":{"message":"m"}}', code]);
 			expect(response.headers).toMatchObject({ 'x-gateway-upstream-status': String(status), 'retry-after': '7' });
 			expect(response.headers['x-should-retry']).toBe(shouldRetry);
-			const empty = await answered(status, '', {}, path);
+			const empty = await respondTo(status, '', {}, path);
 			expect([summaryOf(empty), empty.headers['x-gateway-upstream-status']]).toEqual([`502 ${code}`, String(status)]);
 		}
 	});
 
 	it('429 passes unchanged with its hints; a spending stop prevents retries', async () => {
-		const limited = await answered(429, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '31', 'retry-after-ms': '30500' });
+		const limited = await respondTo(429, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '31', 'retry-after-ms': '30500' });
 		expect(limited).toMatchObject({ status: 429, headers: { 'retry-after': '31', 'retry-after-ms': '30500' } });
 		expect([textOf(limited), limited.headers['x-should-retry']]).toEqual(['{"error":{"code":"rate_limit_exceeded"}}', undefined]);
-		expect((await answered(429, '{"error":{"code":"insufficient_quota"}}')).headers['x-should-retry']).toBe('false');
+		expect((await respondTo(429, '{"error":{"code":"insufficient_quota"}}')).headers['x-should-retry']).toBe('false');
 		expect(
-			(await answered(429, '{"error":{"details":{"error_code":"contract_spend_limit_reached"}}}', {}, messagesPath)).headers[
+			(await respondTo(429, '{"error":{"details":{"error_code":"contract_spend_limit_reached"}}}', {}, messagesPath)).headers[
 				'x-should-retry'
 			],
 		).toBe('false');
@@ -97,10 +97,10 @@ describe('the provider’s response', () => {
 
 	it('never shows the provider’s key, complete or masked, in any error', async () => {
 		for (const status of [400, 401, 403, 404, 429, 500]) {
-			const body = textOf(await answered(status, '{"m":"Incorrect API key provided: sk-proj-*********abcd or sk-proj-secret-key-abcd."}'));
+			const body = textOf(await respondTo(status, '{"m":"Incorrect API key provided: sk-proj-*********abcd or sk-proj-secret-key-abcd."}'));
 			expect(body).toBe('{"m":"Incorrect API key provided: *** or ***."}');
 		}
-		const compressed = await answered(401, 'sk-proj-secret-key-abcd', { 'content-encoding': 'gzip' });
+		const compressed = await respondTo(401, 'sk-proj-secret-key-abcd', { 'content-encoding': 'gzip' });
 		expect([summaryOf(compressed), compressed.headers['content-encoding']]).toEqual(['502 provider_key_rejected', undefined]);
 	});
 
@@ -114,13 +114,13 @@ describe('the provider’s response', () => {
 		[204, '', {}],
 		[302, '', { location: 'http://127.0.0.1/' }],
 	])('%i %j %j is no response', async (status, body, headers) => {
-		const response = await answered(status, body, headers);
+		const response = await respondTo(status, body, headers);
 		expect(summaryOf(response)).toBe('502 provider_response_invalid');
 		expect(response.headers).not.toHaveProperty('location');
 	});
 
 	it('keeps its encoding if it is compressed although not requested', async () => {
-		const response = await answered(200, '\u001f', { 'content-encoding': 'gzip' });
+		const response = await respondTo(200, '\u001f', { 'content-encoding': 'gzip' });
 		expect([response.status, response.headers['content-encoding'], textOf(response)]).toEqual([200, 'gzip', '\u001f']);
 	});
 

@@ -79,9 +79,9 @@ function responseBody({ translated }: PreparedRequest, permit: Permit, body: Buf
 	const { translation, inferenceRequest } = translated;
 	const reported = readObject(body);
 	if (reported === undefined) throw new UpstreamError('provider_response_invalid');
-	const answered = translation.translateResponse(reported, { ...inferenceRequest, charged: () => permit.answered });
+	const response = translation.translateResponse(reported, { ...inferenceRequest, charged: () => permit.chargedUsage });
 	addWarnings(headers, translation.responseWarnings?.(reported) ?? []);
-	return JSON.stringify(answered);
+	return JSON.stringify(response);
 }
 
 function readObject(body: Buffer): JsonObject | undefined {

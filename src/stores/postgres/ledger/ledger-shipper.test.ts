@@ -45,10 +45,10 @@ function setUp() {
 	const shipper = new LedgerShipper({ spool, send, clock, log, address: 'postgres://host' });
 	const response = async (cause?: Error): Promise<void> => {
 		await settled();
-		const answered = underWay;
+		const acknowledged = underWay;
 		underWay = undefined;
-		if (cause === undefined) answered?.resolve();
-		else answered?.reject(cause);
+		if (cause === undefined) acknowledged?.resolve();
+		else acknowledged?.reject(cause);
 		await settled();
 	};
 	const note = (count = 1): void => {

@@ -22,7 +22,7 @@ const maxExact = BigInt(Number.MAX_SAFE_INTEGER);
  */
 export function lineOf(row: OpenEntry): string {
 	if (!Number.isSafeInteger(row.startedMs)) throw new RangeError(`${row.startedMs} is not a time in milliseconds`);
-	const hold = compactMoney(row.reservedNanoUsd);
+	const reserved = compactMoney(row.reservedNanoUsd);
 	const compact: CompactOpen = [
 		row.id,
 		row.startedMs,
@@ -34,7 +34,7 @@ export function lineOf(row: OpenEntry): string {
 		row.isStreaming ? 1 : 0,
 		shortName(row.priceVersion),
 		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
-		typeof hold === 'number' ? hold : `${hold}`,
+		typeof reserved === 'number' ? reserved : `${reserved}`,
 	];
 	return `${JSON.stringify(compact)}\n`;
 }
@@ -53,7 +53,7 @@ export function readLine(line: string): CompactOpen {
 }
 
 function openFrom(columns: readonly unknown[]): CompactOpen {
-	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, hold] = columns;
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, reserved] = columns;
 	return [
 		textFrom(id),
 		numberFrom(startedMs),
@@ -65,7 +65,7 @@ function openFrom(columns: readonly unknown[]): CompactOpen {
 		numberFrom(isStreaming),
 		textFrom(priceVersion),
 		textFrom(budgets),
-		numberOrTextFrom(hold),
+		numberOrTextFrom(reserved),
 	];
 }
 
@@ -152,7 +152,7 @@ export function compactClose(row: ClosedEntry): CompactClose {
 }
 
 export function ledgerEntryOf(row: CompactEntry): LedgerEntry {
-	const [, id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, hold] = row;
+	const [, id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, reserved] = row;
 	return {
 		id,
 		startedMs,
@@ -163,7 +163,7 @@ export function ledgerEntryOf(row: CompactEntry): LedgerEntry {
 		dialect,
 		isStreaming: isStreaming !== 0,
 		priceVersion,
-		reservedNanoUsd: BigInt(hold),
+		reservedNanoUsd: BigInt(reserved),
 		budgets: readBudgets(budgets),
 		closed: closedOf(row),
 	};

@@ -103,7 +103,7 @@ class EntryValues {
 		values[at + 8] = terms.priceVersion;
 		values[at + 9] = terms.budgets;
 		values[at + 10] = run;
-		values[at + 11] = opening.hold;
+		values[at + 11] = opening.reserved;
 		values[at + 12] = end === undefined ? null : end.endedMs - opening.startedMs;
 		values[at + 13] = end?.outcome ?? null;
 		values[at + 14] = end?.status ?? null;

@@ -87,10 +87,10 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 		}
 		if (spools) note.run(sequence, end?.endedMs ?? startedMs);
 	};
-	const moveOpen = ({ opening: { id, startedMs, hold }, terms }: NewEntry, sums: GatheredSums): void => {
+	const moveOpen = ({ opening: { id, startedMs, reserved }, terms }: NewEntry, sums: GatheredSums): void => {
 		const { provider, model, priceVersion, budgets } = terms;
 		opened.delete(requestIdHash(id));
-		const target = [provider, model, priceVersion, budgets, hold] as const;
+		const target = [provider, model, priceVersion, budgets, reserved] as const;
 		const elsewhere = findElsewhere.get(bindRequestId(id, idBytes), ...target);
 		if (elsewhere === undefined) return;
 		const from = keyOf(elsewhere);

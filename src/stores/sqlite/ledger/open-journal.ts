@@ -243,12 +243,12 @@ function isSound([
 	isStreaming,
 	priceVersion,
 	budgets,
-	hold,
+	reserved,
 ]: CompactOpen): boolean {
 	const names: unknown = JSON.parse(budgets);
 	const areTexts = [id, team, clientId, provider, model, dialect, priceVersion].every((text: unknown) => typeof text === 'string');
 	const areNumbers = Number.isSafeInteger(startedMs) && (isStreaming === 0 || isStreaming === 1);
-	return areTexts && areNumbers && isAmount(hold) && Array.isArray(names) && names.every((name) => typeof name === 'string');
+	return areTexts && areNumbers && isAmount(reserved) && Array.isArray(names) && names.every((name) => typeof name === 'string');
 }
 
 /** Empty if another starting process has just removed the file. */

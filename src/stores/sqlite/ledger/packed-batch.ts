@@ -10,7 +10,7 @@ export interface EntryOpening {
 	readonly startedMs: number;
 	/** JSON of the fields that many requests share, from the team to the budgets, without brackets. */
 	readonly terms: string;
-	readonly hold: CompactInteger;
+	readonly reserved: CompactInteger;
 }
 
 /** A row to be closed. */
@@ -71,9 +71,9 @@ function readCommon(lines: string, start: number, end: number): EntryOpening | u
 	const reservationEnd = end - ']\n'.length;
 	const reservationStart = lines.lastIndexOf(',', reservationEnd) + 1;
 	const startedMs = wholeNumberIn(lines, start + timeStart, timeEnd);
-	const hold = wholeNumberIn(lines, reservationStart, reservationEnd);
-	if (id === undefined || startedMs === undefined || hold === undefined || lines[start + idEnd] !== '"') return undefined;
-	return { id, startedMs, terms: lines.slice(timeEnd + 1, reservationStart - 1), hold };
+	const reserved = wholeNumberIn(lines, reservationStart, reservationEnd);
+	if (id === undefined || startedMs === undefined || reserved === undefined || lines[start + idEnd] !== '"') return undefined;
+	return { id, startedMs, terms: lines.slice(timeEnd + 1, reservationStart - 1), reserved };
 }
 
 /** Parses an integer. Numbers of a line are exact; larger ones are text. */
@@ -89,9 +89,9 @@ function wholeNumberIn(text: string, start: number, end: number): number | undef
 }
 
 export function openingOf(row: CompactOpen): EntryOpening {
-	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, hold] = row;
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, reserved] = row;
 	const terms = JSON.stringify([team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets]).slice(1, -1);
-	return { id: requestIdOf(id), startedMs, terms, hold: typeof hold === 'number' ? hold : BigInt(hold) };
+	return { id: requestIdOf(id), startedMs, terms, reserved: typeof reserved === 'number' ? reserved : BigInt(reserved) };
 }
 
 export function endOf(row: CompactClose): RequestEnd {

@@ -12,7 +12,7 @@ interface StreamedCall {
 	/** Number of characters of `input` that were written. */
 	writtenLength: number;
 	/** Length of `input` at the last check, and its result. */
-	judgedLength: number;
+	checkedLength: number;
 	isWhole: boolean;
 	state: 'waiting' | 'open' | 'closed';
 }
@@ -88,7 +88,7 @@ export class SequentialCalls {
 			name: '',
 			input: '',
 			writtenLength: 0,
-			judgedLength: 0,
+			checkedLength: 0,
 			isWhole: false,
 			state: 'waiting',
 		};
@@ -129,8 +129,8 @@ export class SequentialCalls {
 
 /** Empty arguments are incomplete. Checked once for each length, because a later call may trigger a check with each fragment. */
 function isWhole(call: StreamedCall): boolean {
-	if (call.judgedLength !== call.input.length) {
-		call.judgedLength = call.input.length;
+	if (call.checkedLength !== call.input.length) {
+		call.checkedLength = call.input.length;
 		call.isWhole = parseArguments(call.input) !== undefined;
 	}
 	return call.isWhole;
