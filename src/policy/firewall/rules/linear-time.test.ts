@@ -43,7 +43,7 @@ describe('64 KB of hostile text takes a signature less than 10 ms', () => {
 			const slow: [number, string, string][] = [];
 			for (const { pattern } of signatures) {
 				for (const [index, text] of texts.entries()) {
-					const cpuMs = minCpuMs(() => pattern.test(text));
+					const cpuMs = minCpuMs(10, () => pattern.test(text));
 					if (cpuMs >= 10) slow.push([cpuMs, seeds[index] ?? '', pattern.source.slice(0, 80)]);
 				}
 			}
@@ -65,7 +65,7 @@ test('64 KB of command lines that come to nothing at their end take less than 20
 		for (const other of commands.includes(one) ? commands : ['']) {
 			const start = `${one}${other}`.repeat(400).slice(0, 396);
 			const text = `${start} (;\n`.repeat(164);
-			const cpuMs = minCpuMs(() => signature?.pattern.test(text));
+			const cpuMs = minCpuMs(20, () => signature?.pattern.test(text));
 			if (cpuMs > worst[0]) worst = [cpuMs, start.slice(0, 40)];
 		}
 	}
@@ -97,7 +97,7 @@ test('64 KB of hostile text is decoded in less than 10 ms', () => {
 		const text = seed.repeat(length / seed.length);
 		for (const read of [readHeaderValue, readPath, readQuery, readCookies, readBodyText]) {
 			expect(
-				minCpuMs(() => read(text)),
+				minCpuMs(10, () => read(text)),
 				`${read.name} of ${seed}`,
 			).toBeLessThan(10);
 		}
@@ -109,7 +109,7 @@ test('a whole request of the largest size, all of it hostile and new, takes all 
 	let worst: [number, string] = [0, ''];
 	for (const seed of seeds) {
 		let turn = 0;
-		const cpuMs = minCpuMs(() => {
+		const cpuMs = minCpuMs(20, () => {
 			const value = `${turn++}${seed.repeat(16_384 / seed.length)}`.replaceAll('\n', '');
 			ruleSet.checkHead({ method: 'POST', path: '/v1/messages', query: '', headers: { 'x-long': value.slice(0, 14_000) } });
 		});
@@ -118,17 +118,33 @@ test('a whole request of the largest size, all of it hostile and new, takes all 
 	expect(worst[0], `of ${worst[1]}`).toBeLessThan(20);
 });
 
-function minCpuMs(work: () => unknown): number {
-	let min = Number.POSITIVE_INFINITY;
+/**
+ * Processor time of a task, the minimum of several runs, as on an idle machine: other processes slow a core down, so a near miss is compared
+ * with a task of known duration that runs in alternation.
+ */
+function minCpuMs(limitMs: number, work: () => unknown): number {
+	const nearMs = limitMs / 2;
+	let minMs = workedMs(() => void work());
+	if (minMs < nearMs) return minMs;
+	let knownMs = Number.POSITIVE_INFINITY;
 	const untilMs = performance.now() + maxMeasuredMs;
-	// Far below the limit, more runs are unnecessary. Near it they are: a busy machine slows all runs of a moment.
 	do {
-		min = Math.min(
-			min,
+		minMs = Math.min(
+			minMs,
 			workedMs(() => void work()),
 		);
-	} while (min >= 5 && performance.now() < untilMs);
-	return min;
+		knownMs = Math.min(knownMs, workedMs(knownTask));
+	} while (minMs >= nearMs && performance.now() < untilMs);
+	return minMs < nearMs ? minMs : minMs * Math.min(1, knownTaskMs / knownMs);
 }
 
 const maxMeasuredMs = 1000;
+
+/** Takes `knownTaskMs` on an idle core of 2.5 GHz. */
+function knownTask(): void {
+	for (let turn = 0; turn < 32; turn++) knownPattern.test(knownText);
+}
+
+const knownTaskMs = 19;
+const knownPattern = /a[^b]{0,30}c/;
+const knownText = 'a'.repeat(8192);
