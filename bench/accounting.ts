@@ -18,6 +18,7 @@ import { UnpricedModels } from '../src/roles/gateway/unpriced-models.ts';
 import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
 import { restoreMissing } from '../src/stores/restoring-admission.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+import { noReasoningEncryption } from '../src/wire/conversation/reasoning-encryption.ts';
 import { chat } from '../src/wire/dialects/chat/chat.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
 import { meterResponse, readReportedUsage } from '../src/wire/usage/usage-meter.ts';
@@ -93,6 +94,7 @@ function open(stores: Stores): Gateway {
 			...stores,
 			upstream: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([httpResponse]) }),
 			verifier: { verify: () => callerOf('client') },
+			reasoningEncryption: () => noReasoningEncryption,
 			teams: {
 				teamOf: () => team,
 				team: () => team,

@@ -9,6 +9,7 @@ import { createHttpClient } from '../io/http1/http-client.ts';
 import type { TlsMaterial } from '../io/http1/server/http-server.ts';
 import { inflateGzip } from '../io/inflated-body.ts';
 import type { KeySet } from '../io/key-set.ts';
+import { createReasoningEncryption } from '../io/reasoning-encryption.ts';
 import { createRequestObserver } from '../io/request-metrics.ts';
 import { ServingRole } from '../io/serving-role.ts';
 import { isPublicAddress } from '../policy/firewall/address-class.ts';
@@ -180,6 +181,7 @@ async function composeGateway(
 		unpriced,
 		traffic,
 		metrics,
+		reasoningEncryption: createReasoningEncryption(),
 	};
 	const gateway = rebuildOnChange(
 		config,

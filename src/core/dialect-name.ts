@@ -6,5 +6,8 @@ export const clientDialectNames = ['chat', 'messages'] as const;
 
 export type ClientDialectName = (typeof clientDialectNames)[number];
 
+/** Dialects of conversations, which are translated into each other. */
+export type ConversationDialectName = 'chat' | 'messages' | 'gemini' | 'gemini-openai';
+
 /** Dialects of providers: those of clients, Gemini's own, and Gemini's variant of chat completions. */
-export type DialectName = ClientDialectName | 'gemini' | 'gemini-openai';
+export type DialectName = ClientDialectName | ConversationDialectName;

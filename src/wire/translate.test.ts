@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { samples } from '../../test/support/translations.ts';
 import type { ClientDialectName, DialectName } from '../core/dialect-name.ts';
 import type { JsonObject } from './json/parse-body.ts';
-import { isSameDialect, translateRequest } from './translate.ts';
+import { anthropic } from './providers/anthropic.ts';
+import { gemini, geminiOpenai } from './providers/gemini.ts';
+import { openai } from './providers/openai.ts';
+import { dialectAt, translateRequest } from './translate.ts';
 
 function translated(client: ClientDialectName, provider: DialectName, request: JsonObject): JsonObject {
 	return translateRequest(
@@ -13,12 +16,14 @@ function translated(client: ClientDialectName, provider: DialectName, request: J
 	).body;
 }
 
-test('requests of one dialect are forwarded, all others are translated', () => {
-	expect([isSameDialect('chat', 'chat'), isSameDialect('chat', 'gemini-openai'), isSameDialect('messages', 'chat')]).toEqual([
-		true,
-		false,
-		false,
+test('a provider receives conversations in the client’s dialect if it serves that, else in its own', () => {
+	expect([dialectAt(openai, 'chat'), dialectAt(openai, 'messages'), dialectAt(anthropic, 'messages')]).toEqual([
+		'chat',
+		'chat',
+		'messages',
 	]);
+	expect([dialectAt(gemini, 'chat'), dialectAt(geminiOpenai, 'chat')]).toEqual(['gemini', 'gemini-openai']);
+	expect([dialectAt(anthropic, 'chat', 'chat'), dialectAt(anthropic, 'chat', 'messages')]).toEqual(['messages', 'messages']);
 });
 
 test('a variant of the client’s dialect keeps unknown fields, in their place', () => {

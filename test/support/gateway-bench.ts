@@ -6,6 +6,7 @@ import type { ByteFlow, ByteSink, ByteStream, HeaderFields, HttpRequest, HttpRes
 import { noMetrics } from '../../src/core/metrics.ts';
 import { Rejection } from '../../src/core/rejection.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
+import { createReasoningEncryption } from '../../src/io/reasoning-encryption.ts';
 import type { TrafficSettings } from '../../src/policy/resilience/traffic-settings.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
 import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
@@ -169,6 +170,7 @@ export class GatewayBench {
 					this.sent.push(request);
 					return untilClientDisconnects(request, this.respond);
 				},
+				reasoningEncryption: createReasoningEncryption(),
 				verifier: {
 					verify(accessToken) {
 						if (accessToken === 'good') return callerOf('client-1');

@@ -2,7 +2,7 @@
 import type { ClientDialectName, DialectName } from '../../src/core/dialect-name.ts';
 import type { ResponseTranslation } from '../../src/wire/conversation/translation.ts';
 import { clientDialects, dialects } from '../../src/wire/dialects/dialects.ts';
-import { isSameDialect, responseTranslation } from '../../src/wire/translate.ts';
+import { responseTranslation } from '../../src/wire/translate.ts';
 
 /** Samples of a dialect for tests and benchmarks. */
 interface DialectSamples {
@@ -36,6 +36,6 @@ export const messagesToGeminiOpenai = translationOf('messages', 'gemini-openai')
 
 export const translations: readonly Translation[] = Object.values(clientDialects).flatMap(({ name: caller }) =>
 	Object.values(dialects)
-		.filter(({ name }) => !isSameDialect(caller, name))
+		.filter(({ name }) => caller !== name)
 		.map(({ name }) => translationOf(caller, name)),
 );

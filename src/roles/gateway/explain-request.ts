@@ -18,6 +18,7 @@ import { checkReading } from '../../policy/limits/request-limits.ts';
 import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
+import { noReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
 import { type ExplainedGuardrails, type ExplainedModerationProvider, evaluateExplained, guardrailsOff } from './explain-guardrails.ts';
@@ -349,5 +350,6 @@ function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPo
 		clock,
 		log: silentLog,
 		readiness: reject,
+		reasoningEncryption: () => noReasoningEncryption,
 	};
 }

@@ -18,6 +18,7 @@ import type { ProviderModel, RoutedProvider, RoutingSettings } from '../../polic
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
 import type { ModelCapabilities } from '../../wire/conversation/model-capabilities.ts';
+import type { ReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
 import type { GatewayWork } from './gateway-work.ts';
 import type { ModerationProviderSettings } from './moderation/moderation-settings.ts';
@@ -80,6 +81,8 @@ export interface GatewayPorts {
 	readonly upstream: Upstream;
 	readonly verifier: AccessTokenVerifier;
 	readonly teams: TeamDirectory;
+	/** Returns the encryption of signed reasoning of a provider. @param secret known to all gateways that send to the provider. */
+	readonly reasoningEncryption: (secret: string, team: string) => ReasoningEncryption;
 	readonly admission: AdmissionStore;
 	readonly ledger: Pick<Ledger, 'open' | 'close' | 'assess'>;
 	readonly unpriced: UnpricedModels;

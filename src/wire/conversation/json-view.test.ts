@@ -6,6 +6,7 @@ import { parseExactly } from '../json/exact-json.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Capability, ContentPart, Conversation, Turn } from './conversation.ts';
 import { isTrue, type JsonView, numberIn, objectIn, requireObject, requireText, viewOf, visibleTextIn } from './json-view.ts';
+import { noReasoningEncryption } from './reasoning-encryption.ts';
 import { type RequestReader, RequestWarnings } from './request-translation.ts';
 
 const body = parseExactly('{"a":[{"b":"x"}],"n":1,"big":12345678901234567890,"none":null,"yes":true,"blank":" "}') as JsonObject;
@@ -145,7 +146,7 @@ describe.each(requests)('the reader of %s', (_name, read, request, attachments) 
 
 	test('decodes no attachment before it is written, and no complete message or part', () => {
 		const decoded: string[] = [];
-		const parts = partsOf(read(new WatchedView(viewOf(request), decoded), takes, new RequestWarnings()));
+		const parts = partsOf(read(new WatchedView(viewOf(request), decoded), takes, new RequestWarnings(), noReasoningEncryption));
 		expect(parts).toHaveLength(attachments.length);
 		expect(decoded.filter((path) => paths.includes(path))).toEqual([]);
 		expect(decoded.filter((path) => /^messages(\[0\](\.content(\[\d\])?)?)?$/.test(path))).toEqual([]);

@@ -1,8 +1,9 @@
-/**
- * Facts about a model that operators may configure; the rest follows from its name. Settings have the same names. The dialect is not among
- * them: it follows from the provider's kind.
- */
+import type { ConversationDialectName } from '../../core/dialect-name.ts';
+
+/** Facts about a model that operators may configure; the rest follows from its name. Settings have the same names. */
 export interface ModelCapabilities {
+	/** Dialect of its conversations, if its provider serves several. By default the client's, or the provider's first. */
+	readonly dialect?: ConversationDialectName | undefined;
 	/** The vendor's name of the model behind a custom name, such as that of a deployment. It decides prices, caps and translation. */
 	readonly knownAs?: string | undefined;
 	/** Maximum number of output tokens. */

@@ -1,14 +1,16 @@
-import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Capability, Conversation } from './conversation.ts';
 import type { JsonView } from './json-view.ts';
 import type { ModelCapabilities } from './model-capabilities.ts';
+import type { ReasoningEncryption } from './reasoning-encryption.ts';
 
 /** A model, with the facts that operators configure. */
 export interface TranslationTarget extends ModelCapabilities {
 	readonly model: string;
 	/** Maximum number of output tokens, configured or known by name; undefined if unknown. */
 	readonly maxOutputTokens: number | undefined;
+	/** Decrypts reasoning that was encrypted in earlier responses of the provider. Nothing can be decrypted by default. */
+	readonly encryption?: ReasoningEncryption;
 }
 
 export interface TranslatedRequest {
@@ -25,7 +27,13 @@ export interface TranslatedRequest {
  * Reads requests of one client dialect. Settings that no provider with these capabilities supports are judged at once.
  * @throws `Rejection` `field_invalid` with the JSON path in `param`.
  */
-export type RequestReader = (body: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings) => Conversation;
+export type RequestReader = (
+	body: JsonView,
+	takes: ReadonlySet<Capability>,
+	warnings: RequestWarnings,
+	/** Decrypts reasoning that this gateway encrypted for the target's provider. */
+	encryption: ReasoningEncryption,
+) => Conversation;
 
 /** Writes requests of one provider dialect. */
 export interface RequestWriter {
@@ -33,12 +41,12 @@ export interface RequestWriter {
 	readonly takes: ReadonlySet<Capability>;
 	/** @throws `Rejection` `field_invalid` for a value without an equivalent that must not be guessed. */
 	write(conversation: Conversation, target: TranslationTarget, warnings: RequestWarnings): Pick<TranslatedRequest, 'body' | 'headers'>;
-	/** For a dialect that is a variant of another: its requests are adapted, and unknown fields are kept. */
-	readonly variant?: {
-		readonly of: ClientDialectName;
-		/** @throws `Rejection` `field_invalid`. */
-		adapt(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject;
-	};
+}
+
+/** Adapts requests of a dialect to a variant of it; unknown fields are kept. */
+export interface RequestVariant {
+	/** @throws `Rejection` `field_invalid`. */
+	adapt(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject;
 }
 
 /** Field names that are safe in a header; others are a client's mistake or an attack. */

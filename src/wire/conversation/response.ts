@@ -5,6 +5,8 @@ import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { MeteredUsage } from '../usage/usage-meter.ts';
 
+import type { ReasoningEncryption } from './reasoning-encryption.ts';
+
 /** `refused`: the model itself rejected the request, in text. `filtered`: a content filter of the provider stopped the response. */
 export type FinishReason = 'stop' | 'calls' | 'length' | 'filtered' | 'refused';
 
@@ -88,6 +90,8 @@ export interface ResponseContext {
 	readonly nowSeconds: number;
 	/** Estimated input tokens, for streams that must begin with a count. */
 	readonly estimatedInputTokens?: number;
+	/** Encrypts signed reasoning for a client whose format has one opaque text for it. Without it, the reasoning is not returned. */
+	readonly encryption?: ReasoningEncryption;
 	/** Usage charged so far: reported by the provider, or estimated by the gateway. */
 	readonly charged?: () => MeteredUsage | undefined;
 }

@@ -1,7 +1,7 @@
 import type { CacheWrites, InputContent, Surcharges } from '../../core/cost-factors.ts';
-import type { ClientDialectName, DialectName } from '../../core/dialect-name.ts';
+import type { ClientDialectName, ConversationDialectName, DialectName } from '../../core/dialect-name.ts';
 import type { Usage } from '../../core/usage.ts';
-import type { RequestReader, RequestWriter } from '../conversation/request-translation.ts';
+import type { RequestReader, RequestVariant, RequestWriter } from '../conversation/request-translation.ts';
 import type { ResponseReading, ResponseWriting } from '../conversation/response.ts';
 import type { ResponseTranslation } from '../conversation/translation.ts';
 import type { EventBatch } from '../events/event-batch.ts';
@@ -19,10 +19,8 @@ import type { VendorFields } from '../vendor-fields.ts';
 /** One vendor's format on the provider side. */
 export interface Dialect {
 	readonly name: DialectName;
-	readonly requestWriter: RequestWriter;
-	readonly responses: ResponseReading;
-	/** For a variant of a client dialect: deviations are repaired, everything else passes unchanged. */
-	readonly repairs?: { readonly of: ClientDialectName; readonly responses: ResponseTranslation };
+	/** For a variant of a client dialect: requests are adapted and responses are repaired, everything else passes unchanged. */
+	readonly variant?: DialectVariant;
 	/** Location of usage in responses of this format. */
 	readonly usage: UsageReader;
 	/** Top-level members besides `model` that the gateway edits; their ranges in the body are needed. */
@@ -55,6 +53,18 @@ export interface Dialect {
 	reportsUsageNext(tail: Buffer): boolean;
 }
 
+export interface DialectVariant extends RequestVariant {
+	readonly of: ClientDialectName;
+	readonly responses: ResponseTranslation;
+}
+
+/** A dialect of conversations on the provider side: translated through the typed conversation. */
+export interface ConversationDialect extends Dialect {
+	readonly name: ConversationDialectName;
+	readonly requestWriter: RequestWriter;
+	readonly responses: ResponseReading;
+}
+
 /** Follows a stream as its client receives it, so that it can be ended before its provider ends it. */
 export interface CapEnding {
 	push(events: EventBatch): void;
@@ -65,8 +75,6 @@ export interface CapEnding {
 /** One vendor's format on the client side, which providers may use too. */
 export interface ClientDialect extends Dialect {
 	readonly name: ClientDialectName;
-	readonly readRequest: RequestReader;
-	readonly writtenResponses: ResponseWriting;
 	/**
 	 * Checks the fields that the gateway relies on and values that no provider could accept. Unknown fields, roles and part types pass,
 	 * because the provider's own error says more.
@@ -91,4 +99,11 @@ export interface ClientDialect extends Dialect {
 	readonly hasArgumentValues: boolean;
 	/** Renders a complete event that ends a broken stream and that the format's SDKs raise as an error. */
 	renderErrorEvent(error: GatewayError): Buffer;
+}
+
+/** A dialect of conversations on both sides. */
+export interface ClientConversationDialect extends ClientDialect, ConversationDialect {
+	readonly name: ClientDialectName & ConversationDialectName;
+	readonly readRequest: RequestReader;
+	readonly writtenResponses: ResponseWriting;
 }

@@ -1,12 +1,31 @@
-import type { ClientDialectName, DialectName } from '../../core/dialect-name.ts';
+import type { ClientDialectName, ConversationDialectName, DialectName } from '../../core/dialect-name.ts';
 import { chat } from './chat/chat.ts';
-import type { ClientDialect, Dialect } from './dialect.ts';
+import type { ClientConversationDialect, ClientDialect, ConversationDialect, Dialect } from './dialect.ts';
 import { gemini } from './gemini/gemini.ts';
 import { geminiOpenai } from './gemini-openai/gemini-openai.ts';
 import { messages } from './messages/messages.ts';
 
+/** Dialects of clients whose requests are conversations. */
+export const clientConversations: Readonly<Record<ClientDialectName & ConversationDialectName, ClientConversationDialect>> = {
+	chat,
+	messages,
+};
+
+/** Dialects of conversations, each of which providers may use. */
+export const conversations: Readonly<Record<ConversationDialectName, ConversationDialect>> = {
+	...clientConversations,
+	gemini,
+	'gemini-openai': geminiOpenai,
+};
+
 /** Dialects of clients. */
-export const clientDialects: Readonly<Record<ClientDialectName, ClientDialect>> = { chat, messages };
+export const clientDialects: Readonly<Record<ClientDialectName, ClientDialect>> = { ...clientConversations };
 
 /** Dialects of providers. */
-export const dialects: Readonly<Record<DialectName, Dialect>> = { ...clientDialects, gemini, 'gemini-openai': geminiOpenai };
+export const dialects: Readonly<Record<DialectName, Dialect>> = { ...clientDialects, ...conversations };
+
+export function isConversation(name: ClientDialectName): name is ClientDialectName & ConversationDialectName;
+export function isConversation(name: DialectName): name is ConversationDialectName;
+export function isConversation(name: DialectName): boolean {
+	return Object.hasOwn(conversations, name);
+}

@@ -1,3 +1,4 @@
+import type { DialectName } from '../../core/dialect-name.ts';
 import type { ClientDialect } from '../dialects/dialect.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -17,9 +18,10 @@ export interface Endpoint {
 	estimateFor(provider: Provider): Estimate | undefined;
 	/**
 	 * Returns path and query at a provider that serves the endpoint.
+	 * @param dialect of the request to the provider.
 	 * @throws `Rejection` `field_invalid` if no model of this provider can have that name.
 	 */
-	locate(provider: Provider, model: string, query: string, isStreaming: boolean): string;
+	locate(provider: Provider, dialect: DialectName, model: string, query: string, isStreaming: boolean): string;
 }
 
 /** Limit of free requests, which have no ledger entry and are sent once. */
@@ -37,7 +39,8 @@ export interface Estimate {
 }
 
 const probe = 'shown to guardrails';
-const request = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: probe }] };
+/** Minimal requests of all dialects in one. */
+const request = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: probe }], input: probe, prompt: probe };
 
 /**
  * Rejects a dialect without text views, because guardrails could not read its texts.

@@ -13,7 +13,7 @@ function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
 		canStream: true,
 		response: 'generated',
 		estimateFor: () => undefined,
-		locate: (provider, model, query, isStreaming) => provider.locate(model, query, isStreaming),
+		locate: (provider, name, model, query, isStreaming) => provider.locate(name, model, query, isStreaming),
 	};
 }
 
@@ -35,7 +35,7 @@ const countTokens: Endpoint = {
 	canStream: false,
 	response: 'computed',
 	estimateFor: ({ countsTokens }) => (countsTokens ? undefined : estimate),
-	locate: (provider, _model, query) => provider.locateCount(query),
+	locate: (provider, _dialect, _model, query) => provider.locateCount(query),
 };
 
 export const endpoints: readonly Endpoint[] = [

@@ -1,8 +1,8 @@
-import { type Protocol, withQuery } from './protocol.ts';
+import { fixedPath, type Protocol } from './protocol.ts';
 
 export const anthropic: Protocol = {
-	wire: 'messages',
-	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/v1/messages`, query),
+	conversation: 'messages',
+	apis: { messages: fixedPath('/v1/messages') },
 	countPath: '/v1/messages/count_tokens',
 	authenticate: (apiKey) => ({ 'x-api-key': apiKey }),
 	// The version that every model takes; clients that send none were written against it.

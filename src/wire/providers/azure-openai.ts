@@ -1,16 +1,21 @@
 import { Rejection } from '../../core/rejection.ts';
-import { type Protocol, withQuery } from './protocol.ts';
+import { type Locate, type Protocol, withQuery } from './protocol.ts';
 
-/** Azure OpenAI. The path of the classic URL form, which has a version, names the deployment; in the newer form the body does. */
-export const azureOpenai: Protocol = {
-	wire: 'chat',
-	locate({ pathPrefix, apiVersion }, model, query) {
+/** Returns the URL of an operation. The path of the classic form, which has a version, names the deployment; in the newer form the body does. */
+function operation(name: string): Locate {
+	return ({ pathPrefix, apiVersion }, model, query) => {
 		const base = `${pathPrefix.replace(/\/openai(\/v1)?$/, '')}/openai`;
-		if (apiVersion === null) return withQuery(`${base}/v1/chat/completions`, query);
+		if (apiVersion === null) return withQuery(`${base}/v1/${name}`, query);
 		const rest = query.split('&').filter((parameter) => parameter !== '' && !parameter.startsWith('api-version='));
 		const parameters = [`api-version=${encodeURIComponent(apiVersion)}`, ...rest];
-		return `${base}/deployments/${deploymentSegment(model)}/chat/completions?${parameters.join('&')}`;
-	},
+		return `${base}/deployments/${deploymentSegment(model)}/${name}?${parameters.join('&')}`;
+	};
+}
+
+/** Azure OpenAI. */
+export const azureOpenai: Protocol = {
+	conversation: 'chat',
+	apis: { chat: operation('chat/completions') },
 	authenticate: (apiKey) => ({ 'api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],

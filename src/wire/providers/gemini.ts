@@ -1,5 +1,5 @@
 import { Rejection } from '../../core/rejection.ts';
-import { type Protocol, withQuery } from './protocol.ts';
+import { fixedPath, type Locate, type Protocol, withQuery } from './protocol.ts';
 
 /** Codes of exhausted daily quotas; those per minute are rate limits. */
 const spendStops = ['PerDay'];
@@ -7,14 +7,16 @@ const spendStops = ['PerDay'];
 /** Google's reason, sent with status 400. */
 const keyRejection = '"API_KEY_INVALID"';
 
+const generateContent: Locate = ({ pathPrefix }, model, query, isStreaming) => {
+	const method = isStreaming ? 'streamGenerateContent' : 'generateContent';
+	const parameters = isStreaming ? [query, 'alt=sse'].filter((one) => one !== '').join('&') : query;
+	return withQuery(`${pathPrefix}/v1beta/models/${modelSegment(model)}:${method}`, parameters);
+};
+
 /** Google Gemini in its own format, in which the URL decides between streaming and non-streaming. */
 export const gemini: Protocol = {
-	wire: 'gemini',
-	locate({ pathPrefix }, model, query, isStreaming) {
-		const method = isStreaming ? 'streamGenerateContent' : 'generateContent';
-		const parameters = isStreaming ? [query, 'alt=sse'].filter((one) => one !== '').join('&') : query;
-		return withQuery(`${pathPrefix}/v1beta/models/${modelSegment(model)}:${method}`, parameters);
-	},
+	conversation: 'gemini',
+	apis: { gemini: generateContent },
 	authenticate: (apiKey) => ({ 'x-goog-api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],
@@ -24,8 +26,8 @@ export const gemini: Protocol = {
 
 /** Google Gemini through its endpoint for chat completions. */
 export const geminiOpenai: Protocol = {
-	wire: 'gemini-openai',
-	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/v1beta/openai/chat/completions`, query),
+	conversation: 'gemini-openai',
+	apis: { 'gemini-openai': fixedPath('/v1beta/openai/chat/completions') },
 	authenticate: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 	defaultHeaders: {},
 	forwards: [],

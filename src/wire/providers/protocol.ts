@@ -1,15 +1,11 @@
-import type { DialectName } from '../../core/dialect-name.ts';
+import type { ConversationDialectName, DialectName } from '../../core/dialect-name.ts';
 
 /** Addressing, authentication and forwarded header fields of one kind of provider. Contains no policy. */
 export interface Protocol {
-	readonly wire: DialectName;
-	/**
-	 * Returns path and query of the inference URL.
-	 * @param query the client's, without `?`; empty for none.
-	 * @param isStreaming for providers whose URL decides it, not the body.
-	 * @throws `Rejection` `field_invalid` if no model of this provider can have that name.
-	 */
-	locate(endpoint: ProviderEndpoint, model: string, query: string, isStreaming: boolean): string;
+	/** Dialect of its conversations, into which other dialects are translated. */
+	readonly conversation: ConversationDialectName;
+	/** URLs by the dialects that it serves, `conversation` among them. */
+	readonly apis: Readonly<Partial<Record<DialectName, Locate>>>;
 	/** Path for token counts of requests in the provider's own format; undefined if there is none. */
 	readonly countPath?: string;
 	authenticate(apiKey: string): Readonly<Record<string, string>>;
@@ -24,6 +20,19 @@ export interface Protocol {
 	 * contains only escaped.
 	 */
 	readonly keyRejection?: string;
+}
+
+/**
+ * Returns path and query of the URL for requests of one dialect.
+ * @param query the client's, without `?`; empty for none.
+ * @param isStreaming for providers whose URL decides it, not the body.
+ * @throws `Rejection` `field_invalid` if no model of this provider can have that name.
+ */
+export type Locate = (endpoint: ProviderEndpoint, model: string, query: string, isStreaming: boolean) => string;
+
+/** Returns a `Locate` for a path that is the same for all models. */
+export function fixedPath(path: string): Locate {
+	return ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}${path}`, query);
 }
 
 export interface ForwardedHeader {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { workedMs } from '../../../test/support/cpu-ms.ts';
+import { dialectAt } from '../translate.ts';
 import { Provider, type ProviderSettings } from './provider.ts';
 import { relayedHeaders } from './relayed-headers.ts';
 import { scrubSecrets } from './scrub-secrets.ts';
@@ -49,25 +50,25 @@ describe('Provider', () => {
 		],
 	] as const)('finds the address of %s, version %s, under %s', (kind, apiVersion, baseUrl, query, origin, target) => {
 		const provider = open({ kind, baseUrl, apiVersion });
-		expect([provider.origin, provider.locate('gpt-4o', query, false)]).toEqual([origin, target]);
+		expect([provider.origin, provider.locate(provider.protocol.conversation, 'gpt-4o', query, false)]).toEqual([origin, target]);
 	});
 
 	it.each(['..', '.', 'a/b', '../x', 'a?b', 'a#b', 'é', 'a b', '%2e%2e', 'x'.repeat(65)])(
 		'lets no model name %j change the path at Azure',
 		(model) => {
-			expect(() => open({ kind: 'azure-openai', baseUrl: 'https://h.test', apiVersion: '2024-10-21' }).locate(model, '', false)).toThrow(
-				'`model` must be the name of a deployment',
-			);
+			expect(() =>
+				open({ kind: 'azure-openai', baseUrl: 'https://h.test', apiVersion: '2024-10-21' }).locate('chat', model, '', false),
+			).toThrow('`model` must be the name of a deployment');
 		},
 	);
 
 	it('selects streaming in Gemini’s URL', () => {
 		const gemini = open({ kind: 'gemini', baseUrl: 'https://h.test/proxy' });
-		expect(gemini.locate('gemini-3-pro', '', false)).toBe('/proxy/v1beta/models/gemini-3-pro:generateContent');
-		expect(gemini.locate('gemini-3-pro', '', true)).toBe('/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse');
+		expect(gemini.locate('gemini', 'gemini-3-pro', '', false)).toBe('/proxy/v1beta/models/gemini-3-pro:generateContent');
+		expect(gemini.locate('gemini', 'gemini-3-pro', '', true)).toBe('/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse');
 		const compatible = open({ kind: 'gemini', usesOpenaiDialect: true, baseUrl: 'https://h.test' });
-		expect(compatible.locate('gemini-3-pro', '', true)).toBe('/v1beta/openai/chat/completions');
-		expect([gemini.protocol.wire, compatible.protocol.wire]).toEqual(['gemini', 'gemini-openai']);
+		expect(compatible.locate('gemini-openai', 'gemini-3-pro', '', true)).toBe('/v1beta/openai/chat/completions');
+		expect([dialectAt(gemini.protocol, 'chat'), dialectAt(compatible.protocol, 'chat')]).toEqual(['gemini', 'gemini-openai']);
 		expect(gemini.requestHeaders({})['x-goog-api-key']).toBe('sk-secret');
 		expect(compatible.requestHeaders({}).authorization).toBe('Bearer sk-secret');
 	});
@@ -85,7 +86,7 @@ describe('Provider', () => {
 		'%2e%2e',
 		'x'.repeat(129),
 	])('lets no model name %j change the path at Gemini', (model) => {
-		expect(() => open({ kind: 'gemini', baseUrl: 'https://h.test' }).locate(model, '', false)).toThrow(
+		expect(() => open({ kind: 'gemini', baseUrl: 'https://h.test' }).locate('gemini', model, '', false)).toThrow(
 			'must be the name of a Gemini model',
 		);
 	});

@@ -1,3 +1,4 @@
+import type { DialectName } from '../../core/dialect-name.ts';
 import { memoizeHeaders } from '../../core/header-memo.ts';
 import type { UpstreamProxy } from '../../core/upstream.ts';
 import { anthropic } from './anthropic.ts';
@@ -95,9 +96,11 @@ export class Provider {
 		};
 	}
 
-	/** Returns path and query of the inference URL. @throws `Rejection` `field_invalid`. */
-	locate(model: string, query: string, isStreaming: boolean): string {
-		return this.protocol.locate(this.#endpoint, model, query, isStreaming);
+	/** Returns path and query of the URL for a dialect that the provider serves. @throws `Rejection` `field_invalid`. */
+	locate(dialect: DialectName, model: string, query: string, isStreaming: boolean): string {
+		const locate = this.protocol.apis[dialect];
+		if (locate === undefined) throw new Error(`\`${this.name}\` does not serve ${dialect}`);
+		return locate(this.#endpoint, model, query, isStreaming);
 	}
 
 	/** True if `locateCount` has a URL. */

@@ -119,7 +119,7 @@ test('a whole request of the largest size, all of it hostile and new, takes all 
 });
 
 /**
- * Processor time of a task, the minimum of several runs, as on an idle machine: other processes slow a core down, so a near miss is compared
+ * Processor time of a task on an idle machine, the minimum of several runs. Other processes slow a core down, so a near miss is compared
  * with a task of known duration that runs in alternation.
  */
 function minCpuMs(limitMs: number, work: () => unknown): number {

@@ -1,4 +1,5 @@
 import { type CooperativeTask, runSynchronously } from '../../../core/cooperative-task.ts';
+import type { DialectName } from '../../../core/dialect-name.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { measureInput } from '../../../policy/budgets/estimate.ts';
@@ -13,7 +14,7 @@ import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, WrittenBody } from '../../../wire/json/parse-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
-import { isSameDialect, responseTranslation, translateRequest } from '../../../wire/translate.ts';
+import { dialectAt, responseTranslation, translateRequest } from '../../../wire/translate.ts';
 import { removeVendorFieldsSteps } from '../../../wire/vendor-fields.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type InferenceRequest, locatedMembers } from './read-inference-request.ts';
@@ -56,9 +57,9 @@ const none: readonly string[] = [];
  */
 export function passOn(inferenceRequest: InferenceRequest, target: Target, team: string, deps: GatewayDeps): PreparedRequest | undefined {
 	const provider = providerFor(inferenceRequest, target, deps);
-	const hasSpeech = isSameDialect(inferenceRequest.format.name, provider.protocol.wire);
+	const isTranslated = dialectFor(inferenceRequest, provider, target, deps) !== inferenceRequest.format.name;
 	const hasVendorFields = inferenceRequest.format.vendorFields.canBeIn(inferenceRequest.body.members);
-	if (!hasSpeech || hasVendorFields || inferenceRequest.endpoint.estimateFor(provider) !== undefined) return undefined;
+	if (isTranslated || hasVendorFields || inferenceRequest.endpoint.estimateFor(provider) !== undefined) return undefined;
 	const read = readTarget(inferenceRequest, target, team, deps);
 	return repairFor(inferenceRequest, read, provider, deps) === undefined
 		? untranslated(inferenceRequest, read, provider, inferenceRequest.body)
@@ -95,21 +96,22 @@ export function* preparingSteps(
 	deps: GatewayDeps,
 ): CooperativeTask<PreparedRequest> {
 	const provider = providerFor(inferenceRequest, target, deps);
-	const { wire: speech } = provider.protocol;
 	const read = readTarget(inferenceRequest, target, team, deps);
 	const { said, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	const estimate = inferenceRequest.endpoint.estimateFor(provider);
 	if (estimate !== undefined) {
 		return { ...untranslated(inferenceRequest, read, provider, inferenceRequest.body, [estimate.warning]), estimate };
 	}
-	if (isSameDialect(inferenceRequest.format.name, speech)) {
+	const dialect = dialectFor(inferenceRequest, provider, target, deps);
+	if (dialect === inferenceRequest.format.name) {
 		const cleaned = yield* removeVendorFieldsSteps(inferenceRequest.body, inferenceRequest.format.vendorFields, knownAs, locatedMembers);
 		const repair = repairFor(inferenceRequest, read, provider, deps);
 		if (repair === undefined) return untranslated(inferenceRequest, read, provider, cleaned);
 		return untranslated(inferenceRequest, read, provider, yield* repairingSteps(cleaned, repair, locatedMembers), repair.warnings);
 	}
-	const providerFormat = dialects[speech];
-	const translation = responseTranslation(inferenceRequest.format.name, speech);
+	const providerFormat = dialects[dialect];
+	const encryption = deps.ports.reasoningEncryption(provider.secrets[0] ?? provider.origin, team);
+	const translation = responseTranslation(inferenceRequest.format.name, dialect);
 	const readExactly = inferenceRequest.format.hasArgumentValues ? inferenceRequest.body.readExactly : undefined;
 	const members = readExactly?.() ?? inferenceRequest.body.members;
 	if (readExactly !== undefined) yield;
@@ -118,11 +120,12 @@ export function* preparingSteps(
 		headers = {},
 		warnings: lost,
 		notes = [],
-	} = translateRequest(inferenceRequest.format.name, speech, members, {
+	} = translateRequest(inferenceRequest.format.name, dialect, members, {
 		...said,
 		model: target.model,
 		maxOutputTokens,
 		defaultMaxTokens: defaultCapTokens ?? said.defaultMaxTokens,
+		encryption,
 	});
 	yield;
 	const body = provider.requestsStreamUsage ? whole : providerFormat.withoutUsageOption(whole);
@@ -155,6 +158,7 @@ export function* preparingSteps(
 				requestId: inferenceRequest.request.id,
 				nowSeconds,
 				estimatedInputTokens,
+				encryption,
 			},
 		},
 		warnings: notes.length === 0 ? warnings : [...warnings, ...notes],
@@ -221,14 +225,29 @@ function fieldOf(warning = ''): { readonly param?: string } {
 }
 
 /** @throws `Rejection` `thread_unsupported_request`; `UpstreamError` `provider_key_unset`. */
-function providerFor(inferenceRequest: InferenceRequest, { provider: name }: Target, deps: GatewayDeps): Provider {
-	const provider = deps.providers.get(name);
-	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
+function providerFor(inferenceRequest: InferenceRequest, target: Target, deps: GatewayDeps): Provider {
+	const provider = deps.providers.get(target.provider);
+	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
 	if (!provider.isConfigured && inferenceRequest.endpoint.estimateFor(provider) === undefined) {
 		throw new UpstreamError('provider_key_unset');
 	}
-	rejectThread(inferenceRequest, provider, deps);
+	rejectThread(inferenceRequest, provider, target, deps);
 	return provider;
+}
+
+/** Returns the dialect of the request to the provider. @throws `Rejection` `field_invalid` if the provider has no such endpoint. */
+function dialectFor(
+	{ endpoint, format, model }: InferenceRequest,
+	provider: Provider,
+	target: Target,
+	{ modelCapabilities }: GatewayDeps,
+): DialectName {
+	const dialect = dialectAt(provider.protocol, format.name, modelCapabilities.of(target).dialect);
+	if (dialect !== undefined) return dialect;
+	throw new Rejection('field_invalid', {
+		param: 'model',
+		message: `\`${model.slice(0, 64)}\` is a model of \`${provider.name}\`, which does not serve ${endpoint.path}: use a model of another provider`,
+	});
 }
 
 /** With these details, Anthropic's SDKs resend the conversation in full without `thread`, and stay in that mode. */
@@ -239,14 +258,16 @@ const details = { error_code: 'thread_unsupported_request', unsupported: ['model
  * them, and a budget cannot bound their cost.
  * @throws `Rejection` `thread_unsupported_request`.
  */
-export function rejectThread(
-	{ format, body }: InferenceRequest,
-	provider: Provider,
-	{ settings: { budgets }, guardrailRunner }: GatewayDeps,
-): void {
+export function rejectThread(inferenceRequest: InferenceRequest, provider: Provider, target: Target, deps: GatewayDeps): void {
+	const { format, body } = inferenceRequest;
 	const field = format.storedTurnsField(body.members);
 	if (field === undefined) return;
+	const {
+		settings: { budgets },
+		guardrailRunner,
+	} = deps;
 	const isBounded = budgets.isEnabled && budgets.reservation === 'worst_case';
-	if (isSameDialect(format.name, provider.protocol.wire) && guardrailRunner === undefined && !isBounded) return;
+	const isSame = dialectFor(inferenceRequest, provider, target, deps) === format.name;
+	if (isSame && guardrailRunner === undefined && !isBounded) return;
 	throw new Rejection('thread_unsupported_request', { param: field, details });
 }

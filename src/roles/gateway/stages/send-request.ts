@@ -44,12 +44,13 @@ export function sendRequest(
 	sentMs: number,
 	{ ports, guardrailRunner }: GatewayDeps,
 ): Promise<ProviderResponse | UpstreamError> {
-	const { request, provider, target, translated, endpoint } = inferenceRequest;
+	const { request, provider, target, translated, endpoint, providerFormat } = inferenceRequest;
+	const query = translated === undefined ? request.query : '';
 	let sending: Resource | undefined;
 	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
 		method: 'POST',
-		target: endpoint.locate(provider, target.model, translated === undefined ? request.query : '', inferenceRequest.isStreaming),
+		target: endpoint.locate(provider, providerFormat.name, target.model, query, inferenceRequest.isStreaming),
 		headers: provider.requestHeaders(translated?.headers ?? request.headers),
 		body: sentBody(inferenceRequest, permit.edits),
 		timeouts,

@@ -3,7 +3,7 @@ import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { greatestCap, maxChoices, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
-import type { ClientDialect } from '../dialect.ts';
+import type { ClientConversationDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { surcharges } from '../messages/request-facts.ts';
 import { ChatCapEnding } from './cap-ending.ts';
@@ -37,7 +37,7 @@ const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
 const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
 
 /** OpenAI's chat completions. */
-export const chat: ClientDialect = {
+export const chat: ClientConversationDialect = {
 	name: 'chat',
 	readRequest: readChatRequest,
 	requestWriter: chatRequestWriter,

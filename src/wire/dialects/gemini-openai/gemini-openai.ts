@@ -2,9 +2,9 @@ import { type ResponseTranslation, TranslatedStream } from '../../conversation/t
 import { chat } from '../chat/chat.ts';
 import { writeError } from '../chat/errors.ts';
 import { chatReading } from '../chat/response-reader.ts';
-import type { Dialect } from '../dialect.ts';
+import type { ConversationDialect } from '../dialect.ts';
 import { readError } from '../gemini/errors.ts';
-import { geminiOpenaiRequestWriter } from './request-writer.ts';
+import { adaptChatRequest, geminiOpenaiRequestWriter } from './request-writer.ts';
 import { repairBody, StreamRepair } from './response-repair.ts';
 
 /** For clients of chat completions: deviations are repaired, everything else passes unchanged. */
@@ -22,11 +22,11 @@ const repairedResponses: ResponseTranslation = {
 };
 
 /** Gemini's variant of chat completions. */
-export const geminiOpenai: Dialect = {
+export const geminiOpenai: ConversationDialect = {
 	...chat,
 	name: 'gemini-openai',
 	requestWriter: geminiOpenaiRequestWriter,
 	/** Errors are Google's own. */
 	responses: { ...chatReading, readError },
-	repairs: { of: 'chat', responses: repairedResponses },
+	variant: { of: 'chat', adapt: adaptChatRequest, responses: repairedResponses },
 };

@@ -14,7 +14,6 @@ export const geminiOpenaiRequestWriter: RequestWriter = {
 		const body = chatRequest(conversation, target, { ...chatModelOf(target), takesSignatures: true }, warnings);
 		return { body: { ...body, ...signedMessages(body, target, warnings) } };
 	},
-	variant: { of: 'chat', adapt: adaptChatRequest },
 };
 
 /**
@@ -22,7 +21,7 @@ export const geminiOpenaiRequestWriter: RequestWriter = {
  * server to judge.
  * @throws `Rejection` `field_invalid`.
  */
-function adaptChatRequest(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
+export function adaptChatRequest(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
 	const fitted = fitSettings(request, target, warnings);
 	return { ...fitted, model: target.model, ...signedMessages(request, target, warnings) };
 }

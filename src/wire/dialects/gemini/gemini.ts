@@ -3,12 +3,12 @@ import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-b
 import type { Edit } from '../../json/splice-body.ts';
 import { requestedOutput, requestsThinkingBy } from '../../usage/request-facts.ts';
 import { geminiUsage } from '../../usage/usage-reader.ts';
-import type { Dialect } from '../dialect.ts';
+import type { ConversationDialect } from '../dialect.ts';
 import { geminiRequestWriter } from './request-writer.ts';
 import { geminiReading } from './response-reader.ts';
 
 /** Gemini's `generateContent`. Its streams have no terminal event. */
-export const gemini: Dialect = {
+export const gemini: ConversationDialect = {
 	name: 'gemini',
 	requestWriter: geminiRequestWriter,
 	responses: geminiReading,

@@ -3,7 +3,7 @@ import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject } from '../../json/parse-body.ts';
 import { greatestCap, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
-import type { ClientDialect } from '../dialect.ts';
+import type { ClientConversationDialect } from '../dialect.ts';
 import {
 	array,
 	boolean,
@@ -47,7 +47,7 @@ const capMembers = ['max_tokens'] as const;
 const thinking: FieldTable = { budget_tokens: cap };
 
 /** Anthropic's messages. */
-export const messages: ClientDialect = {
+export const messages: ClientConversationDialect = {
 	name: 'messages',
 	readRequest: readMessagesRequest,
 	requestWriter: messagesRequestWriter,
@@ -95,7 +95,7 @@ const requiredOfCount: FieldTable = { model: modelName };
 const optionalOfCount: FieldTable = { max_tokens: cap, tools: array, tool_choice: object, thinking: object };
 
 /** A messages request for token counting. */
-export const tokenCounting: ClientDialect = {
+export const tokenCounting: ClientConversationDialect = {
 	...messages,
 	validate(body) {
 		checkFields(body, requiredOfCount, optionalOfCount);
