@@ -77,6 +77,12 @@ function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): Gateway
 			inputUsd: budgets.default_rate.input_usd_per_million_tokens,
 			outputUsd: budgets.default_rate.output_usd_per_million_tokens,
 		},
+		toolsUsd: {
+			web_search: budgets.hosted_tools.web_search_usd,
+			file_search: budgets.hosted_tools.file_search_usd,
+			code_interpreter: budgets.hosted_tools.code_interpreter_usd,
+			image_generation: budgets.hosted_tools.image_generation_usd,
+		},
 	};
 }
 

@@ -1,3 +1,5 @@
+import type { HostedTool } from './usage.ts';
+
 /** Versions of the fallback prices for a model without a known price: zero, and `budgets.default_rate`. */
 export const fallbackPriceVersions = { free: 'unpriced', defaultRate: 'default_rate' } as const;
 
@@ -14,7 +16,11 @@ export interface Price {
 	readonly version: string;
 	/** Rates by the request's total input, each up to `upToInputTokens`, ascending; the last has no bound. */
 	readonly tiers: readonly PriceTier[];
+	/** Price of one call of each hosted tool; zero for missing ones. */
+	readonly toolNanoUsd?: ToolPrices;
 }
+
+export type ToolPrices = Readonly<Partial<Record<HostedTool, bigint>>>;
 
 /** Rates in pico-US-dollars a token; never negative. */
 export interface PriceTier {

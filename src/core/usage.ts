@@ -11,7 +11,16 @@ export interface Usage {
 	readonly outputTokens: number;
 	/** Part of `outputTokens`. */
 	readonly reasoningTokens: number;
+	/** Calls of hosted tools that are charged in addition to tokens; absent without such calls. */
+	readonly toolCalls?: ToolCalls;
 }
+
+/** Tools that a provider runs and charges by the call. */
+export const hostedTools = ['web_search', 'file_search', 'code_interpreter', 'image_generation'] as const;
+export type HostedTool = (typeof hostedTools)[number];
+
+/** Number of charged calls; for the code interpreter, of its containers. */
+export type ToolCalls = Readonly<Partial<Record<HostedTool, number>>>;
 
 export const noUsage: Usage = {
 	inputTokens: 0,

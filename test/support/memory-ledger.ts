@@ -122,7 +122,7 @@ function copyOf(closed: Omit<ClosedEntry, 'id'>): Omit<ClosedEntry, 'id'> {
 
 function sumOf(left: Sums, right: Sums): Sums {
 	const usage = Object.fromEntries(
-		(Object.keys(noUsage) as (keyof Usage)[]).map((name) => [name, left.usage[name] + right.usage[name]]),
+		(Object.keys(noUsage) as Exclude<keyof Usage, 'toolCalls'>[]).map((name) => [name, left.usage[name] + right.usage[name]]),
 	) as unknown as Usage;
 	return {
 		requests: left.requests + right.requests,

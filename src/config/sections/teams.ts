@@ -74,6 +74,15 @@ export const budgets = z
 			})
 			.prefault({})
 			.describe('Price of models without one, under `unknown_price: default_rate`.'),
+		hosted_tools: z
+			.strictObject({
+				web_search_usd: usd.default('0.01').describe('Price of one web search.'),
+				file_search_usd: usd.default('0.0025').describe('Price of one file search.'),
+				code_interpreter_usd: usd.default('0.03').describe('Price of one container of the code interpreter.'),
+				image_generation_usd: usd.default('0.04').describe('Price of one generated image.'),
+			})
+			.prefault({})
+			.describe('Prices of tools that providers run, charged in addition to tokens.'),
 		on_stream_over: z
 			.enum(['extend', 'stop'])
 			.default('extend')

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Price, PriceTier } from '../../core/price.ts';
 import { noUsage, type Usage } from '../../core/usage.ts';
-import { costNanoUsd, worstCaseNanoUsd } from './cost.ts';
+import { costNanoUsd, dearestCallsNanoUsd, worstCaseNanoUsd } from './cost.ts';
 
 const count = fc.integer({ min: 0, max: 2_000_000 });
 const rate = fc.bigInt({ min: 0n, max: 600_000_000n });
@@ -102,6 +102,13 @@ describe('the cost of a request', () => {
 		[{}, 0n],
 	])('of %j is %s', (usage, expected) => {
 		expect(costNanoUsd({ ...noUsage, ...usage }, flat)).toBe(expected);
+	});
+
+	it('includes calls of hosted tools that have a price', () => {
+		const price = { ...flat, toolNanoUsd: { web_search: 10_000_000n, file_search: 2_500_000n } };
+		const usage = { ...noUsage, inputTokens: 100, toolCalls: { web_search: 3, image_generation: 7 } };
+		expect([costNanoUsd(usage, price), costNanoUsd(usage, flat)]).toEqual([30_000_100n, 100n]);
+		expect([dearestCallsNanoUsd(10, price), dearestCallsNanoUsd(10, flat)]).toEqual([100_000_000n, 0n]);
 	});
 
 	it('is the exact sum of its buckets, rounded up once', () => {

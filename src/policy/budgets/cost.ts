@@ -1,14 +1,14 @@
 import type { CacheWrites, Surcharges } from '../../core/cost-factors.ts';
 import { picoUsdPerNanoUsd } from '../../core/money.ts';
 import type { Price, PriceTier } from '../../core/price.ts';
-import type { Usage } from '../../core/usage.ts';
+import { hostedTools, type ToolCalls, type Usage } from '../../core/usage.ts';
 
 /**
- * Computes the cost of a request: each bucket of its usage at its own rate, in the tier of its total input. Rounded up once, to whole
- * nano-US-dollars.
+ * Computes the cost of a request: each bucket of its usage at its own rate, in the tier of its total input, and its calls of hosted tools.
+ * Rounded up once, to whole nano-US-dollars.
  */
 export function costNanoUsd(usage: Usage, price: Price): bigint {
-	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
+	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens, toolCalls } = usage;
 	const tier = tierOf(price, inputTokens + cacheReadTokens + cacheWriteTokens);
 	return roundUp(
 		bucketPicoUsd(inputTokens, tier.inputPicoUsd) +
@@ -16,8 +16,20 @@ export function costNanoUsd(usage: Usage, price: Price): bigint {
 			bucketPicoUsd(cacheWriteTokens - cacheWriteHourTokens, tier.cacheWritePicoUsd) +
 			bucketPicoUsd(cacheWriteHourTokens, tier.cacheWriteHourPicoUsd) +
 			bucketPicoUsd(outputTokens - reasoningTokens, tier.outputPicoUsd) +
-			bucketPicoUsd(reasoningTokens, tier.reasoningPicoUsd),
+			bucketPicoUsd(reasoningTokens, tier.reasoningPicoUsd) +
+			(toolCalls === undefined ? 0n : callsNanoUsd(toolCalls, price) * picoUsdPerNanoUsd),
 	);
+}
+
+function callsNanoUsd(calls: ToolCalls, { toolNanoUsd = {} }: Price): bigint {
+	let sum = 0n;
+	for (const tool of hostedTools) sum += BigInt(calls[tool] ?? 0) * (toolNanoUsd[tool] ?? 0n);
+	return sum;
+}
+
+/** Returns the cost of this many calls of the most expensive hosted tool. */
+export function dearestCallsNanoUsd(calls: number, { toolNanoUsd = {} }: Price): bigint {
+	return BigInt(calls) * max(0n, ...hostedTools.map((tool) => toolNanoUsd[tool] ?? 0n));
 }
 
 /** Computes the same as `costNanoUsd` for a request without caches and reasoning. */

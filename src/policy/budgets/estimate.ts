@@ -25,7 +25,7 @@ const addedTokensPerDefinedTool = 2048;
 /** Tokens of an image of usual size; documents and recordings may have more. */
 const estimatedTokensPerAttachment = 1500;
 /** Maximum rounds of its own tools after which a provider pauses. */
-const serverToolRounds = 10;
+export const serverToolRounds = 10;
 
 /** Body text of a request. */
 interface InputText {

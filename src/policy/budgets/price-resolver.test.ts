@@ -61,6 +61,16 @@ it.each([
 	expect(create).toThrow('budgets.default_rate');
 });
 
+it('every price has the prices of hosted tools', () => {
+	const book = new PriceResolver({ ...settings, toolsUsd: { web_search: '0.01' } }, () => undefined);
+	for (const model of ['gpt-4o', 'prod']) {
+		expect(book.priceOf(openai, model, nowMs)?.price.toolNanoUsd).toMatchObject({ web_search: 10_000_000n, file_search: 0n });
+	}
+	expect(() => new PriceResolver({ ...settings, toolsUsd: { web_search: 'much' } }, () => undefined)).toThrow(
+		'budgets.hosted_tools.web_search_usd',
+	);
+});
+
 it('an announced price applies from the first moment of its UTC day', () => {
 	const book = new PriceResolver(settings, () => undefined);
 	const rateAt = (time: string) =>

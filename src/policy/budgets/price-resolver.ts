@@ -1,6 +1,7 @@
 import { dayNumberOf } from '../../core/day-number.ts';
-import { parseUsdPerMillionTokens } from '../../core/money.ts';
-import { fallbackPriceVersions, type Price } from '../../core/price.ts';
+import { parseUsd, parseUsdPerMillionTokens } from '../../core/money.ts';
+import { fallbackPriceVersions, type Price, type ToolPrices } from '../../core/price.ts';
+import { type HostedTool, hostedTools } from '../../core/usage.ts';
 import { dayOf } from '../limits/utc-time.ts';
 import { defaultPrice, listedModel, type OverrideRates, overridePrice } from './price-of.ts';
 
@@ -16,6 +17,8 @@ export interface PriceSettings {
 	readonly unknownPrice: 'allow' | 'default_rate' | 'reject';
 	/** Values of `default_rate`, decimal US dollars per million tokens. */
 	readonly defaultRate: { readonly inputUsd: string; readonly outputUsd: string };
+	/** Price of one call of each hosted tool, in decimal US dollars. Calls are free by default. */
+	readonly toolsUsd?: Readonly<Partial<Record<HostedTool, string>>>;
 }
 
 export interface PricedAs {
@@ -45,12 +48,14 @@ export class PriceResolver {
 	readonly #overrides = new WeakMap<PriceRecord, PricedAs>();
 	readonly #defaults: ByModel<PricedAs> = new Map();
 	readonly #listed: ByModel<Listed> = new Map();
+	readonly #toolNanoUsd: ToolPrices;
 	#day = '';
 	#dayNumber = -1;
 
 	/** @throws Error for a rate that the schema should have rejected. */
-	constructor({ unknownPrice, defaultRate }: PriceSettings, findOverride: FindOverride) {
+	constructor({ unknownPrice, defaultRate, toolsUsd = {} }: PriceSettings, findOverride: FindOverride) {
 		this.#findOverride = findOverride;
+		this.#toolNanoUsd = parseToolPrices(toolsUsd);
 		if (unknownPrice === 'allow') this.#unknown = overridePrice(fallbackPriceVersions.free, nothing);
 		if (unknownPrice === 'default_rate') this.#unknown = overridePrice(fallbackPriceVersions.defaultRate, parseRates(defaultRate));
 	}
@@ -84,7 +89,7 @@ export class PriceResolver {
 	#ofRecord(record: PriceRecord): PricedAs {
 		let priced = this.#overrides.get(record);
 		if (priced === undefined) {
-			priced = { price: overridePrice(`override:${record.version}`, record), isUnknown: false, overrides: record.model };
+			priced = { price: this.#withTools(overridePrice(`override:${record.version}`, record)), isUnknown: false, overrides: record.model };
 			this.#overrides.set(record, priced);
 		}
 		return priced;
@@ -102,9 +107,13 @@ export class PriceResolver {
 		const found = defaultPrice(kind, model, this.#day);
 		const price = found ?? this.#unknown;
 		if (price === undefined) return undefined;
-		const priced = { price, isUnknown: found === undefined, overrides: undefined };
+		const priced = { price: this.#withTools(price), isUnknown: found === undefined, overrides: undefined };
 		cache(this.#defaults, kind, model, priced);
 		return priced;
+	}
+
+	#withTools(price: Price): Price {
+		return { ...price, toolNanoUsd: this.#toolNanoUsd };
 	}
 }
 
@@ -115,6 +124,16 @@ function cache<Known>(all: ByModel<Known>, kind: string, model: string, known: K
 		all.set(kind, ofKind);
 	}
 	ofKind.set(model, known);
+}
+
+function parseToolPrices(toolsUsd: NonNullable<PriceSettings['toolsUsd']>): ToolPrices {
+	return Object.fromEntries(
+		hostedTools.map((tool) => {
+			const nanoUsd = parseUsd(toolsUsd[tool] ?? '0');
+			if (nanoUsd === undefined) throw new Error(`budgets.hosted_tools.${tool}_usd is no price`);
+			return [tool, nanoUsd];
+		}),
+	);
 }
 
 function parseRates({ inputUsd, outputUsd }: PriceSettings['defaultRate']): OverrideRates {

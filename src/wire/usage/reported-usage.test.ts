@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import type { Usage } from '../../core/usage.ts';
-import { readReportedUsage } from './usage-meter.ts';
+import { EventBatch } from '../events/event-batch.ts';
+import { readReportedUsage, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader, usageOfChat, usageOfGemini, usageOfMessages } from './usage-reader.ts';
 
 /** Input, cache read, cache write, one-hour part of it, output, reasoning part of it. */
@@ -67,6 +68,27 @@ describe('the usage of each recorded response', () => {
 		expect(Object.keys(recorded)).toContain(recording.name);
 		const reader = readers[recording.name.split('/')[0] ?? ''] ?? chatUsage;
 		expect(figures(readReportedUsage(recordedBytes(recording), reader).usage)).toEqual(recorded[recording.name]);
+	});
+});
+
+describe('calls of hosted tools', () => {
+	const usage = { input_tokens: 9, output_tokens: 3, server_tool_use: { web_search_requests: 2, web_fetch_requests: 5 } };
+	const message = Buffer.from(JSON.stringify({ content: [], usage }));
+
+	it('are in the usage of messages', () => {
+		expect(readReportedUsage(message, messagesUsage).usage?.toolCalls).toEqual({ web_search: 2 });
+		const none = Buffer.from(JSON.stringify({ usage: { ...usage, server_tool_use: { web_search_requests: 0 } } }));
+		expect(readReportedUsage(none, messagesUsage).usage).not.toHaveProperty('toolCalls');
+	});
+
+	it('are read from the response for requests that offer them', () => {
+		const reader: UsageReader = { ...messagesUsage, toolCallsOf: ({ searches }) => ({ web_search: Number(searches) }) };
+		const body = Buffer.from(JSON.stringify({ searches: 4, usage }));
+		expect(readReportedUsage(body, reader, true).usage?.toolCalls).toEqual({ web_search: 4 });
+		expect(readReportedUsage(body, reader).usage?.toolCalls).toEqual({ web_search: 2 });
+		const meter = new UsageMeter(reader, { estimatedInputTokens: 1, isUsageInjected: false, hasHostedTools: true });
+		meter.push(EventBatch.ofTexts(['data: {"searches":1,"type":"x"}\n\n', `data: ${String(body)}\n\n`]));
+		expect(meter.read().usage).toMatchObject({ inputTokens: 9, outputTokens: 3, toolCalls: { web_search: 4 } });
 	});
 });
 

@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '../../core/usage.ts';
+import { noUsage, type ToolCalls, type Usage } from '../../core/usage.ts';
 import type { EventBatch } from '../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { InjectedUsageStripper } from './injected-usage-stripper.ts';
@@ -24,6 +24,8 @@ export interface MeterSettings {
 	readonly isUsageInjected: boolean;
 	/** Counts text closely, and multiplies the count by this factor. Undefined for a count that tends to be too high. */
 	readonly tokensPerCounted?: number | undefined;
+	/** True if the request offers hosted tools, whose calls are read from the last event with usage. */
+	readonly hasHostedTools?: boolean;
 }
 
 const openBrace = 0x7b;
@@ -54,8 +56,11 @@ export class UsageMeter {
 	#reportedOutputTokens = 0;
 	#isFinal = false;
 	#hasThought = false;
+	readonly #readsToolCalls: boolean;
+	#toolCalls: ToolCalls | undefined;
 
-	constructor(reader: UsageReader, { estimatedInputTokens, isUsageInjected, tokensPerCounted }: MeterSettings) {
+	constructor(reader: UsageReader, { estimatedInputTokens, isUsageInjected, tokensPerCounted, hasHostedTools = false }: MeterSettings) {
+		this.#readsToolCalls = hasHostedTools && reader.toolCallsOf !== undefined;
 		this.#reader = reader;
 		this.#tokensPerCounted = tokensPerCounted;
 		this.#estimatedInputTokens = estimatedInputTokens;
@@ -100,7 +105,7 @@ export class UsageMeter {
 
 	/** Returns the usage as known now, usually at the end of the stream. Input is never zero, nor is output that was delivered. */
 	read(): MeteredUsage {
-		const usage = this.#reported === undefined ? undefined : this.#reader.usageOf(this.#reported);
+		const usage = this.#reported === undefined ? undefined : withToolCalls(this.#reader.usageOf(this.#reported), this.#toolCalls);
 		const hidesReasoning = this.#hidesReasoning();
 		const metered = { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesReasoning };
 		if (this.#tokensPerCounted === undefined) return metered;
@@ -142,8 +147,16 @@ export class UsageMeter {
 				cuts?.addOther(bytes, scan);
 			}
 		}
-		if (usageEnd !== -1) this.#readUsage(bytes, usageStart, usageEnd, isFinal);
+		if (usageEnd !== -1) {
+			this.#readUsage(bytes, usageStart, usageEnd, isFinal);
+			if (this.#readsToolCalls) this.#readToolCalls(bytes, start, end);
+		}
 		cuts?.endLine(bytes, end);
+	}
+
+	#readToolCalls(bytes: Buffer, start: number, end: number): void {
+		const event = parseObject(bytes, bytes.indexOf(openBrace, start), end);
+		this.#toolCalls = (event && this.#reader.toolCallsOf?.(event)) ?? this.#toolCalls;
 	}
 
 	#readUsage(bytes: Buffer, start: number, end: number, isFinal: boolean): void {
@@ -206,7 +219,8 @@ export interface ReportedUsage {
 	readonly usage: Usage | undefined;
 }
 
-export function readReportedUsage(body: Buffer, reader: UsageReader): ReportedUsage {
+/** @param hasHostedTools true to read calls of hosted tools too, for which the body is parsed. */
+export function readReportedUsage(body: Buffer, reader: UsageReader, hasHostedTools = false): ReportedUsage {
 	const scan = new KeyScan(reader.wanted);
 	let reported: JsonObject | undefined;
 	scan.start(body, 0, body.length);
@@ -215,7 +229,14 @@ export function readReportedUsage(body: Buffer, reader: UsageReader): ReportedUs
 			reported = parseObject(body, scan.valueStart, scan.valueEnd());
 		}
 	}
-	return { isObject: scan.isWholeObject(), usage: reported === undefined ? undefined : reader.usageOf(reported) };
+	const usage = reported === undefined ? undefined : reader.usageOf(reported);
+	const readsToolCalls = usage !== undefined && hasHostedTools && reader.toolCallsOf !== undefined;
+	const response = readsToolCalls ? parseObject(body, 0, body.length) : undefined;
+	return { isObject: scan.isWholeObject(), usage: withToolCalls(usage, response && reader.toolCallsOf?.(response)) };
+}
+
+function withToolCalls(usage: Usage | undefined, toolCalls: ToolCalls | undefined): Usage | undefined {
+	return usage === undefined || toolCalls === undefined ? usage : { ...usage, toolCalls };
 }
 
 /** @param end -1 if it does not end. @returns undefined for bytes that are not a JSON object. */

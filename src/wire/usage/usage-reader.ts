@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '../../core/usage.ts';
+import { noUsage, type ToolCalls, type Usage } from '../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { WantedKeys } from './key-scan.ts';
 
@@ -26,6 +26,8 @@ export interface UsageReader {
 	merge(earlier: JsonObject | undefined, reported: JsonObject): JsonObject;
 	/** @returns undefined if no valid usage is reported. */
 	usageOf(reported: unknown): Usage | undefined;
+	/** Counts calls of hosted tools, if they are reported outside of the usage. @param response a body, or the last event with usage. */
+	toolCallsOf?(response: JsonObject): ToolCalls | undefined;
 }
 
 /** The last event with usage replaces earlier ones. */
@@ -120,15 +122,23 @@ export function usageOfChat(reported: unknown): Usage | undefined {
 
 /**
  * Reads usage of messages. `input_tokens` excludes cache reads and writes, `output_tokens` includes thinking; cache writes are also
- * reported by lifetime.
+ * reported by lifetime, and searches of the web are charged in addition.
  * @returns undefined without a valid count of input or output.
  */
 export function usageOfMessages(reported: unknown): Usage | undefined {
-	const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cache_creation, output_tokens_details } =
-		members(reported);
+	const {
+		input_tokens,
+		output_tokens,
+		cache_creation_input_tokens,
+		cache_read_input_tokens,
+		cache_creation,
+		output_tokens_details,
+		server_tool_use,
+	} = members(reported);
 	const inputTokens = count(input_tokens);
 	const outputTokens = count(output_tokens);
 	if (inputTokens === undefined || outputTokens === undefined) return undefined;
+	const searches = count(members(server_tool_use).web_search_requests) ?? 0;
 	const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = members(cache_creation);
 	const writeHour = count(ephemeral_1h_input_tokens) ?? 0;
 	const cacheWriteTokens = count(cache_creation_input_tokens) ?? (count(ephemeral_5m_input_tokens) ?? 0) + writeHour;
@@ -139,6 +149,7 @@ export function usageOfMessages(reported: unknown): Usage | undefined {
 		cacheWriteHourTokens: Math.min(writeHour, cacheWriteTokens),
 		outputTokens,
 		reasoningTokens: Math.min(count(members(output_tokens_details).thinking_tokens) ?? 0, outputTokens),
+		...(searches > 0 && { toolCalls: { web_search: searches } }),
 	};
 }
 

@@ -148,6 +148,7 @@ class Bench {
 				typical: this.typical,
 				isUsageInjected: false,
 				reader: chatUsage,
+				hasHostedTools: false,
 				canHideReasoning: false,
 				capEdits: [],
 				usageEdits: [],

@@ -48,6 +48,8 @@ export interface PermitSettings extends BodyEdits {
 	/** True if the gateway requested usage in the stream and the client did not. */
 	readonly isUsageInjected: boolean;
 	readonly reader: UsageReader;
+	/** True if calls of hosted tools are read from the response. */
+	readonly hasHostedTools: boolean;
 	/** The response may show little of its cost, because reasoning can be hidden. */
 	readonly canHideReasoning: boolean;
 }
@@ -137,6 +139,10 @@ export class BilledPermit implements Permit {
 		this.#canCost = false;
 	}
 
+	get hasHostedTools(): boolean {
+		return this.terms.hasHostedTools;
+	}
+
 	get canCost(): boolean {
 		return this.#canCost;
 	}
@@ -147,9 +153,9 @@ export class BilledPermit implements Permit {
 	}
 
 	createMeter(): UsageMeter {
-		const { reader, inputTokens, isUsageInjected, typical } = this.terms;
+		const { reader, inputTokens, isUsageInjected, typical, hasHostedTools } = this.terms;
 		const tokensPerCounted = this.#reservation === undefined ? undefined : typical.tokensPerCounted;
-		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUsageInjected, tokensPerCounted });
+		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUsageInjected, tokensPerCounted, hasHostedTools });
 	}
 
 	/** Called when a part of a stream has arrived; raises the reservation when the stream outgrows it. */

@@ -15,6 +15,8 @@ export interface Permit extends Resource {
 	readonly edits: BodyEdits;
 	/** True if the provider may charge for the request although it sent no response. */
 	readonly canCost: boolean;
+	/** True if the provider may run tools that it charges by the call. */
+	readonly hasHostedTools: boolean;
 	/**
 	 * Called when the request starts to be sent, after which the provider may charge for it.
 	 * @throws UpstreamError `records_unavailable` if it must not be sent.
@@ -39,6 +41,7 @@ interface Admitted {
 export class FreePermit implements Permit {
 	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
 	readonly canCost = false;
+	readonly hasHostedTools = false;
 	readonly chargedUsage = undefined;
 	readonly #admitted: Admitted;
 	readonly #deps: GatewayDeps;

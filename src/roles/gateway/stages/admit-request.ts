@@ -3,8 +3,8 @@ import type { Price } from '../../../core/price.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import { plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
-import { estimatedOutputTokens, type InputSize, measureInput } from '../../../policy/budgets/estimate.ts';
+import { dearestCallsNanoUsd, plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
+import { estimatedOutputTokens, measureInput, serverToolRounds } from '../../../policy/budgets/estimate.ts';
 import { canHideReasoning } from '../../../policy/budgets/hidden-reasoning.ts';
 import { capFor, outputTokenLimitOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
@@ -110,6 +110,7 @@ function permitTermsOf(
 		isUsageInjected: usageEdits.length > 0,
 		usageEdits,
 		reader: inferenceRequest.providerFormat.usage,
+		hasHostedTools: need.hasHostedTools,
 		canHideReasoning: hasHiddenReasoning(inferenceRequest, deps),
 	};
 }
@@ -330,6 +331,8 @@ export interface Need {
 	readonly estimatedInputTokens: number;
 	/** Input tokens that the reservation covers. */
 	readonly inputTokens: number;
+	/** True if the provider may run tools that it charges by the call. */
+	readonly hasHostedTools: boolean;
 	readonly outputTokens: number;
 	/** Maximum output tokens over all choices. */
 	readonly maxOutputTokens: number;
@@ -344,7 +347,10 @@ export interface Need {
 /** Computes the reservation. The worst case needs an output cap, so one is added to the request. A default cap is added in either mode. */
 function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: boolean): Need {
 	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = inferenceRequest;
-	const { estimatedTokens, highestTokens } = inputOf(inferenceRequest);
+	const content = inferenceRequest.format.inputContent(inferenceRequest.body.members);
+	const hasHostedTools = content.serverTools > 0;
+	// Measures the sent bytes. The client's dialect is the one that identifies their content.
+	const { estimatedTokens, highestTokens } = measureInput(outgoing, content, knownAs);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const requested = capTokens ?? defaultCapTokens;
 	const max = outputTokenLimitOf(knownAs, maxOutputTokens);
@@ -354,12 +360,15 @@ function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: bo
 	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(requested ?? max, max), choices);
 	// A translation already includes the default, if the provider's format has a field for it.
 	const lacksCap = (isWorstCase && cap.shouldWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
+	const tokensNanoUsd = isWorstCase
+		? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
+		: plainCostNanoUsd(inputTokens, outputTokens, price);
+	const calls = hasHostedTools ? (isWorstCase ? serverToolRounds : 1) : 0;
 	return {
-		amountNanoUsd: isWorstCase
-			? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
-			: plainCostNanoUsd(inputTokens, outputTokens, price),
+		amountNanoUsd: calls === 0 ? tokensNanoUsd : tokensNanoUsd + dearestCallsNanoUsd(calls, price),
 		estimatedInputTokens: estimatedTokens,
 		inputTokens,
+		hasHostedTools,
 		outputTokens,
 		maxOutputTokens: max * choices,
 		allowedOutputTokens,
@@ -367,9 +376,4 @@ function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: bo
 		capTokens: cap.tokens,
 		capEdits: lacksCap ? providerFormat.writeCap(outgoing, cap.tokens) : none,
 	};
-}
-
-/** Measures the sent bytes. The client's dialect is the one that identifies their content. */
-function inputOf({ format, body, outgoing, knownAs }: PreparedRequest): InputSize {
-	return measureInput(outgoing, format.inputContent(body.members), knownAs);
 }

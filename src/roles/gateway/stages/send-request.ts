@@ -66,7 +66,7 @@ export function sendRequest(
 		response,
 		status: meaningOf(response.status, body, provider.protocol),
 		body,
-		reported: readSuccess(response, body, inferenceRequest),
+		reported: readSuccess(response, body, inferenceRequest, permit.hasHostedTools),
 		upstreamMs: ports.clock.monotonicMs() - sentMs,
 	});
 	const readResponse = (response: UpstreamResponse): ProviderResponse | Promise<ProviderResponse | UpstreamError> | UpstreamError => {
@@ -120,9 +120,10 @@ function readSuccess(
 	response: UpstreamResponse,
 	body: ProviderResponse['body'],
 	{ providerFormat }: PreparedRequest,
+	hasHostedTools: boolean,
 ): ReportedUsage | undefined {
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
-	const reported = readReportedUsage(body, providerFormat.usage);
+	const reported = readReportedUsage(body, providerFormat.usage, hasHostedTools);
 	if (reported.isObject) return reported;
 	throw new UpstreamError('provider_response_invalid', { message: 'The provider returned 200 with a body that is not a JSON object' });
 }
