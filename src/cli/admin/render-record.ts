@@ -13,18 +13,32 @@ export function renderRows(columns: readonly Column[], rows: readonly Row[], has
 
 /** Prints plain members first, then a table for each list of objects. */
 export function renderRecord(record: Row, hasStyle: boolean): string {
-	const plain = flatten(record);
-	const tables = listsOf(record).map(([name, rows]) => {
-		const flat = rows.map((row) => new Map(flatten(row)));
-		const members = [...new Set(flat.flatMap((row) => [...row.keys()]))];
-		const cells = flat.map((row) => members.map((member) => row.get(member) ?? '-'));
-		return `\n${name}\n${formatTable(
-			members.map((member) => member.toUpperCase()),
-			cells,
-			hasStyle,
-		)}`;
-	});
-	return formatTable(['FIELD', 'VALUE'], plain, hasStyle) + tables.join('');
+	const tables = listsOf(record).flatMap(([name, rows]) => tablesOf(name, rows));
+	const rendered = tables.map(([name, headings, cells]) => `\n${name}\n${formatTable(headings, cells, hasStyle)}`);
+	return formatTable(['FIELD', 'VALUE'], flatten(record), hasStyle) + rendered.join('');
+}
+
+type Table = readonly [name: string, headings: readonly string[], cells: readonly string[][]];
+
+/** Returns the table of a list, then those of the lists inside its rows. Their first column repeats the first cell of the outer row. */
+function tablesOf(name: string, rows: readonly Row[]): Table[] {
+	const flat = rows.map((row) => flatten(row));
+	const members = [...new Set(flat.flatMap((row) => row.map(([member]) => member)))];
+	const cells = flat.map((row) => members.map((member) => new Map(row).get(member) ?? '-'));
+	const inner = rows.flatMap((row, index) =>
+		listsOf(row).map(
+			([list, items]) => [list, items.map((item) => ({ ...Object.fromEntries(flat[index]?.slice(0, 1) ?? []), ...item }))] as const,
+		),
+	);
+	return [
+		[name, members.map((member) => member.toUpperCase()), cells],
+		...[...Map.groupBy(inner, ([list]) => list)].flatMap(([list, parts]) =>
+			tablesOf(
+				`${name}.${list}`,
+				parts.flatMap(([, items]) => items),
+			),
+		),
+	];
 }
 
 function listsOf(row: Row, prefix = ''): [name: string, rows: Row[]][] {

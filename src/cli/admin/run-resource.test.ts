@@ -80,6 +80,30 @@ describe('records', () => {
 		);
 	});
 
+	it('the groups of each month are shown', async () => {
+		const months = ['s', 't'].map((start) => ({ period: { start }, requests: 3, groups: [{ model: 'm' }, { model: 'n' }], models: [] }));
+		const response: AdminApi['request'] = () =>
+			Promise.resolve({ status: 200, headers: {}, text: JSON.stringify({ team: 'red', months, group_by: 'model' }) });
+		expect((await run('usage history red --group-by model', { response })).out).toBe(
+			`FIELD     VALUE
+team      red
+group_by  model
+
+months
+PERIOD.START  REQUESTS  MODELS
+s             3         -
+t             3         -
+
+months.groups
+PERIOD.START  MODEL
+s             m
+s             n
+t             m
+t             n
+`,
+		);
+	});
+
 	it.each([
 		[
 			problem(422, { errors: [{ path: 'limits.rpm', message: 'must be at least 0' }] }),
