@@ -33,7 +33,7 @@ describe('tollgate config check', () => {
 	});
 
 	it('warns of what is valid and probably not meant, and exits with 0 all the same', async () => {
-		const text = 'providers: { provider_a: { base_url: "https://llm.example.com/v1" } }';
+		const text = 'providers: { provider_a: { base_url: "https://llm.example.com/v1" } }\ntiers: { sandbox: { rpm: 500 } }';
 		const { code, out } = await run(runConfigCheck, text);
 		expect(code).toBe(0);
 		expect(out.split('\n').slice(1)).toEqual([
@@ -55,9 +55,8 @@ describe('tollgate config check', () => {
 	});
 
 	it('prints JSON', async () => {
-		expect(JSON.parse((await run(runConfigCheck, '', true)).out)).toMatchObject({
-			ok: true,
-			warnings: [],
+		expect(JSON.parse((await run(runConfigCheck, '', true)).out)).toMatchObject({ ok: true, warnings: [], notes: [] });
+		expect(JSON.parse((await run(runConfigCheck, 'tiers: { sandbox: { rpm: 500 } }', true)).out)).toMatchObject({
 			notes: [expect.stringContaining('400 a minute')],
 		});
 		const rejected = await run(runConfigCheck, 'rolls: []', true);

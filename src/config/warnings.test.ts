@@ -50,6 +50,14 @@ describe('configWarnings', () => {
 		expect(settingsOf(auth(issuer, keySet))).toEqual(warns ? ['auth.jwks_uri'] : []);
 	});
 
+	it.each([
+		['enforce_guardrails: true', true],
+		['enforce_guardrails: true\nenable_guardrails: true', false],
+		['enable_guardrails: true', false],
+	])('of %j warns that enforcement has no effect: %s', (text, warns) => {
+		expect(settingsOf(text)).toEqual(warns ? ['enforce_guardrails'] : []);
+	});
+
 	it('does not mention moderation providers under enforcement, which evaluate streams too', () => {
 		const moderationProvider = '{ name: moderation, kind: openai-moderation, api_key: k }';
 		expect(
@@ -59,14 +67,21 @@ describe('configWarnings', () => {
 });
 
 describe('configNotes', () => {
-	it('tells which tiers allow more than one address may send', () => {
-		expect(configNotes(parse(''))).toEqual([
-			'edge.firewall.per_ip: 2,000 requests in 300 s are 400 a minute from one source address, less than these tiers allow a team: ' +
-				'premium (500), enterprise (unlimited), unlimited (2,000)',
+	it('tells which tiers allow more than one address may send, and what to do', () => {
+		const perIp = (requests: number): string => `edge: { firewall: { per_ip: { requests: ${requests} } } }`;
+		expect(configNotes(parse(perIp(1999)))).toEqual([
+			'edge.firewall.per_ip: 1,999 requests in 300 s are 399 a minute from one source address, less than these tiers allow a team: ' +
+				'premium (500), enterprise (unlimited), unlimited (2,000); raise requests if a team sends from one address',
 		]);
-		const wide = 'edge: { firewall: { per_ip: { requests: 10000 } } }';
-		expect(configNotes(parse(wide))).toEqual([expect.stringMatching(/2,000 a minute .*: enterprise \(unlimited\)$/)]);
-		expect(configNotes(parse(`${wide}\ntiers: { enterprise: { rpm: 2000 } }`))).toEqual([]);
-		expect(configNotes(parse('roles: [gateway]'))).toEqual([]);
+		expect(configNotes(parse(perIp(10_000)))).toEqual([expect.stringMatching(/2,000 a minute .*: enterprise \(unlimited\); raise/)]);
+		expect(configNotes(parse(`${perIp(10_000)}\ntiers: { enterprise: { rpm: 2000 } }`))).toEqual([]);
+		expect(configNotes(parse(`roles: [gateway]\n${perIp(10_000)}`))).toEqual([]);
+	});
+
+	it('says nothing of defaults, only of tiers that the file changes', () => {
+		expect(configNotes(parse(''))).toEqual([]);
+		expect(configNotes(parse('tiers: { preset: error_reference }'))).toEqual([]);
+		expect(configNotes(parse('tiers: { standard: { rpm: 400 } }'))).toEqual([]);
+		expect(configNotes(parse('tiers: { standard: { rpm: 401 } }'))).toEqual([expect.stringMatching(/allow a team: standard \(401\);/)]);
 	});
 });

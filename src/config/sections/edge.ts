@@ -3,9 +3,11 @@ import { tokenHeaders } from '../../policy/access/token-headers.ts';
 import { count, entryName, integer, ipRange, listen, milliseconds, nonEmpty, restart, webOrigin } from '../values.ts';
 import { tls } from './tls.ts';
 
+export const perIpDefaults = { requests: 2000, window_seconds: 300 } as const;
+
 const perIp = z.strictObject({
-	requests: count.default(2000).describe('Maximum requests per source address and window; further requests return 403.'),
-	window_seconds: integer(1, 86_400).default(300).describe('Length of the window in seconds.'),
+	requests: count.default(perIpDefaults.requests).describe('Maximum requests per source address and window; further requests return 403.'),
+	window_seconds: integer(1, 86_400).default(perIpDefaults.window_seconds).describe('Length of the window in seconds.'),
 	max_sources: integer(1, 10_000_000)
 		.default(200_000)
 		.meta(restart('Maximum source addresses tracked; the least recently used is evicted.')),
