@@ -71,7 +71,7 @@ function fitText(text: string, nodes: readonly SchemaNode[]): unknown {
 }
 
 function unknownKeyMessage(key: string, nodes: readonly SchemaNode[]): string {
-	const known = nodes.flatMap((node) => Object.keys(node.properties ?? {}));
+	const known = nodes.flatMap((node) => [...Object.keys(node.properties ?? {}), ...(node.propertyNames?.enum ?? []).map(String)]);
 	const nearest = nearestName(key, known);
 	if (nearest !== undefined) return `unknown key, did you mean \`${nearest}\`?`;
 	return known.length === 0 ? 'unknown key: this section has no keys' : `unknown key, known here: ${known.join(', ')}`;

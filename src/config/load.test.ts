@@ -111,6 +111,41 @@ describe('parseConfig', () => {
 		]);
 	});
 
+	it('checks the other items of a list that has an invalid one', () => {
+		const text = [
+			'teams:',
+			'  registered:',
+			'    - { id: 7, client_ids: [x] }',
+			'    - { id: 8, client_ids: [x] }',
+			'    - { id: red, tier: 5, client_ids: [3, 4, y, z] }',
+			'    - { id: 9, client_ids: [x] }',
+			'    - { id: red, tier: premum, client_ids: [5, z] }',
+		].join('\n');
+		expect(problems(text)).toEqual([
+			'3:13 teams.registered[0].id: must be a string, not a number',
+			'4:13 teams.registered[1].id: must be a string, not a number',
+			'5:24 teams.registered[2].tier: must be a string, not a number',
+			'5:40 teams.registered[2].client_ids[0]: must be a string, not a number',
+			'5:43 teams.registered[2].client_ids[1]: must be a string, not a number',
+			'6:13 teams.registered[3].id: must be a string, not a number',
+			'7:13 teams.registered[4].id: is also the id of another team',
+			'7:24 teams.registered[4].tier: Unknown tier `premum`. Did you mean `premium`?',
+			'7:45 teams.registered[4].client_ids[0]: must be a string, not a number',
+			'7:48 teams.registered[4].client_ids[1]: is already in another team: a client can be in one team',
+		]);
+	});
+
+	it('reports an unknown kind of personal data like an unknown key', () => {
+		const types = (text: string): string[] => problems(`guardrails: { pii: { types: ${text} } }`);
+		expect(types('{ emial: mask, ssn: hide }')).toEqual([
+			'1:31 guardrails.pii.types.emial: unknown key, did you mean `email`?',
+			'1:49 guardrails.pii.types.ssn: must be one of block, mask, log, off',
+		]);
+		expect(types('{ passport-number: mask }')).toEqual([
+			'1:31 guardrails.pii.types.passport-number: unknown key, known here: ssn, card, email, phone, iban, ip, aws_key, api_key',
+		]);
+	});
+
 	it('an alias may be a mapping with what is to be known of its model', () => {
 		const text = (alias: string): string => `routing: { aliases: { fast: ${alias} } }`;
 		expect(problems(text('{ target: provider_a/x, stop: false, temperature_max: 0.5 }'))).toEqual([]);
@@ -283,8 +318,8 @@ describe('files', () => {
 	});
 
 	it.each([
-		['absent.yaml', undefined, 'cannot be read (ENOENT)'],
-		['.', undefined, 'cannot be read (EISDIR)'],
+		['absent.yaml', undefined, 'does not exist'],
+		['.', undefined, 'is a directory, not a file'],
 		['large.yaml', ' '.repeat(1_048_577), 'is larger than 1048576 bytes'],
 		['latin1.yaml', Buffer.from([0x23, 0xe9]), 'is not UTF-8 text'],
 	])('are rejected with their name: %s', (name, content, expected) => {
@@ -313,7 +348,7 @@ describe('files', () => {
 			'providers:\n  provider_a: { api_key_file: nowhere }\n  provider_b: { api_key: x, api_key_file: key }\n  provider_c: { api_key_file: empty }',
 		);
 		expect(problemsOf(() => loadConfig({ configPath: file, env: {} }))).toEqual([
-			`${file}:2:31 providers.provider_a.api_key_file: names ${join(folder, 'nowhere')}, which cannot be read (ENOENT)`,
+			`${file}:2:31 providers.provider_a.api_key_file: names ${join(folder, 'nowhere')}, which does not exist`,
 			`${file}:3:29 providers.provider_b.api_key_file: cannot be combined with api_key: set one of them`,
 			`${file}:4:31 providers.provider_c.api_key_file: ${join(folder, 'empty')} is empty`,
 		]);

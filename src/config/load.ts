@@ -86,12 +86,19 @@ function readSecret(file: string): { text: string } | { problem: string } {
 	return text === '' ? { problem: `${file} is empty` } : { text };
 }
 
+const fileProblems: ReadonlyMap<string, string> = new Map([
+	['ENOENT', 'does not exist'],
+	['EISDIR', 'is a directory, not a file'],
+	['EACCES', 'cannot be read: permission denied'],
+]);
+
 function readText(file: string, maxBytes: number): { text: string } | { problem: string } {
 	let bytes: Buffer;
 	try {
 		bytes = readAtMost(file, maxBytes + 1);
 	} catch (cause) {
-		return { problem: `cannot be read (${cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown cause'})` };
+		const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown cause';
+		return { problem: fileProblems.get(code) ?? `cannot be read (${code})` };
 	}
 	if (bytes.length > maxBytes) return { problem: `is larger than ${maxBytes} bytes` };
 	try {

@@ -15,6 +15,8 @@ export interface SchemaNode {
 	readonly properties?: Readonly<Record<string, SchemaNode>>;
 	readonly required?: readonly string[];
 	readonly additionalProperties?: boolean | SchemaNode;
+	/** Has an `enum` if a record has fixed names. */
+	readonly propertyNames?: SchemaNode;
 	readonly items?: SchemaNode;
 	readonly anyOf?: readonly SchemaNode[];
 	readonly 'x-restart'?: true;
@@ -39,7 +41,8 @@ export function childNodes(nodes: readonly SchemaNode[], step: string | number):
 	return nodes.flatMap((node) => {
 		if (typeof step === 'number') return node.items === undefined ? [] : alternatives(node.items);
 		if (node.properties !== undefined && Object.hasOwn(node.properties, step)) return alternatives(node.properties[step] ?? {});
-		return typeof node.additionalProperties === 'object' ? alternatives(node.additionalProperties) : [];
+		const isNameKnown = node.propertyNames?.enum?.includes(step) ?? true;
+		return typeof node.additionalProperties === 'object' && isNameKnown ? alternatives(node.additionalProperties) : [];
 	});
 }
 

@@ -2,28 +2,37 @@ import type { z } from 'zod';
 import { findDisagreements } from './cross-checks.ts';
 import { builtInProviders, type Environment, withBuiltIns } from './defaults.ts';
 import type { ProblemList } from './problem.ts';
-import { isRecord, type Path, type Raw } from './raw.ts';
+import { formatPath, isRecord, type Path, type Raw } from './raw.ts';
 import { type Config, configSchema } from './schema.ts';
 
 /** Validates a file's prepared value. Every problem is added to `problems`; the result is valid only if there is none. */
 export function validate(fitted: Raw, env: Environment, problems: ProblemList): Config {
 	const raw = withBuiltIns(fitted, env);
-	const config = frozen(parseWhatIsSound(fitted, env, problems));
-	for (const [path, message, reliesOn] of findDisagreements(config, raw)) {
-		if (problems.hasWithin(path) || (reliesOn !== undefined && problems.hasWithin(reliesOn))) continue;
+	const { sound, writtenPath } = parseWhatIsSound(fitted, env, problems);
+	const config = frozen(sound);
+	for (const [foundAt, message, reliesOn] of findDisagreements(config, raw)) {
+		const path = writtenPath(foundAt);
+		if (problems.hasWithin(path) || (reliesOn !== undefined && problems.hasWithin(writtenPath(reliesOn)))) continue;
 		problems.add(path, message);
 	}
 	return config;
 }
 
+interface SoundSettings {
+	readonly sound: ReturnType<typeof configSchema.parse>;
+	/** Returns where the file has the value at a path of `sound`: removed items change the indexes of a list. */
+	writtenPath(path: Path): Path;
+}
+
 /** Removes invalid settings until the rest is valid, so that one run also checks the settings that depend on the rest. */
-function parseWhatIsSound(fitted: Raw, env: Environment, problems: ProblemList): ReturnType<typeof configSchema.parse> {
+function parseWhatIsSound(fitted: Raw, env: Environment, problems: ProblemList): SoundSettings {
+	const removedItems = new RemovedItems();
 	let rest = fitted;
 	for (let round = 0; ; round += 1) {
 		// The first round reported an invalid key of the environment. Without it the built-ins are always valid.
 		const raw = withBuiltIns(rest, round === 0 ? env : {});
 		const result = configSchema.safeParse(raw);
-		if (result.success) return result.data;
+		if (result.success) return { sound: result.data, writtenPath: (path) => removedItems.writtenPath(path) };
 		const issues = result.error.issues.flatMap(unfolded);
 		const paths = issues.map((issue) => issue.path.filter((step) => typeof step !== 'symbol'));
 		for (const [index, issue] of issues.entries()) {
@@ -31,8 +40,50 @@ function parseWhatIsSound(fitted: Raw, env: Environment, problems: ProblemList):
 			if (round > 0 || (issue.code === 'custom' && problems.hasWithin(path))) continue;
 			problems.add(path, issueMessage(issue, valueAt(raw, path)) + originOf(fitted, path), issue.code === 'invalid_key' ? 'key' : 'value');
 		}
-		for (const keys of paths.map((path) => existingKeys(rest, path))) rest = without(rest, keys);
+		const removed = new Map(paths.map((path) => existingSteps(rest, path)).map((steps) => [formatPath(steps), steps]));
+		for (const steps of [...removed.values()].toSorted(lastItemFirst)) {
+			rest = without(rest, steps);
+			removedItems.add(steps);
+		}
 	}
+}
+
+/** Counts the removed items of each list. */
+class RemovedItems {
+	/** Indexes in the file, ascending, by the list's path in the file. */
+	readonly #indexes = new Map<string, number[]>();
+
+	add(path: Path): void {
+		const written = this.writtenPath(path);
+		const index = written.at(-1);
+		if (typeof index !== 'number') return;
+		const list = formatPath(written.slice(0, -1));
+		this.#indexes.set(
+			list,
+			[...(this.#indexes.get(list) ?? []), index].toSorted((a, b) => a - b),
+		);
+	}
+
+	writtenPath(path: Path): Path {
+		const written: (string | number)[] = [];
+		for (const step of path) {
+			const removed = typeof step === 'number' ? (this.#indexes.get(formatPath(written)) ?? []) : [];
+			written.push(
+				removed.reduce<string | number>((index, gone) => (typeof index === 'number' && gone <= index ? index + 1 : index), step),
+			);
+		}
+		return written;
+	}
+}
+
+/** Orders removals so that none changes the path of a later one: deeper values and later items first. */
+function lastItemFirst(a: Path, b: Path): number {
+	for (const [depth, step] of a.entries()) {
+		const other = b[depth];
+		if (other === undefined) return -1;
+		if (step !== other) return typeof step === 'number' && typeof other === 'number' ? other - step : String(step) < String(other) ? -1 : 1;
+	}
+	return 1;
 }
 
 /** Expands the issue of a setting with several forms to the issues inside the mapping, if a mapping is one of them. */
@@ -53,27 +104,30 @@ function originOf(fitted: Raw, path: Path): string {
 	return builtIn === undefined ? '' : ` (it comes from the environment variable ${builtIn.keyVariable})`;
 }
 
-/**
- * Returns the keys down to the value at `path`, or to its nearest existing parent. They end at a list, which is removed as a whole: the
- * indexes of its other items must not change.
- */
-function existingKeys(raw: Raw, path: Path): string[] {
-	const keys: string[] = [];
+/** Returns the path of the value at `path`, or of its nearest existing parent. */
+function existingSteps(raw: Raw, path: Path): Path {
 	let value: unknown = raw;
-	for (const key of path) {
-		if (typeof key !== 'string' || !isRecord(value) || !Object.hasOwn(value, key)) break;
-		keys.push(key);
-		value = value[key];
-	}
-	return keys;
+	const missing = path.findIndex((step) => {
+		const inside = valueAt(value, [step]);
+		const exists = isRecord(value) ? Object.hasOwn(value, step) : inside !== undefined;
+		value = inside;
+		return !exists;
+	});
+	return missing === -1 ? path : path.slice(0, missing);
 }
 
-/** Returns the record without the value at the keys; an empty record when there are no keys. */
-function without(raw: Raw, [key, ...inner]: readonly string[]): Raw {
-	if (key === undefined) return {};
-	const { [key]: value, ...others } = raw;
-	if (value === undefined || inner.length === 0) return others;
-	return isRecord(value) ? { ...others, [key]: without(value, inner) } : raw;
+/** Returns the value without what is at the path; an empty record when there is no path. */
+function without(raw: Raw, path: Path): Raw {
+	return path.length === 0 ? {} : (withoutInner(raw, path) as Raw);
+}
+
+function withoutInner(value: unknown, [step, ...inner]: Path): unknown {
+	if (Array.isArray(value) && typeof step === 'number') {
+		return inner.length === 0 ? value.toSpliced(step, 1) : value.with(step, withoutInner(value[step], inner));
+	}
+	if (!isRecord(value) || step === undefined) return value;
+	const { [step]: held, ...others } = value;
+	return inner.length === 0 ? others : { ...others, [step]: withoutInner(held, inner) };
 }
 
 function valueAt(raw: unknown, path: Path): unknown {

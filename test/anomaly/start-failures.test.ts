@@ -101,7 +101,7 @@ describe('a file that cannot be used', () => {
 		const configPath = join(temporaryDirectory(), 'nowhere.yaml');
 		const { code, stderr } = await runTollgate(['start', '--config', configPath]);
 		expect(code).toBe(1);
-		expect(stderr).toMatch(/nowhere\.yaml.* cannot be read \(ENOENT\)/s);
+		expect(stderr).toMatch(/nowhere\.yaml.* does not exist/s);
 	});
 
 	test('TOLLGATE_CONFIG names it too', async () => {
