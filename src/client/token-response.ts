@@ -16,7 +16,8 @@ const errorHints: Readonly<Record<string, string>> = {
 	invalid_grant: 'wrong endpoint, wrong credentials, or a client without permission for client_credentials',
 	unauthorized_client: 'the client has no permission for client_credentials',
 	unsupported_grant_type: 'the endpoint does not support client_credentials',
-	invalid_scope: 'the scope is not configured on the client',
+	invalid_scope:
+		'the client does not have the requested scope; Tollgate grants tollgate/invoke by default and tollgate/admin only if requested',
 	server_error: 'internal error of the issuer',
 	temporarily_unavailable: 'the issuer is overloaded',
 };

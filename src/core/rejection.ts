@@ -38,7 +38,7 @@ export const rejections = {
 	scope_missing: {
 		status: 403,
 		title: 'The access token does not have the required scope',
-		remedy: 'Request a token with scope `invoke` (inference) or `admin` (admin API).',
+		remedy: 'Request a token with the scope in the message: `tollgate/invoke` for inference, `tollgate/admin` for the admin API.',
 	},
 	no_gateway: { status: 503, title: 'No healthy gateway', remedy: 'Retry after `retry-after`.' },
 	overloaded: { status: 503, title: 'The gateway is overloaded', remedy: 'Retry after `retry-after`.' },

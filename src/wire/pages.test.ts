@@ -62,6 +62,11 @@ describe('contract section 4: each case has its status and headers', () => {
 	});
 });
 
+test('a missing scope is named', () => {
+	const body = bodyOf(new Rejection('scope_missing', { message: 'Needs the scope `<base>/invoke`' }));
+	expect(body).toContain('<p>Needs the scope <code>&#60;base&#62;/invoke</code>.</p>');
+});
+
 test('an internal error is 500 without details', () => {
 	const response = renderEdgeRejection(new TypeError('secret detail'), 'req_1');
 	expect(response.status).toBe(500);

@@ -1,6 +1,6 @@
 /**
- * HTML pages of the edge for rejected requests: small, self-contained, and limited to the case at hand. Built once; only the request id
- * differs.
+ * HTML pages of the edge for rejected requests: small, self-contained, and limited to the case at hand. Built once, except the one
+ * that names a scope; only the request id differs.
  */
 
 import type { HttpResponse } from '../core/handler.ts';
@@ -29,6 +29,8 @@ const pageHeaders = {
 	'x-content-type-options': 'nosniff',
 } as const;
 
+const special = /[&<>"']/g;
+
 interface Page {
 	readonly beforeId: string;
 	readonly afterId: string;
@@ -53,7 +55,7 @@ const pages: Readonly<Record<number, Page>> = {
 		'Access token required',
 		'Fetch a token from the token endpoint and send it with each request in the <code>Authorization: Bearer</code> header.',
 	),
-	403: page('403 Forbidden', 'Insufficient scope', 'The access token does not have the required scope.'),
+	403: insufficientScope('The access token does not have the required scope'),
 	408: page('408 Request Timeout', 'The request took too long to arrive', 'Send it again without pauses.'),
 	417: page('417 Expectation Failed', 'The expectation cannot be met', 'Send <code>Expect: 100-continue</code> or no such header.'),
 	431: page('431 Request Header Fields Too Large', 'The header fields are too large', 'Send fewer or shorter header fields.'),
@@ -74,7 +76,11 @@ const defaultRetryAfterSeconds = 5;
 
 /** Renders the generic page of a status. */
 export function renderPage(status: number, requestId: string): string {
-	return fill(pages[status] ?? internalError, requestId);
+	return fill(pageOf(status), requestId);
+}
+
+function pageOf(status: number): Page {
+	return pages[status] ?? internalError;
 }
 
 /**
@@ -95,8 +101,14 @@ export function renderEdgeRejection(cause: unknown, requestId: string): HttpResp
 	if (status === 401) headers['x-should-retry'] = 'false';
 	if (status === 503) headers['retry-after'] = String(retryAfterSeconds ?? defaultRetryAfterSeconds);
 	if (cause instanceof Rejection) Object.assign(headers, cause.headers);
-	const body = isBlocked ? fill(blocked, requestId) : renderPage(status, requestId);
+	const specific = isExpected && code === 'scope_missing' ? insufficientScope(cause.message) : pageOf(status);
+	const body = fill(isBlocked ? blocked : specific, requestId);
 	return { status, headers, body, record: { code }, closesConnection: closingStatuses.has(status) || code === 'draining' };
+}
+
+/** @param message names the scope. */
+function insufficientScope(message: string): Page {
+	return page('403 Forbidden', 'Insufficient scope', `${escapeHtml(message).replaceAll(/`([^`]*)`/g, '<code>$1</code>')}.`);
 }
 
 function page(status: string, title: string, text: string): Page {
@@ -139,8 +151,6 @@ function plainPage(status: string, title: string, text: string): Page {
 function fill({ beforeId, afterId }: Page, requestId: string): string {
 	return beforeId + escapeHtml(requestId) + afterId;
 }
-
-const special = /[&<>"']/g;
 
 function escapeHtml(text: string): string {
 	return text.replace(special, (character) => `&#${character.charCodeAt(0)};`);

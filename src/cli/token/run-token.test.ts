@@ -277,7 +277,8 @@ describe('exit code 2', () => {
 		const outcome = await runHere();
 		expectSilent(outcome);
 		expect(outcome.err).toBe(
-			'tollgate token: the token endpoint returned HTTP 400, invalid_scope: the scope is not configured on the client\n',
+			'tollgate token: the token endpoint returned HTTP 400, invalid_scope: the client does not have the requested scope; ' +
+				'Tollgate grants tollgate/invoke by default and tollgate/admin only if requested (GATEWAY_SCOPE is not set)\n',
 		);
 	});
 

@@ -17,7 +17,9 @@ export async function requestToken(settings: TokenSettings, timeoutSeconds: numb
 	const { status, text } = await exchange(settings, timeoutSeconds);
 	if (status !== 200) {
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
-		throw new TokenRequestFailure(2, `the token endpoint returned ${describeTokenError(status, code, settings.endpoint)}`, status >= 500);
+		const scope = code !== 'invalid_scope' ? '' : settings.scope === undefined ? ' (GATEWAY_SCOPE is not set)' : ' (GATEWAY_SCOPE is set)';
+		const message = `the token endpoint returned ${describeTokenError(status, code, settings.endpoint)}${scope}`;
+		throw new TokenRequestFailure(2, message, status >= 500);
 	}
 	const response = text === undefined ? { problem: `is larger than ${maxTokenResponseBytes} bytes` } : readTokenResponse(text);
 	if ('problem' in response) throw new TokenRequestFailure(3, `the token endpoint's response ${response.problem}`, false);

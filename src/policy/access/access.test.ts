@@ -46,7 +46,9 @@ describe('contract section 3: scopes come from scope, a text or an array, or fro
 	test('a scope must match exactly', () => {
 		const caller = check({ scope: 'base/invoke' });
 		expect(requireScope(caller, 'base/invoke')).toBe(caller);
-		expect(() => requireScope(caller, 'base/Invoke')).toThrow(expect.objectContaining({ code: 'scope_missing' }));
+		expect(() => requireScope(caller, 'base/Invoke')).toThrow(
+			expect.objectContaining({ code: 'scope_missing', message: expect.stringContaining('the scope `base/Invoke`') as string }),
+		);
 	});
 });
 

@@ -8,6 +8,7 @@ import { Rejection } from '../../core/rejection.ts';
 export function requireScope<Holder extends Pick<Caller, 'scopes'>>(caller: Holder, scope: string): Holder {
 	if (caller.scopes.has(scope)) return caller;
 	throw new Rejection('scope_missing', {
+		message: `The request needs an access token with the scope \`${scope}\`, of a client that has this scope`,
 		headers: { 'www-authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scope}"` },
 	});
 }

@@ -101,6 +101,11 @@ test('every operation of the table is rejected without the admin scope, and noth
 	expect(await subject.state()).toBe(before);
 });
 
+test('a rejection names the scope that is missing', async () => {
+	const { body } = await subject.send('GET', '/teams', undefined, bearer('agent'));
+	expect(body['detail']).toContain('an access token with the scope `tollgate/admin`');
+});
+
 test('public operations are served without a token, and are the only ones', async () => {
 	const open = document.operations.filter(({ isPublic }) => isPublic);
 	expect(open.map(({ path }) => path).toSorted()).toEqual(['/', '/docs', '/healthz', '/metrics', '/openapi.json', '/readyz']);
