@@ -118,6 +118,8 @@ export interface ClientOperations {
 export interface CreatedClient {
 	readonly id: string;
 	readonly secret: string;
+	/** True if the team did not exist and was created for the client. */
+	readonly isTeamNew?: boolean;
 	/** Error that kept the client, which was created, from joining its team. */
 	readonly teamFailure?: Error;
 }

@@ -68,6 +68,8 @@ describe('usage', () => {
 		'simulate --interval-ms 1.5',
 		'client create --id a/b',
 		'client create --scopes root',
+		'client create --team Search',
+		`client create --team ${'t'.repeat(65)}`,
 		'client rotate',
 		'client rotate a --overlap-seconds soon',
 		'client delete',
@@ -136,6 +138,13 @@ describe('client', () => {
 
 	it('create requests the invoke scope by default', async () => {
 		expect((await run('client create')).calls[1]).toEqual(['create', { name: 'client', scopes: ['invoke'] }]);
+	});
+
+	it.each([true, false])('create says whether it created the team: %s', async (isTeamNew) => {
+		const create = () => Promise.resolve({ id: 'a', secret: 's', isTeamNew });
+		const { code, err } = await run('client create --id a --team serach', { openClients: () => Promise.resolve({ ...clients, create }) });
+		expect(code).toBe(0);
+		expect(err.includes('Team serach did not exist: it was created in tier sandbox.\n')).toBe(isTeamNew);
 	});
 
 	it('create exits 1 when the id is taken', async () => {

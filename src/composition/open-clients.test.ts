@@ -64,8 +64,9 @@ test('the id of a configured client is taken: its secret would never work', asyn
 
 test('a client joins its team, which is created if it is new', async () => {
 	const { clients, dataDir } = await open();
-	await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' });
-	await clients.create({ id: 'two', name: 'x', scopes: ['invoke'], team: 'search' });
+	const create = (id: string) => clients.create({ id, name: 'x', scopes: ['invoke'], team: 'search' });
+	expect(await create('one')).toMatchObject({ isTeamNew: true });
+	expect(await create('two')).toMatchObject({ isTeamNew: false });
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: silentLog });
 	onTestFinished(() => records.close());
 	expect(await records.teams.list()).toMatchObject([{ id: 'search', tier: 'sandbox', clientIds: ['one', 'two'] }]);
@@ -82,7 +83,7 @@ test('a team that names the client already has it, and the secret is shown', asy
 	const { clients, makeTeam } = await open();
 	await makeTeam({ id: 'search', client_ids: ['other', 'one'] });
 	const created = await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' });
-	expect(created).toEqual({ id: 'one', secret: expect.stringMatching(/^[\w-]{43}$/) as unknown });
+	expect(created).toEqual({ id: 'one', secret: expect.stringMatching(/^[\w-]{43}$/) as unknown, isTeamNew: false });
 });
 
 test.each(['new', 'there'])('a client of another team does not join one that is %s, and is shown with its secret', async (team) => {

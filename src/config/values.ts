@@ -1,5 +1,6 @@
 /** Types of setting values. Every number has an upper bound, so that no timer or buffer overflows. */
 import { z } from 'zod';
+import { maxTeamIdLength, teamIdPattern, teamIdRule } from '../core/team.ts';
 import { parseIpRange } from '../policy/firewall/ip-address.ts';
 import { parseListen } from './listen.ts';
 
@@ -33,10 +34,7 @@ export const listen = z
 	.regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/, 'must be HOST:PORT, such as 127.0.0.1:8787 or [::1]:8787')
 	.refine((text) => parseListen(text) !== undefined, 'must name an IP address or host name and a port from 0 to 65535');
 
-export const teamId = z
-	.string()
-	.max(64)
-	.regex(/^\.*[a-z0-9_-][a-z0-9._-]*$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`, and not dots alone');
+export const teamId = z.string().max(maxTeamIdLength).regex(teamIdPattern, teamIdRule);
 
 export const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -');
 

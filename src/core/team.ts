@@ -1,6 +1,11 @@
+export const maxTeamIdLength = 64;
+/** Not dots alone, because an id is a path segment. */
+export const teamIdPattern = /^\.*[a-z0-9_-][a-z0-9._-]*$/;
+export const teamIdRule = 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`, and not dots alone';
+
 /** A team as the data plane needs it. A client belongs to at most one team. */
 export interface Team {
-	/** Slug: lower-case letters, digits, `-`, `_`, `.`; 1 to 64 characters. */
+	/** Matches `teamIdPattern`. */
 	readonly id: string;
 	readonly name: string;
 	/** Name of a tier in the configuration. */

@@ -15,8 +15,7 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 			if (created === 409) return 'id_taken';
 			const client = { id: String(created.body['id']), secret: String(created.body['client_secret']) };
 			try {
-				if (team !== undefined) await joinTeam(api, team, client.id);
-				return client;
+				return team === undefined ? client : { ...client, isTeamNew: await joinTeam(api, team, client.id) };
 			} catch (cause) {
 				if (!(cause instanceof Error)) throw cause;
 				return { ...client, teamFailure: cause };
@@ -36,19 +35,20 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 	};
 }
 
-/** Retries when somebody else changes the team at the same time. */
-async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<void> {
+/** Retries when somebody else changes the team at the same time. @returns true if the team was created for the client. */
+async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<boolean> {
 	for (let attempt = 0; attempt < 10; attempt++) {
 		const known = await find(api, teamPath(team));
 		try {
-			if (known === undefined) await requestAdmin(api, { method: 'POST', path: '/teams', body: { id: team, client_ids: [clientId] } });
-			else {
-				const clientIds = known.body['client_ids'] as string[];
-				if (clientIds.includes(clientId)) return;
-				const headers = { 'if-match': known.etag ?? '*' };
-				await requestAdmin(api, { method: 'PUT', path: teamPath(team), headers, body: { client_ids: [...clientIds, clientId] } });
+			if (known === undefined) {
+				await requestAdmin(api, { method: 'POST', path: '/teams', body: { id: team, client_ids: [clientId] } });
+				return true;
 			}
-			return;
+			const clientIds = known.body['client_ids'] as string[];
+			if (clientIds.includes(clientId)) return false;
+			const headers = { 'if-match': known.etag ?? '*' };
+			await requestAdmin(api, { method: 'PUT', path: teamPath(team), headers, body: { client_ids: [...clientIds, clientId] } });
+			return false;
 		} catch (cause) {
 			const status = cause instanceof AdminRejection ? cause.status : undefined;
 			const isMadeMeanwhile = known === undefined && status === 409 && (await find(api, teamPath(team))) !== undefined;

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { maxTeamIdLength, teamIdPattern, teamIdRule } from '../../core/team.ts';
 import { CommandFailure } from '../command-failure.ts';
 import type { CliEnvironment, ClientOperations, ListedClient, NewClient, RunTask } from '../environment.ts';
 import { canStyle, formatTable } from '../format-table.ts';
@@ -25,7 +26,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 				.default(['invoke'], 'invoke')
 				.argParser(listOf(['invoke', 'admin'])),
 		)
-		.option('--team <id>', 'team of the client; created in tier sandbox if it does not exist')
+		.addOption(new Option('--team <id>', 'team of the client; created in tier sandbox if it does not exist').argParser(readTeamId))
 		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addOption(jsonFlag())
@@ -68,6 +69,7 @@ async function createClient({ id, name, scopes, team, ...flags }: CreateFlags, e
 	const created = await withClients(flags, environment, (clients) => clients.create(input), true);
 	if (created === 'id_taken') throw new CommandFailure(1, `client id ${input.id} is already used; see: tollgate client list`);
 	await writeSecret(created.id, created.secret, flags, environment);
+	if (created.isTeamNew === true) await environment.stderr.write(`Team ${team} did not exist: it was created in tier sandbox.\n`);
 	if (created.teamFailure !== undefined) throw created.teamFailure;
 	return 0;
 }
@@ -139,6 +141,11 @@ function formatClientsAsJson(clients: readonly ListedClient[]): string {
 
 function unknownClient(id: string): CommandFailure {
 	return new CommandFailure(1, `unknown client ${JSON.stringify(id)}; see: tollgate client list`);
+}
+
+function readTeamId(text: string): string {
+	if (text.length > maxTeamIdLength || !teamIdPattern.test(text)) throw new InvalidArgumentError(`It ${teamIdRule}.`);
+	return text;
 }
 
 function readClientId(text: string): string {

@@ -1,6 +1,7 @@
 /** Value types of the admin API. Amounts of money are decimal texts. */
 import { z } from 'zod';
 import { formatUsd, formatUsdPerMillionTokens, parseUsd, parseUsdPerMillionTokens } from '../../../core/money.ts';
+import { maxTeamIdLength, teamIdPattern, teamIdRule } from '../../../core/team.ts';
 
 /** Schemas with a name in the OpenAPI document. */
 export const schemaNames = z.registry<{ id: string }>();
@@ -34,10 +35,7 @@ export const usdSum = z
 	.regex(/^-?\d+\.\d{2,9}$/)
 	.describe('US dollars, as a decimal string.');
 
-export const slug = z
-	.string()
-	.max(64)
-	.regex(/^\.*[a-z0-9_-][a-z0-9._-]*$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`, and not dots alone');
+export const slug = z.string().max(maxTeamIdLength).regex(teamIdPattern, teamIdRule);
 
 /** Client ids that access tokens can contain. */
 export const clientOfToken = z.string().regex(/^[\x20-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters');
