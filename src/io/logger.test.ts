@@ -35,9 +35,11 @@ test('a line is one JSON object with level, time and event', () => {
 test('text lines read without a parser, and are one line each', () => {
 	const { log, text } = start('debug', { format: 'text', worker: 2 });
 	log.info('request', { status: 200, path: '/v1/models', code: undefined, roles: ['edge', 'gateway'], note: 'two words', none: null });
+	log.info('lists', { empty: [], numbers: [1, 2] });
 	log.warn('odd', { path: 'a\nb\u001b[31m\u202e', 'na\nme': { a: 'x\u009bm' } });
 	expect(text()).toBe(
 		'1970-01-01T00:00:01.000Z INFO  request worker=2 status=200 path=/v1/models roles=edge,gateway note="two words" none=null\n' +
+			'1970-01-01T00:00:01.000Z INFO  lists worker=2 empty=[] numbers=[1,2]\n' +
 			'1970-01-01T00:00:01.000Z WARN  odd worker=2 path="a\\nb\\u001b[31m\u{fffd}" na\u{fffd}me={"a":"x\u{fffd}m"}\n',
 	);
 });

@@ -101,7 +101,10 @@ function textLine({ level, timeMs, event, fields, worker }: LogEntry, isoTime: (
 
 function valueText(value: unknown): string {
 	if (typeof value === 'string') return /^[\p{L}\p{N}_./:@%+~$-]+$/u.test(value) ? value : printable(JSON.stringify(value));
-	if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')) return value.map(valueText).join(',');
+	if (Array.isArray(value)) {
+		const isFlat = value.length > 0 && value.every((item) => typeof item === 'string');
+		return isFlat ? value.map(valueText).join(',') : printable(JSON.stringify(value));
+	}
 	if (typeof value === 'object' && value !== null) return printable(JSON.stringify(withoutStack(value)));
 	return String(value);
 }
