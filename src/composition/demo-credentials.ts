@@ -9,7 +9,7 @@ export function demoCredentials(env: Readonly<Record<string, string | undefined>
 	const { config, file, isDemo } = loadRunningConfig({ env });
 	if (!isDemo) {
 		const reason = file === null ? `${config.data_dir} has no data of a demo` : `${file} replaces the demo`;
-		throw new CommandFailure(1, `${reason}: run this where \`npm start\` or \`tollgate start --demo\` runs`);
+		throw new CommandFailure(1, `${reason}: start the demo with \`tollgate start --demo\`, and run this in the same directory`);
 	}
 	const secret = readDemoSecret(config.data_dir);
 	if (secret === undefined) {

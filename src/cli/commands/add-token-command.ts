@@ -39,8 +39,10 @@ export function addTokenCommand(program: Command, run: RunTask): void {
 			run(async (environment) => {
 				const { runToken } = await import('../token/run-token.ts');
 				const shouldPrompt = flags.refresh === true;
-				const options = { canCache: flags.cache === true || shouldPrompt, shouldPrompt, timeoutSeconds: flags.timeoutSeconds };
-				if (flags.demo !== true) return runToken(options, environment);
+				const isDemo = flags.demo === true;
+				const canCache = flags.cache === true || shouldPrompt;
+				const options = { canCache, shouldPrompt, timeoutSeconds: flags.timeoutSeconds, isDemo };
+				if (!isDemo) return runToken(options, environment);
 				const env = { ...environment.env, ...(await environment.operations.demoCredentials()) };
 				return runToken(options, { ...environment, env });
 			}),

@@ -92,7 +92,14 @@ function outcomeOf(child: ChildProcess): Promise<Outcome> {
 const command = (args: readonly string[] = [], env = variables()): Promise<Outcome> => outcomeOf(start(['token', ...args], env));
 
 async function runHere(
-	options: { canCache?: boolean; shouldPrompt?: boolean; timeoutSeconds?: number; nowMs?: number; env?: Record<string, string> } = {},
+	options: {
+		canCache?: boolean;
+		shouldPrompt?: boolean;
+		timeoutSeconds?: number;
+		isDemo?: boolean;
+		nowMs?: number;
+		env?: Record<string, string>;
+	} = {},
 ): Promise<Outcome> {
 	const outcome: Outcome = { code: null, out: '', err: '' };
 	const write = (key: 'out' | 'err') => ({
@@ -102,9 +109,9 @@ async function runHere(
 			return Promise.resolve();
 		},
 	});
-	const { canCache = false, shouldPrompt = false, timeoutSeconds = 5, env = variables() } = options;
+	const { canCache = false, shouldPrompt = false, timeoutSeconds = 5, isDemo = false, env = variables() } = options;
 	outcome.code = await runToken(
-		{ canCache, shouldPrompt, timeoutSeconds },
+		{ canCache, shouldPrompt, timeoutSeconds, isDemo },
 		{ stdout: write('out'), stderr: write('err'), env },
 		() => options.nowMs ?? nowMs,
 	);
@@ -270,6 +277,15 @@ describe('exit code 2', () => {
 		const outcome = await runHere({ env: variables({ GATEWAY_TOKEN_ENDPOINT: endpoint.replace('http:', 'https:') }) });
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);
+	});
+
+	it('says how to start the demo if it does not run', async () => {
+		const hint = ': start the demo in this directory with `npm start` or `tollgate start --demo`\n';
+		httpResponse = json({}, 503);
+		expect((await runHere({ isDemo: true })).err).toContain(hint);
+		expect((await runHere()).err).not.toContain(hint);
+		httpResponse = json({ error: 'invalid_client' }, 401);
+		expect((await runHere({ isDemo: true })).err).not.toContain(hint);
 	});
 
 	it('explains the error codes of RFC 6749', async () => {

@@ -8,6 +8,8 @@ export interface TokenOptions {
 	/** True if the cached token was rejected: the helper requests a new one and replaces it. */
 	readonly shouldPrompt: boolean;
 	readonly timeoutSeconds: number;
+	/** True for the client of the demo, which may not be running. */
+	readonly isDemo?: boolean;
 }
 
 type TokenEnvironment = Pick<CliEnvironment, 'stdout' | 'stderr' | 'env'>;
@@ -35,7 +37,9 @@ export async function runToken(options: TokenOptions, environment: TokenEnvironm
 	} catch (error) {
 		const { describeFailure } = await import('../describe-failure.ts');
 		const { exitCode, message } = describeFailure(error);
-		await environment.stderr.write(`tollgate token: ${message}\n`).catch(() => undefined);
+		const isDemoStopped = options.isDemo === true && error instanceof TokenRequestFailure && error.isOutage;
+		const remedy = isDemoStopped ? ': start the demo in this directory with `npm start` or `tollgate start --demo`' : '';
+		await environment.stderr.write(`tollgate token: ${message}${remedy}\n`).catch(() => undefined);
 		return exitCode;
 	}
 }
