@@ -63,6 +63,9 @@ async function startAndStop(options: StartOptions, output: StartOutput, cleanup:
 	await workers?.start();
 	if (demo === undefined) {
 		const roles = config.roles.filter((role) => role !== 'admin' || config.enable_admin_api);
+		if (options.isDemo && options.configPath === undefined && !isWorker) {
+			log.info('the configuration file replaces the demo', { file: loaded.file });
+		}
 		log.info('started', {
 			version,
 			pid: process.pid,

@@ -3,7 +3,7 @@
  * the addresses are in use, the tests run in a separate network namespace.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -130,6 +130,16 @@ test('the demo: every printed command works when pasted, and a restart shows the
 	again.child.kill('SIGINT');
 	expect(await again.ended).toEqual({ code: 0, signal: null });
 }, 180_000);
+
+test('the demo next to a configuration file: the log says that the file replaces it', async () => {
+	const cwd = temporaryDirectory();
+	writeFileSync(join(cwd, 'tollgate.yaml'), 'roles: [simulator]\nsimulator: { listen: 127.0.0.1:0 }\n');
+	const running = startProcess(process.execPath, [launcher, 'start', '--demo'], { cwd, env: { HOME: cwd } });
+	await eventually('the start', () => (running.stdout.includes('"msg":"started"') ? true : undefined), 30_000);
+	expect(running.stdout).toContain(`"msg":"the configuration file replaces the demo","file":"${join(cwd, 'tollgate.yaml')}"`);
+	running.child.kill('SIGTERM');
+	expect(await running.ended).toEqual({ code: 0, signal: null });
+}, 60_000);
 
 test('a fresh clone with its packages at hand: npm start from an empty environment and the machine’s own Node', async () => {
 	const home = temporaryDirectory();
