@@ -60,6 +60,15 @@ test('a foreign file instead of the database', async () => {
 	});
 });
 
+test('a process with only the simulator needs neither stores nor providers', async () => {
+	const providers = { provider_a: { api_key: 'REPLACE_ME' } };
+	expect(Object.keys(await check({ roles: ['simulator'], data_dir: '/dev/null/data', providers }))).toEqual(['configuration']);
+	expect(Object.keys(await check({ roles: ['identity'], data_dir: makeDirectory(), providers }))).toEqual([
+		'configuration',
+		'data directory',
+	]);
+});
+
 test('providers: reachable, unreachable, without key, not configured', async () => {
 	const server = createServer();
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

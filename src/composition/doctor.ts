@@ -32,15 +32,18 @@ const noFileOfDemo = 'no file: using the demo configuration of this directory; s
 /** @throws ConfigError if the configuration is invalid, which makes other checks impossible. */
 export async function examine({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
 	const { config, file, isDemo, namedProviders } = loadRunningConfig({ configPath });
+	const { roles } = config;
+	const usesRecords = roles.some((role) => role !== 'edge' && role !== 'simulator');
+	const sendsRequests = roles.includes('gateway');
 	return Promise.all([
 		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? (isDemo ? noFileOfDemo : noFile) }),
 		...configWarnings(config).map((detail) => Promise.resolve({ name: 'warning', isOk: true, detail })),
-		examineDataDirectory(config),
-		...(config.stores.records === 'sqlite' ? [] : [examineRecords(config)]),
+		...(usesRecords ? [examineDataDirectory(config)] : []),
+		...(usesRecords && config.stores.records !== 'sqlite' ? [examineRecords(config)] : []),
 		...(config.stores.counters === 'memory' ? [] : [examineCounters(config)]),
 		...(config.auth.issuer === null ? [] : [examineKeySet(config)]),
 		...examineKeys(config, namedProviders),
-		...Object.keys(config.providers).map((name) => examineProvider(name, config, namedProviders.includes(name))),
+		...(sendsRequests ? Object.keys(config.providers) : []).map((name) => examineProvider(name, config, namedProviders.includes(name))),
 	]);
 }
 
