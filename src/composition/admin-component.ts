@@ -1,7 +1,8 @@
 /** The part for operators and their tools. */
-import { nearestName } from '../config/nearest.ts';
+
 import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
+import { nearestName } from '../core/nearest-name.ts';
 import type { KeySet } from '../io/key-set.ts';
 import { createAdmin } from '../roles/admin/admin.ts';
 import type { ConfiguredRecords } from '../roles/admin/admin-settings.ts';

@@ -1,7 +1,8 @@
 /** Checks between sections of the configuration. */
+
+import { nearestName } from '../core/nearest-name.ts';
 import { ruleNames } from '../policy/firewall/rules/rule-catalogue.ts';
 import { type ListenAddress, parseListen } from './listen.ts';
-import { nearestName } from './nearest.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import type { Config } from './schema.ts';
 

@@ -2,7 +2,7 @@
  * Prepares a file's value for the schema. Unknown keys are reported and removed; an empty section becomes an empty mapping. The text of a
  * variable becomes the number or boolean that the schema expects, and `*_file` settings are read.
  */
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../core/nearest-name.ts';
 import type { ProblemList } from './problem.ts';
 import { formatPath, isRecord, type Path, type Raw } from './raw.ts';
 import { accepts, alternatives, childNodes, isSecret, type SchemaNode, schemaTree } from './schema-tree.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nearestName } from '../core/nearest-name.ts';
 import { escapeInterpolation, interpolate } from './interpolate.ts';
 import { parseConfig } from './load.ts';
-import { nearestName } from './nearest.ts';
 import { ConfigError } from './problem.ts';
 import { configSchema } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { nearestName } from '../../core/nearest-name.ts';
 import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
 import { ruleActions } from '../../policy/guardrails/guardrail.ts';
 import { maxPatternLength, whyNotPattern } from '../../policy/guardrails/patterns/pattern-detector.ts';
 import { piiKinds } from '../../policy/guardrails/pii/pii-kind.ts';
-import { nearestName } from '../nearest.ts';
 import { nonEmpty, teamId } from '../values.ts';
 import { classifierAction, moderationProvider } from './moderation-providers.ts';
 

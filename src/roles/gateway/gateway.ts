@@ -1,4 +1,5 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
+import { nearestName } from '../../core/nearest-name.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
 import { requireTextViews } from '../../wire/endpoints/endpoint.ts';
@@ -24,6 +25,11 @@ export interface Gateway {
 	/** Resolves when the cost of all ended requests is settled. */
 	settled(): Promise<void>;
 }
+
+const modelsPath = '/v1/models';
+const limitsPath = '/v1/limits';
+/** Paths that a client with an unknown path may have meant. */
+const apiPaths = [...endpoints.map(({ path }) => path), modelsPath, limitsPath];
 
 interface Route {
 	readonly methods: readonly string[];
@@ -74,9 +80,9 @@ function compileRoutes(deps: GatewayDeps): ReadonlyMap<string, Route> {
 		['/', { ...health, serve: async () => (ports.isShuttingDown?.() === true ? draining : liveness) }],
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
-		['/v1/models', { methods: ['GET'], serve: (request, { recorder }) => serveModels(request, recorder, deps) }],
+		[modelsPath, { methods: ['GET'], serve: (request, { recorder }) => serveModels(request, recorder, deps) }],
 		[modelPath, { methods: ['GET'], serve: (request, { recorder }) => serveModel(request, recorder, deps) }],
-		['/v1/limits', { methods: ['GET'], serve: (request, { recorder }) => serveLimits(request, recorder, deps) }],
+		[limitsPath, { methods: ['GET'], serve: (request, { recorder }) => serveLimits(request, recorder, deps) }],
 	]);
 	for (const endpoint of endpoints) {
 		routes.set(endpoint.path, { methods: ['POST'], serve: (request, scope) => serveInference(request, endpoint, scope, deps) });
@@ -91,7 +97,11 @@ async function rejectRoute(request: HttpRequest, route: Route | undefined, { rec
 }
 
 function routeRejection({ method, path }: HttpRequest, route: Route | undefined): Rejection {
-	if (route === undefined) return new Rejection('path_unknown', { message: `Unknown path ${path.slice(0, 256)}` });
+	if (route === undefined) {
+		const nearest = nearestName(path, apiPaths);
+		const hint = nearest === undefined ? '' : `. Did you mean ${nearest}?`;
+		return new Rejection('path_unknown', { message: `Unknown path ${path.slice(0, 256)}${hint}` });
+	}
 	const allow = route.methods.join(', ');
 	return new Rejection('method_not_allowed', { message: `${path} does not support ${method}: use ${allow}`, headers: { allow } });
 }

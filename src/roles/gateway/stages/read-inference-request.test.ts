@@ -15,6 +15,21 @@ import type { ByteStream } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { GatewayWork } from '../gateway-work.ts';
 
+describe('an unknown path', () => {
+	it.each([
+		['/v1/completions', '. Did you mean /v1/chat/completions?'],
+		['/chat/completions', '. Did you mean /v1/chat/completions?'],
+		['/openai/v1/chat/completions', '. Did you mean /v1/chat/completions?'],
+		['/v1/message', '. Did you mean /v1/messages?'],
+		['/v1/model', '. Did you mean /v1/models?'],
+		['/v1/embeddings', ''],
+		['/v1', ''],
+	])('%s has the hint %j', async (path, hint) => {
+		const response = await new GatewayBench().ask(path, chatBody);
+		expect(errorOf(response).error.message).toBe(`Unknown path ${path}${hint}`);
+	});
+});
+
 describe('requests that are rejected before a provider receives them', () => {
 	it.each([
 		['an unknown path', '/v1/nothing', chatBody, {}, '404 path_unknown'],
