@@ -226,10 +226,13 @@ function fieldOf(warning = ''): { readonly param?: string } {
 
 /** @throws `Rejection` `thread_unsupported_request`; `UpstreamError` `provider_key_unset`. */
 function providerFor(inferenceRequest: InferenceRequest, target: Target, deps: GatewayDeps): Provider {
-	const provider = deps.providers.get(target.provider);
-	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
+	const { provider: name } = target;
+	const provider = deps.providers.get(name);
+	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
 	if (!provider.isConfigured && inferenceRequest.endpoint.estimateFor(provider) === undefined) {
-		throw new UpstreamError('provider_key_unset');
+		throw new UpstreamError('provider_key_unset', {
+			message: `Provider \`${name}\` has no \`api_key\` or no \`base_url\`. Operators: set \`providers.${name}.api_key\`, and \`base_url\` for Azure`,
+		});
 	}
 	rejectThread(inferenceRequest, provider, target, deps);
 	return provider;

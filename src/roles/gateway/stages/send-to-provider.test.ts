@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
 	chatBody,
 	chatPath,
+	errorOf,
 	GatewayBench,
 	isPage,
 	messagesBody,
@@ -68,6 +69,7 @@ describe('the upstream request', () => {
 			for (const accept of [undefined, '*/*', 'application/json', 'text/event-stream']) {
 				const json = await bench.ask(messagesPath, messagesBody, { accept });
 				expect([summaryOf(json), json.headers['x-should-retry']]).toEqual(['502 provider_key_unset', 'false']);
+				expect(errorOf(json).error.message).toContain(`Provider \`${provider?.name}\` has no`);
 			}
 			const page = await bench.ask(messagesPath, messagesBody, { accept: 'Text/HTML,*/*;q=0.8' });
 			expect([page.status, isPage(page), page.headers['x-should-retry']]).toEqual([502, true, 'false']);
