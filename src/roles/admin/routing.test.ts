@@ -62,6 +62,21 @@ describe('a routing rule', () => {
 		expect(changed.body['targets']).toEqual([{ ...target, provider: 'provider_a' }]);
 	});
 
+	test.each([1, 100])('is listed by priority, then by id, %i per page', async (limit) => {
+		const priorities = { a: 100, b: -5, c: 20, d: 9, e: -10, f: 100 };
+		for (const [id, priority] of Object.entries(priorities)) {
+			await send('POST', '/routing', { id, name: id, priority, targets: [{ provider: 'local' }] });
+		}
+		const found: string[] = [];
+		let next: string | null = '';
+		while (next !== null) {
+			const { body } = await send('GET', `/routing?limit=${limit}${next === '' ? '' : `&cursor=${next}`}`);
+			found.push(...(body['data'] as { id: string }[]).map(({ id }) => id));
+			next = body['next_cursor'] as string | null;
+		}
+		expect(found).toEqual(['e', 'b', 'd', 'c', 'a', 'f']);
+	});
+
 	test('whose id is taken is not created', async () => {
 		await send('POST', '/routing', { id: 'r', name: 'One', targets: [{ provider: 'local' }] });
 		expect((await send('POST', '/routing', { id: 'r', name: 'Two', targets: [{ provider: 'local' }] })).status).toBe(409);

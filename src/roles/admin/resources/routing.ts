@@ -8,7 +8,16 @@ import type { AdminDeps } from '../admin-deps.ts';
 import { fieldInvalid, isFieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
-import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleInput, targetsOf } from '../schemas/routing-rule.ts';
+import {
+	matchOf,
+	maxPriority,
+	minPriority,
+	routingRule,
+	routingRuleBody,
+	routingRuleChange,
+	routingRuleInput,
+	targetsOf,
+} from '../schemas/routing-rule.ts';
 import { named } from '../schemas/values.ts';
 import {
 	deleteStored,
@@ -28,16 +37,17 @@ const missing = (id: string): string => `Routing rule \`${id}\` does not exist`;
 const ruleList = named('RoutingRuleList', pageOf(routingRule));
 
 const defaultPriority = 100;
+const priorityDigits = String(maxPriority - minPriority).length;
 
 export function routingOperations(deps: AdminDeps): Operation[] {
 	const { records, runExclusive } = deps;
-	const inOrder = whileSame((all: readonly RoutingRule[]) => sortUsageRows(all, ({ id }) => id));
+	const inOrder = whileSame((all: readonly RoutingRule[]) => sortUsageRows(all, precedence));
 	return [
 		defineOperation({
 			method: 'GET',
 			path: '/routing',
 			tag,
-			summary: 'List routing rules',
+			summary: 'List routing rules by priority',
 			query: z.strictObject({ ...pageQuery }),
 			success: { status: 200, schema: ruleList },
 			run: async ({ query }) => {
@@ -89,6 +99,11 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 				runExclusive(() => deleteStored(records.routingRules, id, missing(id), { ifMatch, author })),
 		}),
 	];
+}
+
+/** Sorts as text: by priority, then by id. */
+function precedence({ priority, id }: RoutingRule): string {
+	return `${String(priority - minPriority).padStart(priorityDigits, '0')} ${id}`;
 }
 
 async function createRule(deps: AdminDeps, input: z.output<typeof routingRuleInput>, author: Author): Promise<CsvResponse> {

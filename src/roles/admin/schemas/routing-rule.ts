@@ -11,9 +11,12 @@ const target = z.strictObject({
 	weight: z.int().min(0).max(1_000_000).optional().describe('Share of requests under `weighted`; default 1.'),
 });
 
+export const minPriority = -1_000_000;
+export const maxPriority = 1_000_000;
+
 const fields = {
 	name: text(200).describe('Display name.'),
-	priority: z.int().min(-1_000_000).max(1_000_000).describe('The matching rule with the smallest number applies.'),
+	priority: z.int().min(minPriority).max(maxPriority).describe('The matching rule with the smallest number applies.'),
 	enabled: z.boolean(),
 	match: z.strictObject({
 		model: modelName.optional().describe('Model name as in the request; `*` matches any text. Default `*`: every model.'),
