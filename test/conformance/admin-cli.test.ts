@@ -122,6 +122,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 			const explained = await jsonOf(way(`explain --client ${client} --body ${body} --json`));
 			expect(explained).toMatchObject({
 				outcome: { admitted: true },
+				identity: { client_id: client, scopes: expect.arrayContaining(['tollgate/invoke']) as unknown },
 				team: { id: 'red' },
 				route: { decided_by: 'family', targets: [{ provider: 'provider_a', model: 'claude-sonnet-4-5', code: null }] },
 				upstream: { translated: true },

@@ -60,9 +60,15 @@ export interface AdminProvider {
 	vendorModel(model: string): string;
 }
 
+export interface ExplainedClient {
+	readonly clientId: string;
+	/** Scopes without the base; undefined for a client that only another issuer knows. */
+	readonly scopeNames?: readonly string[] | undefined;
+}
+
 /** A request that is only explained, never sent. */
 export interface ExplainedRequest {
-	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
+	readonly of: ExplainedClient | { readonly team: string } | { readonly accessToken: string };
 	readonly format: ClientDialectName;
 	readonly body: Buffer;
 	/** Header fields by lower-case name. */

@@ -323,8 +323,26 @@ describe('an explanation', () => {
 			team: null,
 			route: null,
 		});
+		const administrator = { clientId: 'free-bot', scopeNames: ['admin'] };
+		expect(await explain({ of: administrator, format: 'chat', body: Buffer.from('{}'), headers: {} })).toMatchObject({
+			outcome: { admitted: false, status: 403, code: 'scope_missing' },
+			identity: null,
+		});
 		const unread = await explain({ of: { clientId: 'free-bot' }, format: 'chat', body: Buffer.from('{"model":7}'), headers: {} });
 		expect(unread).toMatchObject({ outcome: { status: 400, param: 'model' }, team: { id: 'free' }, request: null, upstream: null });
+	});
+
+	test.each([
+		[undefined, null],
+		[
+			['invoke', 'admin'],
+			['tollgate/invoke', 'tollgate/admin'],
+		],
+	])('shows the scopes %j of a client as %j', async (scopeNames, scopes) => {
+		const { explain } = await createRig({});
+		const of = { clientId: 'free-bot', scopeNames };
+		const { identity } = await explain({ of, format: 'chat', body: Buffer.from('{}'), headers: {} });
+		expect(identity).toEqual({ client_id: 'free-bot', scopes });
 	});
 
 	test.each([

@@ -11,6 +11,7 @@ import { Rejection } from '../../core/rejection.ts';
 import type { Team } from '../../core/team.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import { requireScope } from '../../policy/access/require-scope.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
@@ -36,9 +37,15 @@ import { canSkip } from './stages/take-target.ts';
 import { TrafficResolver } from './traffic-resolver.ts';
 import { UnpricedModels } from './unpriced-models.ts';
 
+export interface ExplainedClient {
+	readonly clientId: string;
+	/** Scopes without the base; undefined for a client that only another issuer knows. */
+	readonly scopeNames?: readonly string[] | undefined;
+}
+
 export interface ExplainRequest {
 	/** Sender of the request: a client, any client of a team, or the owner of an access token. */
-	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
+	readonly of: ExplainedClient | { readonly team: string } | { readonly accessToken: string };
 	readonly format: ClientDialectName;
 	/** Body as it would be sent. */
 	readonly body: Buffer;
@@ -236,7 +243,11 @@ async function identify(
 		if (team === undefined) throw new Rejection('record_unknown', { message: `Team \`${of.team}\` does not exist` });
 		return { clientId: null, scopes: null, team };
 	}
-	if ('clientId' in of) return { clientId: of.clientId, scopes: null, team: identifyTeam(of, settings, ports.teams) };
+	if ('clientId' in of) {
+		const scopes = of.scopeNames?.map((name) => `${settings.scopeBase}/${name}`);
+		if (scopes !== undefined) requireScope({ scopes: new Set(scopes) }, deps.invokeScope);
+		return { clientId: of.clientId, scopes: scopes ?? null, team: identifyTeam(of, settings, ports.teams) };
+	}
 	const caller = await identifyCaller(request, deps);
 	return { clientId: caller.clientId, scopes: [...caller.scopes], team: identifyTeam(caller, settings, ports.teams) };
 }

@@ -4,7 +4,7 @@ import type { ExplainedRequest } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { explainInput, explanation } from '../schemas/explanation.ts';
 
-export function explainOperations({ explain }: AdminDeps): Operation[] {
+export function explainOperations(deps: AdminDeps): Operation[] {
 	return [
 		defineOperation({
 			method: 'POST',
@@ -17,17 +17,18 @@ export function explainOperations({ explain }: AdminDeps): Operation[] {
 			success: { status: 200, schema: explanation },
 			run: async ({ body: { format, body, body_text: bodyText, headers = {}, ...input } }) => {
 				const bytes = Buffer.from(bodyText ?? JSON.stringify(body));
-				return { body: await explain({ of: whoOf(input), format, body: bytes, headers }) };
+				return { body: await deps.explain({ of: await senderOf(input, deps), format, body: bytes, headers }) };
 			},
 		}),
 	];
 }
 
-function whoOf({
-	client_id: clientId = '',
-	team,
-	access_token: accessToken,
-}: Pick<z.output<typeof explainInput>, 'client_id' | 'team' | 'access_token'>): ExplainedRequest['of'] {
+async function senderOf(
+	{ client_id: clientId = '', team, access_token: accessToken }: Pick<z.output<typeof explainInput>, 'client_id' | 'team' | 'access_token'>,
+	{ records, configured }: Pick<AdminDeps, 'records' | 'configured'>,
+): Promise<ExplainedRequest['of']> {
 	if (team !== undefined) return { team };
-	return accessToken === undefined ? { clientId } : { accessToken };
+	if (accessToken !== undefined) return { accessToken };
+	const client = configured().configClients.find(({ id }) => id === clientId) ?? (await records.clients.get(clientId));
+	return { clientId, scopeNames: client?.scopes };
 }
