@@ -106,17 +106,17 @@ function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Ope
 		runExclusive: createKeyedMutex(),
 	};
 	return [
-		usageOperations,
-		pricingOperations,
 		teamOperations,
-		budgetOperations,
 		clientOperations,
+		budgetOperations,
+		pricingOperations,
 		routingOperations,
+		usageOperations,
 		requestOperations,
 		assessmentOperations,
+		explainOperations,
 		auditOperations,
 		configurationOperations,
-		explainOperations,
 	].flatMap((operationsOf) => operationsOf(deps));
 }
 
