@@ -23,8 +23,8 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
  * @returns undefined for all other forms, which the parser then reads, explains or rejects.
  */
 function readPlainTokenArguments(args: readonly string[]): TokenOptions | undefined {
-	if (args.length === 0) return { canCache: false, shouldPrompt: false, timeoutSeconds: 10 };
-	if (args.length === 1 && args[0] === '--cache') return { canCache: true, shouldPrompt: false, timeoutSeconds: 10 };
+	if (args.length === 0) return { canCache: false, shouldRefresh: false, timeoutSeconds: 10 };
+	if (args.length === 1 && args[0] === '--cache') return { canCache: true, shouldRefresh: false, timeoutSeconds: 10 };
 	return undefined;
 }
 

@@ -20,7 +20,7 @@ Exit codes:
   0  the access token was printed, and nothing else, on standard output
   1  a variable is missing, or the command line is wrong
   2  the request failed: no connection, timeout, or a status other than 200
-  3  the answer cannot be parsed or has no access_token
+  3  the response cannot be parsed or has no access_token
 
 Example:
   TOKEN=$(tollgate token --cache)
@@ -38,10 +38,10 @@ export function addTokenCommand(program: Command, run: RunTask): void {
 		.action((flags: TokenFlags) =>
 			run(async (environment) => {
 				const { runToken } = await import('../token/run-token.ts');
-				const shouldPrompt = flags.refresh === true;
+				const shouldRefresh = flags.refresh === true;
 				const isDemo = flags.demo === true;
-				const canCache = flags.cache === true || shouldPrompt;
-				const options = { canCache, shouldPrompt, timeoutSeconds: flags.timeoutSeconds, isDemo };
+				const canCache = flags.cache === true || shouldRefresh;
+				const options = { canCache, shouldRefresh, timeoutSeconds: flags.timeoutSeconds, isDemo };
 				if (!isDemo) return runToken(options, environment);
 				const env = { ...environment.env, ...(await environment.operations.demoCredentials()) };
 				return runToken(options, { ...environment, env });

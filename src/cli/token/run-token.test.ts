@@ -94,7 +94,7 @@ const command = (args: readonly string[] = [], env = variables()): Promise<Outco
 async function runHere(
 	options: {
 		canCache?: boolean;
-		shouldPrompt?: boolean;
+		shouldRefresh?: boolean;
 		timeoutSeconds?: number;
 		isDemo?: boolean;
 		nowMs?: number;
@@ -109,9 +109,9 @@ async function runHere(
 			return Promise.resolve();
 		},
 	});
-	const { canCache = false, shouldPrompt = false, timeoutSeconds = 5, isDemo = false, env = variables() } = options;
+	const { canCache = false, shouldRefresh = false, timeoutSeconds = 5, isDemo = false, env = variables() } = options;
 	outcome.code = await runToken(
-		{ canCache, shouldPrompt, timeoutSeconds, isDemo },
+		{ canCache, shouldRefresh, timeoutSeconds, isDemo },
 		{ stdout: write('out'), stderr: write('err'), env },
 		() => options.nowMs ?? nowMs,
 	);
@@ -381,14 +381,14 @@ describe('--cache', () => {
 	});
 
 	it('requests a new token at once if one was rejected, and caches it', async () => {
-		expect(await runHere({ canCache: true, shouldPrompt: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
+		expect(await runHere({ canCache: true, shouldRefresh: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
 		expect((await cached(nowMs)).out).toBe(`${later}\n`);
 		expect(requests).toHaveLength(1);
 	});
 
 	it('does not print a rejected token while the endpoint is down', async () => {
 		httpResponse = json({}, 503);
-		const outcome = await runHere({ canCache: true, shouldPrompt: true, nowMs });
+		const outcome = await runHere({ canCache: true, shouldRefresh: true, nowMs });
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);
 		expect((await cached(nowMs)).out).toBe(`${token}\n`);

@@ -6,7 +6,7 @@ import { isSecretExposed, readTokenSettings, type TokenSettings } from './token-
 export interface TokenOptions {
 	readonly canCache: boolean;
 	/** True if the cached token was rejected: the helper requests a new one and replaces it. */
-	readonly shouldPrompt: boolean;
+	readonly shouldRefresh: boolean;
 	readonly timeoutSeconds: number;
 	/** True for the client of the demo, which may not be running. */
 	readonly isDemo?: boolean;
@@ -62,7 +62,7 @@ async function findToken(
 	try {
 		directory = cacheDirectory(environment.env);
 		cached = await readCachedToken(directory, name);
-		if (options.shouldPrompt) cached = undefined;
+		if (options.shouldRefresh) cached = undefined;
 	} catch (error) {
 		isCacheUsable = false;
 		await withoutCache(error);
