@@ -12,10 +12,15 @@ const openAiModels = [
 	'gpt-5.4-mini',
 	'gpt-5.6',
 	'o3',
+	'gpt-5.1-codex-max',
+	'gpt-3.5-turbo-instruct',
+	'text-embedding-3-small',
+	'text-embedding-3-large',
 	'sim-text',
 ];
 const anthropicModels = ['claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-haiku-4-5', 'claude-sim-text'];
 const geminiModels = ['gemini-3-pro-preview', 'gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-2.5-flash-lite', 'gemini-sim-text'];
+const geminiEmbeddingModels = ['gemini-embedding-001', 'gemini-embedding-2'];
 
 /** Lists some models in the vendor's format. The simulator knows more, see the models of each wire dialect. */
 export function listModels(wire: WireName): JsonObject {
@@ -43,12 +48,12 @@ function describeModels(wire: WireName): JsonObject[] {
 		case 'anthropic':
 			return anthropicModels.map((id) => ({ type: 'model', id, display_name: id, created_at: '2026-01-15T00:00:00Z' }));
 		case 'gemini':
-			return geminiModels.map((id) => ({
+			return [...geminiModels, ...geminiEmbeddingModels].map((id) => ({
 				name: `models/${id}`,
 				displayName: id,
 				inputTokenLimit: 1_048_576,
 				outputTokenLimit: 65_536,
-				supportedGenerationMethods: ['generateContent', 'countTokens'],
+				supportedGenerationMethods: geminiModels.includes(id) ? ['generateContent', 'countTokens'] : ['embedContent', 'countTextTokens'],
 			}));
 		default: {
 			const ids = wire === 'gemini-openai' ? geminiModels.map((id) => `models/${id}`) : openAiModels;

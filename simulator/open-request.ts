@@ -13,7 +13,7 @@ export interface OpenRequest {
 	identify(key: string, model: string): void;
 	/** Marks the request as accepted: its input is billed from now on, whatever happens. */
 	accept(usage: Usage): void;
-	generated(outputTokens: number): void;
+	generated(outputTokens: number, webSearches?: number): void;
 	settle(outcome: RequestOutcome): void;
 }
 
@@ -50,8 +50,9 @@ export function openRequest(
 		accept(accepted) {
 			usage = accepted;
 		},
-		generated(outputTokens) {
+		generated(outputTokens, webSearches = 0) {
 			output += outputTokens;
+			row.webSearches += webSearches;
 			row.events += 1;
 		},
 		settle(outcome) {
@@ -64,7 +65,7 @@ export function openRequest(
 			} else {
 				row.tokens = noBilledTokens;
 			}
-			bill.add({ key: row.key, wire: row.wire, model: row.model, outcome, tokens: row.tokens }, period);
+			bill.add({ key: row.key, wire: row.wire, model: row.model, outcome, tokens: row.tokens, webSearches: row.webSearches }, period);
 		},
 	};
 }

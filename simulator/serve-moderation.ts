@@ -35,7 +35,7 @@ export async function serveModeration(request: HttpRequest, wire: ModerationWire
 	const model = body === undefined ? '' : wire.readModel(body, request.path);
 	call.identify(key, model);
 	const faults = {
-		...server.rules.take({ wire: wire.name, key, model }),
+		...server.rules.take({ wire: wire.name, key, model, path: request.path }),
 		...readFaultNames(splitModelName(model).faults ?? ''),
 		...readFaultNames(headerText(request.headers, 'x-simulator-fault')),
 	};

@@ -6,18 +6,20 @@ import { Rejection } from '../src/core/rejection.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
-import { textOf } from './json-value.ts';
+import { type JsonObject, textOf } from './json-value.ts';
 import type { BodyReader } from './large-bodies.ts';
 import { type OpenRequest, openRequest, type RequestWitness } from './open-request.ts';
 import { maxStallMs, pacedStream } from './paced-stream.ts';
+import type { EmbeddingInput } from './plan/embed-text.ts';
 import { planResponse, type ResponseScript } from './plan/plan-response.ts';
 import type { PromptCache } from './plan/prompt-cache.ts';
 import type { PromptDigest } from './plan/prompt-digest.ts';
-import { type PromptReading, readPrompt } from './read-request.ts';
+import { type PromptReading, type ReadRequest, readPrompt } from './read-request.ts';
 import { renderRecording, withMalformedEvent } from './render-body.ts';
 import type { ReplayQueue } from './replay/scripted-responses.ts';
 import { createSeededRandom, hashText } from './seeded-random.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
+import type { ResponseTurn, StoredResponses } from './stored-responses.ts';
 import type { Threads, ThreadTurn } from './threads.ts';
 import { errorOfStatus, VendorError } from './vendor-error.ts';
 import type { ModerationWireName } from './wires/moderation-wire.ts';
@@ -39,6 +41,7 @@ export interface RequestServer extends RequestWitness {
 	readonly cache: PromptCache;
 	readonly bodies: BodyReader;
 	readonly threads: Threads;
+	readonly responses: StoredResponses;
 	/** Counts the responses of a wire dialect from 1. */
 	nextNumber(wire: WireName | ModerationWireName): number;
 }
@@ -60,6 +63,8 @@ interface Serving {
 	inputTokens: number;
 	/** Turn of a stored conversation. */
 	turn?: ThreadTurn;
+	/** Request that stores its response, or refers to stored ones. */
+	stored?: ResponseTurn;
 }
 
 export async function serveRequest(request: HttpRequest, wire: Wire, target: WireTarget, server: RequestServer): Promise<HttpResponse> {
@@ -111,7 +116,7 @@ async function respondToRequest(serving: Serving): Promise<HttpResponse> {
 
 	serving.model = read.model;
 	call.identify(key, serving.model);
-	const matched = { wire: wire.name, key, model: serving.model };
+	const matched = { wire: wire.name, key, model: serving.model, path: request.path };
 	const faults = {
 		...server.rules.take(matched),
 		...readFaultNames(splitModelName(serving.model).faults ?? ''),
@@ -123,12 +128,38 @@ async function respondToRequest(serving: Serving): Promise<HttpResponse> {
 	const queued = server.replays.take(matched);
 	if (queued !== undefined && 'recording' in queued) return renderRecording(queued.recording, call, server.clock, request);
 	if (faults.status !== undefined) throw errorOfStatus(faults.status, faults.isQuota === true, serving.model, faults.retryAfterSeconds);
-	const { outline, threaded } = read;
-	if (threaded !== undefined) serving.turn = server.threads.open(key, threaded, target);
-	const reading = serving.turn === undefined ? read.reading : readPrompt(serving.turn.body, serving.model, wire, target);
+	const { outline } = read;
+	const reading = readingOf(serving, read);
 	if (outline === undefined || reading === undefined) throw new VendorError('invalid', wire.notJsonMessage);
 	if ('rejection' in reading) throw VendorError.from(reading.rejection);
+	if ('embedded' in reading) return respondWithEmbeddings(serving, reading.embedded, outline);
+	call.row.returnedReasoning = reading.plan.returnedReasoning ?? 0;
 	return respondToModelRequest(serving, wire.openRequest(outline, serving.model, target), reading, queued?.script);
+}
+
+/** Returns what was read, or reads the whole conversation if the request refers to a stored one. */
+function readingOf(serving: Serving, { reading, threaded, stored }: ReadRequest): PromptReading | undefined {
+	const { server, wire, target, key, model } = serving;
+	if (threaded !== undefined) {
+		serving.turn = server.threads.open(key, threaded, target);
+		return readPrompt(serving.turn.body, model, wire, target);
+	}
+	if (stored === undefined) return reading;
+	serving.stored = server.responses.open(`${wire.name} ${key}`, stored);
+	return serving.stored.refersToStored ? readPrompt(serving.stored.body, model, wire, target) : reading;
+}
+
+/** Responds with vectors, which have no plan, no cache and no stream. */
+function respondWithEmbeddings(serving: Serving, embedded: EmbeddingInput, outline: JsonObject): HttpResponse {
+	const { wire, call, faults, model, target } = serving;
+	if (faults.replacement !== undefined) return responseReplacement(serving, faults.replacement);
+	if (faults.breakOff?.manner === 'error-event' || faults.declines === 'failure') throw errorOfStatus(500, false, model, undefined);
+	serving.inputTokens = embedded.tokens;
+	const usage = { input: embedded.tokens, cacheWrite: 0, cacheWriteLong: 0, cacheRead: 0, output: 0, reasoning: 0, webSearches: 0 };
+	call.accept(usage);
+	const rendered = wire.embeddings?.renderEmbeddings(embedded, outline, model, target) ?? {};
+	const { usage: _usage, usageMetadata: _metadata, ...silent } = rendered;
+	return sendAtOnce(serving, JSON.stringify(faults.omitsUsage === true ? silent : rendered));
 }
 
 /** Returns a seed that differs for each response and is the same in each run. */
@@ -164,7 +195,10 @@ function respondToModelRequest(
 	}
 	call.row.isStream = model.isStream;
 	if (faults.replacement !== undefined) return responseReplacement(serving, faults.replacement);
-	if (!model.isStream && faults.breakOff?.manner === 'error-event') throw errorOfStatus(500, false, serving.model, undefined);
+	const canFail = serving.target.action === 'responses';
+	if ((!model.isStream && faults.breakOff?.manner === 'error-event') || (faults.declines === 'failure' && !canFail)) {
+		throw errorOfStatus(500, false, serving.model, undefined);
+	}
 	const input = useCache(server, `${key} ${serving.model}`, model, digest);
 	serving.inputTokens = input.input + input.cacheWrite + input.cacheRead;
 	const random = createSeededRandom(seedOf(`${serving.wire.name} answer`, serving.number));
@@ -191,8 +225,12 @@ function respondToModelRequest(
 			emptiesIds: faults.emptiesIds === true,
 			tokensPerEvent: faults.tokensPerEvent,
 		},
+		...(serving.stored !== undefined && { storage: serving.stored }),
 	};
-	return model.isStream ? respondWithStream(serving, model, response) : respondAtOnce(serving, model, response);
+	if (model.isStream) return respondWithStream(serving, model, response);
+	return model.renderQueued === undefined
+		? respondAtOnce(serving, model, response)
+		: respondInBackground(serving, model.renderQueued, model.renderNonStreaming(response), response);
 }
 
 function useCache(
@@ -216,7 +254,7 @@ function respondWithStream(serving: Serving, model: ModelRequest, response: Wire
 		breakOff: faults.breakOff,
 	};
 	const stream = pacedStream(events, pace, server.clock, model.renderErrorEvent, {
-		onSent: (event) => call.generated(event.outputTokens),
+		onSent: (event) => call.generated(event.outputTokens, event.webSearches),
 		onOver: (outcome) => call.settle(outcome),
 	});
 	request.onClientDisconnect(stream.abort);
@@ -241,12 +279,41 @@ function keepResponse({ turn }: Serving, model: ModelRequest, response: WireResp
 }
 
 function respondAtOnce(serving: Serving, model: ModelRequest, response: WireResponse): HttpResponse {
-	const { server, call, faults, request } = serving;
 	const whole = model.renderNonStreaming(response);
 	keepResponse(serving, model, response, textOf(whole['id']));
-	const text = JSON.stringify(whole);
+	if (serving.target.action === 'responses') response.storage?.store(whole);
+	serving.call.generated(response.plan.usage.output, response.plan.usage.webSearches);
+	return sendAtOnce(serving, JSON.stringify(whole));
+}
+
+/** Generates a response after the request has ended. Its output is billed when it is complete, unless it was cancelled. */
+function respondInBackground(
+	serving: Serving,
+	renderQueued: (final: JsonObject) => JsonObject,
+	final: JsonObject,
+	{ plan }: WireResponse,
+): HttpResponse {
+	const { server, call, faults, stored } = serving;
+	const queued = renderQueued(final);
+	const durationMs = (faults.firstEventMs ?? 0) + (faults.intervalMs ?? server.settings().intervalMs) * plan.usage.output;
+	const timer = server.clock.after(durationMs, () => {
+		stored?.store(final);
+		call.generated(plan.usage.output, plan.usage.webSearches);
+		call.settle('complete');
+	});
+	stored?.setCancel(() => {
+		timer.cancel();
+		stored.store({ ...queued, status: 'cancelled' });
+		call.settle('aborted');
+	});
+	stored?.store(queued);
+	return respond(serving, 200, 'application/json', JSON.stringify(queued));
+}
+
+/** Sends a body in one piece, or as much of it as the faults let through. */
+function sendAtOnce(serving: Serving, text: string): HttpResponse {
+	const { server, call, faults, request } = serving;
 	const type = faults.hasWrongContentType === true ? 'text/plain' : 'application/json';
-	call.generated(response.plan.usage.output);
 	if (faults.breakOff !== undefined) {
 		const half = { bytes: text.slice(0, text.length / 2), outputTokens: 0 };
 		const pace = { firstEventMs: 0, intervalMs: server.settings().intervalMs, breakOff: { ...faults.breakOff, afterEvents: 1 } };

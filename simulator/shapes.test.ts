@@ -232,8 +232,140 @@ describe('Gemini', () => {
 	});
 });
 
+describe('Responses API', () => {
+	/** Fields that not every recording has, because the vendor added them with time or for some models. */
+	const varying =
+		/,?\["(?:billing|context|moderation|completed_at|frequency_penalty|presence_penalty|prompt_cache_retention|content_filters|tool_usage|phase|obfuscation)",(?:"\w+"|\[[^"]*\]|\[\["payer","string"\]\]|\[\[\["blocked".*?"check_offset","number"\]\]\]\]\])\]/g;
+	const settle = (shape: string): string =>
+		shape
+			.replace(varying, '')
+			.replaceAll(/,?\["tool_choice",(?:"string"|\[\["type","string"\],\["name","string"\]\])\]/g, '')
+			.replaceAll('[,', '[')
+			.replaceAll(/\["(completed_at|previous_response_id|effort|summary|description)","(?:null|number|string)"\]/g, '["$1"]')
+			// The vendor moved the sequence number, and sorts the fields of an event since.
+			.replace(
+				/^(\S+ )(\[.*\])$/,
+				(_whole, type: string, json: string) =>
+					type +
+					JSON.stringify(
+						(JSON.parse(json) as unknown[]).map((field) => JSON.stringify(field)).toSorted((one, other) => (one < other ? -1 : 1)),
+					),
+			);
+
+	test.each([
+		['responses/text-stream', '/openai/v1/responses', openAiKey, {}],
+		['responses/tool-stream', '/openai/v1/responses', openAiKey, { tool_choice: { type: 'function', name: 'analyze_data' } }],
+	])('%s', async (name, path, headers, changes) => {
+		const { request, response } = readRecorded(name);
+		const httpResponse = await call(path, headers, { ...request?.body, ...changes });
+		const simulated = sequenceOf(await httpResponse.text()).map(settle);
+		const recorded = sequenceOf(response.sse ?? '').map(settle);
+		expect(simulated.map((shape) => shape.split(' ')[0])).toEqual(recorded.map((shape) => shape.split(' ')[0]));
+		expect(simulated).toEqual(recorded);
+	});
+
+	test.each([
+		['responses/text', {}],
+		['responses/reasoning', {}],
+		['responses/reasoning-summary', {}],
+		['responses/tool-call', {}],
+		['responses/structured', {}],
+		['responses/request-params', {}],
+		['responses/v-error-400-temperature', { model: 'o3', input: 'Hi', temperature: 0.5 }],
+		['responses/v-error-429-quota', { model: 'sim-429-quota', input: 'Hi' }],
+	])('%s', async (name, changes) => {
+		const { request, response } = readRecorded(name);
+		const httpResponse = await call('/openai/v1/responses', openAiKey, { ...request?.body, ...changes });
+		expect(httpResponse.status).toBe(response.status);
+		expect(settle(JSON.stringify(shapeOf(await httpResponse.json())))).toEqual(settle(JSON.stringify(shapeOf(response.json))));
+		for (const header of Object.keys(response.headers)) expect([...httpResponse.headers.keys()]).toContain(header);
+	});
+
+	test('the 400 of a reasoning model says the same as the recorded one', async () => {
+		const response = await call('/openai/v1/responses', openAiKey, { model: 'gpt-5', input: 'Hi', temperature: 0.5 });
+		expect(await response.json()).toEqual(readRecorded('responses/v-error-400-temperature').response.json);
+	});
+
+	const eventTypes = (sse: string): unknown[] =>
+		eventsOf(sse)
+			.map(({ event }) => event)
+			.filter((type, index, all) => type !== all[index - 1]);
+
+	test('an error in the stream comes in both forms, before a failed response', async () => {
+		const body = { model: 'gpt-5-sim-error-mid-stream-2', input: 'Hi', stream: true };
+		const sse = await (await call('/openai/v1/responses', openAiKey, body)).text();
+		const recorded = readRecorded('responses/v-error-quota-stream').response.sse ?? '';
+		expect(eventTypes(sse)).toEqual(eventTypes(recorded));
+		const error = JSON.parse(eventsOf(sse)[2]?.data ?? '') as Record<string, unknown>;
+		expect(error).toMatchObject({ type: 'error', code: 'server_error', error: { code: 'server_error' }, sequence_number: 2 });
+	});
+
+	test('encrypted reasoning and a call', async () => {
+		const { response } = readRecorded('responses/v-reasoning-encrypted-stream');
+		const body = {
+			model: 'gpt-5.1-codex-max',
+			stream: true,
+			store: false,
+			include: ['reasoning.encrypted_content'],
+			reasoning: { effort: 'high', summary: 'auto' },
+			tools: [{ type: 'function', name: 'calculator', parameters: { type: 'object', properties: { a: { type: 'number' } } } }],
+			tool_choice: 'required',
+			input: 'Calculate',
+		};
+		const sse = await (await call('/openai/v1/responses', openAiKey, body)).text();
+		expect(eventTypes(sse)).toEqual(eventTypes(response.sse ?? ''));
+		const itemEvents = (text: string): string[] =>
+			sequenceOf(text)
+				.map(settle)
+				.filter((shape) => shape.includes('["item",'));
+		expect(itemEvents(sse)).toEqual(itemEvents(response.sse ?? ''));
+	});
+
+	test('Azure, whose responses have content filters', async () => {
+		const { response } = readRecorded('responses/v-azure-tool-stream');
+		const tools = [{ type: 'function', name: 'weather', parameters: { type: 'object', properties: { location: { type: 'string' } } } }];
+		const body = { model: 'gpt-5.1', input: 'The weather in San Francisco?', stream: true, reasoning: { effort: 'none' }, tools };
+		const paths = ['/azure/openai/v1/responses', '/azure/openai/responses?api-version=2025-03-01-preview'];
+		for (const path of paths) {
+			const sse = await (await call(path, azureKey, body)).text();
+			expect(eventTypes(sse)).toEqual(eventTypes(response.sse ?? ''));
+			const last = (text: string): { response: { content_filters: object[] } } => JSON.parse(eventsOf(text).at(-1)?.data ?? '') as never;
+			const sorted = (filters: object[]): string[] => filters.map((filter) => Object.keys(filter).toSorted().join());
+			expect(sorted(last(sse).response.content_filters)).toEqual(sorted(last(response.sse ?? '').response.content_filters));
+		}
+	});
+});
+
+describe('Embeddings', () => {
+	test.each([
+		['embeddings/openai-base64', '/openai/v1/embeddings', openAiKey, {}],
+		['embeddings/v-openai-float', '/openai/v1/embeddings', openAiKey, { model: 'text-embedding-3-small', input: ['a', 'b'] }],
+		[
+			'embeddings/azure',
+			'/azure/openai/deployments/text-embedding-3-large/embeddings?api-version=2023-07-01-preview',
+			azureKey,
+			{ model: 'text-embedding-3-large' },
+		],
+		[
+			'embeddings/azure-error-401',
+			'/azure/openai/deployments/mine/embeddings?api-version=2023-07-01-preview',
+			{ 'api-key': 'bad-key' },
+			{},
+		],
+	])('%s', async (name, path, headers, changes) => {
+		const { request, response } = readRecorded(name);
+		const httpResponse = await call(path, headers, { ...request?.body, ...changes });
+		expect(httpResponse.status).toBe(response.status);
+		const body: unknown = await httpResponse.json();
+		expect(shapeOf(body)).toEqual(shapeOf(response.json));
+		const vectorOf = (value: unknown): unknown => (value as { data?: { embedding: unknown }[] }).data?.[0]?.embedding;
+		const [simulated, recorded] = [vectorOf(body), vectorOf(response.json)];
+		if (typeof recorded === 'string') expect(String(simulated)).toHaveLength(recorded.length);
+	});
+});
+
 test('each recording is here', () => {
-	for (const vendor of ['anthropic', 'azure', 'gemini', 'openai']) {
+	for (const vendor of ['anthropic', 'azure', 'gemini', 'openai', 'responses']) {
 		expect(readdirSync(new URL(vendor, recordings)).length).toBeGreaterThan(5);
 	}
 });

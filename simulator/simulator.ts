@@ -12,12 +12,14 @@ import { findRoute, type Route } from './routes.ts';
 import { createSeededRandom } from './seeded-random.ts';
 import { findModerationWire, serveModeration } from './serve-moderation.ts';
 import { type RequestServer, serveRequest } from './serve-request.ts';
+import { serveStoredResponse } from './serve-stored-response.ts';
 import { defaultSimulatorSettings, type SimulatorSettings } from './simulator-settings.ts';
+import { createStoredResponses } from './stored-responses.ts';
 import { createThreads } from './threads.ts';
 import { VendorError } from './vendor-error.ts';
-import type { Wire, WireTarget } from './wires/wire.ts';
+import type { WireTarget } from './wires/wire.ts';
 import { createBill } from './witness/bill.ts';
-import { createRequestLog } from './witness/received-requests.ts';
+import { createRequestLog, lastFour } from './witness/received-requests.ts';
 
 export interface SimulatorPorts {
 	readonly clock: Clock;
@@ -44,6 +46,7 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 		cache: createPromptCache(initial.minimumCachedTokens),
 		bodies: createBodyReader(),
 		threads: createThreads(),
+		responses: createStoredResponses(),
 		nextNumber(wire) {
 			const number = (numbers.get(wire) ?? 0) + 1;
 			numbers.set(wire, number);
@@ -91,24 +94,32 @@ async function serveRoute(request: HttpRequest, route: Route, server: RequestSer
 		headers: request.headers,
 		query: new URLSearchParams(request.query),
 		model: route.model,
-		action: route.action === 'count' ? 'count' : 'generate',
+		action: 'generate',
 		isStream: route.isStream === true,
+		isVersioned: route.isVersioned === true,
 	};
-	if (route.action === 'generate' || route.action === 'count') return serveRequest(request, route.wire, target, server);
-	return serveRest(request, route.wire, route.action, target, server);
+	switch (route.action) {
+		case 'models':
+		case 'unknown':
+		case 'stored':
+			return serveRest(request, route, target, server);
+		default:
+			return serveRequest(request, route.wire, { ...target, action: route.action }, server);
+	}
 }
 
-/** Serves model lists, and the vendor's own error for unknown paths. */
-function serveRest(
-	request: HttpRequest,
-	wire: Wire,
-	action: 'models' | 'unknown',
-	target: WireTarget,
-	server: RequestServer,
-): HttpResponse {
+/** Serves model lists and stored responses, and the vendor's own error for unknown paths. */
+function serveRest(request: HttpRequest, { wire, action, stored }: Route, target: WireTarget, server: RequestServer): HttpResponse {
 	const key = wire.readKey(target);
 	const random = createSeededRandom(server.nextNumber(wire.name));
 	const requestId = wire.newRequestId(random);
+	const log = (status: number): void => {
+		if (stored === undefined) return;
+		const { method, path, query } = request;
+		const time = new Date(server.clock.nowMs()).toISOString();
+		const row = server.requestLog.open({ id: requestId, time, method, path, query, wire: wire.name });
+		Object.assign(row, { key: lastFour(key), status, outcome: status === 200 ? 'complete' : 'rejected' });
+	};
 	const common = {
 		requestId,
 		random,
@@ -122,12 +133,22 @@ function serveRest(
 	try {
 		wire.checkAccess(target, key, key.includes('bad-key') || server.settings().rejectedKeys.includes(key));
 		if (action === 'unknown') throw new VendorError('path-unknown', `${request.method} ${request.path}`);
+		if (stored !== undefined) {
+			const body = serveStoredResponse(request.method, stored, `${wire.name} ${key}`, target.query, server.responses);
+			log(200);
+			return {
+				status: 200,
+				headers: { ...jsonHeaders, ...wire.headers({ ...common, status: 200, error: undefined }) },
+				body: JSON.stringify(body),
+			};
+		}
 		if (request.method !== 'GET') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
 		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: 200, error: undefined }) };
 		const response = target.model === undefined ? listModels(wire.name) : describeModel(wire.name, target.model);
 		return { status: 200, headers, body: JSON.stringify(response) };
 	} catch (cause) {
 		if (!(cause instanceof VendorError)) throw cause;
+		log(cause.status);
 		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: cause.status, error: cause }) };
 		return { status: cause.status, headers, body: JSON.stringify(wire.renderError(cause, { requestId, key, model: common.model })) };
 	}

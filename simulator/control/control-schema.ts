@@ -8,6 +8,8 @@ const match = {
 	/** Suffix of the key, or the whole key. */
 	key: z.string().min(1).optional(),
 	model: z.string().min(1).optional(),
+	/** End of the path, or the whole path. */
+	path: z.string().min(1).optional(),
 };
 
 export const faultBody = z.strictObject({
@@ -55,6 +57,15 @@ export const scriptBody = z
 		/** Pieces of the text, one for each event. */
 		pieces: z.array(z.string().min(1)).optional(),
 		thinking: z.string().default(''),
-		calls: z.array(z.strictObject({ name: z.string().min(1), input: z.record(z.string(), z.unknown()).default({}) })).default([]),
+		/** A text as `input` calls a custom tool. */
+		calls: z
+			.array(
+				z.strictObject({
+					name: z.string().min(1),
+					namespace: z.string().min(1).optional(),
+					input: z.union([z.record(z.string(), z.unknown()), z.string()]).default({}),
+				}),
+			)
+			.default([]),
 	})
 	.refine((body) => body.text === undefined || body.pieces === undefined, 'either text or pieces');

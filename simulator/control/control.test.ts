@@ -163,10 +163,10 @@ test.each([
 
 test.each([
 	['GET', '/openai/v1/chat/completions', 405],
-	['POST', '/openai/v1/embeddings', 404],
+	['POST', '/openai/v1/images/generations', 404],
 	['POST', '/anthropic/v1/complete', 404],
 	['POST', '/azure/openai/deployments/d/embeddings', 404],
-	['POST', '/gemini/v1beta/models/gemini-2.5-pro:embedContent', 404],
+	['POST', '/gemini/v1beta/models/gemini-2.5-pro:predict', 404],
 	['POST', '/bedrock/model', 404],
 ])('%s %s is %i', async (method, path, status) => {
 	const headers = { authorization: 'Bearer k', 'api-key': 'k', 'x-goog-api-key': 'k', 'anthropic-version': '2023-06-01' };

@@ -143,6 +143,7 @@ function changingActions(server: RequestServer, ports: ControlPorts): Record<str
 			server.replays.clear();
 			server.cache.clear();
 			server.threads.clear();
+			server.responses.clear();
 			ports.reset();
 			return done;
 		},

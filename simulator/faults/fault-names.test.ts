@@ -35,15 +35,16 @@ describe('names', () => {
 });
 
 describe('rules', () => {
-	const call = { wire: 'openai', key: 'sk-abcd1234', model: 'gpt-4o' };
+	const call = { wire: 'openai', key: 'sk-abcd1234', model: 'gpt-4o', path: '/openai/v1/responses' };
 
-	test('match wire, end of key and model', () => {
+	test('match wire, end of key, model and end of path', () => {
 		const rules = createFaultRules();
-		rules.add({ dialect: 'openai', key: '1234', model: 'gpt-4o', fault: '500', rate: 1, count: null, seed: 1 });
+		rules.add({ dialect: 'openai', key: '1234', model: 'gpt-4o', path: '/v1/responses', fault: '500', rate: 1, count: null, seed: 1 });
 		expect(rules.take(call)).toEqual({ status: 500 });
 		expect(rules.take({ ...call, wire: 'azure' })).toEqual({});
 		expect(rules.take({ ...call, key: 'sk-other' })).toEqual({});
 		expect(rules.take({ ...call, model: 'gpt-5' })).toEqual({});
+		expect(rules.take({ ...call, path: '/openai/v1/embeddings' })).toEqual({});
 	});
 
 	test('end after their count', () => {

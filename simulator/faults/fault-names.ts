@@ -91,6 +91,7 @@ export const faultNames: readonly FaultName[] = [
 	{ words: 'empty-ids', effect: 'Tool calls with an empty id', plan: () => ({ emptiesIds: true }) },
 	{ words: 'refusal', effect: 'Model sends `refusal`', plan: () => ({ declines: 'refusal' }) },
 	{ words: 'content-filter', effect: 'The vendor’s filter stops the response', plan: () => ({ declines: 'filter' }) },
+	{ words: 'failed', effect: 'Response with status `failed` (Responses API), or 500', plan: () => ({ declines: 'failure' }) },
 	{ words: '429-quota', effect: '429 for exhausted quota; a retry does not help', plan: () => ({ status: 429, isQuota: true }) },
 	{
 		words: 'retry-after',

@@ -9,7 +9,8 @@ export interface FaultPlan {
 	readonly thinkingTokens?: number;
 	/** Approximate number of text tokens in each event. */
 	readonly tokensPerEvent?: number;
-	readonly declines?: 'refusal' | 'filter';
+	/** `failure`: the model fails after it accepted the request; an error status in the APIs that cannot report it. */
+	readonly declines?: 'refusal' | 'filter' | 'failure';
 	/** HTTP status of the error response. */
 	readonly status?: number;
 	/** Makes the error one about spending, not about the request rate. */

@@ -8,17 +8,21 @@ export interface RequestMatch {
 	/** Suffix of the client's key. */
 	readonly key?: string | undefined;
 	readonly model?: string | undefined;
+	/** Suffix of the path. */
+	readonly path?: string | undefined;
 }
 
 export interface MatchedRequest {
 	readonly wire: string;
 	readonly key: string;
 	readonly model: string;
+	readonly path: string;
 }
 
 export function matchesRequest(match: RequestMatch, call: MatchedRequest): boolean {
 	if (match.dialect !== undefined && match.dialect !== call.wire) return false;
 	if (match.key !== undefined && !call.key.endsWith(match.key)) return false;
+	if (match.path !== undefined && !call.path.endsWith(match.path)) return false;
 	return match.model === undefined || match.model === call.model;
 }
 

@@ -1,13 +1,13 @@
 import type { SeededRandom } from '../seeded-random.ts';
 import { fillSchema } from './fill-schema.ts';
 import type { OfferedTool, PlannedPrompt } from './prompt.ts';
-import { requestedTools } from './requested-tools.ts';
+import { requestedRounds, requestedTools } from './requested-tools.ts';
 import type { PlannedCall } from './response-plan.ts';
 
 /**
  * Selects the tools to call.
  * - Required: the named one, or those that the question requests, or the first.
- * - Optional: those that the question requests, and none directly after tool results.
+ * - Optional: those that the question requests, and none directly after tool results, unless it says "5 times".
  *
  * A single tool is called once for each proper name that `and` joins, as in "weather in Boston and Paris".
  */
@@ -24,7 +24,7 @@ function chooseTools(prompt: PlannedPrompt): readonly OfferedTool[] {
 	const choice = prompt.toolChoice;
 	if (choice === 'none') return [];
 	if (typeof choice === 'object') return prompt.tools.filter((tool) => tool.name === choice.name);
-	if (choice === 'auto' && prompt.toolResults.length > 0) return [];
+	if (choice === 'auto' && prompt.toolResults.length > 0 && (prompt.finishedRounds ?? 1) >= requestedRounds(prompt.question)) return [];
 	const requested = requestedTools(prompt);
 	return requested.length === 0 && choice === 'required' ? prompt.tools.slice(0, 1) : requested;
 }
@@ -42,7 +42,8 @@ function planCall(
 	ids: SeededRandom,
 ): PlannedCall {
 	const id = ids.letters(24);
-	if (tool.isFreeText) return { id, name: tool.name, input: prompt.question, isFreeText: true };
+	const origin = tool.origin === undefined ? {} : { origin: tool.origin };
+	if (tool.isFreeText) return { id, name: tool.name, input: prompt.question, isFreeText: true, ...origin };
 	const input = JSON.stringify(fillSchema({ type: 'object', ...tool.schema }, { random, strings: names }));
-	return { id, name: tool.name, input, isFreeText: false };
+	return { id, name: tool.name, input, isFreeText: false, ...origin };
 }

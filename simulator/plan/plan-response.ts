@@ -11,7 +11,7 @@ export interface ResponsePreferences {
 	readonly outputTokens?: number;
 	/** Number of reasoning tokens, whatever the request. */
 	readonly thinkingTokens?: number;
-	readonly declines?: 'refusal' | 'filter';
+	readonly declines?: 'refusal' | 'filter' | 'failure';
 	/** Text to return verbatim; stop sequences and the token limit still apply. */
 	readonly script?: ResponseScript;
 }
@@ -21,11 +21,11 @@ export interface ResponseScript {
 	/** Lets the wire dialect cut the text into events; otherwise each piece is one event. */
 	readonly cutsFreely: boolean;
 	readonly thinking: string;
-	readonly calls: readonly { readonly name: string; readonly input: unknown }[];
+	readonly calls: readonly { readonly name: string; readonly input: unknown; readonly namespace?: string | undefined }[];
 }
 
 /** Input side of the bill, see `PromptCache`. */
-export type InputUsage = Omit<Usage, 'output' | 'reasoning'>;
+export type InputUsage = Omit<Usage, 'output' | 'reasoning' | 'webSearches'>;
 
 /** Plans the response. The same prompt gets the same response, except for the ids of tool calls. */
 export function planResponse(prompt: PlannedPrompt, input: InputUsage, preferences: ResponsePreferences, ids: SeededRandom): ResponsePlan {
@@ -41,7 +41,8 @@ export function planResponse(prompt: PlannedPrompt, input: InputUsage, preferenc
 		for (const call of choice.calls) output += countTokens(call.name) + countTokens(call.input);
 		choices.push(choice);
 	}
-	return { thinking, choices, usage: { ...input, output, reasoning } };
+	const webSearches = choices.reduce((sum, { searches }) => sum + searches.length, 0);
+	return { thinking, choices, usage: { ...input, output, reasoning, webSearches } };
 }
 
 function planThinking(prompt: PlannedPrompt, preferences: ResponsePreferences, random: SeededRandom): string {
@@ -52,28 +53,60 @@ function planThinking(prompt: PlannedPrompt, preferences: ResponsePreferences, r
 function planChoice(prompt: PlannedPrompt, preferences: ResponsePreferences, random: SeededRandom, ids: SeededRandom): PlannedChoice {
 	if (preferences.declines === 'refusal') return { ...silence, refusal: 'I am sorry, but I cannot help with that.', stop: 'refusal' };
 	if (preferences.declines === 'filter') return { ...silence, stop: 'filter' };
+	if (preferences.declines === 'failure') return { ...silence, stop: 'failed' };
 	const { script } = preferences;
 	if (script !== undefined) {
-		const calls = script.calls.map((call) => ({
-			id: ids.letters(24),
-			name: call.name,
-			input: JSON.stringify(call.input),
-			isFreeText: false,
-		}));
+		const { calls, searches } = splitCalls(
+			script.calls.map((call) => scriptedCall(call, prompt, ids)),
+			prompt,
+		);
 		const textPieces = script.cutsFreely ? {} : { textPieces: script.pieces };
-		return stopAt(prompt, { ...silence, text: script.pieces.join(''), ...textPieces, calls, stop: calls.length > 0 ? 'calls' : 'end' });
+		return stopAt(prompt, {
+			...silence,
+			text: script.pieces.join(''),
+			...textPieces,
+			searches,
+			calls,
+			stop: calls.length > 0 ? 'calls' : 'end',
+		});
 	}
 	if (preferences.outputTokens !== undefined) {
 		return stopAt(prompt, { ...silence, text: composeText(random, preferences.outputTokens), stop: 'end' });
 	}
-	const calls = planCalls(prompt, random, ids);
+	const { calls, searches } = splitCalls(planCalls(prompt, random, ids), prompt);
 	if (calls.length > 0) {
-		return stopAt(prompt, { ...silence, text: prompt.speaksBeforeCalls ? 'Let me look that up.' : '', calls, stop: 'calls' });
+		return stopAt(prompt, { ...silence, searches, text: prompt.speaksBeforeCalls ? 'Let me look that up.' : '', calls, stop: 'calls' });
 	}
-	return stopAt(prompt, { ...silence, text: planText(prompt, random), stop: 'end' });
+	return stopAt(prompt, { ...silence, searches, text: planText(prompt, random), stop: 'end' });
 }
 
-const silence = { text: '', refusal: '', calls: [], stopSequence: null } as const;
+/** Separates the web searches, which the vendor runs by itself, from the calls for the client. */
+function splitCalls(planned: readonly PlannedCall[], prompt: PlannedPrompt): Pick<PlannedChoice, 'calls' | 'searches'> {
+	const calls = planned.filter(({ origin }) => origin?.kind !== 'hosted');
+	const hosted = planned.length - calls.length;
+	const searches = Array.from({ length: hosted }, () => excerptOf(prompt.question)).slice(0, prompt.maxHostedCalls);
+	return { calls, searches };
+}
+
+/** Free text, namespace and kind come from the offered tool of that name; the script's own namespace takes precedence. */
+function scriptedCall(
+	{ name, input, namespace }: ResponseScript['calls'][number],
+	{ tools }: PlannedPrompt,
+	ids: SeededRandom,
+): PlannedCall {
+	const tool = tools.find((offered) => offered.name === name && (namespace === undefined || offered.origin?.namespace === namespace));
+	const origin = namespace === undefined ? tool?.origin : { ...tool?.origin, namespace };
+	const isFreeText = typeof input === 'string' || tool?.isFreeText === true;
+	return {
+		id: ids.letters(24),
+		name,
+		input: typeof input === 'string' ? input : JSON.stringify(input),
+		isFreeText,
+		...(origin && { origin }),
+	};
+}
+
+const silence = { text: '', refusal: '', calls: [], searches: [], stopSequence: null } as const;
 
 /**
  * Closing sentences with low content filter scores, also after a short question and with any chunking: by itself, a trial matches no

@@ -74,9 +74,9 @@ function withoutNotes(node: unknown): unknown {
 
 const outlineUnits = 65_536;
 
-/** Keeps the small members of a request, and of the others only that they are set. */
-export function outlineOf(body: JsonObject): JsonObject {
-	return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isSmall(value) ? value : []]));
+/** Keeps the small members of a request and those in `whole`, and of the others only that they are set. */
+export function outlineOf(body: JsonObject, whole: readonly string[] = []): JsonObject {
+	return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, whole.includes(name) || isSmall(value) ? value : []]));
 }
 
 function isSmall(value: unknown): boolean {

@@ -27,6 +27,12 @@ export interface PlannedPrompt {
 	readonly choices: number;
 	/** Number of reasoning tokens before the response; 0 for none. */
 	readonly thinkingTokens: number;
+	/** Rounds of tool calls since the question, in the dialects where a question can ask for several. */
+	readonly finishedRounds?: number;
+	/** Maximum number of tool calls that the vendor runs by itself. */
+	readonly maxHostedCalls?: number;
+	/** Encrypted reasoning items that the client sent back. */
+	readonly returnedReasoning?: number;
 }
 
 export interface PromptSegment {
@@ -41,6 +47,16 @@ export interface OfferedTool {
 	readonly schema: JsonObject;
 	/** Takes plain text instead of JSON arguments. */
 	readonly isFreeText: boolean;
+	readonly origin?: ToolOrigin;
+}
+
+/** Place or kind of a tool that is no plain function in the list of tools. */
+export interface ToolOrigin {
+	readonly namespace?: string;
+	/** The vendor loads its definition with a tool search first. */
+	readonly isDeferred?: true;
+	/** `hosted`: the vendor runs it. `search`: the client searches tools. */
+	readonly kind?: 'hosted' | 'search';
 }
 
 export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };

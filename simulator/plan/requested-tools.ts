@@ -29,6 +29,11 @@ export function requestedTools({ question, tools }: Pick<PlannedPrompt, 'questio
 	return tools.filter(({ name }) => isNamed(name, text, question) || isMeant(name, words));
 }
 
+/** Returns the number of rounds in which the question wants its tools: 5 for "use the shell tool 5 times", by default 1. */
+export function requestedRounds(question: string): number {
+	return Number(/\b(\d{1,3}) times\b/.exec(question)?.[1] ?? 1);
+}
+
 function isNamed(name: string, text: string, question: string): boolean {
 	if (name === '') return false;
 	const parts = wordsOf(name);

@@ -1,3 +1,5 @@
+import type { ToolOrigin } from './prompt.ts';
+
 /** Content of a response, decided once; each wire dialect renders it. */
 export interface ResponsePlan {
 	/** Reasoning text; empty when there is none. */
@@ -13,6 +15,8 @@ export interface PlannedChoice {
 	/** Reason why the model rejects the prompt, if it does; `text` is empty then. */
 	readonly refusal: string;
 	readonly calls: readonly PlannedCall[];
+	/** Queries of web searches that the vendor runs before the text. */
+	readonly searches: readonly string[];
 	readonly stop: StopReason;
 	readonly stopSequence: string | null;
 }
@@ -24,9 +28,10 @@ export interface PlannedCall {
 	/** Arguments as JSON text or free text, truncated when the response was. */
 	readonly input: string;
 	readonly isFreeText: boolean;
+	readonly origin?: ToolOrigin;
 }
 
-export type StopReason = 'end' | 'length' | 'stop_sequence' | 'calls' | 'refusal' | 'filter';
+export type StopReason = 'end' | 'length' | 'stop_sequence' | 'calls' | 'refusal' | 'filter' | 'failed';
 
 /** Token counts, disjoint except that `output` includes `reasoning` and `cacheWrite` includes `cacheWriteLong`. */
 export interface Usage {
@@ -37,4 +42,5 @@ export interface Usage {
 	readonly cacheRead: number;
 	readonly output: number;
 	readonly reasoning: number;
+	readonly webSearches: number;
 }

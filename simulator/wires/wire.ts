@@ -1,6 +1,7 @@
 /** Wire dialect of a vendor's API: authentication, parsing requests, rendering responses and errors. */
 import type { HeaderFields } from '../../src/core/handler.ts';
 import type { JsonObject } from '../json-value.ts';
+import type { EmbeddingInput } from '../plan/embed-text.ts';
 import type { Prompt } from '../plan/prompt.ts';
 import type { ResponsePlan } from '../plan/response-plan.ts';
 import type { SeededRandom } from '../seeded-random.ts';
@@ -10,16 +11,33 @@ export type WireName = 'openai' | 'anthropic' | 'gemini' | 'gemini-openai' | 'az
 
 export const wireNames = ['openai', 'anthropic', 'gemini', 'gemini-openai', 'azure'] as const satisfies readonly WireName[];
 
-export interface Wire {
+/** Action that a path stands for. `generate` is the dialect's main API: chat completions, messages or generateContent. */
+export type WireAction =
+	| 'generate'
+	| 'count'
+	| 'responses'
+	| 'compact'
+	| 'completions'
+	| 'embeddings'
+	/** Gemini's embeddings of several texts. */
+	| 'batch-embeddings';
+
+/** Reads the requests and renders the responses of one API of a dialect. */
+export interface WireApi {
+	/** Parses the prompt. @throws VendorError when the vendor would reject the request. */
+	readPrompt(body: JsonObject, model: string, target: WireTarget): Prompt;
+	/** @param outline of a parsed request: see `outlineOf`. */
+	openRequest(outline: JsonObject, model: string, target: WireTarget): ModelRequest;
+}
+
+export interface Wire extends WireApi {
 	readonly name: WireName;
 	/** Returns the client's key; empty when there is none. */
 	readKey(target: WireTarget): string;
 	/** @throws VendorError when the key, or a value next to it such as the API version, is not accepted. */
 	checkAccess(target: WireTarget, key: string, isRejected: boolean): void;
-	/** Parses the prompt. @throws VendorError when the vendor would reject the request. */
-	readPrompt(body: JsonObject, model: string, target: WireTarget): Prompt;
-	/** @param outline of a parsed request: see `outlineOf`. */
-	openRequest(outline: JsonObject, model: string, target: WireTarget): ModelRequest;
+	/** Parses the texts of an embeddings request, if the dialect has them. @throws VendorError as `readPrompt`. */
+	readonly embeddings?: EmbeddingsApi;
 	/** Vendor's error message for a body that is not a JSON object. */
 	readonly notJsonMessage: string;
 	/** Renders an error; `null` is a response without a body. */
@@ -34,9 +52,16 @@ export interface WireTarget {
 	readonly query: URLSearchParams;
 	/** Model name in the path, if the dialect puts it there. */
 	readonly model: string | undefined;
-	readonly action: 'generate' | 'count';
+	readonly action: WireAction;
+	/** Requires an API version in the query. */
+	readonly isVersioned?: boolean;
 	/** Streaming, in dialects whose path decides it instead of the body. */
 	readonly isStream: boolean;
+}
+
+export interface EmbeddingsApi {
+	readEmbeddings(body: JsonObject, model: string, target: WireTarget): EmbeddingInput;
+	renderEmbeddings(input: EmbeddingInput, outline: JsonObject, model: string, target: WireTarget): JsonObject;
 }
 
 export interface ModelRequest {
@@ -45,6 +70,8 @@ export interface ModelRequest {
 	/** Renders the response of a request that only counts tokens. */
 	readonly countResponse?: (inputTokens: number) => JsonObject;
 	readonly streamContentType: string;
+	/** Renders the first state of a response that is generated in the background; absent for other responses. */
+	readonly renderQueued?: (final: JsonObject) => JsonObject;
 	renderNonStreaming(response: WireResponse): JsonObject;
 	/** Content of the model's turn in a stored conversation, in the dialect that has them. */
 	responseContent?(response: WireResponse): readonly JsonObject[];
@@ -58,6 +85,15 @@ export interface WireResponse {
 	readonly random: SeededRandom;
 	readonly createdSeconds: number;
 	readonly quirks: RenderQuirks;
+	/** Absent in the APIs that store nothing. */
+	readonly storage?: ResponseStorage;
+}
+
+export interface ResponseStorage {
+	/** Input items of the whole conversation. */
+	readonly inputItems: readonly JsonObject[];
+	/** Stores the current state of the response object. */
+	store(response: JsonObject): void;
 }
 
 export interface RenderQuirks {
@@ -74,6 +110,8 @@ export interface WireEvent {
 	readonly bytes: string | Buffer;
 	/** Output tokens that were generated for this event. */
 	readonly outputTokens: number;
+	/** Web searches that the vendor ran before this event. */
+	readonly webSearches?: number;
 }
 
 export interface ErrorContext {

@@ -1,5 +1,5 @@
 /**
- * Tokens served by key, wire dialect and model. The provider bills the input of every accepted request, and the output generated up to its
+ * Tokens and web searches served by key, wire dialect and model. The provider bills the input of every accepted request, and the output generated up to its
  * end, the cut or the abort. Exact; each request counts once.
  */
 export interface BilledTokens {
@@ -25,6 +25,7 @@ export interface BillEntry {
 	readonly model: string;
 	readonly outcome: RequestOutcome;
 	readonly tokens: BilledTokens;
+	readonly webSearches: number;
 }
 
 export interface Bill {
@@ -51,6 +52,7 @@ interface BillLine {
 	cache_read_tokens: number;
 	output_tokens: number;
 	reasoning_tokens: number;
+	web_search_calls: number;
 }
 
 const maxLines = 10_000;
@@ -97,6 +99,7 @@ function addTo(line: BillLine, entry: BillEntry): void {
 	line.cache_read_tokens += entry.tokens.cacheRead;
 	line.output_tokens += entry.tokens.output;
 	line.reasoning_tokens += entry.tokens.reasoning;
+	line.web_search_calls += entry.webSearches;
 }
 
 function emptyLine(key: string, dialect: string, model: string): BillLine {
@@ -115,5 +118,6 @@ function emptyLine(key: string, dialect: string, model: string): BillLine {
 		cache_read_tokens: 0,
 		output_tokens: 0,
 		reasoning_tokens: 0,
+		web_search_calls: 0,
 	};
 }

@@ -23,6 +23,9 @@ export interface RequestEntry {
 	/** `pending` until the request ends. */
 	outcome: RequestOutcome | 'pending';
 	tokens: BilledTokens;
+	webSearches: number;
+	/** Encrypted reasoning items in the request that this simulator made. */
+	returnedReasoning: number;
 	events: number;
 	bodyBytes: number;
 	durationMs: number | null;
@@ -82,6 +85,8 @@ export function createRequestLog(): RequestLog {
 				faults: [],
 				outcome: 'pending',
 				tokens: noBilledTokens,
+				webSearches: 0,
+				returnedReasoning: 0,
 				events: 0,
 				bodyBytes: 0,
 				durationMs: null,
@@ -163,6 +168,8 @@ function renderRow(row: RequestEntry, received: Received | undefined): object {
 			output: row.tokens.output,
 			reasoning: row.tokens.reasoning,
 		},
+		web_search_calls: row.webSearches,
+		returned_reasoning: row.returnedReasoning,
 		events: row.events,
 		duration_ms: row.durationMs,
 		body_bytes: row.bodyBytes,

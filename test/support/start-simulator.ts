@@ -61,6 +61,7 @@ export interface BillTotal {
 	readonly cache_read_tokens: number;
 	readonly output_tokens: number;
 	readonly reasoning_tokens: number;
+	readonly web_search_calls: number;
 }
 
 export interface ObservedRequest {

@@ -2,35 +2,34 @@
 import { splitModelName } from '../../faults/fault-names.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
+import { createEmbeddingsApi } from '../embeddings/embeddings-api.ts';
 import { checkChat } from '../openai/check-chat.ts';
+import { createCompletionsApi } from '../openai/completions-api.ts';
+import { embeddingModel } from '../openai/embedding-models.ts';
 import { openAiWords } from '../openai/openai.ts';
 import { type OpenAiModel, openAiModel } from '../openai/openai-models.ts';
 import { readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { renderChat } from '../openai/render-chat.ts';
 import { dataLine, streamChat } from '../openai/stream-chat.ts';
-import { bearerKey, headerText, type ModelRequest, type Wire, type WireTarget } from '../wire.ts';
+import { createResponsesApi } from '../responses/responses-api.ts';
+import { bearerKey, headerText, type Wire, type WireApi, type WireTarget } from '../wire.ts';
 
 const deniedAccess =
 	'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active ' +
 	'subscription and use a correct regional API endpoint for your resource.';
 
-export const azureWire: Wire = {
-	name: 'azure',
-	readKey: ({ headers }) => headerText(headers, 'api-key') || bearerKey(headers),
-	checkAccess(target, key, isRejected) {
-		if (key === '') throw new VendorError('key-missing', deniedAccess, { code: '401' });
-		if (isRejected) throw new VendorError('key-invalid', deniedAccess, { code: '401' });
-		checkVersion(target);
-	},
-	notJsonMessage: 'Invalid JSON: the body of the request could not be parsed.',
+const readKey = ({ headers }: WireTarget): string => headerText(headers, 'api-key') || bearerKey(headers);
+
+const renderErrorEvent = (): string =>
+	dataLine({ error: { code: '500', message: 'The server had an error while processing your request. Sorry about that!' } });
+
+const chatApi: WireApi = {
 	readPrompt(body, model) {
-		if (model === '') throw new VendorError('invalid', 'you must provide a model parameter');
-		if (/^(?:no-such|missing)/.test(model)) throw new VendorError('model-unknown', model);
-		const facts = deploymentModel(model);
+		const facts = knownDeployment(model);
 		checkChat(body, facts);
 		return readChatPrompt(body, model, facts.isReasoning);
 	},
-	openRequest(body, model): ModelRequest {
+	openRequest(body, model) {
 		const facts = deploymentModel(model);
 		const options = { ...readChatOptions(body), serviceTier: 'default' };
 		return {
@@ -39,10 +38,43 @@ export const azureWire: Wire = {
 			streamContentType: 'text/event-stream; charset=utf-8',
 			renderNonStreaming: (response) => shapeNonStreaming(renderChat(response, facts, options)),
 			renderEvents: (response) => streamChat(response, facts, options, { shape: shapeChunk, preamble: filterPreamble }),
-			renderErrorEvent: () =>
-				dataLine({ error: { code: '500', message: 'The server had an error while processing your request. Sorry about that!' } }),
+			renderErrorEvent,
 		};
 	},
+};
+
+const completionsApi = createCompletionsApi({ modelOf: knownDeployment, renderErrorEvent });
+const responsesApi = createResponsesApi({ name: 'azure', modelOf: knownDeployment, readKey, shape: withContentFilters });
+const embeddings = createEmbeddingsApi((deployment) => {
+	knownDeployment(deployment);
+	return embeddingModel(deployment) ?? { snapshot: 'text-embedding-3-small', size: 1536, isResizable: true };
+});
+
+function apiOf({ action }: WireTarget): WireApi {
+	switch (action) {
+		case 'responses':
+		case 'compact':
+		case 'count':
+			return responsesApi;
+		case 'completions':
+			return completionsApi;
+		default:
+			return chatApi;
+	}
+}
+
+export const azureWire: Wire = {
+	name: 'azure',
+	readKey,
+	checkAccess(target, key, isRejected) {
+		if (key === '') throw new VendorError('key-missing', deniedAccess, { code: '401' });
+		if (isRejected) throw new VendorError('key-invalid', deniedAccess, { code: '401' });
+		checkVersion(target);
+	},
+	notJsonMessage: 'Invalid JSON: the body of the request could not be parsed.',
+	readPrompt: (body, model, target) => apiOf(target).readPrompt(body, model, target),
+	openRequest: (body, model, target) => apiOf(target).openRequest(body, model, target),
+	embeddings,
 	renderError: renderAzureError,
 	headers({ requestId, status, random, responseNumber, inputTokens, model, error }) {
 		const headers: Record<string, string> = {
@@ -80,8 +112,14 @@ function deploymentModel(deployment: string): OpenAiModel {
 	return isNamed ? facts : { ...facts, snapshot: 'gpt-4.1-mini-2025-04-14' };
 }
 
-function checkVersion({ model, query }: WireTarget): void {
-	if (model === undefined) return;
+function knownDeployment(deployment: string): OpenAiModel {
+	if (deployment === '') throw new VendorError('invalid', 'you must provide a model parameter');
+	if (/^(?:no-such|missing)/.test(deployment)) throw new VendorError('model-unknown', deployment);
+	return deploymentModel(deployment);
+}
+
+function checkVersion({ isVersioned, query }: WireTarget): void {
+	if (isVersioned !== true) return;
 	const version = query.get('api-version');
 	if (version === null) throw new VendorError('path-unknown', 'Resource not found', { code: '404' });
 	if (!/^\d{4}-\d{2}-\d{2}(?:-preview)?$/.test(version)) {
@@ -127,6 +165,29 @@ function shapeNonStreaming(chat: JsonObject): JsonObject {
 	});
 	const sorted = objectOf(sortKeys({ ...rest, choices, prompt_filter_results: promptFilter }));
 	return { ...sorted, prompt_filter_results: promptFilter };
+}
+
+/** Adds the filter results of the Responses API, which come with the end of a response. */
+function withContentFilters(response: JsonObject): JsonObject {
+	const results = (source: string, content: JsonObject): JsonObject => ({
+		blocked: false,
+		source_type: source,
+		content_filter_raw: null,
+		content_filter_results: content,
+		content_filter_offsets: { start_offset: 0, end_offset: 1000, check_offset: 0 },
+	});
+	const isOver = response['usage'] !== null;
+	const filters = isOver ? [results('prompt', promptResults), results('completion', resultsText)] : null;
+	return Object.fromEntries(
+		Object.entries(response).flatMap(([name, value]) =>
+			name === 'error'
+				? [
+						['content_filters', filters],
+						[name, value],
+					]
+				: [[name, value]],
+		),
+	);
 }
 
 function renderAzureError(error: VendorError, { key, model }: { key: string; model: string }): JsonObject {

@@ -11,12 +11,14 @@ import type { PlannedCall } from '../../plan/response-plan.ts';
 import { stepsOf } from '../../plan/response-steps.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import { VendorError } from '../../vendor-error.ts';
+import { createEmbeddingsApi } from '../embeddings/embeddings-api.ts';
 import { checkChatMessages } from '../openai/check-chat-messages.ts';
 import { type ChatOptions, readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { finishReasonOf } from '../openai/render-chat.ts';
 import { dataLine } from '../openai/stream-chat.ts';
 import { bearerKey, type ModelRequest, type Wire, type WireEvent, type WireResponse } from '../wire.ts';
 import { reject } from './check-content.ts';
+import { isGeminiEmbeddingModel } from './embed-content.ts';
 import { checkGoogleKey, googleHeaders } from './gemini.ts';
 import { renderGoogleError } from './gemini-errors.ts';
 import { geminiModel } from './gemini-models.ts';
@@ -48,6 +50,11 @@ export const geminiOpenAiWire: Wire = {
 			renderErrorEvent: () => dataLine(renderGoogleError(new VendorError('overloaded', '', { status: 503 }), model)),
 		};
 	},
+	embeddings: createEmbeddingsApi((named) => {
+		const model = named.replace(/^models\//, '');
+		if (!isGeminiEmbeddingModel(model)) throw new VendorError('model-unknown', model);
+		return { snapshot: named, size: 3072, isResizable: true };
+	}),
 	renderError: (error, { model }) => [renderGoogleError(error, model)],
 	headers: googleHeaders,
 	newRequestId: (random) => random.letters(22),

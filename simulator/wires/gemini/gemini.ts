@@ -2,6 +2,7 @@ import { VendorError } from '../../vendor-error.ts';
 import { bearerKey, type HeaderContext, headerText, type ModelRequest, type Wire } from '../wire.ts';
 import { camelCaseKeys } from './camel-case.ts';
 import { checkContent } from './check-content.ts';
+import { geminiEmbeddings } from './embed-content.ts';
 import { renderGoogleError } from './gemini-errors.ts';
 import { geminiModel } from './gemini-models.ts';
 import { readContentPrompt, showsThoughts } from './read-content.ts';
@@ -34,6 +35,7 @@ export const geminiWire: Wire = {
 			},
 		};
 	},
+	embeddings: geminiEmbeddings,
 	renderError: (error, { model }) => renderGoogleError(error, model),
 	headers: googleHeaders,
 	newRequestId: (random) => random.letters(22),

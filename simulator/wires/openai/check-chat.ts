@@ -56,7 +56,7 @@ const numberRules: readonly NumberRule[] = [
 	{ field: 'top_logprobs', min: 0, max: 20, kind: 'integer' },
 ];
 
-function checkNumbers(body: JsonObject): void {
+export function checkNumbers(body: JsonObject): void {
 	for (const { field, min, max, kind } of numberRules) {
 		const value = body[field];
 		if (!isGiven(value)) continue;
@@ -103,7 +103,7 @@ function checkForModel(body: JsonObject, model: OpenAiModel): void {
 	}
 }
 
-function checkStop(stop: unknown): void {
+export function checkStop(stop: unknown): void {
 	if (!isGiven(stop) || typeof stop === 'string') return;
 	if (!Array.isArray(stop) || stop.some((entry) => typeof entry !== 'string')) {
 		reject(`Invalid type for 'stop': expected a string or an array of strings, but got ${articled(stop)} instead.`, {

@@ -1,11 +1,95 @@
+import { splitModelName } from '../../faults/fault-names.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
-import { bearerKey, type ModelRequest, type Wire } from '../wire.ts';
+import { createEmbeddingsApi } from '../embeddings/embeddings-api.ts';
+import { createResponsesApi } from '../responses/responses-api.ts';
+import { bearerKey, type Wire, type WireApi, type WireTarget } from '../wire.ts';
 import { checkChat } from './check-chat.ts';
-import { openAiModel } from './openai-models.ts';
+import { createCompletionsApi } from './completions-api.ts';
+import { embeddingModel } from './embedding-models.ts';
+import { type OpenAiModel, openAiModel } from './openai-models.ts';
 import { readChatOptions, readChatPrompt } from './read-chat.ts';
 import { renderChat } from './render-chat.ts';
 import { dataLine, streamChat } from './stream-chat.ts';
+
+const renderErrorEvent = (): string => dataLine(renderOpenAiError(new VendorError('server', ''), '', ''));
+
+const chatApi: WireApi = {
+	readPrompt(body, model) {
+		const facts = knownModel(model);
+		if (facts.onlyApi !== undefined) throw new VendorError('invalid', wrongApi[facts.onlyApi], { status: 404, param: 'model' });
+		checkChat(body, facts);
+		return readChatPrompt(body, model, facts.isReasoning);
+	},
+	openRequest(body, model) {
+		const facts = openAiModel(model);
+		const options = readChatOptions(body);
+		return {
+			isStream: body['stream'] === true,
+			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
+			streamContentType: 'text/event-stream; charset=utf-8',
+			renderNonStreaming: (response) => renderChat(response, facts, options),
+			renderEvents: (response) => streamChat(response, facts, options, { shape: (chunk) => chunk }),
+			renderErrorEvent,
+		};
+	},
+};
+
+const wrongApi = {
+	responses: 'This model is only supported in v1/responses and not in v1/chat/completions.',
+	completions: 'This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?',
+} as const;
+
+function knownModel(model: string): OpenAiModel {
+	if (model === '') throw new VendorError('invalid', 'you must provide a model parameter');
+	const facts = openAiModel(model);
+	if (!facts.isKnown) throw new VendorError('model-unknown', model);
+	return facts;
+}
+
+const responsesApi = createResponsesApi({
+	name: 'openai',
+	modelOf(model) {
+		if (model === '') throw new VendorError('invalid', "Missing required parameter: 'model'.", missingModel);
+		const facts = openAiModel(model);
+		if (facts.isKnown && facts.onlyApi !== 'completions') return facts;
+		throw new VendorError('invalid', `The requested model '${model}' does not exist.`, { param: 'model', code: 'model_not_found' });
+	},
+	readKey: ({ headers }) => bearerKey(headers),
+	shape: (response) => response,
+});
+
+const missingModel = { param: 'model', code: 'missing_required_parameter' } as const;
+
+const completionsApi = createCompletionsApi({
+	modelOf(model) {
+		const facts = knownModel(model);
+		if (facts.onlyApi === 'completions' || splitModelName(model).faults !== undefined) return facts;
+		const message = 'This is a chat model and not supported in the v1/completions endpoint. Did you mean to use v1/chat/completions?';
+		throw new VendorError('invalid', message, { status: 404, param: 'model' });
+	},
+	renderErrorEvent,
+});
+
+const embeddings = createEmbeddingsApi((model) => {
+	const found = embeddingModel(model);
+	if (found !== undefined) return found;
+	knownModel(model);
+	throw new VendorError('invalid', 'You are not allowed to generate embeddings from this model', { status: 403 });
+});
+
+function apiOf({ action }: WireTarget): WireApi {
+	switch (action) {
+		case 'responses':
+		case 'compact':
+		case 'count':
+			return responsesApi;
+		case 'completions':
+			return completionsApi;
+		default:
+			return chatApi;
+	}
+}
 
 export const openAiWire: Wire = {
 	name: 'openai',
@@ -17,25 +101,9 @@ export const openAiWire: Wire = {
 	notJsonMessage:
 		'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. ' +
 		'The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)',
-	readPrompt(body, model) {
-		if (model === '') throw new VendorError('invalid', 'you must provide a model parameter');
-		const facts = openAiModel(model);
-		if (!facts.isKnown) throw new VendorError('model-unknown', model);
-		checkChat(body, facts);
-		return readChatPrompt(body, model, facts.isReasoning);
-	},
-	openRequest(body, model): ModelRequest {
-		const facts = openAiModel(model);
-		const options = readChatOptions(body);
-		return {
-			isStream: body['stream'] === true,
-			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
-			streamContentType: 'text/event-stream; charset=utf-8',
-			renderNonStreaming: (response) => renderChat(response, facts, options),
-			renderEvents: (response) => streamChat(response, facts, options, { shape: (chunk) => chunk }),
-			renderErrorEvent: () => dataLine(renderOpenAiError(new VendorError('server', ''), '', '')),
-		};
-	},
+	readPrompt: (body, model, target) => apiOf(target).readPrompt(body, model, target),
+	openRequest: (body, model, target) => apiOf(target).openRequest(body, model, target),
+	embeddings,
 	renderError: (error, { key, model }) => renderOpenAiError(error, key, model),
 	headers({ requestId, status, random, responseNumber, inputTokens, error }) {
 		const headers: Record<string, string | string[]> = {

@@ -41,6 +41,7 @@ export function readChatPrompt(body: JsonObject, model: string, isReasoning: boo
 		stopSequences: typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop']).map(textOf),
 		choices: numberOf(body['n']) ?? 1,
 		thinkingTokens: thinkingTokensOf(body['reasoning_effort'], isReasoning),
+		finishedRounds: countRounds(messages),
 	};
 }
 
@@ -61,6 +62,12 @@ const effortTokens: Readonly<Record<string, number>> = { none: 0, minimal: 8, lo
 
 export function thinkingTokensOf(effort: unknown, isReasoning: boolean): number {
 	return effortTokens[textOf(effort)] ?? (isReasoning ? 32 : 0);
+}
+
+/** Counts the assistant messages with tool calls since the last user message. */
+function countRounds(messages: readonly JsonObject[]): number {
+	const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+	return since.filter((message) => isGiven(message['tool_calls']) || isGiven(message['function_call'])).length;
 }
 
 function segmentOf(text: string): PromptSegment {
