@@ -27,6 +27,14 @@ const openAiCase: WireCase = ['openai', '/openai/v1/chat/completions', { authori
 const wires: readonly WireCase[] = [
 	openAiCase,
 	['azure', '/azure/openai/v1/chat/completions', { 'api-key': 'sk-bill' }, hi],
+	['openai', '/openai/v1/responses', { authorization: 'Bearer sk-bill' }, (model) => ({ model, stream: true, input: 'Hi' })],
+	['azure', '/azure/openai/v1/responses', { 'api-key': 'sk-bill' }, (model) => ({ model, stream: true, store: false, input: 'Hi' })],
+	[
+		'openai',
+		'/openai/v1/completions',
+		{ authorization: 'Bearer sk-bill' },
+		(model) => ({ model, stream: true, max_tokens: 4000, prompt: 'Hi' }),
+	],
 	['gemini-openai', '/gemini/v1beta/openai/chat/completions', { authorization: 'Bearer sk-bill' }, hi],
 	anthropicCase,
 	[
@@ -65,12 +73,16 @@ async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
 
 /** Returns all text of a stream, in any wire dialect. */
 function textOfStream(sse: string): string {
-	return [...sse.matchAll(/"(?:content|text|thinking|reasoning)":("(?:[^"\\]|\\.)*")/g)]
+	// The Responses API repeats the text at the end of an item.
+	const texts = /^event: response\./m.test(sse)
+		? (sse.match(/"delta":(?:"(?:[^"\\]|\\.)*")/g) ?? []).join('').replaceAll('"delta"', '"text"')
+		: sse;
+	return [...texts.matchAll(/"(?:content|text|thinking|reasoning)":("(?:[^"\\]|\\.)*")/g)]
 		.map((match) => JSON.parse(match[1] ?? '""') as string)
 		.join('');
 }
 
-describe.each(wires)('%s', (...wire) => {
+describe.each(wires)('%s, %s', (...wire) => {
 	test('a whole stream is billed as it says', async () => {
 		const text = await (await send(requestOf(wire, 'sim-tokens-100-think-20'))).text();
 		const { total, lines } = await simulator.bill();
