@@ -157,9 +157,28 @@ function respondWithEmbeddings(serving: Serving, embedded: EmbeddingInput, outli
 	serving.inputTokens = embedded.tokens;
 	const usage = { input: embedded.tokens, cacheWrite: 0, cacheWriteLong: 0, cacheRead: 0, output: 0, reasoning: 0, webSearches: 0 };
 	call.accept(usage);
-	const rendered = wire.embeddings?.renderEmbeddings(embedded, outline, model, target) ?? {};
-	const { usage: _usage, usageMetadata: _metadata, ...silent } = rendered;
-	return sendAtOnce(serving, JSON.stringify(faults.omitsUsage === true ? silent : rendered));
+	const options = { outline, model, target, omitsUsage: faults.omitsUsage === true };
+	const pieces = wire.embeddings?.renderEmbeddings(embedded, options) ?? [];
+	const isWhole = embedded.features.length <= maxVectorsAtOnce || faults.breakOff !== undefined || faults.isMalformed === true;
+	return isWhole ? sendAtOnce(serving, [...pieces].join('')) : sendInPieces(serving, pieces);
+}
+
+/** Number of vectors up to which a response is rendered without a pause for other requests. */
+const maxVectorsAtOnce = 32;
+
+function sendInPieces(serving: Serving, pieces: Iterable<string>): HttpResponse {
+	const { server, call, faults, request } = serving;
+	const pace = { firstEventMs: 0, intervalMs: 0, breakOff: undefined };
+	const stream = pacedStream(asEvents(pieces), pace, server.clock, () => '', {
+		onSent: () => {},
+		onOver: (outcome) => call.settle(outcome),
+	});
+	request.onClientDisconnect(stream.abort);
+	return respond(serving, 200, faults.hasWrongContentType === true ? 'text/plain' : 'application/json', stream);
+}
+
+function* asEvents(pieces: Iterable<string>): Generator<WireEvent> {
+	for (const bytes of pieces) yield { bytes, outputTokens: 0 };
 }
 
 /** Returns a seed that differs for each response and is the same in each run. */

@@ -61,7 +61,15 @@ export interface WireTarget {
 
 export interface EmbeddingsApi {
 	readEmbeddings(body: JsonObject, model: string, target: WireTarget): EmbeddingInput;
-	renderEmbeddings(input: EmbeddingInput, outline: JsonObject, model: string, target: WireTarget): JsonObject;
+	/** Renders the response as pieces of JSON, one for each vector, because a large batch has more than 100 MB. */
+	renderEmbeddings(input: EmbeddingInput, options: EmbeddingOptions): Generator<string>;
+}
+
+export interface EmbeddingOptions {
+	readonly outline: JsonObject;
+	readonly model: string;
+	readonly target: WireTarget;
+	readonly omitsUsage: boolean;
 }
 
 export interface ModelRequest {

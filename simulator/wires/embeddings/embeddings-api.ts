@@ -26,18 +26,17 @@ export function createEmbeddingsApi(modelOf: (name: string) => EmbeddingModel): 
 			checkOptions(body, model);
 			return { ...readInput(body['input']), size: numberOf(body['dimensions']) };
 		},
-		renderEmbeddings({ tokens, features, size }, outline, name) {
+		*renderEmbeddings({ tokens, features, size }, { outline, model: name, omitsUsage }) {
 			const model = modelOf(name);
 			const isPacked = outline['encoding_format'] === 'base64';
-			return {
-				object: 'list',
-				data: features.map((feature, index) => {
-					const vector = embed(feature, size ?? model.size);
-					return { object: 'embedding', index, embedding: isPacked ? pack(vector) : [...vector] };
-				}),
-				model: model.snapshot,
-				usage: { prompt_tokens: tokens, total_tokens: tokens },
-			};
+			yield '{"object":"list","data":[';
+			for (const [index, feature] of features.entries()) {
+				const vector = embed(feature, size ?? model.size);
+				const entry = { object: 'embedding', index, embedding: isPacked ? pack(vector) : [...vector] };
+				yield (index === 0 ? '' : ',') + JSON.stringify(entry);
+			}
+			const usage = omitsUsage ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } };
+			yield `],${JSON.stringify({ model: model.snapshot, ...usage }).slice(1)}`;
 		},
 	};
 }

@@ -43,13 +43,16 @@ export const geminiEmbeddings: EmbeddingsApi = {
 			size: numberOf(requests[0]?.['outputDimensionality']),
 		};
 	},
-	renderEmbeddings({ features, tokens, size = fullSize }, _outline, model, target) {
+	*renderEmbeddings({ features, tokens, size = fullSize }, { model, target, omitsUsage }) {
 		const isFirst = isFirstEmbeddingModel(model);
-		const embeddings = features.map((feature) => ({
-			values: [...(isFirst ? embedTruncated(feature, size, fullSize) : embed(feature, size))],
-		}));
-		const usage = isFirst ? {} : { usageMetadata: { promptTokenCount: tokens } };
-		return target.action === 'batch-embeddings' ? { embeddings, ...usage } : { embedding: embeddings[0], ...usage };
+		const isBatch = target.action === 'batch-embeddings';
+		yield isBatch ? '{"embeddings":[' : '{"embedding":';
+		for (const [index, feature] of features.entries()) {
+			const values = isFirst ? embedTruncated(feature, size, fullSize) : embed(feature, size);
+			yield (index === 0 ? '' : ',') + JSON.stringify({ values: [...values] });
+		}
+		const usage = isFirst || omitsUsage ? '' : `,"usageMetadata":${JSON.stringify({ promptTokenCount: tokens })}`;
+		yield `${isBatch ? ']' : ''}${usage}}`;
 	},
 };
 
