@@ -7,7 +7,6 @@
  */
 
 import { type CooperativeTask, runSynchronously } from '../src/core/cooperative-task.ts';
-import type { ClientDialectName } from '../src/core/dialect-name.ts';
 import type { ResponseContext } from '../src/wire/conversation/response.ts';
 import { clientDialects } from '../src/wire/dialects/dialects.ts';
 import { type JsonBody, type JsonObject, parsingSteps, WrittenBody } from '../src/wire/json/parse-body.ts';
@@ -133,7 +132,7 @@ function stepTimes(steps: CooperativeTask<unknown>): readonly number[] {
 }
 
 /** Conversations of 1 MB: an agent's, short turns, an image, and one with a number that a double cannot represent. */
-function largeConversations(caller: ClientDialectName): readonly JsonObject[] {
+function largeConversations(caller: Translation['caller']): readonly JsonObject[] {
 	const short = (messages: unknown): JsonObject => spoken(caller, { model: 'alias', max_tokens: 500, messages });
 	const turns = Array.from({ length: 14_000 }, (_, at) => ({
 		role: at % 2 === 0 ? 'user' : 'assistant',
@@ -151,7 +150,7 @@ function largeConversations(caller: ClientDialectName): readonly JsonObject[] {
 }
 
 /** Conversation of an agent: questions, tool calls, results of some length, replies. */
-function conversation(caller: ClientDialectName, bytes: number): JsonObject {
+function conversation(caller: Translation['caller'], bytes: number): JsonObject {
 	const messages: JsonObject[] = [];
 	let length = 0;
 	for (let turn = 0; length < bytes - 300; turn++) {
@@ -174,7 +173,7 @@ function conversation(caller: ClientDialectName, bytes: number): JsonObject {
 }
 
 /** Converts a chat-completions request to the client's dialect. */
-function spoken(caller: ClientDialectName, request: JsonObject): JsonObject {
+function spoken(caller: Translation['caller'], request: JsonObject): JsonObject {
 	if (caller === 'chat') return request;
 	return translateRequest('chat', caller, request, { model: samples[caller].models[1], maxOutputTokens: 64_000 }).body;
 }

@@ -98,6 +98,7 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		headers: provider.headers,
 		requestsStreamUsage: provider.request_stream_usage,
 		usesOpenaiDialect: provider.dialect === 'openai',
+		servesResponses: provider.responses,
 		models: [...Object.keys(provider.deployments), ...provider.models],
 		modelCapabilities: Object.fromEntries(
 			[...Object.entries(provider.model_capabilities), ...Object.entries(provider.deployments)].map(([model, record]) => [

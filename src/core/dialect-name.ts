@@ -1,8 +1,8 @@
 /**
- * Dialects of clients: OpenAI's chat completions, Anthropic's messages. The first is the default. Append only, because journals of earlier
- * releases number the first two.
+ * Dialects of clients: OpenAI's chat completions, Anthropic's messages, OpenAI's Responses API. The first is the default. Append only,
+ * because journals of earlier releases number the first two.
  */
-export const clientDialectNames = ['chat', 'messages'] as const;
+export const clientDialectNames = ['chat', 'messages', 'responses'] as const;
 
 export type ClientDialectName = (typeof clientDialectNames)[number];
 

@@ -3,6 +3,8 @@ export interface GatewayError {
 	/** HTTP status; decides `error.type`. */
 	readonly status: number;
 	readonly code: string;
+	/** The gateway's own code, if `code` is a vendor's. */
+	readonly gatewayCode?: string | undefined;
 	readonly message: string;
 	/** JSON path of the invalid field. */
 	readonly param?: string | undefined;
@@ -18,8 +20,11 @@ export function renderGatewayError(error: GatewayError): string {
 }
 
 /** Returns the members other than `type`, which the messages format puts first. */
-export function errorMembers({ status, code, message, param, details, requestId }: GatewayError): Record<string, unknown> {
-	return { error: { type: errorTypeOf(status), message, code, param: param ?? null, details }, request_id: requestId };
+export function errorMembers({ status, code, gatewayCode, message, param, details, requestId }: GatewayError): Record<string, unknown> {
+	return {
+		error: { type: errorTypeOf(status), message, code, gateway_code: gatewayCode, param: param ?? null, details },
+		request_id: requestId,
+	};
 }
 
 const typeByStatus: Readonly<Record<number, string>> = {

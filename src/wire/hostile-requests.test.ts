@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { samples, translations } from '../../test/support/translations.ts';
-import type { ClientDialectName } from '../core/dialect-name.ts';
 import { Rejection } from '../core/rejection.ts';
+import type { clientConversations } from './dialects/dialects.ts';
 import { parseExactly } from './json/exact-json.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';
@@ -121,7 +121,7 @@ function withMark(value: unknown, [name, ...rest]: readonly string[]): unknown {
 	return Object.fromEntries(Object.entries(value as object).map(([key, inner]): [string, unknown] => [key, changed(key, inner)]));
 }
 
-const sound: Readonly<Record<ClientDialectName, JsonObject>> = { chat, messages };
+const sound: Readonly<Record<keyof typeof clientConversations, JsonObject>> = { chat, messages };
 
 describe.each(translations.map((translation) => [`${translation.caller} to ${translation.provider}`, translation] as const))(
 	'%s',

@@ -70,6 +70,8 @@ export interface TextViews {
 	readonly response: (body: JsonObject) => TextView;
 	/** @param event data of one event of a stream. */
 	readonly event: (event: JsonObject) => EventView;
+	/** Names of events. Other names are texts for guardrails. */
+	readonly eventNames: readonly string[];
 }
 
 const noEndedEvents: readonly string[] = [];

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { samples } from '../../test/support/translations.ts';
-import type { ClientDialectName, DialectName } from '../core/dialect-name.ts';
+import type { ClientDialectName, ConversationDialectName } from '../core/dialect-name.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { anthropic } from './providers/anthropic.ts';
 import { gemini, geminiOpenai } from './providers/gemini.ts';
 import { openai } from './providers/openai.ts';
 import { dialectAt, translateRequest } from './translate.ts';
 
-function translated(client: ClientDialectName, provider: DialectName, request: JsonObject): JsonObject {
+function translated(client: ClientDialectName, provider: ConversationDialectName, request: JsonObject): JsonObject {
 	return translateRequest(
 		client,
 		provider,
@@ -77,7 +77,7 @@ test('a mistyped result is rejected for its type, not its call for a missing res
 	expect(() => translated('messages', 'chat', { messages })).toThrow('`messages[2].content[0].type` has no equivalent');
 });
 
-test.each<[ClientDialectName, DialectName]>([
+test.each<[ClientDialectName, ConversationDialectName]>([
 	['chat', 'messages'],
 	['chat', 'gemini'],
 	['messages', 'chat'],

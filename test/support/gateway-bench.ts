@@ -123,7 +123,7 @@ export const testSettings: GatewaySettings = {
 	routing: {
 		providerHeader: 'ignore',
 		aliases: { fast: 'provider_b/gpt-5-mini' },
-		defaults: { chat: 'provider_b', messages: 'provider_a' },
+		defaults: { chat: 'provider_b', messages: 'provider_a', responses: 'provider_b' },
 	},
 	isTranslationStrict: false,
 	unregisteredClients: { tier: 'sandbox' },

@@ -1,7 +1,7 @@
 /** All translations from one dialect to another, as tests and benchmarks execute them. */
-import type { ClientDialectName, DialectName } from '../../src/core/dialect-name.ts';
+import type { ConversationDialectName } from '../../src/core/dialect-name.ts';
 import type { ResponseTranslation } from '../../src/wire/conversation/translation.ts';
-import { clientDialects, dialects } from '../../src/wire/dialects/dialects.ts';
+import { clientConversations, conversations } from '../../src/wire/dialects/dialects.ts';
 import { responseTranslation } from '../../src/wire/translate.ts';
 
 /** Samples of a dialect for tests and benchmarks. */
@@ -11,7 +11,7 @@ interface DialectSamples {
 	readonly models: readonly [older: string, newer: string];
 }
 
-export const samples: Readonly<Record<DialectName, DialectSamples>> = {
+export const samples: Readonly<Record<ConversationDialectName, DialectSamples>> = {
 	chat: { recordings: 'openai', models: ['gpt-4o', 'gpt-5.6'] },
 	messages: { recordings: 'anthropic', models: ['claude-haiku-4-5', 'claude-opus-5'] },
 	gemini: { recordings: 'gemini', models: ['gemini-2.5-pro', 'gemini-3-pro-preview'] },
@@ -19,11 +19,11 @@ export const samples: Readonly<Record<DialectName, DialectSamples>> = {
 };
 
 export interface Translation extends ResponseTranslation {
-	readonly caller: ClientDialectName;
-	readonly provider: DialectName;
+	readonly caller: keyof typeof clientConversations;
+	readonly provider: ConversationDialectName;
 }
 
-function translationOf(caller: ClientDialectName, provider: DialectName): Translation {
+function translationOf(caller: Translation['caller'], provider: Translation['provider']): Translation {
 	return { caller, provider, ...responseTranslation(caller, provider) };
 }
 
@@ -34,8 +34,8 @@ export const messagesToChat = translationOf('messages', 'chat');
 export const messagesToGemini = translationOf('messages', 'gemini');
 export const messagesToGeminiOpenai = translationOf('messages', 'gemini-openai');
 
-export const translations: readonly Translation[] = Object.values(clientDialects).flatMap(({ name: caller }) =>
-	Object.values(dialects)
+export const translations: readonly Translation[] = Object.values(clientConversations).flatMap(({ name: caller }) =>
+	Object.values(conversations)
 		.filter(({ name }) => caller !== name)
 		.map(({ name }) => translationOf(caller, name)),
 );

@@ -57,6 +57,7 @@ const fields = z.strictObject({
 		.boolean()
 		.default(true)
 		.describe('Sends `stream_options.include_usage`; set false for servers that reject `stream_options`.'),
+	responses: z.boolean().default(false).describe('`openai-compatible` only: true if the server has the Responses API.'),
 	models: z.array(nonEmpty.max(200)).max(10_000).default([]).describe('Models that `GET /v1/models` lists for this provider.'),
 	model_capabilities: z
 		.record(nonEmpty.max(200), modelCapabilities)
@@ -99,6 +100,7 @@ function checkProvider(value: Partial<z.output<typeof fields>>, context: z.Refin
 	}
 	const hasDeployments = isRecord(value.deployments) && Object.keys(value.deployments).length > 0;
 	if (value.kind !== 'gemini' && value.dialect === 'openai') problem('dialect', 'applies to kind gemini only');
+	if (value.kind !== 'openai-compatible' && value.responses === true) problem('responses', 'applies to kind openai-compatible only');
 	if (value.kind === 'azure-openai') {
 		if (value.base_url === null && hasDeployments) {
 			problem('base_url', 'is required for the deployments, such as https://NAME.openai.azure.com');

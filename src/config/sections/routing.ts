@@ -6,6 +6,7 @@ import { modelCapabilities } from './model-capability-settings.ts';
 const defaults = z.strictObject({
 	chat: entryName.default('provider_b').describe('Default provider of chat-completions requests.'),
 	messages: entryName.default('provider_a').describe('Default provider of messages requests.'),
+	responses: entryName.default('provider_b').describe('Default provider of Responses API requests.'),
 } satisfies Readonly<Record<ClientDialectName, z.ZodType>>);
 
 const aliasTarget = z.string().regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL');

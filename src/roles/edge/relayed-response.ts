@@ -4,7 +4,7 @@ import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { type Listed, SwapRemoveList } from '../../core/swap-remove-list.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
-import type { ClientDialect } from '../../wire/dialects/dialect.ts';
+import type { ClientDialect, ErrorEnding } from '../../wire/dialects/dialect.ts';
 
 /** Open responses. They outlive configurations, so that all of them can be ended together. */
 export class InFlightResponses extends SwapRemoveList<RelayedResponse> {
@@ -21,6 +21,7 @@ export class RelayedResponse implements Listed {
 	readonly body: ByteStream;
 	/** Format of an event stream; undefined for any other response, which can only be cut. */
 	readonly #format: ClientDialect | undefined;
+	readonly #ending: ErrorEnding | undefined;
 	readonly #requestId: string;
 	readonly #ended: (cause: unknown) => void;
 	#sink: ByteSink | undefined;
@@ -33,6 +34,7 @@ export class RelayedResponse implements Listed {
 	/** @param ended called once, with the error if the response failed. */
 	constructor(body: ByteStream, format: ClientDialect | undefined, requestId: string, ended: (cause: unknown) => void) {
 		this.#format = format;
+		this.#ending = format?.followToError?.();
 		this.#requestId = requestId;
 		this.#ended = ended;
 		this.body = wrapStream(body, (sink, flow) => {
@@ -65,6 +67,7 @@ export class RelayedResponse implements Listed {
 
 	#write(chunk: Buffer): boolean {
 		if (this.#format !== undefined) this.#tail = (this.#tail + chunk.toString('latin1', Math.max(0, chunk.length - 3))).slice(-3);
+		this.#ending?.push(chunk);
 		const isFlowing = this.#sink?.write(chunk) ?? false;
 		if (this.#owed !== undefined && this.#isBetweenEvents) this.#payOwed(this.#owed);
 		return isFlowing;
@@ -82,7 +85,8 @@ export class RelayedResponse implements Listed {
 		if (sink === undefined) return;
 		if (this.#format !== undefined && this.#isBetweenEvents && (cause instanceof Rejection || cause instanceof UpstreamError)) {
 			const { status, code, message } = cause;
-			sink.write(this.#format.renderErrorEvent({ status, code, message, requestId: this.#requestId }));
+			const error = { status, code, message, requestId: this.#requestId };
+			sink.write(this.#ending === undefined ? this.#format.renderErrorEvent(error) : Buffer.concat(this.#ending.end(error)));
 			sink.end();
 		} else {
 			sink.fail(cause);

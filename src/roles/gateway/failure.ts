@@ -7,6 +7,7 @@ import type { RequestRecord } from '../../core/request-record.ts';
 import { UpstreamError, type UpstreamErrorCode, upstreamErrors } from '../../core/upstream-error.ts';
 import { LimitRejection } from '../../policy/limits/limit-rejection.ts';
 import { accepts } from '../../wire/accepts.ts';
+import type { ClientErrors } from '../../wire/dialects/dialect.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRejection } from '../../wire/pages.ts';
 import { responseHeaders } from './gateway-headers.ts';
@@ -31,8 +32,14 @@ const permanent: ReadonlySet<string> = new Set<UpstreamErrorCode>([
 /** Retry interval, in which the gateway also retries a store or key set that is unavailable. */
 const soonSeconds = '1';
 
-/** Renders the response to a request that threw. */
-export function renderFailure(cause: unknown, request: HttpRequest, recorder: RequestRecorder, ports: GatewayPorts): HttpResponse {
+/** Renders the response to a request that threw. @param clientErrors of the endpoint's dialect. */
+export function renderFailure(
+	cause: unknown,
+	request: HttpRequest,
+	recorder: RequestRecorder,
+	ports: GatewayPorts,
+	clientErrors?: ClientErrors,
+): HttpResponse {
 	const error = describeFailure(cause, request.id);
 	const { record } = recorder;
 	recorder.report(error.code);
@@ -45,11 +52,13 @@ export function renderFailure(cause: unknown, request: HttpRequest, recorder: Re
 	}
 	headers['content-type'] = 'application/json';
 	const retryAfterSeconds = cause instanceof Rejection ? cause.retryAfterSeconds : undefined;
-	if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+	const maxSeconds = clientErrors?.maxRetryAfterSeconds ?? Number.POSITIVE_INFINITY;
+	if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.min(retryAfterSeconds, maxSeconds));
 	else if (error.status === 503) headers['retry-after'] = soonSeconds;
 	if (cause instanceof Rejection) Object.assign(headers, cause.headers);
 	// Exact response of the earlier release (Spec: Endpoints, provider routing).
-	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
+	const body =
+		error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(clientErrors?.describe(error) ?? error);
 	return { status: error.status, headers, body, record, closesConnection: error.code === 'body_too_large' };
 }
 

@@ -2,6 +2,7 @@ import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import { Rejection } from '../../core/rejection.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
+import type { ClientErrors } from '../../wire/dialects/dialect.ts';
 import { requireTextViews } from '../../wire/endpoints/endpoint.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
 import { draining, liveness, renderReadiness } from '../../wire/health.ts';
@@ -38,6 +39,10 @@ interface Route {
 	serve(request: HttpRequest, scope: RequestScope): Promise<HttpResponse>;
 }
 
+const clientErrors: ReadonlyMap<string, ClientErrors | undefined> = new Map(
+	endpoints.map(({ path, dialect }) => [path, dialect.clientErrors]),
+);
+
 /** @throws Error if the settings contradict each other. */
 export function createGateway(settings: GatewaySettings, ports: GatewayPorts): Gateway {
 	const deps = assembleDeps(settings, ports);
@@ -62,7 +67,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				async (cause: unknown) => {
 					scope.end(failed(cause));
 					await noteLimits(scope.recorder, deps);
-					return renderFailure(cause, request, scope.recorder, ports);
+					return renderFailure(cause, request, scope.recorder, ports, clientErrors.get(request.path));
 				},
 			);
 		},

@@ -29,6 +29,8 @@ export interface Dialect {
 	requestUsage(body: JsonBody): readonly Edit[];
 	/** Returns a written request for a server that rejects the option for usage in streams. */
 	withoutUsageOption(body: JsonObject): JsonObject;
+	/** Returns the edits by which the provider stores nothing of a request, for a format whose providers store it by default. */
+	storageEdits?(body: JsonBody): readonly Edit[];
 	/** Returns the maximum output that a request asks for. */
 	requestedOutput(body: JsonObject): RequestedOutput;
 	/** Returns the edits that cap the output of a request. @param body with the ranges of the cap members located. */
@@ -72,6 +74,21 @@ export interface CapEnding {
 	end(usage: Usage): EventBatch | undefined;
 }
 
+/** Follows a stream as its client receives it, for error events that depend on the events before. */
+export interface ErrorEnding {
+	/** @param bytes of complete events. */
+	push(bytes: Buffer): void;
+	/** Returns the events that end the broken stream. */
+	end(error: GatewayError): readonly Buffer[];
+}
+
+/** The gateway's errors in the terms of one format's clients. */
+export interface ClientErrors {
+	describe(error: GatewayError): GatewayError;
+	/** Maximum of `retry-after`. */
+	readonly maxRetryAfterSeconds: number;
+}
+
 /** One vendor's format on the client side, which providers may use too. */
 export interface ClientDialect extends Dialect {
 	readonly name: ClientDialectName;
@@ -99,6 +116,10 @@ export interface ClientDialect extends Dialect {
 	readonly hasArgumentValues: boolean;
 	/** Renders a complete event that ends a broken stream and that the format's SDKs raise as an error. */
 	renderErrorEvent(error: GatewayError): Buffer;
+	/** Takes precedence over `renderErrorEvent` where events were received. */
+	followToError?(): ErrorEnding;
+	/** Undefined if clients take the gateway's errors as they are. */
+	readonly clientErrors?: ClientErrors;
 }
 
 /** A dialect of conversations on both sides. */

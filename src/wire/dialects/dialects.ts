@@ -4,6 +4,7 @@ import type { ClientConversationDialect, ClientDialect, ConversationDialect, Dia
 import { gemini } from './gemini/gemini.ts';
 import { geminiOpenai } from './gemini-openai/gemini-openai.ts';
 import { messages } from './messages/messages.ts';
+import { responses } from './responses/responses.ts';
 
 /** Dialects of clients whose requests are conversations. */
 export const clientConversations: Readonly<Record<ClientDialectName & ConversationDialectName, ClientConversationDialect>> = {
@@ -19,7 +20,7 @@ export const conversations: Readonly<Record<ConversationDialectName, Conversatio
 };
 
 /** Dialects of clients. */
-export const clientDialects: Readonly<Record<ClientDialectName, ClientDialect>> = { ...clientConversations };
+export const clientDialects: Readonly<Record<ClientDialectName, ClientDialect>> = { ...clientConversations, responses };
 
 /** Dialects of providers. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = { ...clientDialects, ...conversations };

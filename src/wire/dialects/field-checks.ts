@@ -22,7 +22,7 @@ export const number: FieldKind = { expected: 'a number', accepts: (value) => typ
 export const array: FieldKind = { expected: 'an array', accepts: Array.isArray };
 export const object: FieldKind = { expected: 'an object', accepts: isJsonObject };
 const nonEmptyArray: FieldKind = { expected: 'a non-empty array', accepts: (value) => Array.isArray(value) && value.length > 0 };
-const anyString: FieldKind = { expected: 'a string', accepts: (value) => typeof value === 'string' };
+export const anyString: FieldKind = { expected: 'a string', accepts: (value) => typeof value === 'string' };
 const content: FieldKind = { expected: 'a string or an array', accepts: (value) => typeof value === 'string' || Array.isArray(value) };
 
 export function integerOf(min: number, max: number): FieldKind {

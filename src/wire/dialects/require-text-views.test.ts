@@ -14,7 +14,7 @@ it('every endpoint shows its texts', () => {
 
 it('a dialect that views no text is rejected, and one without a view is not a dialect', () => {
 	const nothing = { texts: [], unreadable: [], ended: [] };
-	const textViews = { request: () => nothing, response: () => nothing, event: () => nothing };
+	const textViews = { eventNames: [], request: () => nothing, response: () => nothing, event: () => nothing };
 	expect(() => {
 		requireTextViews({ path: '/v1/blind', dialect: { ...chat, textViews } });
 	}).toThrow('dialect `chat` at /v1/blind has no text view for guardrails');

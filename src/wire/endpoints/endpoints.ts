@@ -17,7 +17,11 @@ function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
 	};
 }
 
-const paths: Readonly<Record<ClientDialectName, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+const paths: Readonly<Record<ClientDialectName, string>> = {
+	chat: '/v1/chat/completions',
+	messages: '/v1/messages',
+	responses: '/v1/responses',
+};
 
 const estimate: Estimate = {
 	warning: 'input_tokens: estimated because the model’s provider cannot count tokens',

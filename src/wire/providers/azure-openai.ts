@@ -4,18 +4,31 @@ import { type Locate, type Protocol, withQuery } from './protocol.ts';
 /** Returns the URL of an operation. The path of the classic form, which has a version, names the deployment; in the newer form the body does. */
 function operation(name: string): Locate {
 	return ({ pathPrefix, apiVersion }, model, query) => {
-		const base = `${pathPrefix.replace(/\/openai(\/v1)?$/, '')}/openai`;
+		const base = openaiPath(pathPrefix);
 		if (apiVersion === null) return withQuery(`${base}/v1/${name}`, query);
-		const rest = query.split('&').filter((parameter) => parameter !== '' && !parameter.startsWith('api-version='));
-		const parameters = [`api-version=${encodeURIComponent(apiVersion)}`, ...rest];
-		return `${base}/deployments/${deploymentSegment(model)}/${name}?${parameters.join('&')}`;
+		return `${base}/deployments/${deploymentSegment(model)}/${name}?${withVersion(query, apiVersion)}`;
 	};
+}
+
+/** The body names the deployment in both forms. */
+const responses: Locate = ({ pathPrefix, apiVersion }, _model, query) => {
+	const base = openaiPath(pathPrefix);
+	return apiVersion === null ? withQuery(`${base}/v1/responses`, query) : `${base}/responses?${withVersion(query, apiVersion)}`;
+};
+
+function openaiPath(pathPrefix: string): string {
+	return `${pathPrefix.replace(/\/openai(\/v1)?$/, '')}/openai`;
+}
+
+function withVersion(query: string, apiVersion: string): string {
+	const rest = query.split('&').filter((parameter) => parameter !== '' && !parameter.startsWith('api-version='));
+	return [`api-version=${encodeURIComponent(apiVersion)}`, ...rest].join('&');
 }
 
 /** Azure OpenAI. */
 export const azureOpenai: Protocol = {
 	conversation: 'chat',
-	apis: { chat: operation('chat/completions') },
+	apis: { chat: operation('chat/completions'), responses },
 	authenticate: (apiKey) => ({ 'api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],

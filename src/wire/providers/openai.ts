@@ -1,11 +1,16 @@
 import { fixedPath, type Protocol } from './protocol.ts';
 
-/** OpenAI, and servers with compatible chat completions. The base URL ends with `/v1` if the vendor's does. */
+const chat = fixedPath('/chat/completions');
+
+/** OpenAI. The base URL ends with `/v1` if the vendor's does. */
 export const openai: Protocol = {
 	conversation: 'chat',
-	apis: { chat: fixedPath('/chat/completions') },
+	apis: { chat, responses: fixedPath('/responses') },
 	authenticate: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 	defaultHeaders: {},
 	forwards: [{ from: 'openai-beta', to: 'openai-beta' }],
 	spendStops: ['insufficient_quota'],
 };
+
+/** Servers with compatible chat completions; few have the Responses API. */
+export const openaiCompatible: Protocol = { ...openai, apis: { chat } };

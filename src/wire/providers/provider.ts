@@ -4,16 +4,16 @@ import type { UpstreamProxy } from '../../core/upstream.ts';
 import { anthropic } from './anthropic.ts';
 import { azureOpenai } from './azure-openai.ts';
 import { gemini, geminiOpenai } from './gemini.ts';
-import { openai } from './openai.ts';
+import { openai, openaiCompatible } from './openai.ts';
 import { type ForwardedHeader, type Protocol, type ProviderEndpoint, withQuery } from './protocol.ts';
 
-/** By kind, in the order in which kinds are listed. `openai-compatible` is `openai` for servers of others, which may need no key. */
+/** By kind, in the order in which kinds are listed. `openai-compatible` is for servers of others, which may need no key. */
 const protocols = {
 	anthropic,
 	openai,
 	gemini,
 	'azure-openai': azureOpenai,
-	'openai-compatible': openai,
+	'openai-compatible': openaiCompatible,
 } as const satisfies Readonly<Record<string, Protocol>>;
 
 export type ProviderKind = keyof typeof protocols;
@@ -36,6 +36,8 @@ export interface ProviderSettings {
 	readonly requestsStreamUsage?: boolean;
 	/** For Gemini: true to use its endpoint for chat completions instead of its own format. */
 	readonly usesOpenaiDialect?: boolean;
+	/** For `openai-compatible`: true for a server with the Responses API. */
+	readonly servesResponses?: boolean;
 	/** Sent with every request, whatever the client sends. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
@@ -74,7 +76,7 @@ export class Provider {
 		this.name = name;
 		this.kind = kind;
 		this.requestsStreamUsage = settings.requestsStreamUsage ?? true;
-		this.protocol = kind === 'gemini' && settings.usesOpenaiDialect === true ? geminiOpenai : protocols[kind];
+		this.protocol = protocolOf(settings);
 		this.origin = url?.origin ?? '';
 		this.canReachPrivateNetwork = canReachPrivateNetwork;
 		this.proxy = settings.proxy;
@@ -126,6 +128,11 @@ export class Provider {
 		}
 		return headers;
 	});
+}
+
+function protocolOf({ kind, usesOpenaiDialect, servesResponses }: ProviderSettings): Protocol {
+	if (kind === 'gemini' && usesOpenaiDialect === true) return geminiOpenai;
+	return kind === 'openai-compatible' && servesResponses === true ? openai : protocols[kind];
 }
 
 /** Returns a field's value, and the part after a scheme such as `Bearer`, because some providers quote only the credentials. */

@@ -48,6 +48,7 @@ export class UsageMeter {
 	readonly #cuts: InjectedUsageStripper | undefined;
 	/** Text delivered since the provider last reported usage. */
 	readonly #text = new TextCount();
+	readonly #repeated = new RepeatedText();
 	/** Tokens delivered before that. */
 	#countedBefore = 0;
 	#textsBefore = 0;
@@ -122,7 +123,7 @@ export class UsageMeter {
 	#readLine(bytes: Buffer, start: number, end: number): void {
 		const scan = this.#scan;
 		const cuts = this.#cuts;
-		const { written, shouldRequest } = this.#reader;
+		const { written, shouldRequest, isNestedFinal } = this.#reader;
 		let usageStart = -1;
 		let usageEnd = -1;
 		let isFinal = false;
@@ -134,13 +135,14 @@ export class UsageMeter {
 				if (bytes[valueStart] === openBrace && (depth === 1 || (depth === 2 && valueStart < bufferedEnd))) {
 					usageStart = valueStart;
 					usageEnd = scan.valueEnd();
-					isFinal = depth === 1;
+					isFinal = depth === 1 || isNestedFinal === true;
 				}
 				cuts?.addUsage(bytes, scan);
 			} else if (name < written.length) {
 				const kind = written[name];
 				if (kind === 'thought' || kind === 'seal') this.#hasThought = true;
-				countWritten(this.#text, scan, kind, this.#tokensPerCounted !== undefined);
+				if (kind === 'whole') this.#countWhole(scan);
+				else this.#repeated.addPiece(countWritten(this.#text, scan, kind, this.#tokensPerCounted !== undefined));
 			} else if (!shouldRequest) {
 				if (depth === 1 && bytes[valueStart] === openBrace) bufferedEnd = scan.valueEnd();
 			} else {
@@ -157,6 +159,14 @@ export class UsageMeter {
 	#readToolCalls(bytes: Buffer, start: number, end: number): void {
 		const event = parseObject(bytes, bytes.indexOf(openBrace, start), end);
 		this.#toolCalls = (event && this.#reader.toolCallsOf?.(event)) ?? this.#toolCalls;
+	}
+
+	/** Counts the part of a text that its pieces did not contain. */
+	#countWhole(scan: KeyScan): void {
+		const length = scan.skipText();
+		if (length < 0) return;
+		const missing = this.#repeated.endWith(length);
+		if (missing > 0) addText(this.#text, missing, Math.min(missing, scan.otherBytes(length)), this.#tokensPerCounted !== undefined);
 	}
 
 	#readUsage(bytes: Buffer, start: number, end: number, isFinal: boolean): void {
@@ -189,12 +199,19 @@ export function meterResponse(body: Buffer, usage: Usage | undefined, reader: Us
 	return weigh(usage, usage !== undefined, text.tokens(), estimatedInputTokens);
 }
 
-function countWritten(text: TextCount, scan: KeyScan, kind: WrittenKind | undefined, isClose = false): void {
-	if (kind === undefined || kind === 'seal') return;
+/** @returns the number of bytes that were counted. */
+function countWritten(text: TextCount, scan: KeyScan, kind: WrittenKind | undefined, isClose = false): number {
+	if (kind === undefined || kind === 'seal') return 0;
 	const length = kind === 'object' ? scan.skipObject() : scan.skipText();
-	if (length <= 0) return;
+	if (length <= 0) return 0;
 	if (kind === 'media') text.addMedia(length);
-	else if (isClose) text.addClosely(length, scan.otherBytes(length));
+	else addText(text, length, isClose ? scan.otherBytes(length) : 0, isClose);
+	return length;
+}
+
+/** @param otherBytes the part of `length` beyond ASCII, for close counts. */
+function addText(text: TextCount, length: number, otherBytes: number, isClose: boolean): void {
+	if (isClose) text.addClosely(length, otherBytes);
 	else text.add(length);
 }
 
@@ -255,6 +272,28 @@ const bytesPerToken = 3;
 const bytesPerTokenOfAscii = 4;
 /** For audio and images in base64. Uncompressed audio, as in streams, has about three times as many bytes a token, images about as many. */
 const mediaBytesPerToken = 1000;
+
+/** Distinguishes texts that repeat their pieces from texts without pieces. */
+class RepeatedText {
+	#pieceBytes = 0;
+	#isOver = false;
+
+	addPiece(byteLength: number): void {
+		if (this.#isOver) {
+			this.#pieceBytes = 0;
+			this.#isOver = false;
+		}
+		this.#pieceBytes += byteLength;
+	}
+
+	/** Ends a text; an empty one begins another. @returns the number of its bytes that no piece contained. */
+	endWith(byteLength: number): number {
+		const missing = Math.max(0, byteLength - this.#pieceBytes);
+		this.#pieceBytes = byteLength === 0 ? 0 : this.#pieceBytes + missing;
+		this.#isOver = true;
+		return missing;
+	}
+}
 
 /** Counts the text that a model wrote, for responses without usage. */
 export class TextCount {

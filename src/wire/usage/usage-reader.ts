@@ -4,9 +4,9 @@ import { WantedKeys } from './key-scan.ts';
 
 /**
  * Output of a model: a text, thinking, a signature or encryption of thinking, the object of a tool's arguments, or audio and images in
- * base64.
+ * base64. `whole` is a complete text, whose pieces a stream may have contained before.
  */
-export type WrittenKind = 'text' | 'thought' | 'seal' | 'object' | 'media';
+export type WrittenKind = 'text' | 'thought' | 'seal' | 'object' | 'media' | 'whole';
 
 /** Location and format of usage in the responses of one wire dialect. */
 export interface UsageReader {
@@ -22,6 +22,8 @@ export interface UsageReader {
 	readonly shouldRequest: boolean;
 	/** True if its streams show that a model was thinking, though not always its content. */
 	readonly showsThought: boolean;
+	/** True if usage within the other member is final; by default, that is usage at the start. */
+	readonly isNestedFinal?: boolean;
 	/** Merges the usage of an event into that of earlier ones. */
 	merge(earlier: JsonObject | undefined, reported: JsonObject): JsonObject;
 	/** @returns undefined if no valid usage is reported. */
@@ -58,6 +60,18 @@ export const messagesUsage: UsageReader = {
 	/** Totals of the whole message: a later count replaces an earlier one; absent and null ones keep it. */
 	merge: (earlier, reported) => ({ ...earlier, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== null)) }),
 	usageOf: usageOfMessages,
+};
+
+export const responsesUsage: UsageReader = {
+	// The terminal event contains the response. Texts and arguments are repeated at their end, and some models send no pieces of arguments.
+	...wanting('usage', { text: ['delta'], whole: ['text', 'refusal', 'arguments', 'input', 'code'], seal: ['encrypted_content'] }, [
+		'response',
+	]),
+	shouldRequest: false,
+	showsThought: false,
+	isNestedFinal: true,
+	merge: last,
+	usageOf: usageOfResponses,
 };
 
 export const geminiUsage: UsageReader = {
@@ -150,6 +164,28 @@ export function usageOfMessages(reported: unknown): Usage | undefined {
 		outputTokens,
 		reasoningTokens: Math.min(count(members(output_tokens_details).thinking_tokens) ?? 0, outputTokens),
 		...(searches > 0 && { toolCalls: { web_search: searches } }),
+	};
+}
+
+/**
+ * Reads usage of the Responses API. `input_tokens` includes cache reads and writes, `output_tokens` includes reasoning.
+ * @returns undefined without a valid count of input or output.
+ */
+export function usageOfResponses(reported: unknown): Usage | undefined {
+	const { input_tokens, output_tokens, input_tokens_details, output_tokens_details } = members(reported);
+	const input = count(input_tokens);
+	const outputTokens = count(output_tokens);
+	if (input === undefined || outputTokens === undefined) return undefined;
+	const { cached_tokens, cache_write_tokens } = members(input_tokens_details);
+	const cacheReadTokens = Math.min(count(cached_tokens) ?? 0, input);
+	const cacheWriteTokens = Math.min(count(cache_write_tokens) ?? 0, input - cacheReadTokens);
+	return {
+		inputTokens: input - cacheReadTokens - cacheWriteTokens,
+		cacheReadTokens,
+		cacheWriteTokens,
+		cacheWriteHourTokens: 0,
+		outputTokens,
+		reasoningTokens: Math.min(count(members(output_tokens_details).reasoning_tokens) ?? 0, outputTokens),
 	};
 }
 

@@ -174,11 +174,14 @@ function sentBody(inferenceRequest: PreparedRequest, permitted: BodyEdits): Buff
 		: splicedPieces(bytes, editsFor(inferenceRequest, permitted));
 }
 
-function editsFor({ outgoing: body, target }: PreparedRequest, { capEdits, usageEdits }: BodyEdits): readonly Edit[] {
+const none: readonly Edit[] = [];
+
+function editsFor({ outgoing: body, target, providerFormat }: PreparedRequest, { capEdits, usageEdits }: BodyEdits): readonly Edit[] {
 	const { model } = body.members;
 	const range = model === undefined || model === target.model ? undefined : body.ranges.get('model');
-	const edits = capEdits.length === 0 ? usageEdits : [...capEdits, ...usageEdits];
-	return range === undefined ? edits : [...edits, { ...range, text: JSON.stringify(target.model) }];
+	const edits = [...capEdits, ...usageEdits, ...(providerFormat.storageEdits?.(body) ?? none)];
+	if (range !== undefined) edits.push({ ...range, text: JSON.stringify(target.model) });
+	return edits;
 }
 
 /** @throws UpstreamError `provider_response_invalid` */

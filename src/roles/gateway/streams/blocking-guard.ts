@@ -3,7 +3,7 @@ import type { ByteFlow } from '../../../core/handler.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
 import type { BufferedSegment, SegmentPiece } from '../../../policy/guardrails/segments/buffered-segment.ts';
-import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import type { ClientDialect, ErrorEnding } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
@@ -51,6 +51,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	readonly #buffered: BufferedEvent[] = [];
 	#bufferedBytes = 0;
 	readonly #pages = new Arena();
+	readonly #errorEnding: ErrorEnding | undefined;
 	#sink: EventSink | undefined;
 	#isOver = false;
 
@@ -64,6 +65,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	) {
 		this.#relay = relay;
 		this.#format = format;
+		this.#errorEnding = format.followToError?.();
 		this.#inferenceRequest = inferenceRequest;
 		this.#guardrailRunner = guardrailRunner;
 		this.#guardrails = guardrails;
@@ -186,7 +188,9 @@ export class BlockingGuard implements EventSource, EventSink {
 		}
 		if (leaving.length === 0) return true;
 		this.#buffered.splice(0, leaving.length);
-		return this.#sink?.write(EventBatch.ofEvents(leaving)) ?? true;
+		const events = EventBatch.ofEvents(leaving);
+		this.#errorEnding?.push(events.bytes);
+		return this.#sink?.write(events) ?? true;
 	}
 
 	#blockIfViolated(): void {
@@ -209,7 +213,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		this.#buffered.length = 0;
 		const rejection = blocked('output', finding);
 		const sink = this.#sink;
-		sink?.write(errorEvent(this.#format, describeFailure(rejection, this.#inferenceRequest.requestId)));
+		sink?.write(errorEvent(this.#format, describeFailure(rejection, this.#inferenceRequest.requestId), this.#errorEnding));
 		// Later events of the relay are discarded.
 		this.#relay.fail(rejection);
 		this.#recorder.report(rejection.code);

@@ -1,5 +1,5 @@
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
-import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import type { ClientDialect, ErrorEnding } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { heartbeat, StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { GatewayError } from '../../../wire/gateway-error.ts';
@@ -39,11 +39,12 @@ export class EventBody implements ByteStream {
 
 /**
  * Creates the error event of a broken stream, which the client's SDKs raise as an error.
- * @param missingEnd of the event before, which must end first.
+ * @param ending followed the stream, if the format needs it. @param missingEnd of the event before, which must end first.
  */
-export function errorEvent(format: ClientDialect, error: GatewayError, missingEnd?: Buffer): EventBatch {
-	const event = format.renderErrorEvent(error);
-	return EventBatch.ofEvents([StreamEvent.ofBytes(missingEnd === undefined ? event : Buffer.concat([missingEnd, event]))]);
+export function errorEvent(format: ClientDialect, error: GatewayError, ending?: ErrorEnding, missingEnd?: Buffer): EventBatch {
+	const [first, ...others] = ending?.end(error) ?? [format.renderErrorEvent(error)];
+	const begin = missingEnd === undefined ? first : Buffer.concat([missingEnd, first ?? missingEnd]);
+	return EventBatch.ofEvents([begin, ...others].flatMap((bytes) => (bytes === undefined ? [] : [StreamEvent.ofBytes(bytes)])));
 }
 
 export const heartbeatEvent: EventBatch = EventBatch.ofBytes(heartbeat, [heartbeat.length]);

@@ -1,6 +1,6 @@
 import { Arena } from '../../../core/byte-pieces.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
-import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import type { ClientDialect, ErrorEnding } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { TextView } from '../../../wire/text-view.ts';
@@ -40,6 +40,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #relay: StreamRelay;
 	readonly #evaluated: BlockingGuard;
 	readonly #format: ClientDialect;
+	readonly #errorEnding: ErrorEnding | undefined;
 	readonly #inferenceRequest: GuardedRequest;
 	readonly #guardrailRunner: GuardrailRunner;
 	readonly #recorder: Pick<RequestRecorder, 'report'>;
@@ -72,6 +73,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	) {
 		this.#relay = relay;
 		this.#format = format;
+		this.#errorEnding = format.followToError?.();
 		this.#inferenceRequest = inferenceRequest;
 		this.#guardrailRunner = guardrailRunner;
 		this.#recorder = recorder;
@@ -210,6 +212,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		if (events.length > 0) {
 			const batch = EventBatch.ofEvents(events);
 			this.#bufferedBytes -= batch.bytes.length;
+			this.#errorEnding?.push(batch.bytes);
 			this.#canWrite = this.#sink?.write(batch) ?? true;
 			if (this.#canWrite) this.#flow?.resume();
 		}
@@ -238,7 +241,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		this.#relay.fail(cause);
 		const error = describeFailure(cause, this.#inferenceRequest.requestId);
 		this.#recorder.report(error.code);
-		this.#sink?.write(errorEvent(this.#format, error));
+		this.#sink?.write(errorEvent(this.#format, error, this.#errorEnding));
 		this.#sink?.end();
 	}
 

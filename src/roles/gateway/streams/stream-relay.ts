@@ -5,7 +5,7 @@ import type { Log } from '../../../core/log.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { StreamTranslation } from '../../../wire/conversation/translation.ts';
-import type { CapEnding, ClientDialect, Dialect } from '../../../wire/dialects/dialect.ts';
+import type { CapEnding, ClientDialect, Dialect, ErrorEnding } from '../../../wire/dialects/dialect.ts';
 import { EventBatch, noEvents } from '../../../wire/events/event-batch.ts';
 import { EventFramer } from '../../../wire/events/event-framer.ts';
 import { RecentBytes } from '../../../wire/events/recent-bytes.ts';
@@ -64,6 +64,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	readonly #deps: RelayDeps;
 	/** Ending of a stopped stream as a reached output cap. */
 	readonly #capEnding: CapEnding | undefined;
+	readonly #errorEnding: ErrorEnding | undefined;
 	/** Undefined if the framing is unknown: a compressed stream, or an event above the buffer limit. */
 	#framer: EventFramer | undefined;
 	#sink: EventSink = emptySink;
@@ -105,6 +106,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		this.#scope = scope;
 		this.#deps = deps;
 		this.#capEnding = deps.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(inferenceRequest.body.members) : undefined;
+		this.#errorEnding = format.followToError?.();
 		this.#framer = isOpaque ? undefined : new EventFramer(providerFormat.markLine);
 		scope.attach(this);
 	}
@@ -201,7 +203,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 			this.#sink.fail(cause);
 			return;
 		}
-		this.#sink.write(this.#capEvents(cause) ?? errorEvent(this.#format, error, this.#missingEnd));
+		this.#sink.write(this.#capEvents(cause) ?? errorEvent(this.#format, error, this.#errorEnding, this.#missingEnd));
 		this.#sink.end();
 	}
 
@@ -287,6 +289,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		const texts = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
 		if (!texts.isEmpty) {
 			this.#capEnding?.push(texts);
+			this.#errorEnding?.push(texts.bytes);
 			this.#canWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(texts) : texts);
 		}
 		// Called last, because it may end the stream, and the received output is charged.

@@ -1,4 +1,5 @@
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import { clientDialects } from '../../../wire/dialects/dialects.ts';
 import { heartbeat, type StreamEvent } from '../../../wire/events/stream-event.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import type { EventView, Unreadable } from '../../../wire/text-view.ts';
@@ -25,18 +26,9 @@ export function viewEvent(event: StreamEvent, format: ClientDialect): EventView 
 
 const otherFields: ReadonlySet<string> = new Set(['event', 'id', 'retry', '']);
 
-/** Event names of both formats, and values without text. */
+/** Fields without text: event names of all formats, and heartbeats. */
 const silentFields: ReadonlySet<string> = new Set([
-	'event: completion',
-	'event: content_block_delta',
-	'event: content_block_start',
-	'event: content_block_stop',
-	'event: error',
-	'event: message',
-	'event: message_delta',
-	'event: message_start',
-	'event: message_stop',
-	'event: ping',
+	...Object.values(clientDialects).flatMap(({ textViews }) => textViews.eventNames.map((name) => `event: ${name}`)),
 	heartbeat.toString().trimEnd(),
 ]);
 

@@ -4,7 +4,7 @@ import type { Edit } from '../../json/splice-body.ts';
 import { dropWarning, type Repair, type RepairTarget } from '../../repair-parameters.ts';
 import type { ValuePath } from '../../text-view.ts';
 import { claudeName, geminiName, signaturesIn, signaturesOfEach, vendorFieldsInMessages } from '../../vendor-fields.ts';
-import { chatModel } from './model.ts';
+import { type ChatModel, chatModel } from './model.ts';
 
 const option: ReadonlySet<string> = new Set(['include_usage']);
 const nothing: readonly Edit[] = [];
@@ -66,10 +66,7 @@ export function repairChat(members: JsonObject, { knownAs, isListed, said }: Rep
 	if (!hasCap && temperature === undefined && top_p === undefined) return undefined;
 	const named = isListed() ? chatModel(knownAs) : undefined;
 	const rejectsCap = hasCap && (said.tokenParam ?? named?.tokenParam) === 'max_completion_tokens';
-	// Newer reasoning models take sampling settings when reasoning is off.
-	const samples = reasoning_effort === 'none' && named?.efforts.includes('none') === true;
-	const rejectsSampling = said.sampling === undefined ? named?.takesSampling === false && !samples : said.sampling === 'none';
-	const dropped = rejectsSampling ? ['temperature', 'top_p'].filter((name) => isOtherThanOne(members[name])) : [];
+	const dropped = rejectedSampling(members, reasoning_effort, named, said);
 	if (!rejectsCap && dropped.length === 0) return undefined;
 	const hasBoth = rejectsCap && isGiven(max_completion_tokens);
 	const renamesCap = rejectsCap && !hasBoth;
@@ -86,6 +83,19 @@ export function repairChat(members: JsonObject, { knownAs, isListed, said }: Rep
 			...dropped.map(dropWarning),
 		],
 	};
+}
+
+/** Returns the sampling settings that the model rejects. @param named capabilities by the model's name. */
+export function rejectedSampling(
+	members: JsonObject,
+	effort: unknown,
+	named: ChatModel | undefined,
+	said: RepairTarget['said'],
+): readonly string[] {
+	// Newer reasoning models take sampling settings when reasoning is off.
+	const samples = effort === 'none' && named?.efforts.includes('none') === true;
+	const rejectsSampling = said.sampling === undefined ? named?.takesSampling === false && !samples : said.sampling === 'none';
+	return rejectsSampling ? ['temperature', 'top_p'].filter((name) => isOtherThanOne(members[name])) : [];
 }
 
 function isGiven(value: unknown): boolean {

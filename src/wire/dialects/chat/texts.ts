@@ -35,6 +35,7 @@ const unreadableParts: ReadonlySet<unknown> = new Set(['image_url', 'input_audio
 
 /** Texts of chat completions for guardrails. */
 export const chatTextViews: TextViews = {
+	eventNames: ['completion', 'error', 'message'],
 	request(body) {
 		const view = new ViewBuilder();
 		let segmentGroup = '';

@@ -45,6 +45,16 @@ const allSegments: readonly string[] = [textSegments, reasoningSegments];
 
 /** Texts of messages for guardrails. */
 export const messagesTextViews: TextViews = {
+	eventNames: [
+		'content_block_delta',
+		'content_block_start',
+		'content_block_stop',
+		'error',
+		'message_delta',
+		'message_start',
+		'message_stop',
+		'ping',
+	],
 	request(body) {
 		const view = new ViewBuilder();
 		viewContent(view, 'system', 'text', body.system, ['system']);

@@ -1,0 +1,70 @@
+import { Rejection } from '../../../core/rejection.ts';
+import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
+import type { Edit } from '../../json/splice-body.ts';
+import { dropWarning, type Repair, type RepairTarget } from '../../repair-parameters.ts';
+import { chatModel } from '../chat/model.ts';
+import { rejectedSampling } from '../chat/request-edits.ts';
+
+/** State of responses at the vendor. `off`: no response is stored, and requests contain the whole conversation. */
+export type ResponsesState = 'off';
+
+export interface StateRules {
+	/** True if the vendor stores responses when the client asks for it. */
+	readonly storesResponses: boolean;
+	/** True if requests may refer to stored responses, conversations and items. */
+	readonly takesReferences: boolean;
+}
+
+/** Decides what requests may store and refer to. Ids at the vendor belong to the gateway's account, not to one team. */
+export function stateRulesOf(state: ResponsesState): StateRules {
+	return { off: { storesResponses: false, takesReferences: false } }[state];
+}
+
+const none: readonly Edit[] = [];
+const closeBrace = 0x7d;
+
+/**
+ * Returns the edits by which the vendor stores nothing. Without the field, it would store the response.
+ * @param body with the range of `store` located.
+ */
+export function storageEdits({ bytes, members, ranges }: JsonBody, { storesResponses }: StateRules): readonly Edit[] {
+	if (storesResponses || members.store === false) return none;
+	const range = ranges.get('store');
+	if (range !== undefined) return [{ ...range, text: 'false' }];
+	// The last brace closes the body, which has at least the member `model`.
+	const end = bytes.lastIndexOf(closeBrace);
+	return [{ start: end, end, text: ',"store":false' }];
+}
+
+const cure = 'this gateway keeps no responses: send the whole conversation in `input`, with `store: false`';
+
+/** @throws `Rejection` `field_invalid` for a request that refers to stored content, or must be stored. */
+export function rejectReferences(members: JsonObject, { storesResponses, takesReferences }: StateRules): void {
+	const { previous_response_id, conversation, background } = members;
+	if (!takesReferences) {
+		if (isGiven(previous_response_id)) throw unsupported('previous_response_id', cure);
+		if (isGiven(conversation)) throw unsupported('conversation', cure);
+	}
+	if (!storesResponses && background === true) throw unsupported('background', `${cure} and without \`background\``);
+}
+
+/** @param path of an item that stands for a stored one. */
+export function storedItem(path: string): Rejection {
+	return unsupported(path, `${cure}. With the Vercel AI SDK, set \`providerOptions.openai.store\` to \`false\``);
+}
+
+function unsupported(param: string, reason: string): Rejection {
+	return new Rejection('field_invalid', { param, message: `\`${param}\` is not supported: ${reason}` });
+}
+
+function isGiven(value: unknown): boolean {
+	return value !== undefined && value !== null;
+}
+
+export function repairResponses(members: JsonObject, { knownAs, isListed, said }: RepairTarget): Repair | undefined {
+	const { temperature, top_p, reasoning } = members;
+	if (temperature === undefined && top_p === undefined) return undefined;
+	const effort = isJsonObject(reasoning) ? reasoning.effort : undefined;
+	const removed = rejectedSampling(members, effort, isListed() ? chatModel(knownAs) : undefined, said);
+	return removed.length === 0 ? undefined : { removed, warnings: removed.map(dropWarning) };
+}

@@ -1,0 +1,91 @@
+import { equals, type LineMark, startsWith, valueOffset } from '../../events/event-boundaries.ts';
+import { isJsonObject } from '../../json/parse-body.ts';
+import { greatestCap, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
+import { responsesUsage } from '../../usage/usage-reader.ts';
+import type { ClientDialect } from '../dialect.ts';
+import { anyString, array, boolean, checkFields, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
+import { ResponsesCapEnding } from './cap-ending.ts';
+import { checkInput } from './check-input.ts';
+import { maxRetryAfterSeconds, withVendorCode } from './client-errors.ts';
+import { errorEvent, ResponsesErrorEnding } from './error-ending.ts';
+import { rejectReferences, repairResponses, stateRulesOf, storageEdits } from './request-edits.ts';
+import { responsesInputContent, surcharges } from './request-facts.ts';
+import { responsesTextViews } from './texts.ts';
+
+const required: FieldTable = { model: modelName };
+
+const optional: FieldTable = {
+	instructions: anyString,
+	max_output_tokens: integerOf(1, greatestCap),
+	stream: boolean,
+	stream_options: object,
+	store: boolean,
+	background: boolean,
+	temperature: number,
+	top_p: number,
+	tools: array,
+	include: array,
+	reasoning: object,
+	text: object,
+	metadata: object,
+};
+
+const capMembers = ['max_output_tokens'] as const;
+
+const rules = stateRulesOf('off');
+
+/** OpenAI's Responses API. */
+export const responses: ClientDialect = {
+	name: 'responses',
+	validate(body) {
+		checkFields(body, required, optional);
+		rejectReferences(body, rules);
+		checkInput(body.input, rules.takesReferences);
+	},
+	textViews: responsesTextViews,
+	usage: responsesUsage,
+	editedMembers: ['store', ...capMembers],
+	// Its streams always report usage.
+	requestUsage: () => [],
+	withoutUsageOption: (body) => body,
+	storageEdits: (body) => storageEdits(body, rules),
+	requestedOutput: (body) => requestedOutput(body, capMembers),
+	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
+	// Servers write to their cache automatically; the model's price decides the cost.
+	cacheWrites: () => 'short',
+	requestsThinking: ({ reasoning }) => requestsThinkingBy(isJsonObject(reasoning) ? reasoning.effort : undefined, 'none'),
+	surcharges,
+	markLine,
+	isComplete: (tail) => terminalTypes.some((type) => tail.includes(type)),
+	reportsUsageNext: (tail) => tail.lastIndexOf('"response.output_item.done"') > tail.lastIndexOf('"response.output_item.added"'),
+	followToCap: () => new ResponsesCapEnding(),
+	followToError: () => new ResponsesErrorEnding(),
+	inputContent: responsesInputContent,
+	// No other vendor adds fields to this format.
+	vendorFields: { canBeIn: () => false, find: () => [] },
+	repair: repairResponses,
+	vendorKind: 'openai',
+	storedTurnsField: () => undefined,
+	hasArgumentValues: false,
+	renderErrorEvent: (error) => errorEvent(error, 0),
+	clientErrors: { describe: withVendorCode, maxRetryAfterSeconds },
+};
+
+const terminalTypes: readonly string[] = ['"response.completed"', '"response.incomplete"'];
+
+/** Some servers omit the event's name. Their data is recognised by its first 32 bytes. */
+const terminalData: readonly string[] = ['{"type":"response.complete', '{"type":"response.incomple'];
+const failedData: readonly string[] = ['{"type":"error"', '{"type":"response.failed'];
+
+/** `response.completed` and `response.incomplete` end a stream. A failed one has an event `error`, `response.failed`, or both. */
+function markLine(bytes: Buffer, start: number, end: number): LineMark {
+	const event = valueOffset(bytes, start, end, 'event:');
+	if (event !== -1) {
+		if (equals(bytes, event, end, 'response.completed') || equals(bytes, event, end, 'response.incomplete')) return 'terminal';
+		return equals(bytes, event, end, 'response.failed') || equals(bytes, event, end, 'error') ? 'error' : 'none';
+	}
+	const data = valueOffset(bytes, start, end, 'data:');
+	if (data === -1) return 'none';
+	if (terminalData.some((head) => startsWith(bytes, data, end, head))) return 'terminal';
+	return failedData.some((head) => startsWith(bytes, data, end, head)) ? 'error' : 'none';
+}
