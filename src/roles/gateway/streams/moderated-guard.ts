@@ -178,11 +178,12 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	/** Evaluates the current piece. Text that arrives meanwhile forms the next pieces. */
 	async #judge(): Promise<void> {
 		this.#isClassifying = true;
-		const texts: string[] = [];
+		// Streams of some formats repeat each text in later events.
+		const texts = new Set<string>();
 		for (const block of this.#blocks.values()) {
 			if (block.unjudged === '') continue;
 			const text = block.before + block.unjudged;
-			texts.push(text);
+			texts.add(text);
 			block.before = text.slice(-repeatedCharacters);
 			block.unjudged = '';
 		}
@@ -190,7 +191,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		this.#buffered = [];
 		this.#unjudgedCharacters = 0;
 		const { moderationProviders } = this.#guardrailRunner;
-		const violations = await moderationProviders.evaluate(moderationProviders.stopping(this.#inferenceRequest.team), texts, 'output', {
+		const violations = await moderationProviders.evaluate(moderationProviders.stopping(this.#inferenceRequest.team), [...texts], 'output', {
 			...this.#inferenceRequest,
 			onClientDisconnect: (listener) => this.#disconnectListeners.push(listener),
 		});
