@@ -40,10 +40,11 @@ const cure = 'this gateway keeps no responses: send the whole conversation in `i
 
 /** @throws `Rejection` `field_invalid` for a request that refers to stored content, or must be stored. */
 export function rejectReferences(members: JsonObject, { storesResponses, takesReferences }: StateRules): void {
-	const { previous_response_id, conversation, background } = members;
+	const { previous_response_id, conversation, background, prompt } = members;
 	if (!takesReferences) {
 		if (isGiven(previous_response_id)) throw unsupported('previous_response_id', cure);
 		if (isGiven(conversation)) throw unsupported('conversation', cure);
+		if (isJsonObject(prompt) && isGiven(prompt.id)) throw unsupported('prompt', cure);
 	}
 	if (!storesResponses && background === true) throw unsupported('background', `${cure} and without \`background\``);
 }
