@@ -17,7 +17,10 @@ const sources = [
 ] as const;
 
 /** Models with several media: reported usage separates input and output, but not text and audio, so one rate would be wrong. */
-const otherMedia = /audio|embed|image|live|moderation|omni|realtime|transcribe|tts|whisper/;
+const otherMedia = /audio|image|live|moderation|omni|realtime|transcribe|tts|whisper/;
+
+/** Models whose responses are vectors, which cost nothing in addition to the input. */
+const embedding = /embed/;
 
 /** Prefixes of the package that are not a model's name, each with the name that it stands for; null for none. */
 const prefixNames: Readonly<Record<string, string | null>> = {
@@ -58,12 +61,14 @@ export function generatePrices(day: string): string {
 
 function linesOf(model: ModelInfo, day: string): string[] {
 	const names = namesOf(model);
-	const [first, ...others] = names;
+	const isEmbedding = names.some(({ name }) => embedding.test(name));
+	// Azure's list has text models among the names of embeddings.
+	const [first, ...others] = isEmbedding ? names.filter(({ name }) => embedding.test(name)) : names;
 	const lines: string[] = [];
 	for (const { from, prices } of epochsOf(model, day)) {
 		const lowerBounds = tierStarts(prices);
 		for (const [index, lowerBound] of lowerBounds.entries()) {
-			const rates = ratesAbove(prices, lowerBound);
+			const rates = ratesAbove(isEmbedding ? { output_mtok: 0, ...prices } : prices, lowerBound);
 			if (first === undefined || rates === undefined) continue;
 			const cells = [written(first).padEnd(28), from.padEnd(10), String(lowerBounds[index + 1] ?? '*').padEnd(6), ...rates.map(padRate)];
 			lines.push([...cells, ...(lines.length === 0 ? others.map(written) : [])].join(' ').trimEnd());
@@ -104,7 +109,7 @@ function tierStarts(prices: ModelPrice): number[] {
 	return [0, ...new Set(starts)].toSorted((one, other) => one - other);
 }
 
-/** Returns undefined for models that lack a price of input or output, such as embeddings, or cost nothing. */
+/** Returns undefined for models that lack a price of input or output, or cost nothing. */
 function ratesAbove(prices: ModelPrice, lowerBound: number): bigint[] | undefined {
 	const [input, read, write, writeHour, output, reasoning] = rateKeys.map((key) => rateAbove(prices[key], lowerBound));
 	if (input === undefined || output === undefined || input + output === 0n) return undefined;

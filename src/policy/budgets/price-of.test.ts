@@ -58,6 +58,10 @@ describe('the default price', () => {
 		['azure-openai', 'o4-mini', '1.1 0.28 1.1 1.1 4.4'],
 		['azure-openai', 'gpt-4o-mini', '0.15 0.075 0.15 0.15 0.6'],
 		['azure-openai', 'gpt-35-turbo', '0.5 0.5 0.5 0.5 1.5'],
+		['openai', 'text-embedding-3-small', '0.02 0.02 0.02 0.02 0'],
+		['openai', 'text-embedding-ada-002', '0.1 0.1 0.1 0.1 0'],
+		['azure-openai', 'text-embedding-3-large', '0.13 0.13 0.13 0.13 0'],
+		['gemini', 'gemini-embedding-001', '0.15 0.15 0.15 0.15 0'],
 	])('of %s %s is %s', (kind, model, expected) => {
 		expect(rates(kind, model)).toBe(expected);
 	});
@@ -73,7 +77,6 @@ describe('the default price', () => {
 		['openai', 'gpt-4-0999'],
 		['openai', 'ft:o1:acme::1'],
 		['openai', 'ft:'],
-		['openai', 'text-embedding-3-small'],
 		['openai', 'gpt-image-1'],
 		['openai', 'claude-opus-4-5'],
 		['openai', 'constructor'],
