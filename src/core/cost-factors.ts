@@ -6,8 +6,22 @@
  */
 export type CacheWrites = 'none' | 'short' | 'hour';
 
+/** Texts and token ids of a request whose other members are no input. */
+export interface PromptSize {
+	/** Number of texts and of lists of token ids, each of which can be as long as the model's context. */
+	readonly count: number;
+	/** Number of texts, each of which is at least one token. */
+	readonly texts: number;
+	/** Bytes of the texts in UTF-8. */
+	readonly bytes: number;
+	/** Number of token ids. */
+	readonly tokenIds: number;
+}
+
 /** Input whose size in tokens does not follow from its bytes. */
 export interface InputContent {
+	/** Input that is measured in place of the request's bytes. */
+	readonly prompt?: PromptSize;
 	readonly attachments: number;
 	/** Bytes of the request that are not text: data and addresses of attachments. */
 	readonly attachedBytes: number;

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { samples, translations } from '../../test/support/translations.ts';
+import type { ClientDialectName } from '../core/dialect-name.ts';
 import { Rejection } from '../core/rejection.ts';
-import type { clientConversations } from './dialects/dialects.ts';
 import { parseExactly } from './json/exact-json.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';
@@ -95,6 +95,17 @@ const messages = {
 	service_tier: 'auto',
 };
 
+const embeddings = {
+	model: 'm',
+	input: ['One text', 'Another'],
+	encoding_format: 'base64',
+	dimensions: 256,
+	input_type: 'query',
+	task_type: 'RETRIEVAL_QUERY',
+	user: 'u',
+};
+const completions = { model: 'm', prompt: ['One', 'Two'], suffix: 'end', max_tokens: 9, n: 2, best_of: 3, stop: ['z'], logprobs: 1 };
+
 /** Values without text, objects in disguise, and values of the wrong type. */
 const odd = [
 	'12345678901234567890',
@@ -121,7 +132,47 @@ function withMark(value: unknown, [name, ...rest]: readonly string[]): unknown {
 	return Object.fromEntries(Object.entries(value as object).map(([key, inner]): [string, unknown] => [key, changed(key, inner)]));
 }
 
-const sound: Readonly<Record<keyof typeof clientConversations, JsonObject>> = { chat, messages };
+const responses = {
+	model: 'm',
+	instructions: 'Be short.',
+	max_output_tokens: 500,
+	temperature: 0.5,
+	top_p: 0.5,
+	store: false,
+	parallel_tool_calls: false,
+	reasoning: { effort: 'low', summary: 'auto' },
+	include: ['reasoning.encrypted_content'],
+	text: { format: { type: 'json_schema', name: 's', schema: { type: 'object' }, strict: true }, verbosity: 'low' },
+	metadata: { a: 'b' },
+	tools: [
+		{ type: 'function', name: 'f', description: 'd', parameters: { type: 'object', properties: {} }, strict: false },
+		{ type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } },
+		{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'g' }] },
+		{ type: 'web_search' },
+	],
+	tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+	input: [
+		{ type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'h' }] },
+		{ role: 'developer', content: 'Answer.' },
+		{
+			type: 'message',
+			role: 'user',
+			content: [
+				{ type: 'input_text', text: 'hi' },
+				{ type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'low' },
+				{ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' },
+			],
+		},
+		{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }], content: null, encrypted_content: 'gAAAA' },
+		{ type: 'message', role: 'assistant', phase: 'commentary', content: [{ type: 'output_text', text: 'ok', annotations: [] }] },
+		{ type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a":1}' },
+		{ type: 'custom_tool_call', call_id: 'c2', name: 'c', input: 'a' },
+		{ type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'x' }] },
+		{ type: 'custom_tool_call_output', call_id: 'c2', output: 'y' },
+	],
+};
+
+const sound: Readonly<Record<ClientDialectName, JsonObject>> = { chat, messages, responses, embeddings, completions };
 
 describe.each(translations.map((translation) => [`${translation.caller} to ${translation.provider}`, translation] as const))(
 	'%s',

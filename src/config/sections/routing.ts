@@ -7,6 +7,8 @@ const defaults = z.strictObject({
 	chat: entryName.default('provider_b').describe('Default provider of chat-completions requests.'),
 	messages: entryName.default('provider_a').describe('Default provider of messages requests.'),
 	responses: entryName.default('provider_b').describe('Default provider of Responses API requests.'),
+	embeddings: entryName.default('provider_b').describe('Default provider of embeddings requests.'),
+	completions: entryName.default('provider_b').describe('Default provider of legacy completions requests.'),
 } satisfies Readonly<Record<ClientDialectName, z.ZodType>>);
 
 const aliasTarget = z.string().regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL');

@@ -1,4 +1,4 @@
-import type { InputContent } from '../../core/cost-factors.ts';
+import type { InputContent, PromptSize } from '../../core/cost-factors.ts';
 import { contextWindowOf, maxInputTokensOf } from './model-output-limits.ts';
 
 /** Input tokens of a request, derived from its bytes, because requests are not tokenised before they are sent. */
@@ -11,6 +11,7 @@ export interface InputSize {
 	/**
 	 * Upper bound of the provider's count.
 	 * - Text: a token has at least one byte, and the JSON around a message has more bytes than a provider adds to it.
+	 * - Prompts: the bytes of their texts, their token ids, and a fixed allowance for each text.
 	 * - Tools and schemas: a fixed allowance for the texts that providers add.
 	 * - Attachments: the model's context window, because the bytes do not show their size.
 	 * - Input of the provider's own tools: the context window once for each round.
@@ -35,8 +36,10 @@ interface InputText {
 
 /** @param content content of the request as its dialect parsed it. @param model its name at the provider. */
 export function measureInput(text: InputText, content: InputContent, model: string): InputSize {
+	if (content.prompt !== undefined) return measurePrompt(text, content.prompt, maxInputTokensOf(model));
 	const { attachments, attachedBytes, hasTools, hasSchema, definedTools, serverTools } = content;
-	const writtenTokens = estimateTextTokens(text, attachedBytes) + attachments * estimatedTokensPerAttachment;
+	const writtenTokens =
+		estimateTextTokens(text, Math.max(0, text.bytes.length - attachedBytes)) + attachments * estimatedTokensPerAttachment;
 	const max = maxInputTokensOf(model);
 	const estimatedTokens = Math.min(writtenTokens, max);
 	const rounds = serverTools > 0 ? serverToolRounds : Math.min(attachments, 1);
@@ -45,14 +48,23 @@ export function measureInput(text: InputText, content: InputContent, model: stri
 	return { writtenTokens, estimatedTokens, highestTokens };
 }
 
+/** Tokens that mark the begin and the end of a text. */
+const addedTokensPerText = 2;
+
+function measurePrompt(text: InputText, { count, texts, bytes, tokenIds }: PromptSize, maxOfEach: number): InputSize {
+	const max = count * maxOfEach;
+	const writtenTokens = Math.max(1, tokenIds + (texts === 0 ? 0 : Math.max(texts, estimateTextTokens(text, bytes))));
+	const highestTokens = Math.max(writtenTokens, tokenIds + bytes + texts * addedTokensPerText);
+	return { writtenTokens, estimatedTokens: Math.min(writtenTokens, max), highestTokens: Math.min(highestTokens, max) };
+}
+
 const maxSamples = 256;
 const bytesPerAsciiToken = 4;
 /** A Chinese, Japanese or Korean character has three bytes and is about one token. */
 const bytesPerOtherToken = 3;
 
-/** Estimates tokens of text, rounded up; at least 1. */
-function estimateTextTokens({ bytes, isAscii }: InputText, attachedBytes: number): number {
-	const textBytes = Math.max(0, bytes.length - attachedBytes);
+/** Estimates tokens of the text in a body, rounded up; at least 1. */
+function estimateTextTokens({ bytes, isAscii }: InputText, textBytes: number): number {
 	const otherBytes = isAscii ? 0 : Math.min(textBytes, otherShare(bytes) * bytes.length);
 	return Math.max(1, Math.ceil((textBytes - otherBytes) / bytesPerAsciiToken + otherBytes / bytesPerOtherToken));
 }

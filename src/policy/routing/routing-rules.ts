@@ -2,6 +2,9 @@ import type { RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts'
 import { matchesModel } from './model-pattern.ts';
 import type { RoutingInput } from './routing-settings.ts';
 
+/** Returns what makes two targets interchangeable for a request. Undefined if all targets of a rule are. */
+export type TargetIdentity = ((target: RoutingRuleTarget) => string) | undefined;
+
 /**
  * Returns the targets of the first matching rule that leads to a configured provider: the target, then its fallbacks in order. Empty when
  * there is none.
@@ -11,9 +14,10 @@ export function targetsByRules(
 	rules: readonly RoutingRule[],
 	facts: RoutingInput,
 	isConfigured: (provider: string) => boolean,
+	identify?: TargetIdentity,
 ): readonly RoutingRuleTarget[] {
 	for (const rule of rules) {
-		const targets = targetsOf(rule, facts, isConfigured);
+		const targets = targetsOf(rule, facts, isConfigured, identify);
 		if (targets.length > 0) return targets;
 	}
 	return [];
@@ -25,13 +29,41 @@ export function decidingRule(
 	facts: RoutingInput,
 	isConfigured: (provider: string) => boolean,
 ): RoutingRule | undefined {
-	return rules.find((rule) => targetsOf(rule, facts, isConfigured).length > 0);
+	return rules.find((rule) => matches(rule, facts) && configuredTargets(rule, isConfigured).length > 0);
 }
 
-function targetsOf(rule: RoutingRule, facts: RoutingInput, isConfigured: (provider: string) => boolean): readonly RoutingRuleTarget[] {
+/** Returns the configured targets of a rule that cannot replace its first one. */
+export function excludedTargets(
+	rule: RoutingRule,
+	isConfigured: (provider: string) => boolean,
+	identify: TargetIdentity,
+): readonly RoutingRuleTarget[] {
+	const configured = configuredTargets(rule, isConfigured);
+	const usable = interchangeable(configured, identify);
+	return configured.filter((target) => !usable.includes(target));
+}
+
+function targetsOf(
+	rule: RoutingRule,
+	facts: RoutingInput,
+	isConfigured: (provider: string) => boolean,
+	identify: TargetIdentity,
+): readonly RoutingRuleTarget[] {
 	if (!matches(rule, facts)) return [];
-	const configured = rule.targets.filter(({ provider, weight }) => weight > 0 && isConfigured(provider));
-	return rule.strategy === 'priority' ? configured : byWeight(configured, facts.stickyKey);
+	const targets = interchangeable(configuredTargets(rule, isConfigured), identify);
+	return rule.strategy === 'priority' ? targets : byWeight(targets, facts.stickyKey);
+}
+
+function configuredTargets({ targets }: RoutingRule, isConfigured: (provider: string) => boolean): readonly RoutingRuleTarget[] {
+	return targets.filter(({ provider, weight }) => weight > 0 && isConfigured(provider));
+}
+
+/** The first target of the rule decides, because its weights must not distribute requests over others either. */
+function interchangeable(targets: readonly RoutingRuleTarget[], identify: TargetIdentity): readonly RoutingRuleTarget[] {
+	const [first] = targets;
+	if (first === undefined || identify === undefined) return targets;
+	const identity = identify(first);
+	return targets.filter((target) => identify(target) === identity);
 }
 
 function matches({ match }: RoutingRule, { model, team, format }: RoutingInput): boolean {

@@ -31,6 +31,8 @@ export interface RoutingInput {
 	readonly rules: readonly RoutingRule[];
 	/** Value of the `x-gateway-provider` header. */
 	readonly providerHeader: string | undefined;
+	/** Returns the vendor's name of a target's model. Set for requests that must stay with one model: their rules lead to no other. */
+	readonly modelOf?: (target: Target) => string;
 }
 
 /** Name that clients can use, and its target. */

@@ -255,7 +255,7 @@ describe('explain', () => {
 		['unknown', undefined, 'default', null],
 	])('of %s with the header %s is %s', (model, providerHeader, by, id) => {
 		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
-		expect(routing.explain({ ...call, model, providerHeader, rules: [lost, rule] })).toEqual({ by, rule: id });
+		expect(routing.explain({ ...call, model, providerHeader, rules: [lost, rule] })).toEqual({ by, rule: id, excluded: [] });
 	});
 });
 

@@ -1,11 +1,11 @@
 import { memoize } from '../../core/bounded-map.ts';
 import { clientDialectNames } from '../../core/dialect-name.ts';
 import { Rejection } from '../../core/rejection.ts';
-import type { RoutingRule } from '../../core/routing-rule.ts';
+import type { RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
 import { matchesModel } from './model-pattern.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
 import { vendorAliases } from './provider-names.ts';
-import { decidingRule, targetsByRules } from './routing-rules.ts';
+import { decidingRule, excludedTargets, type TargetIdentity, targetsByRules } from './routing-rules.ts';
 import type { ListedModel, ProviderModel, RoutedProvider, RoutingInput, RoutingSettings } from './routing-settings.ts';
 import { decideTarget, type Target, type Targets } from './target.ts';
 
@@ -18,12 +18,21 @@ interface Family {
 
 const families: readonly Family[] = [
 	{ pattern: /^claude-/, provider: 'provider_a', kind: 'anthropic' },
-	{ pattern: /^(?:gpt-|chatgpt-|o\d)/, provider: 'provider_b', kind: 'openai' },
+	{ pattern: /^(?:gpt-|chatgpt-|o\d|text-embedding-(?:3-|ada-))/, provider: 'provider_b', kind: 'openai' },
 	{ pattern: /^gemini-/, provider: 'provider_c', kind: 'gemini' },
 ];
 
 /** Of a header's value, in characters. */
 const maxShownLength = 64;
+
+/** Reason for the targets of a request. */
+export interface RouteReason {
+	readonly by: RoutedBy;
+	/** Id of the deciding rule. */
+	readonly rule: string | null;
+	/** Targets of the rule that cannot serve the request, because it must stay with the model of the first. */
+	readonly excluded: readonly Target[];
+}
 
 export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'configured_model' | 'family' | 'default';
 
@@ -38,6 +47,7 @@ export class Routing {
 	/** Models and deployments that the configuration names. */
 	readonly #configured: ReadonlyMap<string, Target>;
 	readonly #familyOf: (model: string) => string | undefined;
+	readonly #isConfigured = (provider: string): boolean => this.#names.has(provider);
 
 	/** @throws Error when an alias names a provider that is not configured. */
 	constructor(settings: RoutingSettings, providers: readonly RoutedProvider[]) {
@@ -108,16 +118,25 @@ export class Routing {
 		return this.#byRule(facts) ?? [this.#byName(facts) ?? this.#byDefault(facts)];
 	}
 
-	/** Explains which of them decides, with the id of a rule, for facts that have targets. */
-	explain(facts: RoutingInput): { readonly by: RoutedBy; readonly rule: string | null } {
+	/** Explains which of them decides, for facts that have targets. */
+	explain(facts: RoutingInput): RouteReason {
+		const rule = this.#precedesRules(facts) ? undefined : decidingRule(facts.rules, facts, this.#isConfigured);
+		if (rule === undefined) return { by: this.#reasonWithoutRule(facts), rule: null, excluded: [] };
+		const excluded = excludedTargets(rule, this.#isConfigured, this.#identityFor(facts));
+		return { by: 'rule', rule: rule.id, excluded: excluded.map((target) => this.#targetOf(target, facts)) };
+	}
+
+	#precedesRules(facts: RoutingInput): boolean {
+		return (this.#byHeader(facts) ?? this.#byPrefix(facts)) !== undefined;
+	}
+
+	#reasonWithoutRule(facts: RoutingInput): RoutedBy {
 		const { model } = facts;
-		if (this.#byHeader(facts) !== undefined) return { by: 'provider_header', rule: null };
-		if (this.#byPrefix(facts) !== undefined) return { by: 'prefix', rule: null };
-		const rule = decidingRule(facts.rules, facts, (provider) => this.#names.has(provider));
-		if (rule !== undefined) return { by: 'rule', rule: rule.id };
-		if (this.#aliases.has(model)) return { by: 'alias', rule: null };
-		if (this.#configured.has(model)) return { by: 'configured_model', rule: null };
-		return { by: this.#familyOf(model) === undefined ? 'default' : 'family', rule: null };
+		if (this.#byHeader(facts) !== undefined) return 'provider_header';
+		if (this.#byPrefix(facts) !== undefined) return 'prefix';
+		if (this.#aliases.has(model)) return 'alias';
+		if (this.#configured.has(model)) return 'configured_model';
+		return this.#familyOf(model) === undefined ? 'default' : 'family';
 	}
 
 	#byHeader({ providerHeader, model }: RoutingInput): Target | undefined {
@@ -142,10 +161,19 @@ export class Routing {
 
 	#byRule(facts: RoutingInput): Targets | undefined {
 		if (facts.rules.length === 0) return undefined;
-		const [first, ...later] = targetsByRules(facts.rules, facts, (provider) => this.#names.has(provider)).map(({ provider, model }) =>
-			this.#decide(provider, model ?? facts.model),
+		const [first, ...later] = targetsByRules(facts.rules, facts, this.#isConfigured, this.#identityFor(facts)).map((target) =>
+			this.#targetOf(target, facts),
 		);
 		return first && [first, ...later];
+	}
+
+	#targetOf({ provider, model }: RoutingRuleTarget, facts: RoutingInput): Target {
+		return this.#decide(provider, model ?? facts.model);
+	}
+
+	#identityFor(facts: RoutingInput): TargetIdentity {
+		const { modelOf } = facts;
+		return modelOf && ((target) => modelOf(this.#targetOf(target, facts)));
 	}
 
 	/** Resolves a prefix only if it is a provider, because model names can have slashes themselves. */

@@ -98,11 +98,11 @@ export interface ExplainedOutcome {
 export interface ExplainedRoute {
 	readonly decided_by: RoutedBy;
 	readonly rule: string | null;
-	/** Targets in the order in which they would be tried. */
+	/** Targets in the order in which they would be tried, then those that the rule has for other requests only. */
 	readonly targets: readonly {
 		readonly provider: string;
 		readonly model: string;
-		/** Code of the error that excludes the target; null: none. */
+		/** Code of the error that excludes the target, or `model_differs`; null: none. */
 		readonly code: string | null;
 		/** Null if provider health is not tracked here. */
 		readonly ejected: boolean | null;
@@ -201,7 +201,10 @@ async function explain(
 	explained.route = {
 		decided_by: route.by,
 		rule: route.rule,
-		targets: targets.map((target) => describeTarget(inferenceRequest, target, team.id, deps, ports)),
+		targets: [
+			...targets.map((target) => describeTarget(inferenceRequest, target, team.id, deps, ports)),
+			...route.excluded.map(({ provider, model }) => ({ provider, model, code: 'model_differs', ejected: isEjected(provider, ports) })),
+		],
 	};
 	const prepared = prepareFirst(inferenceRequest, targets, team.id, deps);
 	const admission = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), deps);
@@ -272,10 +275,10 @@ function describeTarget(
 	target: Target,
 	team: string,
 	deps: GatewayDeps,
-	{ isEjected }: ExplainPorts,
+	ports: ExplainPorts,
 ): ExplainedRoute['targets'][number] {
 	const { provider, model } = target;
-	const described = { provider, model, ejected: isEjected?.(provider) ?? null };
+	const described = { provider, model, ejected: isEjected(provider, ports) };
 	try {
 		prepareRequest(inferenceRequest, target, team, deps);
 		return { ...described, code: null };
@@ -283,6 +286,10 @@ function describeTarget(
 		if (cause instanceof Rejection || cause instanceof UpstreamError) return { ...described, code: cause.code };
 		throw cause;
 	}
+}
+
+function isEjected(provider: string, ports: ExplainPorts): boolean | null {
+	return ports.isEjected?.(provider) ?? null;
 }
 
 /** Skips targets like the inference path, before any was tried. */

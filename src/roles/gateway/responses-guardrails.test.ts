@@ -268,7 +268,10 @@ async function streamed(events: readonly JsonObject[], bench = new GatewayBench(
 	const response = await ask(bench, { stream: true });
 	if (response.body === null || !isByteStream(response.body)) throw new Error('no stream');
 	const { reader } = readStream(response);
-	const created = { type: 'response.created', response: { id: 'resp_1', created_at: 7, model: 'm', output: [], instructions: 'Be brief.' } };
+	const created = {
+		type: 'response.created',
+		response: { id: 'resp_1', created_at: 7, model: 'm', output: [], instructions: 'Be brief.' },
+	};
 	for (const [sequence_number, event] of [created, ...events].entries()) {
 		if (upstream.isCancelled) break;
 		upstream.write(`event: ${String(event['type'])}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`);

@@ -101,11 +101,7 @@ export function translateResponses(reading: ResponseReading, writing: ResponseWr
 			return writer.body();
 		},
 		responseWarnings: (body) => (reading.finishWarnings?.(body) ?? []).map((warning) => `${writing.finishField}: ${warning}`),
-		translateError(status, body, call) {
-			const error = reading.readError(status, body);
-			const { retryAfterSeconds } = error;
-			return { body: writing.writeError(error, call), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
-		},
+		translateError: errorTranslation(reading.readError, writing.writeError),
 		translateStream(call) {
 			const writer = writing.createStreamWriter(
 				call,
@@ -113,6 +109,18 @@ export function translateResponses(reading: ResponseReading, writing: ResponseWr
 			);
 			return new TranslatedStream(reading.createStreamReader(writer), writer);
 		},
+	};
+}
+
+/** Composes the translation of errors from a provider dialect to a client dialect. */
+export function errorTranslation(
+	readError: ResponseReading['readError'],
+	writeError: ResponseWriting['writeError'],
+): ResponseTranslation['translateError'] {
+	return (status, body, call) => {
+		const error = readError(status, body);
+		const { retryAfterSeconds } = error;
+		return { body: writeError(error, call), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
 	};
 }
 

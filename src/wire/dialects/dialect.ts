@@ -98,6 +98,13 @@ export interface ClientDialect extends Dialect {
 	 * @throws `Rejection` `field_missing`, `field_invalid` with the JSON path in `param`.
 	 */
 	validate(body: JsonObject): void;
+	/**
+	 * Rejects a request that providers of a kind cannot serve, although they serve the dialect.
+	 * @throws `Rejection` `field_invalid`.
+	 */
+	requireServable?(members: JsonObject, kind: ProviderKind): void;
+	/** Returns a non-streaming response in the form that its request asks for. Undefined if it has that form, or cannot get it. */
+	fitResponse?(body: Buffer, request: JsonObject): string | undefined;
 	/** Texts of requests and responses for guardrails. */
 	readonly textViews: TextViews;
 	/** For a stream that ends as if its output cap were reached. @param request the client's. */

@@ -95,7 +95,7 @@ function checkField(value: unknown, path: string, kind: FieldKind | undefined): 
 	if (kind !== undefined && !kind.accepts(value)) throw fieldInvalid(value, path, kind);
 }
 
-function fieldInvalid(value: unknown, path: string, kind: FieldKind): Rejection {
+export function fieldInvalid(value: unknown, path: string, kind: FieldKind): Rejection {
 	return new Rejection('field_invalid', { param: path, message: `\`${path}\` must be ${kind.expected}, not ${nameOf(value)}` });
 }
 

@@ -14,6 +14,8 @@ export interface Endpoint {
 	readonly canStream: boolean;
 	/** `generated`: a model writes the response, which begins late and is screened. `computed`: it begins soon and has no text of a model. */
 	readonly response: 'generated' | 'computed';
+	/** `same_model`: responses of another model are useless to the client, so rules lead to one model, at any provider. */
+	readonly failsOverTo: 'any_model' | 'same_model';
 	/** Returns the response for a provider that does not serve the endpoint; undefined if the provider does. */
 	estimateFor(provider: Provider): Estimate | undefined;
 	/**
@@ -22,6 +24,20 @@ export interface Endpoint {
 	 * @throws `Rejection` `field_invalid` if no model of this provider can have that name.
 	 */
 	locate(provider: Provider, dialect: DialectName, model: string, query: string, isStreaming: boolean): string;
+}
+
+/** Returns an endpoint at which a model generates text. Requests are translated for providers with another dialect. */
+export function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
+	return {
+		path,
+		dialect,
+		bills: 'usage',
+		canStream: true,
+		response: 'generated',
+		failsOverTo: 'any_model',
+		estimateFor: () => undefined,
+		locate: (provider, name, model, query, isStreaming) => provider.locate(name, model, query, isStreaming),
+	};
 }
 
 /** Limit of free requests, which have no ledger entry and are sent once. */

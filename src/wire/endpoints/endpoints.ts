@@ -1,26 +1,15 @@
 import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
-import type { ClientDialect } from '../dialects/dialect.ts';
 import { clientDialects } from '../dialects/dialects.ts';
 import { tokenCounting } from '../dialects/messages/messages.ts';
-import type { Endpoint, Estimate } from './endpoint.ts';
+import { embeddings } from './embeddings.ts';
+import { type Endpoint, type Estimate, inferenceEndpoint } from './endpoint.ts';
 
-/** An endpoint at which a model generates text. Requests are translated for providers with another dialect. */
-function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
-	return {
-		path,
-		dialect,
-		bills: 'usage',
-		canStream: true,
-		response: 'generated',
-		estimateFor: () => undefined,
-		locate: (provider, name, model, query, isStreaming) => provider.locate(name, model, query, isStreaming),
-	};
-}
-
-const paths: Readonly<Record<ClientDialectName, string>> = {
-	chat: '/v1/chat/completions',
-	messages: '/v1/messages',
-	responses: '/v1/responses',
+const byDialect: Readonly<Record<ClientDialectName, Endpoint>> = {
+	chat: inferenceEndpoint('/v1/chat/completions', clientDialects.chat),
+	messages: inferenceEndpoint('/v1/messages', clientDialects.messages),
+	responses: inferenceEndpoint('/v1/responses', clientDialects.responses),
+	embeddings,
+	completions: inferenceEndpoint('/v1/completions', clientDialects.completions),
 };
 
 const estimate: Estimate = {
@@ -38,14 +27,12 @@ const countTokens: Endpoint = {
 	bills: { counter: 'count_tokens', requestsFactor: 10 },
 	canStream: false,
 	response: 'computed',
+	failsOverTo: 'any_model',
 	estimateFor: ({ countsTokens }) => (countsTokens ? undefined : estimate),
 	locate: (provider, _dialect, _model, query) => provider.locateCount(query),
 };
 
-export const endpoints: readonly Endpoint[] = [
-	...clientDialectNames.map((name) => inferenceEndpoint(paths[name], clientDialects[name])),
-	countTokens,
-];
+export const endpoints: readonly Endpoint[] = [...clientDialectNames.map((name) => byDialect[name]), countTokens];
 
 /** Endpoints that bill their requests. */
 export const inferenceEndpoints: readonly Endpoint[] = endpoints.filter(({ bills }) => bills === 'usage');

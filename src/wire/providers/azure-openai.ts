@@ -28,7 +28,12 @@ function withVersion(query: string, apiVersion: string): string {
 /** Azure OpenAI. */
 export const azureOpenai: Protocol = {
 	conversation: 'chat',
-	apis: { chat: operation('chat/completions'), responses },
+	apis: {
+		chat: operation('chat/completions'),
+		responses,
+		embeddings: operation('embeddings'),
+		completions: operation('completions'),
+	},
 	authenticate: (apiKey) => ({ 'api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],

@@ -13,10 +13,13 @@ const generateContent: Locate = ({ pathPrefix }, model, query, isStreaming) => {
 	return withQuery(`${pathPrefix}/v1beta/models/${modelSegment(model)}:${method}`, parameters);
 };
 
+const batchEmbedContents: Locate = ({ pathPrefix }, model, query) =>
+	withQuery(`${pathPrefix}/v1beta/models/${modelSegment(model)}:batchEmbedContents`, query);
+
 /** Google Gemini in its own format, in which the URL decides between streaming and non-streaming. */
 export const gemini: Protocol = {
 	conversation: 'gemini',
-	apis: { gemini: generateContent },
+	apis: { gemini: generateContent, 'gemini-embeddings': batchEmbedContents },
 	authenticate: (apiKey) => ({ 'x-goog-api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],
@@ -24,10 +27,13 @@ export const gemini: Protocol = {
 	keyRejection,
 };
 
-/** Google Gemini through its endpoint for chat completions. */
+/** Google Gemini through its endpoints in OpenAI's formats. */
 export const geminiOpenai: Protocol = {
 	conversation: 'gemini-openai',
-	apis: { 'gemini-openai': fixedPath('/v1beta/openai/chat/completions') },
+	apis: {
+		'gemini-openai': fixedPath('/v1beta/openai/chat/completions'),
+		embeddings: fixedPath('/v1beta/openai/embeddings'),
+	},
 	authenticate: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 	defaultHeaders: {},
 	forwards: [],

@@ -1,11 +1,15 @@
 import { fixedPath, type Protocol } from './protocol.ts';
 
-const chat = fixedPath('/chat/completions');
+const others = {
+	chat: fixedPath('/chat/completions'),
+	embeddings: fixedPath('/embeddings'),
+	completions: fixedPath('/completions'),
+};
 
 /** OpenAI. The base URL ends with `/v1` if the vendor's does. */
 export const openai: Protocol = {
 	conversation: 'chat',
-	apis: { chat, responses: fixedPath('/responses') },
+	apis: { ...others, responses: fixedPath('/responses') },
 	authenticate: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 	defaultHeaders: {},
 	forwards: [{ from: 'openai-beta', to: 'openai-beta' }],
@@ -13,4 +17,4 @@ export const openai: Protocol = {
 };
 
 /** Servers with compatible chat completions; few have the Responses API. */
-export const openaiCompatible: Protocol = { ...openai, apis: { chat } };
+export const openaiCompatible: Protocol = { ...openai, apis: others };

@@ -73,6 +73,8 @@ export interface RequestedOutput {
 	/** Cap of one choice; the greater of two, because providers differ in which they use. Undefined without a cap. */
 	readonly capTokens: number | undefined;
 	readonly choices: number;
+	/** Maximum output of a choice by default, in formats with one default for all models. */
+	readonly defaultTokens?: number;
 }
 
 /**

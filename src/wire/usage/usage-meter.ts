@@ -193,10 +193,14 @@ export class UsageMeter {
 export function meterResponse(body: Buffer, usage: Usage | undefined, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
 	if (usage !== undefined && usage.outputTokens > 0) return weigh(usage, true, usage.outputTokens, estimatedInputTokens);
 	const text = new TextCount();
-	const scan = new KeyScan(reader.wanted);
-	scan.start(body, 0, body.length);
-	while (scan.next()) countWritten(text, scan, reader.written[scan.name]);
+	if (reader.written.length > 1) countWrittenIn(body, reader, text);
 	return weigh(usage, usage !== undefined, text.tokens(), estimatedInputTokens);
+}
+
+function countWrittenIn(body: Buffer, { wanted, written }: UsageReader, text: TextCount): void {
+	const scan = new KeyScan(wanted);
+	scan.start(body, 0, body.length);
+	while (scan.next()) countWritten(text, scan, written[scan.name]);
 }
 
 /** @returns the number of bytes that were counted. */

@@ -50,6 +50,23 @@ export const chatUsage: UsageReader = {
 	usageOf: usageOfChat,
 };
 
+/** Completions have one kind of text; the rest is as in chat completions. */
+export const completionsUsage: UsageReader = { ...chatUsage, ...wanting('usage', { text: ['text'] }, ['choices', ...otherNews]) };
+
+export const embeddingsUsage: UsageReader = {
+	...wanting('usage', {}, []),
+	shouldRequest: false,
+	showsThought: false,
+	merge: last,
+	usageOf: usageOfEmbeddings,
+};
+
+export const geminiEmbeddingsUsage: UsageReader = {
+	...embeddingsUsage,
+	...wanting('usageMetadata', {}, []),
+	usageOf: (reported) => inputOf(members(reported).promptTokenCount, members(reported).totalTokenCount),
+};
+
 export const messagesUsage: UsageReader = {
 	// `message_start` contains a message.
 	...wanting('usage', { text: ['text', 'partial_json'], thought: ['thinking'], seal: ['signature', 'data'], object: ['input'] }, [
@@ -132,6 +149,17 @@ export function usageOfChat(reported: unknown): Usage | undefined {
 		outputTokens,
 		reasoningTokens: Math.min(Math.max(reasoning, outputTokens - completion), outputTokens),
 	};
+}
+
+/** Reads usage of embeddings, which have no output. Some vendors report only the total. */
+function usageOfEmbeddings(reported: unknown): Usage | undefined {
+	const { prompt_tokens, total_tokens } = members(reported);
+	return inputOf(prompt_tokens, total_tokens);
+}
+
+function inputOf(prompt: unknown, total: unknown): Usage | undefined {
+	const inputTokens = count(prompt) ?? count(total);
+	return inputTokens === undefined ? undefined : { ...noUsage, inputTokens };
 }
 
 /**

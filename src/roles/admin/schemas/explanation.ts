@@ -36,7 +36,12 @@ function countOf(...values: readonly unknown[]): number {
 const target = z.strictObject({
 	provider: z.string(),
 	model: z.string(),
-	code: z.string().nullable().describe('Error code that would exclude this target; null: none.'),
+	code: z
+		.string()
+		.nullable()
+		.describe(
+			'Error code that would exclude this target; null: none. `model_differs`: embeddings never fail over to another model than that of the first target.',
+		),
 	ejected: z.boolean().nullable().describe('True: the provider is ejected and tried last. Null: this process does not track it.'),
 });
 

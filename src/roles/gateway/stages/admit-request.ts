@@ -351,15 +351,15 @@ function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: bo
 	const hasHostedTools = content.serverTools > 0;
 	// Measures the sent bytes. The client's dialect is the one that identifies their content.
 	const { estimatedTokens, highestTokens } = measureInput(outgoing, content, knownAs);
-	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
-	const requested = capTokens ?? defaultCapTokens;
+	const { capTokens, choices, defaultTokens } = providerFormat.requestedOutput(outgoing.members);
+	const requested = capTokens ?? defaultCapTokens ?? defaultTokens;
 	const max = outputTokenLimitOf(knownAs, maxOutputTokens);
 	const cap = capFor(knownAs, requested, maxOutputTokens);
 	const allowedOutputTokens = cap.tokens * choices;
 	const inputTokens = isWorstCase ? highestTokens : estimatedTokens;
 	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(requested ?? max, max), choices);
 	// A translation already includes the default, if the provider's format has a field for it.
-	const lacksCap = (isWorstCase && cap.shouldWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
+	const lacksCap = capTokens === undefined ? isWorstCase || defaultCapTokens !== undefined : isWorstCase && cap.shouldWrite;
 	const tokensNanoUsd = isWorstCase
 		? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
 		: plainCostNanoUsd(inputTokens, outputTokens, price);

@@ -16,7 +16,11 @@ export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target
 	return first.provider === target.provider && first.model === target.model;
 }
 
-export function routingInputOf({ request, format, model }: InferenceRequest, team: string, { ports }: GatewayDeps): RoutingInput {
+export function routingInputOf(
+	{ request, endpoint, format, model }: InferenceRequest,
+	team: string,
+	{ ports, modelCapabilities }: GatewayDeps,
+): RoutingInput {
 	return {
 		format: format.name,
 		model,
@@ -24,6 +28,7 @@ export function routingInputOf({ request, format, model }: InferenceRequest, tea
 		stickyKey: stickyKeyOf(request, team),
 		rules: ports.teams.routingRules(),
 		providerHeader: providerHeaderOf(request.headers),
+		...(endpoint.failsOverTo === 'same_model' && { modelOf: (target) => modelCapabilities.of(target).knownAs ?? target.model }),
 	};
 }
 

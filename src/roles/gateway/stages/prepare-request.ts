@@ -224,7 +224,7 @@ function fieldOf(warning = ''): { readonly param?: string } {
 	return param === undefined ? {} : { param };
 }
 
-/** @throws `Rejection` `thread_unsupported_request`; `UpstreamError` `provider_key_unset`. */
+/** @throws `Rejection` `thread_unsupported_request`, `field_invalid`; `UpstreamError` `provider_key_unset`. */
 function providerFor(inferenceRequest: InferenceRequest, target: Target, deps: GatewayDeps): Provider {
 	const { provider: name } = target;
 	const provider = deps.providers.get(name);
@@ -235,6 +235,7 @@ function providerFor(inferenceRequest: InferenceRequest, target: Target, deps: G
 		});
 	}
 	rejectThread(inferenceRequest, provider, target, deps);
+	inferenceRequest.format.requireServable?.(inferenceRequest.body.members, provider.kind);
 	return provider;
 }
 

@@ -74,8 +74,13 @@ function isError(body: Buffer): boolean {
 }
 
 /** @throws UpstreamError `provider_response_invalid` */
-function responseBody({ translated }: PreparedRequest, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
-	if (translated === undefined) return body;
+function responseBody(
+	{ translated, format, body: request }: PreparedRequest,
+	permit: Permit,
+	body: Buffer,
+	headers: Record<string, string>,
+): Buffer | string {
+	if (translated === undefined) return format.fitResponse?.(body, request.members) ?? body;
 	const { translation, inferenceRequest } = translated;
 	const reported = readObject(body);
 	if (reported === undefined) throw new UpstreamError('provider_response_invalid');

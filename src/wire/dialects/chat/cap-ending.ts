@@ -9,12 +9,15 @@ const commonMembers = ['id', 'object', 'created', 'model', 'service_tier', 'syst
 
 export class ChatCapEnding implements CapEnding {
 	readonly #choices: number;
+	/** Content of a choice that adds nothing. */
+	readonly #noContent: JsonObject;
 	readonly #hasUsage: boolean;
 	#common: JsonObject | undefined;
 	readonly #finished = new Set<unknown>();
 
-	constructor({ n, stream_options: options }: JsonObject) {
-		this.#choices = typeof n === 'number' ? n : 1;
+	constructor({ stream_options: options }: JsonObject, choices: number, noContent: JsonObject) {
+		this.#choices = choices;
+		this.#noContent = noContent;
 		this.#hasUsage = isJsonObject(options) && options.include_usage === true;
 	}
 
@@ -36,7 +39,7 @@ export class ChatCapEnding implements CapEnding {
 		const chunks: JsonObject[] = [];
 		for (let index = 0; index < this.#choices; index++) {
 			if (this.#finished.has(index)) continue;
-			chunks.push({ ...common, choices: [{ index, delta: {}, logprobs: null, finish_reason: 'length' }], ...noUsageYet });
+			chunks.push({ ...common, choices: [{ index, ...this.#noContent, logprobs: null, finish_reason: 'length' }], ...noUsageYet });
 		}
 		if (this.#hasUsage) chunks.push({ ...common, choices: [], usage: writeUsage(usage) });
 		return EventBatch.ofTexts([...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n']);

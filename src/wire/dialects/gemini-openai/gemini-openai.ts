@@ -1,4 +1,4 @@
-import { type ResponseTranslation, TranslatedStream } from '../../conversation/translation.ts';
+import { errorTranslation, type ResponseTranslation, TranslatedStream } from '../../conversation/translation.ts';
 import { chat } from '../chat/chat.ts';
 import { writeError } from '../chat/errors.ts';
 import { chatReading } from '../chat/response-reader.ts';
@@ -10,11 +10,7 @@ import { repairBody, StreamRepair } from './response-repair.ts';
 /** For clients of chat completions: deviations are repaired, everything else passes unchanged. */
 const repairedResponses: ResponseTranslation = {
 	translateResponse: repairBody,
-	translateError(status, body, call) {
-		const error = readError(status, body);
-		const { retryAfterSeconds } = error;
-		return { body: writeError(error, call), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
-	},
+	translateError: errorTranslation(readError, writeError),
 	translateStream(call) {
 		const repair = new StreamRepair(call);
 		return new TranslatedStream(repair, repair);
