@@ -7,11 +7,9 @@ export const anthropic: Protocol = {
 	authenticate: (apiKey) => ({ 'x-api-key': apiKey }),
 	// The version that every model takes; clients that send none were written against it.
 	defaultHeaders: { 'anthropic-version': '2023-06-01' },
-	forwards: [
-		{ from: 'anthropic-beta', to: 'anthropic-beta' },
-		{ from: 'anthropic-version', to: 'anthropic-version' },
-		// Takes precedence: the SDKs always send `anthropic-version`, whereas this field is set on purpose.
-		{ from: 'provider-a-version', to: 'anthropic-version' },
-	],
+	// Clients gain capabilities by new fields, such as `anthropic-beta`, and pair them with fields of the body.
+	forwardedPrefix: { prefix: 'anthropic-', except: new Set(['anthropic-workspace-id', 'anthropic-organization-id']) },
+	// Takes precedence: the SDKs always send `anthropic-version`, whereas this field is set on purpose.
+	forwards: [{ from: 'provider-a-version', to: 'anthropic-version' }],
 	spendStops: ['enforced_spend_limit_reached', 'contract_spend_limit_reached', 'ramp_limit_exceeded'],
 };

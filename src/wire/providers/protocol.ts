@@ -13,6 +13,8 @@ export interface Protocol {
 	readonly defaultHeaders: Readonly<Record<string, string>>;
 	/** Header fields of the client to forward, in addition to the common ones. A later entry with the same `to` takes precedence. */
 	readonly forwards: readonly ForwardedHeader[];
+	/** Header fields of the client to forward under their own name by prefix, known or not; `forwards` takes precedence. */
+	readonly forwardedPrefix?: ForwardedPrefix;
 	/** Codes in the body of a 429 that mean exhausted credit instead of a rate limit: a retry cannot help. */
 	readonly spendStops: readonly string[];
 	/**
@@ -33,6 +35,12 @@ export type Locate = (endpoint: ProviderEndpoint, model: string, query: string, 
 /** Returns a `Locate` for a path that is the same for all models. */
 export function fixedPath(path: string): Locate {
 	return ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}${path}`, query);
+}
+
+export interface ForwardedPrefix {
+	readonly prefix: string;
+	/** Names that are not forwarded, because they select an account, which only the operator does. */
+	readonly except: ReadonlySet<string>;
 }
 
 export interface ForwardedHeader {

@@ -144,6 +144,27 @@ describe('Provider', () => {
 		expect(version({ 'anthropic-version': 'a\r\nx: y' })).toBe('2023-06-01');
 	});
 
+	it('forwards every `anthropic-` field to Anthropic alone, except those that select an account', () => {
+		const received = {
+			'anthropic-beta': ['a', 'b'],
+			'anthropic-user-profile-id': 'uprof_1',
+			'anthropic-field-of-next-year': 'x',
+			'anthropic-workspace-id': 'wrkspc_other',
+			'anthropic-organization-id': 'org-other',
+			'x-anthropic-beta': 'no',
+		};
+		const anthropic = open({ kind: 'anthropic', headers: { 'anthropic-user-profile-id': 'ours' } }).requestHeaders(received);
+		expect(Object.entries(anthropic).filter(([name]) => name.includes('anthropic'))).toEqual([
+			['anthropic-version', '2023-06-01'],
+			['anthropic-user-profile-id', 'ours'],
+			['anthropic-beta', 'a, b'],
+			['anthropic-field-of-next-year', 'x'],
+		]);
+		for (const kind of ['openai', 'gemini', 'azure-openai', 'openai-compatible'] as const) {
+			expect(Object.keys(open({ kind }).requestHeaders(received)).filter((name) => name.includes('anthropic'))).toEqual([]);
+		}
+	});
+
 	it('knows which settings are missing', () => {
 		expect(['', '  ', 'REPLACE_ME', null, 'sk'].map((apiKey) => open({ apiKey }).isConfigured)).toEqual([false, false, false, false, true]);
 		expect(open({ baseUrl: null }).isConfigured).toBe(false);

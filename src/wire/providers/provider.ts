@@ -1,4 +1,5 @@
 import type { DialectName } from '../../core/dialect-name.ts';
+import type { HeaderFields } from '../../core/handler.ts';
 import { memoizeHeaders } from '../../core/header-memo.ts';
 import type { UpstreamProxy } from '../../core/upstream.ts';
 import { anthropic } from './anthropic.ts';
@@ -68,6 +69,8 @@ export class Provider {
 	readonly #endpoint: ProviderEndpoint;
 	readonly #baseHeaders: Readonly<Record<string, string>>;
 	readonly #forwards: readonly ForwardedHeader[];
+	/** Names of header fields that the operator sets. */
+	readonly #configured: ReadonlySet<string>;
 
 	constructor(settings: ProviderSettings) {
 		const { name, kind, baseUrl, apiKey, canReachPrivateNetwork, apiVersion = null, headers = {} } = settings;
@@ -86,7 +89,8 @@ export class Provider {
 		);
 		this.isConfigured = url !== undefined && (needsNoKey || (key !== '' && key !== keyPlaceholder));
 		this.#endpoint = { pathPrefix: url?.pathname.replace(/\/+$/, '') ?? '', apiVersion };
-		this.#forwards = [...commonForwards, ...this.protocol.forwards].filter(({ to }) => headers[to] === undefined);
+		this.#configured = new Set(Object.keys(headers));
+		this.#forwards = [...commonForwards, ...this.protocol.forwards].filter(({ to }) => !this.#configured.has(to));
 		this.#baseHeaders = {
 			'content-type': 'application/json',
 			// Responses are read in transit, and events must not wait in a compressor.
@@ -120,14 +124,24 @@ export class Provider {
 	/** Returns the header fields of a request to the provider, given the client's. */
 	readonly requestHeaders = memoizeHeaders((received): Readonly<Record<string, string>> => {
 		const headers: Record<string, string> = { ...this.#baseHeaders };
-		for (const { from, to } of this.#forwards) {
+		const forward = (from: string, to: string): void => {
 			const value = received[from];
-			if (value === undefined) continue;
+			if (value === undefined) return;
 			const text = typeof value === 'string' ? value : value.join(', ');
 			if (isPlain(text)) headers[to] = text;
-		}
+		};
+		for (const name of this.#namesByPrefix(received)) forward(name, name);
+		for (const { from, to } of this.#forwards) forward(from, to);
 		return headers;
 	});
+
+	/** Names of the client's fields that are forwarded by prefix. Fields that the operator configured are not. */
+	#namesByPrefix(received: HeaderFields): readonly string[] {
+		const { forwardedPrefix } = this.protocol;
+		if (forwardedPrefix === undefined) return [];
+		const { prefix, except } = forwardedPrefix;
+		return Object.keys(received).filter((name) => name.startsWith(prefix) && !except.has(name) && !this.#configured.has(name));
+	}
 }
 
 function protocolOf({ kind, usesOpenaiDialect, servesResponses }: ProviderSettings): Protocol {
