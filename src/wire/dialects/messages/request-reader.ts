@@ -50,7 +50,7 @@ class MessagesRequest implements Conversation {
 	}
 
 	tools(): readonly Tool[] {
-		return readTools(this.#body.member('tools'));
+		return readTools(this.#body);
 	}
 
 	toolChoice(): ToolChoice {

@@ -24,6 +24,7 @@ import {
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { isToolChange } from './request-tools.ts';
 
 const unsupported = 'must be the id of a `tool_use` in the previous assistant message, with one result';
 
@@ -40,8 +41,26 @@ export function readTurns(request: JsonView, takes: ReadonlySet<Capability>, war
 	const reader = new TurnReader(takes, warnings, take);
 	const system = request.member('system');
 	if (system.isGiven) reader.readSystem(system);
-	for (const message of request.member('messages').items()) reader.read(requireObject(message));
+	const messages = request.member('messages').items();
+	for (const [index, message] of messages.entries()) {
+		if (!isCleared(requireObject(message), messages, index)) reader.read(message);
+	}
 	reader.end();
+}
+
+/** True for instructions that the model no longer sees, because a later message of the user cleared them. */
+function isCleared(message: JsonView, messages: readonly JsonView[], index: number): boolean {
+	if (message.textOf('clear_at') !== 'next_user_message' || message.textOf('role') !== 'system') return false;
+	return messages.slice(index + 1).some((later) => later.textOf('role') === 'user');
+}
+
+/** Start of the text in which Claude Code identifies itself to Anthropic, whose API removes it from the prompt. */
+const attributionStart = 'x-anthropic-billing-header:';
+
+/** True for a block of attribution alone. It differs between conversations, and would defeat another provider's prompt cache. */
+function isAttribution(block: JsonView | undefined): boolean {
+	const text = block?.member('text');
+	return text?.prefix(attributionStart.length) === attributionStart && text.text()?.includes('\n') === false;
 }
 
 class TurnReader {
@@ -65,7 +84,10 @@ class TurnReader {
 	readSystem(system: JsonView): void {
 		const isRead = system.kind === 'string' || system.kind === 'array';
 		if (!isRead) rejectField(system.path, 'must be a string or an array of text blocks');
-		this.#take({ role: 'system', at: system, parts: readTexts(system), isOneText: false });
+		const blocks = blocksOf(system);
+		const hasAttribution = isAttribution(blocks[0]);
+		if (hasAttribution) this.#warnings.note(`${blocks[0]?.path}`, 'attribution, which only Anthropic reads, removed');
+		this.#take({ role: 'system', at: system, parts: readTexts(hasAttribution ? blocks.slice(1) : blocks), isOneText: false });
 	}
 
 	read(message: JsonView): void {
@@ -88,11 +110,22 @@ class TurnReader {
 			}
 			case 'system':
 				this.#takeResults(this.#pairing.closeForInstructions(this.#takes));
-				this.#take({ role, at: message, parts: readTexts(content), isOneText: false });
+				this.#readInstructions(message, content);
 				break;
 			default:
 				rejectField(`${message.path}.role`, 'must be `user`, `assistant` or `system`');
 		}
+	}
+
+	/** Reads a system message, which may only change tools (`readTools` does) or settings. */
+	#readInstructions(message: JsonView, content: JsonView): void {
+		const settings = message.member('output_config');
+		if (settings.names().length > 0) this.#warnings.add(settings.path, 'ignored');
+		if (!content.isGiven && settings.isGiven) return;
+		const blocks = blocksOf(content);
+		const texts = blocks.filter((block) => !isToolChange(block));
+		if (texts.length === 0 && blocks.length > 0) return;
+		this.#take({ role: 'system', at: message, parts: readTexts(texts), isOneText: false });
 	}
 
 	end(): void {
@@ -207,9 +240,9 @@ function blocksOf(content: JsonView): readonly JsonView[] {
 }
 
 /** Reads instructions, which must be text. @throws `Rejection` `field_invalid`. */
-function readTexts(content: JsonView): readonly TextPart[] {
+function readTexts(blocks: readonly JsonView[]): readonly TextPart[] {
 	const texts: TextPart[] = [];
-	for (const block of blocksOf(content)) {
+	for (const block of blocks) {
 		const text = block.kind === 'string' ? block : block.member('text');
 		if (text !== block && block.textOf('type') !== 'text') rejectField(`${block.path}.type`, 'must be `text`');
 		addText(block, requireText(text), texts);
