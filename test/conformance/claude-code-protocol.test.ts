@@ -1,6 +1,6 @@
 /** Claude Code's gateway protocol, with models of Anthropic. `docs/reference/claude-code.md` names the test of each point. */
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { claudeCodeBody, claudeCodeHeaders, claudeCodePath } from '../support/claude-code.ts';
 import type { Product } from '../support/product.ts';
 import type { GatewayErrorBody } from './formats.ts';

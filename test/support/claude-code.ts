@@ -1,4 +1,4 @@
-/** Requests with the header fields, the body fields and the structure of Claude Code's, in words of our own. */
+/** Requests with the header fields, the body fields and the structure of those of Claude Code; the texts are written for the tests. */
 
 export const claudeCodePath = '/v1/messages?beta=true';
 
