@@ -206,6 +206,23 @@ describe('a rule with several targets', () => {
 		isUnavailable = false;
 		expect(await providersOf()).toEqual(before);
 	});
+
+	it('weighted, keeps the target of a session that Claude Code names, unless another header field names one', async () => {
+		const bench = benchWith({ targets: [gpt, azure], strategy: 'weighted' });
+		bench.respond = () => jsonResponse(200, chatResponse);
+		const providersOf = async (headersOf: (session: string) => Record<string, string>) => {
+			const found: unknown[] = [];
+			for (let session = 0; session < 24; session++) {
+				found.push((await ask(bench, headersOf(`s${session}`))).headers['x-gateway-provider']);
+			}
+			return found;
+		};
+		const named = await providersOf((session) => ({ 'x-gateway-session': session }));
+		expect(new Set(named).size).toBe(2);
+		expect(await providersOf((session) => ({ 'x-claude-code-session-id': session }))).toEqual(named);
+		const both = await providersOf((session) => ({ 'x-gateway-session': session, 'x-claude-code-session-id': 'other' }));
+		expect(both).toEqual(named);
+	});
 });
 
 describe('admission of the next target uses', () => {

@@ -44,9 +44,9 @@ function ejectedLast(targets: Targets, { traffic }: GatewayDeps): Targets {
 	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
 }
 
-/** Requests of one session get the same target; others are distributed. */
+/** Requests of one session get the same target; others are distributed. Claude Code names its sessions by itself. */
 function stickyKeyOf({ id, headers }: HttpRequest, team: string): string {
-	const session = headers['x-gateway-session'];
+	const session = headers['x-gateway-session'] ?? headers['x-claude-code-session-id'];
 	return typeof session === 'string' ? `${team}/${session}` : id;
 }
 
