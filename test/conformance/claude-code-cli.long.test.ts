@@ -1,6 +1,6 @@
 /** Claude Code itself, against the product with simulated providers: `CLAUDE_CODE_PATH` names its program. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -86,9 +86,14 @@ describe.runIf(program !== undefined && isOwnProduct)(`wire formats 9.5: Claude 
 		expect(models.map(({ id }) => id)).toEqual(expect.arrayContaining(['claude-gpt', 'claude-gemini', 'claude-opus-4-8']));
 	});
 
-	it('takes the token from an apiKeyHelper', async () => {
+	it('takes the token from an apiKeyHelper, and asks it again after a 401', async () => {
+		const helper = join(home, 'helper.sh');
+		const accessToken = await subject.current.accessToken();
+		writeFileSync(helper, `#!/bin/sh\nif [ -e "$0.run" ]; then echo ${accessToken}; else echo expired; touch "$0.run"; fi\n`, {
+			mode: 0o700,
+		});
 		await script('anthropic', { text: 'From the helper.' });
-		const settings = JSON.stringify({ apiKeyHelper: `echo ${await subject.current.accessToken()}` });
+		const settings = JSON.stringify({ apiKeyHelper: helper });
 		expect(await run('Say hello', { args: ['--settings', settings], env: {} })).toContain('From the helper.');
 	});
 
