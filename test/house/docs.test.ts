@@ -53,3 +53,13 @@ describe('the error reference', () => {
 		expect(unused).toEqual([]);
 	});
 });
+
+test('the tests that the page about Claude Code names exist', () => {
+	const page = read('docs/reference/claude-code.md');
+	const files = new Map(
+		[...page.matchAll(/^\* ([A-Z]): `(test\/conformance\/[\w.-]+)`/gm)].map(([, letter = '', path = '']) => [letter, read(path)]),
+	);
+	const named = [...page.matchAll(/\| ([A-Z]): (.+) \|$/gm)].map(([, letter = '', title = '']) => ({ letter, title }));
+	expect(named.length).toBeGreaterThan(20);
+	expect(named.filter(({ letter, title }) => files.get(letter)?.includes(title) !== true)).toEqual([]);
+});
