@@ -68,7 +68,10 @@ export interface ResponseSink {
 	addText(text: string, choice: number): void;
 	addModelRefusal(text: string, choice: number): void;
 	addReasoning(text: string, choice: number): void;
-	/** Adds a block of reasoning that its vendor signed or encrypted, complete and unchanged. Its text was added before. */
+	/**
+	 * Adds a block of reasoning that its vendor signed or encrypted, complete and unchanged. Its text was added before.
+	 * @param block of `type` `thinking` or `redacted_thinking` from Anthropic, `encrypted_reasoning` from OpenAI.
+	 */
 	addSignedReasoning(block: JsonObject, choice: number): void;
 	startCall(call: StartedCall, choice: number): void;
 	addArguments(fragment: string, choice: number): void;

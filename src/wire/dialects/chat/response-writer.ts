@@ -43,7 +43,7 @@ abstract class CompletionWriter {
 	}
 
 	protected completionId(id: unknown): string {
-		return `chatcmpl-${typeof id === 'string' && id !== '' ? id.replace(/^msg_/, '') : this.call.requestId}`;
+		return `chatcmpl-${typeof id === 'string' && id !== '' ? id.replace(/^(?:msg|resp)_/, '') : this.call.requestId}`;
 	}
 
 	protected modelName(model: unknown): string {
@@ -206,6 +206,7 @@ interface StreamedChoice {
 	isNull: boolean;
 	/** Counts calls only: clients use an index as a position in their list of calls. */
 	callCount: number;
+	hasRefusal: boolean;
 	readonly signed: JsonObject[];
 }
 
@@ -254,7 +255,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	}
 
 	addModelRefusal(text: string, choice: number): void {
-		this.#begin(choice, false);
+		this.#begin(choice, false).hasRefusal = true;
 		this.#write(`{"refusal":${JSON.stringify(text)}}`, choice);
 	}
 
@@ -293,10 +294,10 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	}
 
 	finish(finish: Finish, choice: number): void {
-		const { isNull, callCount, signed } = this.#begin(choice, true);
+		const { isNull, callCount, hasRefusal, signed } = this.#begin(choice, true);
 		if (isNull && callCount === 0) this.addText('', choice);
 		if (signed.length > 0) this.#write(`{"thinking_blocks":${JSON.stringify(signed)}}`, choice);
-		if (finish.reason === 'refused') this.#write(`{"refusal":${JSON.stringify(finish.explanation ?? '')}}`, choice);
+		if (finish.reason === 'refused' && !hasRefusal) this.#write(`{"refusal":${JSON.stringify(finish.explanation ?? '')}}`, choice);
 		this.#write('{}', choice, `"${this.finishReason(finish)}"`);
 	}
 
@@ -315,7 +316,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	#begin(index: number, hasText: boolean): StreamedChoice {
 		const known = this.#choices.get(index);
 		if (known !== undefined) return known;
-		const choice: StreamedChoice = { isNull: !hasText, callCount: 0, signed: [] };
+		const choice: StreamedChoice = { isNull: !hasText, callCount: 0, hasRefusal: false, signed: [] };
 		this.#choices.set(index, choice);
 		this.#write(`{"role":"assistant","content":${hasText ? '""' : 'null'},"refusal":null}`, index);
 		return choice;

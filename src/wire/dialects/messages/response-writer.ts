@@ -23,6 +23,9 @@ import { writeError } from './errors.ts';
 /** The dialect allows 128 characters and more; other ids are changed here, because its vendor would reject them when sent back. */
 const maxToolUseIdLength = 128;
 
+/** Marks OpenAI's reasoning among the signatures of thinking. */
+export const openaiPrefix = 'oai1.';
+
 const stopReasons: Readonly<Record<FinishReason, string>> = {
 	stop: 'end_turn',
 	calls: 'tool_use',
@@ -36,6 +39,8 @@ abstract class MessageWriter {
 	/** Unsigned reasoning is forwarded only to clients that asked for thinking. */
 	readonly wantsReasoning: boolean;
 	readonly takesChoices = false;
+	/** False for a client that asked for no thinking and may not know its blocks. */
+	readonly #takesThinking: boolean;
 	protected readonly call: ResponseContext;
 	readonly #toolNameOf: ToolNaming;
 	#callCount = 0;
@@ -43,7 +48,8 @@ abstract class MessageWriter {
 
 	constructor(call: ResponseContext, toolNameOf: ToolNaming) {
 		const { thinking } = call.request;
-		this.wantsReasoning = isJsonObject(thinking) && thinking.type !== 'disabled' && thinking.display !== 'omitted';
+		this.#takesThinking = isJsonObject(thinking) && thinking.type !== 'disabled';
+		this.wantsReasoning = this.#takesThinking && isJsonObject(thinking) && thinking.display !== 'omitted';
 		this.call = call;
 		this.#toolNameOf = toolNameOf;
 	}
@@ -57,8 +63,14 @@ abstract class MessageWriter {
 
 	abstract addText(text: string): void;
 
-	/** Other vendors' signatures have no meaning here. */
-	addSignedReasoning(): void {}
+	/** Signs thinking with OpenAI's encrypted reasoning, so that the client returns it. Other vendors' signatures have no meaning here. */
+	addSignedReasoning({ type, id, encrypted_content }: JsonObject): void {
+		if (type !== 'encrypted_reasoning' || !this.#takesThinking) return;
+		this.signThinking(`${openaiPrefix}${Buffer.from(JSON.stringify({ id, encrypted_content })).toString('base64url')}`);
+	}
+
+	/** Signs the thinking just written, or writes a block of encrypted thinking if there is none. */
+	protected abstract signThinking(signature: string): void;
 
 	/** A text's signature is optional, so it is dropped. */
 	addSignature(): void {}
@@ -71,7 +83,7 @@ abstract class MessageWriter {
 
 	protected messageId(id: unknown): string {
 		const own = typeof id === 'string' && id !== '' ? id : this.call.requestId;
-		return `msg_${own.replace(/^(?:chatcmpl-|msg_)/, '')}`;
+		return `msg_${own.replace(/^(?:chatcmpl-|msg_|resp_)/, '')}`;
 	}
 
 	/** Returns the provider's name of the model, as same-format responses do. */
@@ -130,6 +142,13 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 		if (this.wantsReasoning) this.#add('thinking', text, { signature: '' });
 	}
 
+	protected signThinking(signature: string): void {
+		this.#endCall();
+		const last = this.#content.at(-1);
+		if (isUnsigned(last)) this.#content[this.#content.length - 1] = { ...last, signature };
+		else this.#content.push({ type: 'redacted_thinking', data: signature });
+	}
+
 	startCall(started: StartedCall): void {
 		this.#endCall();
 		this.#content.push(this.toolUse(started));
@@ -166,7 +185,7 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 		if (text === '') return;
 		this.#endCall();
 		const last = this.#content.at(-1);
-		const earlier = last?.type === type ? last[type] : undefined;
+		const earlier = last?.type === type && (type === 'text' || isUnsigned(last)) ? last[type] : undefined;
 		if (typeof earlier === 'string') this.#content[this.#content.length - 1] = { ...last, [type]: earlier + text };
 		else this.#content.push({ type, [type]: text, ...more });
 	}
@@ -178,7 +197,11 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 	}
 }
 
-type BlockKind = 'text' | 'thinking' | 'tool_use';
+function isUnsigned(block: JsonObject | undefined): boolean {
+	return block?.type === 'thinking' && block.signature === '';
+}
+
+type BlockKind = 'text' | 'thinking' | 'redacted_thinking' | 'tool_use';
 
 /** Writes the events of one message: blocks strictly one after the other, numbered from 0. */
 class MessageStreamWriter extends MessageWriter implements ResponseSink, WrittenStream {
@@ -220,6 +243,11 @@ class MessageStreamWriter extends MessageWriter implements ResponseSink, Written
 		this.#delta(`"thinking_delta","thinking":${JSON.stringify(text)}`);
 	}
 
+	protected signThinking(signature: string): void {
+		if (this.#open !== 'thinking') this.#startBlock('redacted_thinking', { type: 'redacted_thinking', data: signature });
+		this.#closeBlock(signature);
+	}
+
 	startCall(started: StartedCall): void {
 		this.#startBlock('tool_use', this.toolUse(started));
 	}
@@ -247,10 +275,10 @@ class MessageStreamWriter extends MessageWriter implements ResponseSink, Written
 		this.#write('content_block_start', { type: 'content_block_start', index: this.#index, content_block: block });
 	}
 
-	#closeBlock(): void {
+	/** @param signature of thinking; empty if the provider signs nothing. */
+	#closeBlock(signature = ''): void {
 		if (this.#open === undefined) return;
-		// The signature is empty, because the provider signs nothing.
-		if (this.#open === 'thinking') this.#delta('"signature_delta","signature":""');
+		if (this.#open === 'thinking') this.#delta(`"signature_delta","signature":${JSON.stringify(signature)}`);
 		this.#events.push(`event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`);
 		this.#open = undefined;
 	}

@@ -1,0 +1,159 @@
+import { parseArguments } from '../../conversation/read-json.ts';
+import { type ResponseSink, responseInvalid } from '../../conversation/response.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+
+/** The dialect has one choice. */
+const choice = 0;
+
+export type ContentKind = 'text' | 'refusal' | 'summary' | 'reasoning' | 'arguments' | 'input';
+
+interface Content {
+	readonly kind: ContentKind;
+	text: string;
+	/** End of `text` that was not written yet. A long text is never sliced, because that copies it. */
+	pending: string;
+	hasWritten: boolean;
+}
+
+const calls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
+
+/** True for items that other dialects can express. Tools that the provider executes itself are not offered to it. */
+export function isReadable(item: unknown): item is JsonObject {
+	return isJsonObject(item) && (item.type === 'message' || item.type === 'reasoning' || calls.has(item.type));
+}
+
+/** One item of a response's output, from a body or from the events of a stream. */
+export class OutputItem {
+	readonly type: unknown;
+	isComplete = false;
+	/** True for a complete call whose arguments are not a JSON object. */
+	hasInvalidArguments = false;
+	/** The item as last reported. */
+	#given: JsonObject = {};
+	readonly #contents = new Map<string, Content>();
+	#hasStarted = false;
+	#hasReasoning = false;
+	#isClosed = false;
+
+	constructor(type: unknown) {
+		this.type = type;
+	}
+
+	get isCall(): boolean {
+		return calls.has(this.type);
+	}
+
+	get refusal(): string {
+		return [...this.#contents.values()].map(({ kind, text }) => (kind === 'refusal' ? text : '')).join('');
+	}
+
+	isNamedBy({ id, call_id }: JsonObject): boolean {
+		const given = this.#given;
+		return (typeof id === 'string' && given.id === id) || (typeof call_id === 'string' && call_id !== '' && given.call_id === call_id);
+	}
+
+	describe(item: JsonObject): void {
+		this.#given = { ...this.#given, ...item };
+	}
+
+	add(kind: ContentKind, index: unknown, fragment: unknown): void {
+		if (typeof fragment !== 'string' || this.isComplete) return;
+		const content = this.#contentAt(kind, index);
+		content.text += fragment;
+		content.pending += fragment;
+	}
+
+	/** Some models send no fragments, only the whole content. What was written before stays. */
+	replace(kind: ContentKind, index: unknown, whole: unknown): void {
+		if (typeof whole !== 'string' || this.isComplete) return;
+		const content = this.#contentAt(kind, index);
+		if (whole.length <= content.text.length) return;
+		content.pending += whole.slice(content.text.length);
+		content.text = whole;
+	}
+
+	complete(item: JsonObject): void {
+		this.describe(item);
+		const { content, summary, arguments: args, input } = item;
+		for (const [at, part] of partsOf(summary)) this.replace('summary', at, part.text);
+		for (const [at, part] of partsOf(content)) {
+			if (part.type === 'output_text') this.replace('text', at, part.text);
+			else if (part.type === 'refusal') this.replace('refusal', at, part.refusal);
+			else if (part.type === 'reasoning_text') this.replace('reasoning', at, part.text);
+		}
+		this.replace('arguments', 0, isJsonObject(args) ? JSON.stringify(args) : args);
+		this.replace('input', 0, input);
+		this.isComplete = true;
+	}
+
+	/** Writes the content that was not written yet. */
+	write(sink: ResponseSink): void {
+		if (this.#isClosed || (this.isCall && !this.#startCall(sink))) return;
+		for (const content of this.#contents.values()) {
+			if (content.pending === '' || content.kind === 'input') continue;
+			this.#writeText(content, sink);
+			content.pending = '';
+			content.hasWritten = true;
+		}
+		if (this.isComplete) this.#close(sink);
+	}
+
+	#writeText({ kind, pending: text, hasWritten }: Content, sink: ResponseSink): void {
+		switch (kind) {
+			case 'text':
+				return sink.addText(text, choice);
+			case 'refusal':
+				return sink.addModelRefusal(text, choice);
+			case 'summary':
+			case 'reasoning':
+				sink.addReasoning(!hasWritten && this.#hasReasoning ? `\n\n${text}` : text, choice);
+				this.#hasReasoning = true;
+				return;
+			default:
+				return sink.addArguments(text, choice);
+		}
+	}
+
+	/** @returns false as long as the call has no name. */
+	#startCall(sink: ResponseSink): boolean {
+		if (this.#hasStarted) return true;
+		const { call_id: id, name } = this.#given;
+		if (typeof name !== 'string' || name === '') {
+			if (this.isComplete) throw responseInvalid('with a tool call without a name');
+			return false;
+		}
+		this.#hasStarted = true;
+		sink.startCall({ id, name, signature: undefined }, choice);
+		return true;
+	}
+
+	#close(sink: ResponseSink): void {
+		this.#isClosed = true;
+		const { id, summary, encrypted_content } = this.#given;
+		if (this.type === 'function_call') {
+			const text = this.#contents.get('arguments 0')?.text ?? '';
+			// Clients parse the joined fragments, and an empty string is not JSON.
+			if (text === '') sink.addArguments('{}', choice);
+			this.hasInvalidArguments = parseArguments(text) === undefined;
+		} else if (this.isCall) {
+			sink.addArguments(JSON.stringify({ input: this.#contents.get('input 0')?.text ?? '' }), choice);
+		} else if (this.type === 'reasoning' && typeof encrypted_content === 'string' && encrypted_content !== '') {
+			sink.addSignedReasoning(
+				{ type: 'encrypted_reasoning', id, encrypted_content, summary: Array.isArray(summary) ? summary : [] },
+				choice,
+			);
+		}
+	}
+
+	#contentAt(kind: ContentKind, index: unknown): Content {
+		const key = `${kind} ${String(index)}`;
+		const known = this.#contents.get(key) ?? { kind, text: '', pending: '', hasWritten: false };
+		this.#contents.set(key, known);
+		return known;
+	}
+}
+
+function partsOf(list: unknown): readonly (readonly [number, JsonObject])[] {
+	const parts: readonly unknown[] = Array.isArray(list) ? list : [];
+	return parts.flatMap((part, at) => (isJsonObject(part) ? [[at, part] as const] : []));
+}
