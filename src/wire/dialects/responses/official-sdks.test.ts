@@ -49,8 +49,8 @@ function streamOf(translation: Translation, recording: Recording): string {
 }
 
 function respond(translation: Translation, recording: Recording): Response {
-	if (recording.response.sse === undefined)
-		return Response.json(translation.translateResponse(recording.response.json as JsonObject, call));
+	const { sse, json } = recording.response;
+	if (sse === undefined) return Response.json(translation.translateResponse(json as JsonObject, call));
 	return new Response(streamOf(translation, recording), { headers: { 'content-type': 'text/event-stream' } });
 }
 

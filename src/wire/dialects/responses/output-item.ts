@@ -63,7 +63,7 @@ export class OutputItem {
 		content.pending += fragment;
 	}
 
-	/** Some models send no fragments, only the whole content. What was written before stays. */
+	/** Some models send no fragments, only the whole content. Fragments written before are not written again. */
 	replace(kind: ContentKind, index: unknown, whole: unknown): void {
 		if (typeof whole !== 'string' || this.isComplete) return;
 		const content = this.#contentAt(kind, index);
@@ -146,7 +146,7 @@ export class OutputItem {
 	}
 
 	#contentAt(kind: ContentKind, index: unknown): Content {
-		const key = `${kind} ${String(index)}`;
+		const key = `${kind} ${typeof index === 'number' ? index : 0}`;
 		const known = this.#contents.get(key) ?? { kind, text: '', pending: '', hasWritten: false };
 		this.#contents.set(key, known);
 		return known;

@@ -55,8 +55,8 @@ function streamed(events: string): Chat {
 		chat.refusal += typeof refusal === 'string' ? refusal : '';
 		chat.finish = choice?.finish_reason;
 		for (const { index, function: called } of (tool_calls ?? []) as { index: number; function: { name?: string; arguments: string } }[]) {
-			const known = (chat.calls[index] ??= [called.name ?? '', '']);
-			known[1] += called.arguments;
+			const [name, earlier] = chat.calls[index] ?? [called.name ?? '', ''];
+			chat.calls[index] = [name, earlier + called.arguments];
 		}
 	}
 	return chat;
@@ -77,8 +77,8 @@ describe('a stream', () => {
 		['whose ids change', created + textDelta(0, 'H', 'a') + textDelta(0, 'i', 'b') + done(0, message('Hi', { id: 'c' })) + completed()],
 		['with one index for all items', done(0, message('H', { id: 'a' })) + done(0, message('i', { id: 'b' })) + completed()],
 		['with an item reported twice', done(0, message('Hi', { id: 'a' })) + done(0, message('Hi', { id: 'a' })) + completed()],
-		['with the marker of other servers', created + textDelta(0, 'Hi') + completed() + 'data: [DONE]\n\n'],
-		['with that marker before', created + textDelta(0, 'Hi') + 'data: [DONE]\n\n' + completed()],
+		['with the marker of other servers', `${created}${textDelta(0, 'Hi')}${completed()}data: [DONE]\n\n`],
+		['with that marker before', `${created}${textDelta(0, 'Hi')}data: [DONE]\n\n${completed()}`],
 		[
 			'with unknown events and items',
 			`${created}data: {"type":"vendor:thing"}\n\n${added(1, { type: 'vendor:item' })}${textDelta(0, 'Hi')}${completed()}`,
@@ -190,7 +190,7 @@ describe('a body', () => {
 		expect(bodyOf({ status: 'incomplete', output }).finish_reason).toBe('length');
 	});
 
-	test('a refusal is one, and an empty id of a call is replaced', () => {
+	test('a `refusal` is one, and an empty id of a call is replaced', () => {
 		const refusal = { type: 'message', content: [{ type: 'refusal', refusal: 'No' }] };
 		expect(bodyOf({ output: [refusal, call('f', '{}', { call_id: '' })] })).toMatchObject({
 			finish_reason: 'content_filter',

@@ -65,7 +65,7 @@ class ResponsesStreamReader implements StreamReader {
 		// Terminal event of some compatible servers, after the dialect's own.
 		if (event === undefined && streamed.data?.trim() === '[DONE]') return;
 		if (event === undefined) throw responseInvalid('with an event that is not a JSON object');
-		const type = String(event.type ?? streamed.name);
+		const type = typeof event.type === 'string' ? event.type : streamed.name;
 		switch (type) {
 			case 'response.created':
 			case 'response.in_progress':

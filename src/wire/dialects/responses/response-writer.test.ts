@@ -129,7 +129,7 @@ describe('the response', () => {
 		expect(typesOf(fromChat({ content: '', reasoning_content: 'Hm' }, 'length'))).toEqual(['reasoning']);
 	});
 
-	test('a refusal of OpenAI is complete, one of Claude is not', () => {
+	test('a `refusal` of OpenAI is complete, one of Claude is not', () => {
 		expect(fromChat({ content: null, refusal: 'No' })).toMatchObject({
 			status: 'completed',
 			output: [{ content: [{ type: 'refusal', refusal: 'No' }] }],
@@ -217,7 +217,7 @@ describe('calls', () => {
 				...[['output_item.done'], ['incomplete']],
 			].map(([type, value]) => [type, value]),
 		);
-		expect((events.at(-1)?.response as JsonObject).output).toMatchObject([
+		expect((events.at(-1)?.response as JsonObject | undefined)?.output).toMatchObject([
 			{ status: 'completed' },
 			{ arguments: '{"a', status: 'incomplete' },
 		]);

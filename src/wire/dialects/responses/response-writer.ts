@@ -1,4 +1,4 @@
-import { totalTokens, type Usage } from '../../../core/usage.ts';
+import type { Usage } from '../../../core/usage.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
@@ -15,10 +15,11 @@ import {
 	type WrittenStream,
 } from '../../conversation/response.ts';
 import { sha256Hex } from '../../conversation/sha256.ts';
-import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
 import { failureOf, writeError } from './errors.ts';
 import { PendingReasoning } from './pending-reasoning.ts';
 import { type OfferedTool, offeredTools } from './request-tools.ts';
+import { echoOf, writeUsage } from './response-object.ts';
 
 type PartType = 'output_text' | 'refusal';
 
@@ -152,7 +153,7 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 
 	finish({ reason, explanation }: Finish): void {
 		if (reason === 'length') this.#incompleteReason = 'max_output_tokens';
-		// OpenAI's own refusals are complete responses; those of other vendors end them.
+		// A `refusal` of OpenAI's models is a complete response; that of other vendors ends the response.
 		if (reason === 'filtered' || (reason === 'refused' && !this.#hasRefusal)) this.#incompleteReason = 'content_filter';
 		if (reason === 'refused' && !this.#hasRefusal) this.#addPart('refusal', explanation ?? '');
 		this.#closeItem(this.#incompleteReason === undefined ? 'completed' : 'incomplete');
@@ -265,14 +266,12 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 				this.#closePart(open);
 				this.#done(open.id, { type: 'message', status, role: 'assistant', content: open.parts });
 				break;
-			case 'reasoning':
+			case 'reasoning': {
 				this.#closeSummaryPart(open);
-				this.#done(open.id, {
-					type: 'reasoning',
-					summary: open.summary,
-					encrypted_content: this.#reasoning.take(this.#call.encryption),
-				});
+				const encrypted_content = this.#reasoning.take(this.#call.encryption);
+				this.#done(open.id, { type: 'reasoning', summary: open.summary, encrypted_content });
 				break;
+			}
 			case 'call':
 				this.#closeCall(open, status);
 		}
@@ -281,8 +280,8 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 	#closeCall(open: OpenCall, status: string): void {
 		if (open.tool === 'function' && open.text === '') this.addArguments('{}');
 		const whole = argumentsOf(open.tool, open.text);
-		if (whole.input !== undefined && whole.input !== '')
-			this.#write('response.custom_tool_call_input.delta', { ...this.#at(open), delta: whole.input });
+		const { input } = whole;
+		if (input !== undefined && input !== '') this.#write('response.custom_tool_call_input.delta', { ...this.#at(open), delta: input });
 		const event = open.tool === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments';
 		const name = open.tool === 'function' ? { name: open.members.name } : {};
 		if (open.tool !== 'tool_search') this.#write(`response.${event}.done`, { ...this.#at(open), ...name, ...whole });
@@ -349,45 +348,6 @@ function argumentsOf(tool: OfferedTool['kind'], text: string): JsonObject {
 	const parsed = parseArguments(text);
 	if (tool === 'tool_search') return { arguments: parsed ?? text };
 	return { input: typeof parsed?.input === 'string' ? parsed.input : text };
-}
-
-/** Both details are always written, because clients require them. */
-function writeUsage(usage: Usage | undefined): JsonObject {
-	return {
-		input_tokens: usage === undefined ? 0 : usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
-		input_tokens_details: { cached_tokens: usage?.cacheReadTokens ?? 0, cache_write_tokens: usage?.cacheWriteTokens ?? 0 },
-		output_tokens: usage?.outputTokens ?? 0,
-		output_tokens_details: { reasoning_tokens: usage?.reasoningTokens ?? 0 },
-		total_tokens: usage === undefined ? 0 : totalTokens(usage),
-	};
-}
-
-/** Returns the settings of a request as OpenAI repeats them in a response, with its defaults. */
-function echoOf(request: JsonObject): JsonObject {
-	const { reasoning, text } = request;
-	return {
-		access_programs: null,
-		background: false,
-		instructions: request.instructions ?? null,
-		max_output_tokens: request.max_output_tokens ?? null,
-		max_tool_calls: request.max_tool_calls ?? null,
-		metadata: request.metadata ?? {},
-		parallel_tool_calls: request.parallel_tool_calls ?? true,
-		previous_response_id: null,
-		prompt_cache_key: request.prompt_cache_key ?? null,
-		reasoning: { effort: null, summary: null, ...(isJsonObject(reasoning) && reasoning) },
-		safety_identifier: request.safety_identifier ?? null,
-		service_tier: 'default',
-		store: false,
-		temperature: request.temperature ?? 1,
-		text: { format: { type: 'text' }, verbosity: 'medium', ...(isJsonObject(text) && text) },
-		tool_choice: request.tool_choice ?? 'auto',
-		tools: request.tools ?? [],
-		top_logprobs: request.top_logprobs ?? 0,
-		top_p: request.top_p ?? 1,
-		truncation: request.truncation ?? 'disabled',
-		user: request.user ?? null,
-	};
 }
 
 export const responsesWriting: ResponseWriting = {
