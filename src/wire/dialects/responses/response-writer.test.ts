@@ -223,6 +223,19 @@ describe('calls', () => {
 		]);
 	});
 
+	test('have ids that can be sent back, and others if the provider sends none', () => {
+		const idsOf = (...ids: unknown[]): unknown[] =>
+			callsOf(...ids.map((id) => ({ ...toolCall('plain', '{}'), id }))).map(({ call_id }) => call_id);
+		const long = 'x'.repeat(70);
+		expect(idsOf('toolu_1', 'a b', long, `${long}y`)).toEqual([
+			'toolu_1',
+			'a b',
+			expect.stringMatching(/^x{55}_[0-9a-f]{8}$/),
+			expect.any(String),
+		]);
+		expect(new Set(idsOf(long, `${long}y`, '', null)).size).toBe(4);
+	});
+
 	test('names of all offered tools are known', () => {
 		expect(responsesWriting.toolNames(request)).toEqual(['plain', 'execute', 'crm__find', 'crm__query', 'tool_search']);
 	});

@@ -1,4 +1,5 @@
 import type { Usage } from '../../../core/usage.ts';
+import { fitName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
@@ -20,6 +21,9 @@ import { failureOf, writeError } from './errors.ts';
 import { PendingReasoning } from './pending-reasoning.ts';
 import { type OfferedTool, offeredTools } from './request-tools.ts';
 import { echoOf, writeUsage } from './response-object.ts';
+
+/** OpenAI rejects longer ids when they are sent back. */
+const maxCallIdLength = 64;
 
 type PartType = 'output_text' | 'refusal';
 
@@ -123,7 +127,8 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 	}
 
 	startCall({ id, name, signature }: StartedCall): void {
-		const call_id = typeof id === 'string' && id !== '' ? id : `call_${this.#hash}_${this.#itemCount}`;
+		const ownId = typeof id === 'string' && id !== '' ? id : `call_${this.#hash}_${this.#itemCount}`;
+		const call_id = ownId.length <= maxCallIdLength ? ownId : fitName(ownId, maxCallIdLength);
 		if (this.#open?.kind !== 'reasoning') this.#closeItem();
 		if (signature !== undefined) this.#reasoning.addSignature(call_id, signature);
 		this.#flushReasoning();
