@@ -27,11 +27,18 @@ const maxCallIdLength = 64;
 
 type PartType = 'output_text' | 'refusal';
 
+interface OpenPart {
+	readonly type: PartType;
+	/** First bytes of all fragments, which are most events of a stream. */
+	readonly head: string;
+	text: string;
+}
+
 interface OpenMessage {
 	readonly kind: 'message';
 	readonly id: string;
 	readonly parts: JsonObject[];
-	part: { readonly type: PartType; text: string } | undefined;
+	part: OpenPart | undefined;
 }
 
 interface OpenReasoning {
@@ -211,12 +218,14 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 		const open = this.#open?.kind === 'message' ? this.#open : this.#openMessage();
 		if (open.part?.type !== type) {
 			this.#closePart(open);
-			open.part = { type, text: '' };
-			this.#write('response.content_part.added', { ...this.#atPart(open), part: contentPart(type, '') });
+			const at = this.#atPart(open);
+			const members = { type: `response.${type}.delta`, ...at, ...(type === 'output_text' && { logprobs: [] }) };
+			open.part = { type, head: `event: response.${type}.delta\ndata: ${JSON.stringify(members).slice(0, -1)}`, text: '' };
+			this.#write('response.content_part.added', { ...at, part: contentPart(type, '') });
 		}
 		open.part.text += text;
-		const more = type === 'output_text' ? { logprobs: [] } : {};
-		if (text !== '') this.#write(`response.${type}.delta`, { ...this.#atPart(open), delta: text, ...more });
+		if (text === '' || !this.#isStreaming) return;
+		this.#events.push(`${open.part.head},"sequence_number":${this.#sequence++},"delta":${JSON.stringify(text)}}\n\n`);
 	}
 
 	#closePart(open: OpenMessage): void {
@@ -334,8 +343,8 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 
 	#write(type: string, members: JsonObject): void {
 		if (!this.#isStreaming) return;
-		const data = JSON.stringify({ type, sequence_number: this.#sequence++, ...members });
-		this.#events.push(`event: ${type}\ndata: ${data}\n\n`);
+		const data = JSON.stringify(members).slice(1);
+		this.#events.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${data}\n\n`);
 	}
 }
 
