@@ -10,10 +10,14 @@ import type { Place } from './json-view.ts';
 export type Capability =
 	| 'audio'
 	| 'candidates'
+	/** Tools whose input is free text. */
+	| 'customTools'
 	| 'fileLinks'
 	| 'frequencyPenalty'
 	/** Instructions between a tool call and its result. */
 	| 'instructionsAnywhere'
+	/** Settings that OpenAI's formats share. */
+	| 'openaiFields'
 	| 'presencePenalty'
 	| 'seed'
 	| 'topK';
@@ -21,6 +25,8 @@ export type Capability =
 /** Each method throws `Rejection` `field_invalid` for values that the client's own dialect forbids. */
 export interface Conversation {
 	readonly isStreaming: boolean;
+	/** Field of the turns, for warnings and rejections. */
+	readonly turnsField: string;
 	/** Emits each turn as soon as it is read, in the client's order. The next results turn contains the results of a turn's calls. */
 	readTurns(take: (turn: Turn) => void): void;
 	/** Empty without tools. */
@@ -39,6 +45,17 @@ export interface Conversation {
 	/** Id of the end user. */
 	userId(): string | undefined;
 	serviceTier(): 'auto' | 'standard' | 'other' | undefined;
+	/** Undefined unless client and provider use formats of OpenAI. */
+	openai(): OpenAIFields | undefined;
+}
+
+/** Settings that only OpenAI's formats have. */
+export interface OpenAIFields {
+	readonly verbosity: Setting<string> | undefined;
+	/** Number of alternatives per token; undefined without log probabilities. */
+	readonly topLogprobs: number | undefined;
+	/** Fields with equal names and values in these formats. They include the end user and the service tier. */
+	readonly shared: JsonObject;
 }
 
 /** A value with the client's own name for its field, for warnings and rejections. */
@@ -73,7 +90,14 @@ export interface ReasoningSetting {
 
 export type OutputFormat =
 	| { readonly kind: 'json'; readonly field: string }
-	| { readonly kind: 'schema'; readonly field: string; readonly schema: JsonObject };
+	| { readonly kind: 'schema'; readonly field: string; readonly schema: JsonObject; readonly label?: SchemaLabel };
+
+/** Description of an output schema in OpenAI's formats. */
+export interface SchemaLabel {
+	readonly name: string;
+	readonly description: string | undefined;
+	readonly strict: boolean | undefined;
+}
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ResultsTurn;
 
@@ -122,6 +146,8 @@ export interface ImagePart {
 	readonly type: 'image';
 	readonly at: Place;
 	readonly source: MediaSource;
+	/** Resolution at which OpenAI's models see it. */
+	readonly detail?: string | undefined;
 	readonly cacheMark?: CacheMark | undefined;
 }
 
@@ -176,17 +202,29 @@ export interface VendorSignature {
 	readonly value: string;
 }
 
-export interface ReasoningPart {
+export type ReasoningPart = SignedReasoning & {
 	readonly type: 'reasoning';
 	readonly at: Place;
 	/** Field name for warnings. */
 	readonly field: string;
-	readonly vendor: 'anthropic';
-	/** The signed block as received, if its vendor accepts it back; undefined for unsigned reasoning. */
-	readonly signed:
-		| { readonly kind: 'text'; readonly text: string; readonly signature: string }
-		| { readonly kind: 'encrypted'; readonly data: string }
-		| undefined;
+};
+
+/** The block as received, if its vendor accepts it back; undefined for unsigned reasoning. */
+export type SignedReasoning =
+	| { readonly vendor: 'anthropic'; readonly signed: SignedThinking | undefined }
+	| { readonly vendor: 'openai'; readonly signed: EncryptedItem | undefined };
+
+export type SignedThinking =
+	| { readonly kind: 'text'; readonly text: string; readonly signature: string }
+	| { readonly kind: 'encrypted'; readonly data: string };
+
+/** A reasoning item of OpenAI's Responses API. */
+export interface EncryptedItem {
+	readonly kind: 'item';
+	readonly id: string | undefined;
+	readonly encrypted: string;
+	/** Parts of its summary. */
+	readonly summary: readonly unknown[];
 }
 
 export interface ToolCall {
@@ -196,6 +234,8 @@ export interface ToolCall {
 	readonly name: string;
 	readonly arguments: ToolArguments;
 	readonly signature: VendorSignature | undefined;
+	/** Free text, for a call of a custom tool. */
+	readonly input?: string | undefined;
 }
 
 /** Arguments as the client sent them: its text if it sent text, its object if it sent an object. */
@@ -236,6 +276,15 @@ export interface VendorTool {
 	readonly at: Place;
 	/** Problem and remedy, as in an opaque part. */
 	readonly cure: string;
+	readonly custom?: CustomTool;
+}
+
+/** A tool whose input is free text, for providers with the capability. */
+export interface CustomTool {
+	readonly name: string;
+	readonly description: string | undefined;
+	/** Syntax and definition of the grammar of its input. */
+	readonly grammar: JsonObject | undefined;
 }
 
 export interface ToolChoice {

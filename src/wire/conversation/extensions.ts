@@ -1,8 +1,9 @@
 /** Fields that clients of several dialects add to parts for one vendor. */
 
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
-import type { CacheMark, ReasoningPart, VendorSignature } from './conversation.ts';
+import type { CacheMark, EncryptedItem, SignedReasoning, SignedThinking, VendorSignature } from './conversation.ts';
 import type { JsonView } from './json-view.ts';
+import { readObject } from './read-json.ts';
 
 /** Reads the cache mark of Anthropic's prompt cache, which some libraries also set in other dialects. */
 export function cacheMarkOf(part: JsonView): CacheMark | undefined {
@@ -20,8 +21,32 @@ export function thoughtSignatureOf(part: JsonView): VendorSignature | undefined 
 	return value === undefined || value === '' ? undefined : { vendor: 'google', value };
 }
 
-/** Thinking that Anthropic accepts back: its own signed or encrypted block, unchanged. @returns undefined for any other block. */
-export function signedThinkingOf(block: JsonView): ReasoningPart['signed'] {
+/** Prefix of a signature that holds a reasoning item of OpenAI, for clients of the messages dialect. */
+const itemPrefix = 'oai1.';
+
+/** Reads reasoning that its vendor accepts back, unchanged. */
+export function signedReasoningOf(block: JsonView): SignedReasoning {
+	if (block.textOf('type') === 'encrypted_reasoning') {
+		const summary = block
+			.member('summary')
+			.items()
+			.map((part) => part.value());
+		return { vendor: 'openai', signed: encryptedItem(block.textOf('id'), block.textOf('encrypted_content'), summary) };
+	}
+	const signed = signedThinkingOf(block);
+	const signature = signed?.kind === 'text' ? signed.signature : signed?.data;
+	if (signature?.startsWith(itemPrefix) !== true) return { vendor: 'anthropic', signed };
+	const { id, encrypted_content } = readObject(Buffer.from(signature.slice(itemPrefix.length), 'base64url').toString()) ?? {};
+	const summary = signed?.kind === 'text' && signed.text !== '' ? [{ type: 'summary_text', text: signed.text }] : [];
+	return { vendor: 'openai', signed: encryptedItem(id, encrypted_content, summary) };
+}
+
+function encryptedItem(id: unknown, encrypted: unknown, summary: readonly unknown[]): EncryptedItem | undefined {
+	if (typeof encrypted !== 'string' || encrypted === '') return undefined;
+	return { kind: 'item', id: typeof id === 'string' ? id : undefined, encrypted, summary };
+}
+
+export function signedThinkingOf(block: JsonView): SignedThinking | undefined {
 	const type = block.textOf('type');
 	if (type === 'redacted_thinking') {
 		const data = block.textOf('data');
@@ -31,6 +56,9 @@ export function signedThinkingOf(block: JsonView): ReasoningPart['signed'] {
 	const signature = block.textOf('signature');
 	return text === undefined || signature === undefined || signature === '' ? undefined : { kind: 'text', text, signature };
 }
+
+/** Warning for reasoning that only its own vendor can read. */
+export const droppedReasoning = 'reasoning of another vendor dropped';
 
 /** Returns the members that carry a signature, to be spread into a call or a message. */
 export function withSignature(signature: string | undefined): JsonObject {

@@ -15,6 +15,8 @@ export interface ChatModel extends ModelLimits {
 	readonly efforts: readonly string[];
 	/** True if function tools are rejected unless `reasoning_effort` is `none`. */
 	readonly toolsNeedEffortNone: boolean;
+	/** True for a model of OpenAI's, which accepts fields that servers of other vendors may reject. */
+	readonly isOpenAI: boolean;
 	/** True if calls must be sent back with their signature. */
 	readonly takesSignatures: boolean;
 }
@@ -32,10 +34,11 @@ const compatible: ChatModel = {
 	efforts: classicEfforts,
 	toolsNeedEffortNone: false,
 	takesSchema: true,
+	isOpenAI: false,
 	takesSignatures: false,
 };
 
-const classic: ChatModel = { ...compatible, takesTextParts: true, efforts: [] };
+const classic: ChatModel = { ...compatible, isOpenAI: true, takesTextParts: true, efforts: [] };
 
 const reasoning: ChatModel = {
 	...classic,

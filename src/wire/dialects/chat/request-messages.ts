@@ -2,13 +2,14 @@ import type {
 	AssistantTurn,
 	ContentPart,
 	FilePart,
+	ImagePart,
 	MediaSource,
 	ResultsTurn,
 	ToolCall,
 	ToolResult,
 	Turn,
 } from '../../conversation/conversation.ts';
-import { withSignature } from '../../conversation/extensions.ts';
+import { droppedReasoning, withSignature } from '../../conversation/extensions.ts';
 import { fitName, maxCallIdLength, maxToolNameLength } from '../../conversation/fit-name.ts';
 import { isBlank, rejectField } from '../../conversation/json-view.ts';
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
@@ -19,15 +20,18 @@ import type { ChatModel } from './model.ts';
 export class MessageList {
 	readonly #model: ChatModel;
 	readonly #warnings: RequestWarnings;
+	/** The client's field of the turns. */
+	readonly #field: string;
 	readonly #messages: JsonObject[] = [];
 	/** Text of the assistant until another turn comes. Adjacent turns become one message, because results must follow their calls. */
 	#text = '';
 	#calls: JsonObject[] = [];
 	#isAssistantLast = false;
 
-	constructor(model: ChatModel, warnings: RequestWarnings) {
+	constructor(model: ChatModel, warnings: RequestWarnings, field: string) {
 		this.#model = model;
 		this.#warnings = warnings;
+		this.#field = field;
 	}
 
 	/** @throws `Rejection` `field_invalid` for content without an equivalent. */
@@ -51,7 +55,7 @@ export class MessageList {
 
 	finish(): readonly JsonObject[] {
 		this.#endAssistant();
-		if (this.#isAssistantLast) this.#warnings.add('messages', 'the last assistant message is answered, not continued');
+		if (this.#isAssistantLast) this.#warnings.add(this.#field, 'the last assistant message is answered, not continued');
 		return this.#messages;
 	}
 
@@ -71,12 +75,13 @@ export class MessageList {
 					this.#text += part.text;
 					break;
 				case 'reasoning':
+					if (part.vendor === 'openai') this.#warnings.add(part.field, droppedReasoning);
 					break;
 				case 'call':
 					this.#calls.push(this.#call(part));
 					break;
 				case 'opaque':
-					this.#warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or omitted');
+					this.#warnings.add(this.#field, 'blocks of tools that another vendor ran are sent as text or omitted');
 					this.#text += part.text ?? rejectField(part.at.path, part.cure);
 			}
 		}
@@ -113,14 +118,14 @@ export class MessageList {
 	}
 }
 
-type ChatPart =
+export type ChatPart =
 	| { readonly type: 'text'; readonly text: string }
-	| { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+	| { readonly type: 'image_url'; readonly image_url: { readonly url: string; readonly detail?: string } }
 	| { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } };
 
 const imageTypes: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
-function writeParts(parts: readonly ContentPart[]): readonly ChatPart[] {
+export function writeParts(parts: readonly ContentPart[]): readonly ChatPart[] {
 	const written: ChatPart[] = [];
 	for (const part of parts) writePart(part, written);
 	return written;
@@ -138,7 +143,7 @@ function writePart(part: ContentPart, to: ChatPart[]): void {
 			to.push({ type: 'text', text: part.text });
 			return;
 		case 'image':
-			to.push({ type: 'image_url', image_url: { url: imageUrl(part.source) } });
+			to.push({ type: 'image_url', image_url: { url: imageUrl(part.source), ...detailOf(part) } });
 			return;
 		case 'audio':
 			return rejectField(part.at.path, 'cannot be sent to the model’s provider: send a transcript');
@@ -148,6 +153,11 @@ function writePart(part: ContentPart, to: ChatPart[]): void {
 		case 'opaque':
 			return rejectField(part.at.path, part.cure);
 	}
+}
+
+/** Chat completions have no resolution beyond `high`. */
+function detailOf({ detail }: ImagePart): { readonly detail?: string } {
+	return detail === undefined || detail === 'auto' ? {} : { detail: detail === 'original' ? 'high' : detail };
 }
 
 function imageUrl(source: MediaSource): string {

@@ -3,6 +3,7 @@ import {
 	type Conversation,
 	efforts,
 	type NumberSetting,
+	type OpenAIFields,
 	type OutputCap,
 	type OutputFormat,
 	type ReasoningSetting,
@@ -13,6 +14,7 @@ import {
 } from '../../conversation/conversation.ts';
 import { isTrue, type JsonView, numberIn, objectIn, rejectField, requireText, requireTextOf } from '../../conversation/json-view.ts';
 import type { RequestReader, RequestWarnings } from '../../conversation/request-translation.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
 import { readToolChoice, readTools } from './request-tools.ts';
 import { readTurns } from './request-turns.ts';
 
@@ -31,6 +33,7 @@ const numberFields: Readonly<Record<NumberSetting, string | undefined>> = {
 };
 
 class ChatRequest implements Conversation {
+	readonly turnsField = 'messages';
 	readonly #body: JsonView;
 	readonly #takes: ReadonlySet<Capability>;
 	readonly #warnings: RequestWarnings;
@@ -47,11 +50,11 @@ class ChatRequest implements Conversation {
 	}
 
 	readTurns(take: (turn: Turn) => void): void {
-		readTurns(this.#body.member('messages'), this.#takes, take);
+		readTurns(this.#body.member(this.turnsField), this.#takes, take);
 	}
 
 	tools(): readonly Tool[] {
-		this.#tools ??= readTools(this.#body);
+		this.#tools ??= readTools(this.#body, this.#takes);
 		return this.#tools;
 	}
 
@@ -62,20 +65,12 @@ class ChatRequest implements Conversation {
 	outputCap(max: number | undefined): OutputCap | undefined {
 		const newer = this.#body.member('max_completion_tokens');
 		const cap = newer.isGiven ? newer : this.#body.member('max_tokens');
-		if (!cap.isGiven) return undefined;
-		const { path: field } = cap;
-		const requested = numberIn(cap);
-		if (requested === undefined || !Number.isInteger(requested) || requested < 1) {
-			return rejectField(field, 'must be an integer of at least 1');
-		}
-		if (max !== undefined && requested > max) this.#warnings.add(field, `lowered to ${max}`);
-		return { field, value: Math.min(requested, max ?? requested), includesReasoning: newer.isGiven };
+		return cap.isGiven ? { ...readCap(cap, max, this.#warnings), includesReasoning: newer.isGiven } : undefined;
 	}
 
 	number(name: NumberSetting): Setting<number> | undefined {
 		const field = numberFields[name];
-		if (field === undefined || !this.#body.has(field)) return undefined;
-		return { field, value: numberIn(this.#body.member(field)) ?? rejectField(field, 'must be a number') };
+		return field === undefined ? undefined : numberSetting(this.#body.member(field));
 	}
 
 	stops(): Setting<readonly string[]> {
@@ -98,34 +93,99 @@ class ChatRequest implements Conversation {
 	}
 
 	outputFormat(): OutputFormat | undefined {
-		const field = 'response_format';
-		if (!this.#body.has(field)) return undefined;
-		const format = this.#body.member(field);
-		switch (format.textOf('type')) {
-			case 'text':
-				return undefined;
-			case 'json_object':
-				return { kind: 'json', field };
-			case 'json_schema': {
-				const schema = format.member('json_schema').member('schema');
-				return { kind: 'schema', field, schema: objectIn(schema) ?? rejectField(schema.path, 'must be a JSON schema as an object') };
-			}
-			default:
-				return rejectField(`${field}.type`, 'must be `text`, `json_object` or `json_schema`');
-		}
+		const format = this.#body.member('response_format');
+		return readFormat(format, format.member('json_schema'));
 	}
 
 	userId(): string | undefined {
-		const field = this.#body.has('safety_identifier') ? 'safety_identifier' : 'user';
-		const id = this.#body.has(field) ? requireTextOf(this.#body, field) : '';
-		return id === '' ? undefined : id;
+		return userIdIn(this.#body);
 	}
 
 	serviceTier(): ReturnType<Conversation['serviceTier']> {
-		if (!this.#body.has('service_tier')) return undefined;
-		const word = this.#body.textOf('service_tier');
-		return word === 'auto' ? word : word === 'default' ? 'standard' : 'other';
+		return serviceTierIn(this.#body);
 	}
+
+	openai(): OpenAIFields | undefined {
+		if (!this.#takes.has('openaiFields')) return undefined;
+		const hasLogprobs = isTrue(this.#body.member('logprobs'));
+		return {
+			verbosity: textSetting(this.#body.member('verbosity')),
+			topLogprobs: hasLogprobs ? (numberIn(this.#body.member('top_logprobs')) ?? 0) : undefined,
+			shared: membersOf(this.#body, sharedFields),
+		};
+	}
+}
+
+/** Fields of the same names and values in the Responses API. */
+const sharedFields = [
+	'user',
+	'safety_identifier',
+	'prompt_cache_key',
+	'prompt_cache_options',
+	'prompt_cache_retention',
+	'metadata',
+	'service_tier',
+	'moderation',
+];
+
+export function membersOf(request: JsonView, names: readonly string[]): JsonObject {
+	return Object.fromEntries(names.flatMap((name) => (request.has(name) ? [[name, request.member(name).value()]] : [])));
+}
+
+/** @throws `Rejection` `field_invalid`. */
+export function textSetting(view: JsonView): Setting<string> | undefined {
+	return view.isGiven ? { field: view.path, value: requireText(view) } : undefined;
+}
+
+/** @throws `Rejection` `field_invalid`. */
+export function numberSetting(view: JsonView): Setting<number> | undefined {
+	return view.isGiven ? { field: view.path, value: numberIn(view) ?? rejectField(view.path, 'must be a number') } : undefined;
+}
+
+/** @param max the model's maximum. @throws `Rejection` `field_invalid`. */
+export function readCap(cap: JsonView, max: number | undefined, warnings: RequestWarnings): Setting<number> {
+	const { path: field } = cap;
+	const requested = numberIn(cap);
+	if (requested === undefined || !Number.isInteger(requested) || requested < 1)
+		return rejectField(field, 'must be an integer of at least 1');
+	if (max !== undefined && requested > max) warnings.add(field, `lowered to ${max}`);
+	return { field, value: Math.min(requested, max ?? requested) };
+}
+
+/** @param definition the object with the schema of a format that has one. @throws `Rejection` `field_invalid`. */
+export function readFormat(format: JsonView, definition: JsonView): OutputFormat | undefined {
+	if (!format.isGiven) return undefined;
+	const { path: field } = format;
+	switch (format.textOf('type')) {
+		case 'text':
+			return undefined;
+		case 'json_object':
+			return { kind: 'json', field };
+		case 'json_schema': {
+			const [schema, strict] = [definition.member('schema'), definition.member('strict')];
+			const label = {
+				name: definition.textOf('name') ?? 'output',
+				description: definition.textOf('description'),
+				strict: strict.kind === 'boolean' ? isTrue(strict) : undefined,
+			};
+			return { kind: 'schema', field, schema: objectIn(schema) ?? rejectField(schema.path, 'must be a JSON schema as an object'), label };
+		}
+		default:
+			return rejectField(`${field}.type`, 'must be `text`, `json_object` or `json_schema`');
+	}
+}
+
+/** @throws `Rejection` `field_invalid`. */
+export function userIdIn(request: JsonView): string | undefined {
+	const field = request.has('safety_identifier') ? 'safety_identifier' : 'user';
+	const id = request.has(field) ? requireTextOf(request, field) : '';
+	return id === '' ? undefined : id;
+}
+
+export function serviceTierIn(request: JsonView): ReturnType<Conversation['serviceTier']> {
+	if (!request.has('service_tier')) return undefined;
+	const word = request.textOf('service_tier');
+	return word === 'auto' ? word : word === 'default' ? 'standard' : 'other';
 }
 
 /** Fields that the conversation carries, or that have no meaning for other providers. */
@@ -153,11 +213,14 @@ const handledElsewhere: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that the conversation carries for providers with the capability. */
-const capabilities: ReadonlyMap<string, Capability> = new Map([
+const capabilities: ReadonlyMap<string, Capability> = new Map<string, Capability>([
 	['n', 'candidates'],
 	['seed', 'seed'],
 	['frequency_penalty', 'frequencyPenalty'],
 	['presence_penalty', 'presencePenalty'],
+	...['verbosity', 'logprobs', 'top_logprobs', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'moderation'].map(
+		(name) => [name, 'openaiFields'] as const,
+	),
 ]);
 
 /** Values with no effect. */
@@ -202,6 +265,6 @@ function checkOtherFields(request: JsonView, takes: ReadonlySet<Capability>, war
 	}
 }
 
-function canBlock(policy: JsonView): boolean {
+export function canBlock(policy: JsonView): boolean {
 	return ['input', 'output'].some((side) => policy.member(side).textOf('mode') === 'block');
 }

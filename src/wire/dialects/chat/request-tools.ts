@@ -1,6 +1,6 @@
-import type { Tool, ToolChoice } from '../../conversation/conversation.ts';
+import type { Capability, CustomTool, Tool, ToolChoice } from '../../conversation/conversation.ts';
 import { cacheMarkOf } from '../../conversation/extensions.ts';
-import { isTrue, type JsonView, objectIn, rejectField, requireObject } from '../../conversation/json-view.ts';
+import { isTrue, type JsonView, objectIn, rejectField, requireObject, requireTextOf } from '../../conversation/json-view.ts';
 
 /** The deprecated pair `functions` and `function_call`: its client expects the old shape of response too. */
 export function usesFunctions(request: JsonView): boolean {
@@ -8,7 +8,7 @@ export function usesFunctions(request: JsonView): boolean {
 }
 
 /** @throws `Rejection` `field_invalid`. */
-export function readTools(request: JsonView): readonly Tool[] {
+export function readTools(request: JsonView, takes: ReadonlySet<Capability>): readonly Tool[] {
 	if (usesFunctions(request)) {
 		const functions = request.member('functions').items();
 		return functions.map((definition) => functionTool(definition, definition));
@@ -18,7 +18,9 @@ export function readTools(request: JsonView): readonly Tool[] {
 	return tools.items().map((tool) => {
 		const type = requireObject(tool).member('type');
 		if (type.text() === 'function') return functionTool(tool.member('function'), tool);
-		return { kind: 'vendor', at: type, cure: 'must be `function`: this model supports no other type' };
+		const cure = 'must be `function`: this model supports no other type';
+		const custom = type.text() === 'custom' && takes.has('customTools') ? { custom: customTool(tool.member('custom')) } : {};
+		return { kind: 'vendor', at: type, cure, ...custom };
 	});
 }
 
@@ -39,11 +41,16 @@ function functionTool(definition: JsonView, tool: JsonView): Tool {
 	};
 }
 
+function customTool(definition: JsonView): CustomTool {
+	const grammar = objectIn(definition.member('format').member('grammar'));
+	return { name: requireTextOf(definition, 'name'), description: definition.textOf('description'), grammar };
+}
+
 /** @param tools those of the request. @throws `Rejection` `field_invalid`. */
 export function readToolChoice(request: JsonView, tools: readonly Tool[]): ToolChoice {
 	const isLegacy = usesFunctions(request);
 	const choice = isLegacy ? legacyChoice(request.member('function_call')) : readChoice(request.member('tool_choice'));
-	const defined = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
+	const defined = tools.flatMap((tool) => (tool.kind === 'function' ? tool.name : (tool.custom?.name ?? [])));
 	const { mode, named, names } = choice;
 	const allowed = names === undefined ? defined : defined.filter((name) => names.has(name));
 	const known: ReadonlySet<unknown> | undefined = names && new Set(defined);
@@ -71,7 +78,7 @@ function readChoice(choice: JsonView): ReadChoice {
 	const word = choice.text();
 	if (word === 'auto' || word === 'none' || word === 'required') return plainChoice(word);
 	const type = choice.textOf('type');
-	if (type === 'function') return namedChoice(choice.member('function').member('name'), choice);
+	if (type === 'function' || type === 'custom') return namedChoice(choice.member(type).member('name'), choice);
 	const allowed = choice.member('allowed_tools');
 	if (type === 'allowed_tools' && allowed.kind === 'object') return allowedTools(allowed);
 	return rejectField(choice.path, 'must be `none`, `auto`, `required`, a function by name, or `allowed_tools`');
@@ -95,7 +102,12 @@ function allowedTools(allowed: JsonView): ReadChoice {
 	if (mode !== 'auto' && mode !== 'required') return rejectField(`${allowed.path}.mode`, 'must be `auto` or `required`');
 	const tools = allowed.member('tools');
 	if (tools.kind !== 'array') return rejectField(tools.path, 'must be an array');
-	const names = tools.items().map((tool) => tool.member('function').member('name').value());
+	const names = tools.items().map((tool) =>
+		tool
+			.member(tool.textOf('type') === 'custom' ? 'custom' : 'function')
+			.member('name')
+			.value(),
+	);
 	return { mode, named: undefined, names: new Set(names) };
 }
 

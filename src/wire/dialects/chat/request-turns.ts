@@ -11,7 +11,7 @@ import type {
 	Turn,
 	VendorSignature,
 } from '../../conversation/conversation.ts';
-import { cacheMarkOf, signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
+import { cacheMarkOf, signedReasoningOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
 import { isBlank, type JsonView, rejectField, requireObject, requireText, requireTextOf } from '../../conversation/json-view.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
@@ -95,7 +95,7 @@ function assistantParts(message: JsonView, index: number, takes: ReadonlySet<Cap
 	if (message.has('tool_calls')) {
 		const calls = message.member('tool_calls');
 		if (calls.kind !== 'array') rejectField(calls.path, 'must be an array');
-		for (const call of calls.items()) parts.push(readCall(requireObject(call)));
+		for (const call of calls.items()) parts.push(readCall(requireObject(call), takes));
 	}
 	if (message.has('function_call')) {
 		const legacy = message.member('function_call');
@@ -105,12 +105,13 @@ function assistantParts(message: JsonView, index: number, takes: ReadonlySet<Cap
 }
 
 function reasoningPart(block: JsonView): ReasoningPart {
-	return { type: 'reasoning', at: block, field: 'thinking_blocks', vendor: 'anthropic', signed: signedThinkingOf(block) };
+	return { type: 'reasoning', at: block, field: 'thinking_blocks', ...signedReasoningOf(block) };
 }
 
-function readCall(call: JsonView): AssistantPart {
+function readCall(call: JsonView, takes: ReadonlySet<Capability>): AssistantPart {
 	const isFunction = !call.has('type') || call.textOf('type') === 'function';
 	if (isFunction) return callPart(call, call.member('function'), undefined, thoughtSignatureOf(call));
+	if (call.textOf('type') === 'custom' && takes.has('customTools')) return customCall(call, call.member('custom'));
 	return { type: 'opaque', at: call.member('type'), text: undefined, cure: 'must be `function`: this model has no custom tools' };
 }
 
@@ -121,7 +122,17 @@ function callPart(at: JsonView, called: JsonView, id: string | undefined, signat
 	return { type: 'call', at, id: id ?? requireTextOf(at, 'id'), name, arguments: given, signature };
 }
 
-class TextualArguments implements ToolArguments {
+function customCall(call: JsonView, custom: JsonView): ToolCall {
+	const [id, name, input] = [requireTextOf(call, 'id'), requireTextOf(custom, 'name'), requireTextOf(custom, 'input')];
+	return { type: 'call', at: call, id, name, arguments: inputArguments(input), signature: undefined, input };
+}
+
+/** Arguments of a function that stands for a custom tool. */
+export function inputArguments(input: string): ToolArguments {
+	return { text: () => JSON.stringify({ input }), object: () => ({ input }) };
+}
+
+export class TextualArguments implements ToolArguments {
 	readonly #view: JsonView;
 
 	constructor(view: JsonView) {
@@ -167,7 +178,7 @@ function readPart(part: JsonView, takes: ReadonlySet<Capability>): readonly Cont
 		case 'refusal':
 			return textParts(part, part.member('refusal'));
 		case 'image_url':
-			return [{ type: 'image', at: part, source: imageSource(part.member('image_url').member('url')), cacheMark: cacheMarkOf(part) }];
+			return [imagePart(part, part.member('image_url'))];
 		case 'file':
 			return [filePart(part, part.member('file'))];
 		case 'input_audio':
@@ -187,13 +198,18 @@ function textParts(part: JsonView, said: JsonView): readonly TextPart[] {
 	return isBlank(text) ? nothing : [{ type: 'text', at: part, text, cacheMark: cacheMarkOf(part) }];
 }
 
+function imagePart(part: JsonView, image: JsonView): ContentPart {
+	const source = imageSource(image.member('url'));
+	return { type: 'image', at: part, source, detail: image.textOf('detail'), cacheMark: cacheMarkOf(part) };
+}
+
 /** URLs are forwarded for the provider to fetch; the gateway fetches nothing for a client. */
-function imageSource(url: JsonView): MediaSource {
+export function imageSource(url: JsonView): MediaSource {
 	if (url.kind !== 'string') return rejectField(url.path, 'must be a string: an https URL or a base64 data URL');
 	return /^https?:\/\//i.test(url.prefix(maxHeadLength)) ? { kind: 'link', at: url, url: requireText(url) } : dataSource(url);
 }
 
-function dataSource(url: JsonView): MediaSource {
+export function dataSource(url: JsonView): MediaSource {
 	const head = parseDataUrlHead(url.prefix(maxHeadLength));
 	if (head === undefined) return { kind: 'invalid', at: url };
 	return { kind: 'data', at: url, mediaType: head.mediaType, base64: () => requireText(url).slice(head.dataStart) };

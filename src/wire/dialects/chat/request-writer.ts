@@ -20,7 +20,7 @@ const maxStops = 4;
 const maxUserLength = 64;
 
 export const chatRequestWriter: RequestWriter = {
-	takes: new Set(),
+	takes: new Set(['openaiFields']),
 	write: (conversation, target, warnings) => ({ body: chatRequest(conversation, target, chatModelOf(target), warnings) }),
 };
 
@@ -31,7 +31,12 @@ export function chatRequest(
 	model: ChatModel,
 	warnings: RequestWarnings,
 ): JsonObject {
-	const tools = requireFunctions(conversation.tools()).map(({ name, description, parameters, isStrict }) => ({
+	const defined = requireFunctions(conversation.tools());
+	const choice = defined.length > 0 ? conversation.toolChoice() : undefined;
+	const { named, allowed } = choice ?? {};
+	// Servers of other vendors know no list of allowed tools.
+	const offered = named !== undefined || allowed === undefined ? defined : defined.filter(({ name }) => allowed.includes(name));
+	const tools = offered.map(({ name, description, parameters, isStrict }) => ({
 		type: 'function',
 		function: {
 			name: fitName(name, maxToolNameLength),
@@ -41,7 +46,7 @@ export function chatRequest(
 		},
 	}));
 	const effort = reasoningEffort(conversation.reasoning(), model, tools.length > 0, warnings);
-	const list = new MessageList(model, warnings);
+	const list = new MessageList(model, warnings, conversation.turnsField);
 	conversation.readTurns((turn) => list.add(turn));
 	const messages = list.finish();
 	const cap = conversation.outputCap(target.maxOutputTokens)?.value ?? target.defaultMaxTokens;
@@ -52,17 +57,27 @@ export function chatRequest(
 		stop: writeStops(conversation, model, warnings),
 		temperature: writeNumber('temperature', conversation, model, warnings),
 		top_p: writeNumber('topP', conversation, model, warnings),
-		...(tools.length > 0 && { tools, ...writeToolChoice(conversation.toolChoice(), model) }),
+		...(choice !== undefined && { tools, ...writeToolChoice(choice, model) }),
 		reasoning_effort: effort,
 		response_format: writeOutputFormat(conversation.outputFormat(), model),
 		user: writeUser(conversation.userId()),
-		service_tier: writeTier(conversation.serviceTier(), warnings),
+		...writeOpenAIFields(conversation, model, warnings),
 		...(conversation.isStreaming && { stream: true, stream_options: { include_usage: true } }),
 	};
 }
 
+function writeOpenAIFields(conversation: Conversation, model: ChatModel, warnings: RequestWarnings): JsonObject {
+	const openai = conversation.openai();
+	if (openai === undefined) return { service_tier: writeTier(conversation.serviceTier(), warnings) };
+	const { verbosity, topLogprobs, shared } = openai;
+	const logprobs = topLogprobs === undefined ? {} : { logprobs: true, top_logprobs: topLogprobs };
+	if (model.isOpenAI) return { ...logprobs, verbosity: verbosity?.value, ...shared };
+	if (verbosity !== undefined) warnings.add(verbosity.field, 'ignored');
+	return { ...logprobs, service_tier: writeTier(conversation.serviceTier(), warnings) };
+}
+
 /** OpenAI rejects an object schema without `properties`. */
-function parametersOf(schema: JsonObject): JsonObject {
+export function parametersOf(schema: JsonObject): JsonObject {
 	const type = schema.type ?? 'object';
 	if (type !== 'object' || (schema.type === type && isJsonObject(schema.properties))) return schema;
 	return { ...schema, type, properties: schema.properties ?? {} };
@@ -95,12 +110,12 @@ function writeOutputFormat(format: OutputFormat | undefined, model: ChatModel): 
 			return { type: 'json_object' };
 		case 'schema':
 			requireSchemaTaken(format.field, model);
-			return { type: 'json_schema', json_schema: { name: 'output', strict: true, schema: format.schema } };
+			return { type: 'json_schema', json_schema: { name: 'output', strict: true, ...format.label, schema: format.schema } };
 	}
 }
 
 /** Some clients put a whole JSON text there. */
-function writeUser(id: string | undefined): string | undefined {
+export function writeUser(id: string | undefined): string | undefined {
 	return id === undefined || id.length <= maxUserLength ? id : sha256Hex(id);
 }
 
@@ -113,7 +128,7 @@ function writeTier(tier: ReturnType<Conversation['serviceTier']>, warnings: Requ
 const ladder: readonly string[] = efforts;
 
 /** @returns undefined for the model's default. @param hasTools true if the translated request offers tools. */
-function reasoningEffort(
+export function reasoningEffort(
 	wanted: ReasoningSetting | undefined,
 	model: ChatModel,
 	hasTools: boolean,

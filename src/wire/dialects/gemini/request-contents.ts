@@ -9,7 +9,7 @@ import type {
 	ToolCall,
 	Turn,
 } from '../../conversation/conversation.ts';
-import { noSignature } from '../../conversation/extensions.ts';
+import { droppedReasoning, noSignature } from '../../conversation/extensions.ts';
 import { isBlank, rejectField } from '../../conversation/json-view.ts';
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { inOrderOfCalls, resultParts } from '../../conversation/tool-pairing.ts';
@@ -29,13 +29,16 @@ export class Contents {
 	readonly instructions: JsonObject[] = [];
 	readonly #model: GeminiModel;
 	readonly #warnings: RequestWarnings;
+	/** The client's field of the turns. */
+	readonly #field: string;
 	readonly #contents: Content[] = [];
 	/** No turn merges with results, whose number must equal that of the calls. */
 	#isLastClosed = false;
 
-	constructor(model: GeminiModel, warnings: RequestWarnings) {
+	constructor(model: GeminiModel, warnings: RequestWarnings, field: string) {
 		this.#model = model;
 		this.#warnings = warnings;
+		this.#field = field;
 	}
 
 	/** @throws `Rejection` `field_invalid` for content without an equivalent. */
@@ -58,11 +61,11 @@ export class Contents {
 	/** @throws `Rejection` `field_invalid` for a conversation that the model cannot continue. */
 	finish(): readonly Content[] {
 		const contents = this.#contents;
-		if (!contents.some(({ role }) => role === 'user')) rejectField('messages', 'must contain a user message with content');
+		if (!contents.some(({ role }) => role === 'user')) rejectField(this.#field, 'must contain a user message with content');
 		if (contents.at(-1)?.role === 'model') {
-			this.#warnings.add('messages', 'the last assistant message can be answered instead of continued');
+			this.#warnings.add(this.#field, 'the last assistant message can be answered instead of continued');
 		}
-		if (this.#model.needsSignatures && this.#markUnsigned()) this.#warnings.add('messages', unsignedCalls);
+		if (this.#model.needsSignatures && this.#markUnsigned()) this.#warnings.add(this.#field, unsignedCalls);
 		return contents;
 	}
 
@@ -77,7 +80,7 @@ export class Contents {
 	#addSystem({ parts, isOneText }: SystemTurn): void {
 		const texts = parts.map(({ text }) => text);
 		if (texts.length === 0) return;
-		if (this.#contents.length > 0) this.#warnings.add('messages', 'later system messages moved to the front');
+		if (this.#contents.length > 0) this.#warnings.add(this.#field, 'later system messages moved to the front');
 		for (const text of isOneText ? [texts.join('')] : texts) this.instructions.push({ text });
 	}
 
@@ -91,12 +94,13 @@ export class Contents {
 					text += part.text;
 					break;
 				case 'reasoning':
+					if (part.vendor === 'openai') this.#warnings.add(part.field, droppedReasoning);
 					break;
 				case 'call':
 					calls.push(callPart(part));
 					break;
 				case 'opaque':
-					this.#warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or omitted');
+					this.#warnings.add(this.#field, 'blocks of tools that another vendor ran are sent as text or omitted');
 					text += part.text ?? rejectField(part.at.path, part.cure);
 			}
 		}

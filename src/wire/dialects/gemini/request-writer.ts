@@ -30,7 +30,7 @@ export const geminiRequestWriter: RequestWriter = {
 	write(conversation, target, warnings) {
 		const model = geminiModelOf(target);
 		if (conversation.serviceTier() === 'other') warnings.add('service_tier', 'ignored');
-		const turns = new Contents(model, warnings);
+		const turns = new Contents(model, warnings, conversation.turnsField);
 		conversation.readTurns((turn) => turns.add(turn));
 		const { instructions } = turns;
 		const contents = turns.finish();

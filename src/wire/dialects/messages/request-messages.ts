@@ -4,7 +4,7 @@ import type {
 	ContentPart,
 	FilePart,
 	MediaSource,
-	ReasoningPart,
+	SignedThinking,
 	TextPart,
 	ToolCall,
 	ToolResult,
@@ -27,12 +27,15 @@ export class TurnList {
 	readonly system: JsonObject[] = [];
 	readonly #model: ClaudeModel;
 	readonly #warnings: RequestWarnings;
+	/** The client's field of the turns. */
+	readonly #field: string;
 	readonly #turns: MessageTurn[] = [];
 	#isAwaitingResults = false;
 
-	constructor(model: ClaudeModel, warnings: RequestWarnings) {
+	constructor(model: ClaudeModel, warnings: RequestWarnings, field: string) {
 		this.#model = model;
 		this.#warnings = warnings;
+		this.#field = field;
 	}
 
 	/** @throws `Rejection` `field_invalid` for content without an equivalent. */
@@ -67,14 +70,16 @@ export class TurnList {
 			this.#join('system', blocks);
 			return;
 		}
-		if (!isFirst && blocks.length > 0) this.#warnings.add('messages', 'later system messages moved to the front');
+		if (!isFirst && blocks.length > 0) this.#warnings.add(this.#field, 'later system messages moved to the front');
 		for (const block of blocks) this.system.push(block);
 	}
 
 	/** Keeps all reasoning of a turn or none, because the provider rejects a turn with changed thinking. */
 	#assistantBlocks({ parts }: AssistantTurn): JsonObject[] {
 		const hasNoUse = this.#model.thinking === 'none';
-		const foreign = parts.find((part) => part.type === 'reasoning' && (part.signed === undefined || hasNoUse));
+		const foreign = parts.find(
+			(part) => part.type === 'reasoning' && (part.vendor !== 'anthropic' || part.signed === undefined || hasNoUse),
+		);
 		if (foreign?.type === 'reasoning') this.#warnings.add(foreign.field, 'dropped if unsigned or not usable by the model');
 		const blocks: JsonObject[] = [];
 		for (const part of parts) {
@@ -83,7 +88,7 @@ export class TurnList {
 					blocks.push(textBlock(part));
 					break;
 				case 'reasoning':
-					if (foreign === undefined && part.signed !== undefined) blocks.push(thinkingBlock(part.signed));
+					if (foreign === undefined && part.vendor === 'anthropic' && part.signed !== undefined) blocks.push(thinkingBlock(part.signed));
 					break;
 				case 'call':
 					blocks.push({ type: 'tool_use', id: toolUseId(part), name: part.name, input: part.arguments.object() });
@@ -114,10 +119,10 @@ export class TurnList {
 	/** @throws `Rejection` `field_invalid` for a conversation that the model cannot continue. */
 	finish(): readonly MessageTurn[] {
 		const last = this.#turns.at(-1);
-		if (!this.#turns.some((turn) => turn.role === 'user')) rejectField('messages', 'must contain a user message with content');
+		if (!this.#turns.some((turn) => turn.role === 'user')) rejectField(this.#field, 'must contain a user message with content');
 		if (last?.role !== 'assistant') return this.#turns;
 		if (!this.#model.takesPrefill) {
-			rejectField('messages', 'must not end with an assistant message: this model does not continue one. End with a user message');
+			rejectField(this.#field, 'must not end with an assistant message: this model does not continue one. End with a user message');
 		}
 		const text = last.content.at(-1);
 		if (typeof text?.text === 'string') last.content[last.content.length - 1] = { ...text, text: text.text.trimEnd() };
@@ -160,7 +165,7 @@ function resultBlock({ call, content, isError }: ToolResult): JsonObject {
 }
 
 /** Returns a block that the provider itself signed or encrypted, unchanged. */
-function thinkingBlock(signed: NonNullable<ReasoningPart['signed']>): JsonObject {
+function thinkingBlock(signed: SignedThinking): JsonObject {
 	switch (signed.kind) {
 		case 'encrypted':
 			return { type: 'redacted_thinking', data: signed.data };

@@ -31,6 +31,7 @@ const numberFields: Readonly<Record<NumberSetting, string | undefined>> = {
 };
 
 class MessagesRequest implements Conversation {
+	readonly turnsField = 'messages';
 	readonly #body: JsonView;
 	readonly #takes: ReadonlySet<Capability>;
 	readonly #warnings: RequestWarnings;
@@ -129,6 +130,10 @@ class MessagesRequest implements Conversation {
 		if (!this.#body.has('service_tier')) return undefined;
 		const word = this.#body.textOf('service_tier');
 		return word === 'auto' ? word : word === 'standard_only' ? 'standard' : 'other';
+	}
+
+	openai(): undefined {
+		return undefined;
 	}
 }
 

@@ -9,7 +9,7 @@ import type {
 	ToolCall,
 	Turn,
 } from '../../conversation/conversation.ts';
-import { cacheMarkOf, signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
+import { cacheMarkOf, signedReasoningOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
 import {
 	isBlank,
 	isTrue,
@@ -261,7 +261,7 @@ function assistantPart(block: JsonView): AssistantPart {
 			return { type: 'text', at: block, text: requireTextOf(block, 'text') };
 		case 'thinking':
 		case 'redacted_thinking':
-			return { type: 'reasoning', at: block, field: 'thinking', vendor: 'anthropic', signed: signedThinkingOf(block) };
+			return { type: 'reasoning', at: block, field: 'thinking', ...signedReasoningOf(block) };
 		case 'tool_use':
 			return toolCall(block);
 		default:

@@ -11,7 +11,7 @@ export const messagesRequestWriter: RequestWriter = {
 	takes: new Set(['instructionsAnywhere']),
 	write(conversation, target, warnings) {
 		const model = claudeModelOf(target);
-		const turns = new TurnList(model, warnings);
+		const turns = new TurnList(model, warnings, conversation.turnsField);
 		conversation.readTurns((turn) => turns.add(turn));
 		const { system } = turns;
 		const messages = turns.finish();
