@@ -73,10 +73,11 @@ function writeSampling(
 }
 
 function writeTools(conversation: Conversation): JsonObject {
-	const tools = conversation.tools();
-	if (tools.length === 0) return {};
+	const defined = conversation.tools();
+	if (defined.length === 0) return {};
+	const tools = defined.map(writeTool);
 	const choice = conversation.toolChoice();
-	return { tools: tools.map(writeTool), tool_choice: writeChoice(choice, tools), parallel_tool_calls: choice.isSingle ? false : undefined };
+	return { tools, tool_choice: writeChoice(choice, defined), parallel_tool_calls: choice.isSingle ? false : undefined };
 }
 
 /** @throws `Rejection` `field_invalid` for a tool that only its own vendor supports. */
