@@ -125,6 +125,7 @@ export function tlsMaterial({ edge: { tls } }: Config): TlsMaterial | undefined 
 function modelCapabilities(record: ProviderConfig['model_capabilities'][string]): ModelCapabilities {
 	return {
 		knownAs: record.model,
+		dialect: record.wire,
 		maxOutputTokens: record.max_output_tokens,
 		defaultMaxTokens: record.default_max_tokens,
 		sampling: record.sampling,

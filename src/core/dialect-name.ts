@@ -8,7 +8,7 @@ export const clientDialectNames = ['chat', 'messages', 'responses', 'embeddings'
 export type ClientDialectName = (typeof clientDialectNames)[number];
 
 /** Dialects of conversations, which are translated into each other. */
-export type ConversationDialectName = 'chat' | 'messages' | 'gemini' | 'gemini-openai';
+export type ConversationDialectName = 'chat' | 'messages' | 'responses' | 'gemini' | 'gemini-openai';
 
 /** Dialects of providers: those of clients, Gemini's own, and Gemini's variant of chat completions. */
 export type DialectName = ClientDialectName | ConversationDialectName | 'gemini-embeddings';

@@ -4,6 +4,10 @@ import { integer, nonEmpty } from '../values.ts';
 /** Facts about an alias, a model or a deployment (wire-formats section 10). Omitted fields are derived from the model's name. */
 export const modelCapabilities = z.strictObject({
 	model: nonEmpty.max(200).optional().describe('Vendor model behind this name; its price, output limit and capabilities apply.'),
+	wire: z
+		.enum(['chat', 'responses'])
+		.optional()
+		.describe('API that serves the model’s conversations at a provider with both; by default the one that the client uses.'),
 	max_output_tokens: integer(1, 100_000_000).optional().describe('Output limit in tokens.'),
 	default_max_tokens: integer(1, 100_000_000).optional().describe('Default output cap of translated requests.'),
 	sampling: z

@@ -13,6 +13,7 @@ import { responses } from './responses/responses.ts';
 export const clientConversations: Readonly<Record<ClientDialectName & ConversationDialectName, ClientConversationDialect>> = {
 	chat,
 	messages,
+	responses,
 };
 
 /** Dialects of conversations, each of which providers may use. */
@@ -25,7 +26,6 @@ export const conversations: Readonly<Record<ConversationDialectName, Conversatio
 /** Dialects of clients. */
 export const clientDialects: Readonly<Record<ClientDialectName, ClientDialect>> = {
 	...clientConversations,
-	responses,
 	embeddings,
 	completions,
 };

@@ -10,6 +10,7 @@ import type { ResponseContext } from '../../../wire/conversation/response.ts';
 import type { ResponseTranslation } from '../../../wire/conversation/translation.ts';
 import type { Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
+import { isResponsesOnly } from '../../../wire/dialects/responses/responses-only.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, WrittenBody } from '../../../wire/json/parse-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
@@ -246,7 +247,9 @@ function dialectFor(
 	target: Target,
 	{ modelCapabilities }: GatewayDeps,
 ): DialectName {
-	const dialect = dialectAt(provider.protocol, format.name, modelCapabilities.of(target).dialect);
+	const said = modelCapabilities.of(target);
+	const preferred = said.dialect ?? (isResponsesOnly(said.knownAs ?? target.model) ? 'responses' : undefined);
+	const dialect = dialectAt(provider.protocol, format.name, preferred);
 	if (dialect !== undefined) return dialect;
 	throw new Rejection('field_invalid', {
 		param: 'model',

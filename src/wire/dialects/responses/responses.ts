@@ -2,7 +2,7 @@ import { equals, type LineMark, startsWith, valueOffset } from '../../events/eve
 import { isJsonObject } from '../../json/parse-body.ts';
 import { greatestCap, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { responsesUsage } from '../../usage/usage-reader.ts';
-import type { ClientDialect } from '../dialect.ts';
+import type { ClientConversationDialect } from '../dialect.ts';
 import { anyString, array, boolean, checkFields, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { ResponsesCapEnding } from './cap-ending.ts';
 import { checkInput } from './check-input.ts';
@@ -10,6 +10,10 @@ import { maxRetryAfterSeconds, withVendorCode } from './client-errors.ts';
 import { errorEvent, ResponsesErrorEnding } from './error-ending.ts';
 import { rejectReferences, repairResponses, stateRulesOf, storageEdits } from './request-edits.ts';
 import { responsesInputContent, surcharges } from './request-facts.ts';
+import { readResponsesRequest } from './request-reader.ts';
+import { responsesRequestWriter } from './request-writer.ts';
+import { responsesReading } from './response-reader.ts';
+import { responsesWriting } from './response-writer.ts';
 import { responsesTextViews } from './texts.ts';
 
 const required: FieldTable = { model: modelName };
@@ -35,8 +39,12 @@ const capMembers = ['max_output_tokens'] as const;
 const rules = stateRulesOf('off');
 
 /** OpenAI's Responses API. */
-export const responses: ClientDialect = {
+export const responses: ClientConversationDialect = {
 	name: 'responses',
+	readRequest: readResponsesRequest,
+	requestWriter: responsesRequestWriter,
+	responses: responsesReading,
+	writtenResponses: responsesWriting,
 	validate(body) {
 		checkFields(body, required, optional);
 		rejectReferences(body, rules);
