@@ -128,7 +128,7 @@ function renderCall(call: PlannedCall, { random, quirks }: WireResponse, isCut: 
 			id: `tsc_${hexFrom(random)}`,
 			type: 'tool_search_call',
 			status,
-			arguments: isCut ? {} : (JSON.parse(input) as unknown),
+			arguments: isCut || call.isFreeText ? {} : (JSON.parse(input) as unknown),
 			call_id,
 			execution: 'client',
 		};
