@@ -121,6 +121,19 @@ test('the AI SDK refers to stored items from its second request', async () => {
 	expect(text).toContain('3 degrees in Oslo');
 });
 
+test('a client that disconnects with the terminal event has a complete response', async () => {
+	const response = await fetch(`${simulator.origin}/openai/v1/responses`, {
+		method: 'POST',
+		headers,
+		body: JSON.stringify({ model: 'gpt-4o', input: 'Bye', stream: true }),
+	});
+	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+	let received = '';
+	while (!received.includes('event: response.completed')) received += (await reader?.read())?.value ?? '';
+	await reader?.cancel();
+	await expect.poll(async () => (await simulator.requests('?limit=1'))[0]?.outcome).toBe('complete');
+});
+
 test('a large conversation is read in the other thread, stored and continued', async () => {
 	const large = { model: 'gpt-4o', input: 'x'.repeat(300_000) };
 	const first = JSON.parse(await post(large)) as { id: string; usage: { input_tokens: number } };

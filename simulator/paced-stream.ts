@@ -103,7 +103,10 @@ export function pacedStream(
 		}
 		sent += 1;
 		witness.onSent(next.value);
-		if (sink.write(bufferOf(next.value.bytes))) schedule(pace.intervalMs, turn);
+		const canContinue = sink.write(bufferOf(next.value.bytes));
+		if (next.value.isLast === true) {
+			if (finish('complete')) sink.end();
+		} else if (canContinue) schedule(pace.intervalMs, turn);
 	};
 
 	return {

@@ -120,6 +120,8 @@ export interface WireEvent {
 	readonly outputTokens: number;
 	/** Web searches that the vendor ran before this event. */
 	readonly webSearches?: number;
+	/** Ends the response with this event, after which clients of the API disconnect at once. */
+	readonly isLast?: true;
 }
 
 export interface ErrorContext {

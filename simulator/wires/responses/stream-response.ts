@@ -54,7 +54,7 @@ export function createResponseStream(request: ResponseRequest): ResponseStream {
 				}
 				const final = finalState(id, response, current.output);
 				isOver = true;
-				yield stateEvent(`response.${final.status}`, final);
+				yield { ...stateEvent(`response.${final.status}`, final), isLast: true };
 			} finally {
 				if (!isOver) store(renderResponse(request, { ...current, status: 'cancelled' }));
 			}
