@@ -4,8 +4,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../test/support/recordings.ts';
-import { translations } from '../../test/support/translations.ts';
+import { type Translation, translations } from '../../test/support/translations.ts';
+import { Rejection } from '../core/rejection.ts';
 import type { ResponseContext } from './conversation/response.ts';
+import { isConversation } from './dialects/dialects.ts';
 import { parseExactly } from './json/exact-json.ts';
 import { isJsonObject, type JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';
@@ -26,18 +28,31 @@ const expectFile = async (value: string, path: string): Promise<void> => {
 
 describe.each(cases)('%s', (name) => {
 	const { models } = read(`cases/${name}/models.json`);
-	test.each(translations.filter(({ provider }) => provider !== 'gemini-openai').map((one) => [one.caller, one.provider, one] as const))(
+	test.each(translations.filter(isShown).map((one) => [one.caller, one.provider, one] as const))(
 		'%s to %s',
 		async (caller, provider, translation) => {
 			const request = read(`cases/${name}/${caller}.json`);
 			const before = JSON.stringify(request);
 			const model = String(isJsonObject(models) ? models[provider] : undefined);
-			const translated = translateRequest(translation.caller, translation.provider, request, { model, maxOutputTokens: undefined });
+			const translated = translatedOrRejected(translation, request, model);
 			expect(JSON.stringify(request), 'the caller’s request must stay as it was').toBe(before);
 			await expectFile(written(translated), `cases/${name}/${caller}-to-${provider}.json`);
 		},
 	);
 });
+
+function isShown({ caller, provider }: Translation): boolean {
+	return isConversation(caller) && provider !== 'gemini-openai';
+}
+
+function translatedOrRejected({ caller, provider }: Translation, request: JsonObject, model: string): unknown {
+	try {
+		return translateRequest(caller, provider, request, { model, maxOutputTokens: undefined });
+	} catch (cause) {
+		if (!(cause instanceof Rejection)) throw cause;
+		return { rejected: { param: cause.param, message: cause.message } };
+	}
+}
 
 const callOf = (request: JsonObject): ResponseContext => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
 const requests: Readonly<Record<string, JsonObject>> = {
