@@ -1,6 +1,7 @@
 import { noUsage, type ToolCalls, type Usage } from '../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { WantedKeys } from './key-scan.ts';
+import { toolCallsOfResponse } from './responses-tool-calls.ts';
 
 /**
  * Output of a model: a text, thinking, a signature or encryption of thinking, the object of a tool's arguments, or audio and images in
@@ -89,6 +90,7 @@ export const responsesUsage: UsageReader = {
 	isNestedFinal: true,
 	merge: last,
 	usageOf: usageOfResponses,
+	toolCallsOf: toolCallsOfResponse,
 };
 
 export const geminiUsage: UsageReader = {
