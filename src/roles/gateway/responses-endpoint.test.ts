@@ -8,6 +8,7 @@ import {
 	sentText,
 	settle,
 	sseResponse,
+	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
@@ -53,13 +54,40 @@ describe('a request in the provider’s own format', () => {
 		expect([sent?.target, sent && sentText(sent)]).toEqual([target, '{"model":"our-gpt","input":"Hi","store":false}']);
 	});
 
-	test('is rejected if no provider of the model serves it', async () => {
+	test('is translated for a provider of another format', async () => {
 		const bench = new GatewayBench();
-		const response = await bench.ask(path, '{"model":"claude-opus-5","input":"Hi"}');
-		const { param, message } = errorOf(response).error;
-		expect([response.status, param]).toEqual([400, 'model']);
-		expect(message).toContain('does not serve /v1/responses');
-		expect(bench.sent).toEqual([]);
+		await bench.ask(path, '{"model":"claude-opus-5","input":"Hi","max_output_tokens":99}');
+		const [sent] = bench.sent;
+		expect([sent?.origin, sent?.target]).toEqual(['https://a.test', '/v1/messages']);
+		expect(JSON.parse((sent && sentText(sent)) ?? '')).toMatchObject({ model: 'claude-opus-5', max_tokens: 99 });
+	});
+
+	test('is charged for its searches of the web', async () => {
+		const costOf = async (searches: number, isStreaming: boolean): Promise<bigint> => {
+			const bench = new GatewayBench({ budgets: { ...testSettings.budgets, toolsUsd: { web_search: '0.01' } } });
+			const response = {
+				object: 'response',
+				output: [],
+				usage: { input_tokens: 100, output_tokens: 10, total_tokens: 110 },
+				tool_usage: { web_search: { num_requests: searches } },
+			};
+			const event = { type: 'response.completed', sequence_number: 0, response };
+			bench.respond = () =>
+				isStreaming
+					? sseResponse(streamOf([Buffer.from(`event: response.completed\ndata: ${JSON.stringify(event)}\n\n`)]))
+					: jsonResponse(200, Buffer.from(JSON.stringify(response)));
+			const request = { model: 'gpt-5-mini', input: 'Hi', stream: isStreaming, tools: [{ type: 'web_search' }] };
+			const answer = await bench.ask(path, JSON.stringify(request));
+			if (isStreaming) {
+				readStream(answer);
+				await settle();
+			}
+			await bench.gateway.settled();
+			return (await bench.ledger.list({ limit: 1 })).rows[0]?.closed?.costNanoUsd ?? -1n;
+		};
+		for (const isStreaming of [false, true]) {
+			expect((await costOf(3, isStreaming)) - (await costOf(0, isStreaming))).toBe(30_000_000n);
+		}
 	});
 });
 
