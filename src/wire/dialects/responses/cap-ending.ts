@@ -1,7 +1,8 @@
-import { totalTokens, type Usage } from '../../../core/usage.ts';
+import type { Usage } from '../../../core/usage.ts';
 import { EventBatch } from '../../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import type { CapEnding } from '../dialect.ts';
+import { writeUsage } from './response-object.ts';
 
 /** Part of an item that is not complete. */
 interface OpenPart {
@@ -157,16 +158,5 @@ function closeItem({ item, parts, written }: OpenItem, output_index: number, eve
 		...(closed.content.length > 0 && { content: closed.content }),
 		...(closed.summary.length > 0 && { summary: closed.summary }),
 		status: 'incomplete',
-	};
-}
-
-function writeUsage(usage: Usage): JsonObject {
-	const { cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = usage;
-	return {
-		input_tokens: totalTokens(usage) - outputTokens,
-		input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
-		output_tokens: outputTokens,
-		output_tokens_details: { reasoning_tokens: reasoningTokens },
-		total_tokens: totalTokens(usage),
 	};
 }
