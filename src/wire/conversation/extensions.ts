@@ -41,6 +41,11 @@ export function signedReasoningOf(block: JsonView): SignedReasoning {
 	return { vendor: 'openai', signed: encryptedItem(id, encrypted_content, summary) };
 }
 
+/** Writes a signature or data that `signedReasoningOf` reads. */
+export function itemSignature({ id, encrypted_content }: JsonObject): string {
+	return `${itemPrefix}${Buffer.from(JSON.stringify({ id, encrypted_content })).toString('base64url')}`;
+}
+
 function encryptedItem(id: unknown, encrypted: unknown, summary: readonly unknown[]): EncryptedItem | undefined {
 	if (typeof encrypted !== 'string' || encrypted === '') return undefined;
 	return { kind: 'item', id: typeof id === 'string' ? id : undefined, encrypted, summary };

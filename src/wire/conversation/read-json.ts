@@ -21,6 +21,12 @@ export function parseArguments(text: string): JsonObject | undefined {
 	return text.trim() === '' ? {} : readObject(text);
 }
 
+/** Returns the input of a custom tool, whose function has one text as argument; otherwise the arguments as they are. */
+export function customInput(text: string): string {
+	const input = parseArguments(text)?.input;
+	return typeof input === 'string' ? input : text;
+}
+
 /** Reads a number, or its digits as some servers send them. @returns NaN for anything else, without type coercion. */
 export function numberOf(reported: unknown): number {
 	return typeof reported === 'number' || typeof reported === 'string' ? Number(reported) : Number.NaN;

@@ -8,5 +8,8 @@ export interface ReasoningEncryption {
 	decrypt(encrypted: string): string | undefined;
 }
 
+/** Marks encrypted reasoning of the gateway, in contrast to OpenAI's own. */
+export const encryptedPrefix = 'tg1.';
+
 /** For providers whose reasoning cannot be returned. */
 export const noReasoningEncryption: ReasoningEncryption = { encrypt: () => '', decrypt: () => undefined };

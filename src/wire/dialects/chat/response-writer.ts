@@ -1,6 +1,7 @@
 import { totalTokens, type Usage } from '../../../core/usage.ts';
 import { withSignature } from '../../conversation/extensions.ts';
 import { viewOf } from '../../conversation/json-view.ts';
+import { customInput } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
 	type ConversationUsage,
@@ -60,6 +61,11 @@ abstract class CompletionWriter {
 		return reason === 'calls' && this.isLegacy ? 'function_call' : finishReasons[reason];
 	}
 
+	/** True for a custom tool of the client, which is called as a function with one text. */
+	protected isCustom(name: string): boolean {
+		return !this.isLegacy && itemsOf(this.call.request.tools).some((tool) => isJsonObject(tool) && nameIn(tool.custom) === name);
+	}
+
 	/** @returns undefined if no usage is known. */
 	protected usageOf({ usage: reported, reportsCacheWrites, reportsReasoning }: ConversationUsage): JsonObject | undefined {
 		const usage = clientMessage(reported, this.call);
@@ -79,6 +85,11 @@ export function writeUsage(usage: Usage, hasCacheWrites = false, hasReasoning = 
 		},
 		...(hasReasoning && { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } }),
 	};
+}
+
+interface CalledFunction {
+	readonly name: string;
+	readonly arguments: string;
 }
 
 interface WrittenCall {
@@ -183,14 +194,14 @@ class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
 	#calls(calls: readonly WrittenCall[], completion: string, choice: number): JsonObject {
 		const [first] = calls;
 		if (first === undefined) return {};
-		const functionOf = ({ started, text }: WrittenCall): JsonObject => ({ name: this.toolNameOf(started.name), arguments: text });
+		const functionOf = ({ started, text }: WrittenCall): CalledFunction => ({ name: this.toolNameOf(started.name), arguments: text });
 		if (this.isLegacy) return { function_call: functionOf(first) };
-		const list = calls.map((call, index) => ({
-			id: this.callId(call.started, completion, choice, index),
-			type: 'function',
-			function: functionOf(call),
-			...withSignature(call.started.signature),
-		}));
+		const list = calls.map((call, index) => {
+			const id = this.callId(call.started, completion, choice, index);
+			const called = functionOf(call);
+			if (this.isCustom(called.name)) return { id, type: 'custom', custom: { name: called.name, input: customInput(called.arguments) } };
+			return { id, type: 'function', function: called, ...withSignature(call.started.signature) };
+		});
 		return { tool_calls: list };
 	}
 
@@ -207,6 +218,8 @@ interface StreamedChoice {
 	/** Counts calls only: clients use an index as a position in their list of calls. */
 	callCount: number;
 	hasRefusal: boolean;
+	/** Arguments of an open call of a custom tool. */
+	customArguments: string | undefined;
 	readonly signed: JsonObject[];
 }
 
@@ -270,6 +283,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 
 	/** The old shape of response can contain one call; further calls are omitted. */
 	startCall(started: StartedCall, choice: number): void {
+		this.#endCustomCall(choice);
 		const index = this.#begin(choice, false).callCount++;
 		const called = { name: this.toolNameOf(started.name), arguments: '' };
 		if (this.isLegacy) {
@@ -277,15 +291,34 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 			return;
 		}
 		const id = this.callId(started, this.#id, choice, index);
+		if (this.isCustom(called.name)) {
+			this.#begin(choice, false).customArguments = '';
+			this.#write(`{"tool_calls":[${JSON.stringify({ index, id, type: 'custom', custom: { name: called.name, input: '' } })}]}`, choice);
+			return;
+		}
 		const call = { index, id, type: 'function', function: called, ...withSignature(started.signature) };
 		this.#write(`{"tool_calls":[${JSON.stringify(call)}]}`, choice);
 	}
 
 	addArguments(fragment: string, choice: number): void {
-		const index = this.#begin(choice, false).callCount - 1;
+		const streamed = this.#begin(choice, false);
+		if (streamed.customArguments !== undefined) {
+			streamed.customArguments += fragment;
+			return;
+		}
+		const index = streamed.callCount - 1;
 		const text = JSON.stringify(fragment);
 		if (!this.isLegacy) this.#write(`{"tool_calls":[{"index":${index},"function":{"arguments":${text}}}]}`, choice);
 		else if (index === 0) this.#write(`{"function_call":{"arguments":${text}}}`, choice);
+	}
+
+	/** Writes the input of a custom tool, which is known once all arguments are. */
+	#endCustomCall(choice: number): void {
+		const streamed = this.#choices.get(choice);
+		if (streamed?.customArguments === undefined) return;
+		const input = JSON.stringify(customInput(streamed.customArguments));
+		streamed.customArguments = undefined;
+		this.#write(`{"tool_calls":[{"index":${streamed.callCount - 1},"custom":{"input":${input}}}]}`, choice);
 	}
 
 	addSignature(signature: string, choice: number): void {
@@ -294,6 +327,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	}
 
 	finish(finish: Finish, choice: number): void {
+		this.#endCustomCall(choice);
 		const { isNull, callCount, hasRefusal, signed } = this.#begin(choice, true);
 		if (isNull && callCount === 0) this.addText('', choice);
 		if (signed.length > 0) this.#write(`{"thinking_blocks":${JSON.stringify(signed)}}`, choice);
@@ -316,7 +350,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 	#begin(index: number, hasText: boolean): StreamedChoice {
 		const known = this.#choices.get(index);
 		if (known !== undefined) return known;
-		const choice: StreamedChoice = { isNull: !hasText, callCount: 0, hasRefusal: false, signed: [] };
+		const choice: StreamedChoice = { isNull: !hasText, callCount: 0, hasRefusal: false, customArguments: undefined, signed: [] };
 		this.#choices.set(index, choice);
 		this.#write(`{"role":"assistant","content":${hasText ? '""' : 'null'},"refusal":null}`, index);
 		return choice;
@@ -335,9 +369,13 @@ export function wantsUsage({ request: { stream_options: options } }: ResponseCon
 
 function toolNames({ tools, functions }: JsonObject): readonly string[] {
 	return [...itemsOf(tools), ...itemsOf(functions)].flatMap((tool) => {
-		const { name } = isJsonObject(tool) ? (isJsonObject(tool.function) ? tool.function : tool) : {};
-		return typeof name === 'string' ? [name] : [];
+		const { function: called, custom } = isJsonObject(tool) ? tool : {};
+		return nameIn(called) ?? nameIn(custom) ?? nameIn(tool) ?? [];
 	});
+}
+
+function nameIn(definition: unknown): string | undefined {
+	return isJsonObject(definition) && typeof definition.name === 'string' ? definition.name : undefined;
 }
 
 function itemsOf(value: unknown): readonly unknown[] {

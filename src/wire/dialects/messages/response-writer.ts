@@ -1,5 +1,5 @@
 import type { Usage } from '../../../core/usage.ts';
-import { withSignature } from '../../conversation/extensions.ts';
+import { itemSignature, withSignature } from '../../conversation/extensions.ts';
 import { fitName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import {
@@ -22,9 +22,6 @@ import { writeError } from './errors.ts';
 
 /** The dialect allows 128 characters and more; other ids are changed here, because its vendor would reject them when sent back. */
 const maxToolUseIdLength = 128;
-
-/** Marks OpenAI's reasoning among the signatures of thinking. */
-export const openaiPrefix = 'oai1.';
 
 const stopReasons: Readonly<Record<FinishReason, string>> = {
 	stop: 'end_turn',
@@ -64,9 +61,8 @@ abstract class MessageWriter {
 	abstract addText(text: string): void;
 
 	/** Signs thinking with OpenAI's encrypted reasoning, so that the client returns it. Other vendors' signatures have no meaning here. */
-	addSignedReasoning({ type, id, encrypted_content }: JsonObject): void {
-		if (type !== 'encrypted_reasoning' || !this.#takesThinking) return;
-		this.signThinking(`${openaiPrefix}${Buffer.from(JSON.stringify({ id, encrypted_content })).toString('base64url')}`);
+	addSignedReasoning(block: JsonObject): void {
+		if (block.type === 'encrypted_reasoning' && this.#takesThinking) this.signThinking(itemSignature(block));
 	}
 
 	/** Signs the thinking just written, or writes a block of encrypted thinking if there is none. */

@@ -1,8 +1,5 @@
-import type { ReasoningEncryption } from '../../conversation/reasoning-encryption.ts';
+import { encryptedPrefix, type ReasoningEncryption } from '../../conversation/reasoning-encryption.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-
-/** Marks reasoning that the gateway encrypted, in contrast to OpenAI's own. */
-export const encryptedPrefix = 'tg1.';
 
 /**
  * Collects the reasoning since the last reasoning item, in the form in which its provider accepts it back: Anthropic's blocks, Google's

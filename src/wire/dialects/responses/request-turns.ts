@@ -14,7 +14,7 @@ import type {
 import { signedReasoningOf } from '../../conversation/extensions.ts';
 import { isBlank, type JsonView, rejectField, requireObject, requireText, requireTextOf, viewOf } from '../../conversation/json-view.ts';
 import { readObject } from '../../conversation/read-json.ts';
-import type { ReasoningEncryption } from '../../conversation/reasoning-encryption.ts';
+import { encryptedPrefix, type ReasoningEncryption } from '../../conversation/reasoning-encryption.ts';
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { dataSource, imageSource, inputArguments, TextualArguments } from '../chat/request-turns.ts';
@@ -124,8 +124,6 @@ function outputsOf(items: readonly JsonView[], warnings: ItemWarnings): Readonly
 	}
 	return outputs;
 }
-
-const encryptedPrefix = 'tg1.';
 
 /** Decrypts reasoning that this gateway encrypted. */
 function reasoningOf(items: readonly JsonView[], encryption: ReasoningEncryption): ReadonlyMap<JsonView, JsonObject> {

@@ -1,5 +1,6 @@
 /** Responses as OpenAI and compatible servers really send them, for clients of chat completions and messages. */
 
+import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
@@ -117,6 +118,29 @@ describe('a stream', () => {
 			'So',
 			'tool_calls',
 		]);
+	});
+
+	test('a call of a custom tool is one again, with its whole input', async () => {
+		const request = { tools: [{ type: 'custom', custom: { name: 'execute' } }] };
+		const custom = { type: 'custom_tool_call', call_id: 'call_1', name: 'execute' };
+		const events = [
+			added(0, { ...custom, input: '' }),
+			event('custom_tool_call_input.delta', { ...at(0), delta: 'l' }),
+			event('custom_tool_call_input.delta', { ...at(0), delta: 's' }),
+			done(0, { ...custom, input: 'ls' }),
+			done(1, call('plain', '{}')),
+		];
+		const stream = translateBytes(toChat, callOf(request));
+		const written = stream.push(Buffer.from(created + events.join('') + completed()));
+		const client = new OpenAI({ apiKey: 'key', baseURL: 'http://gateway.test', fetch: async () => new Response(Buffer.from(written)) });
+		const assembled = await client.chat.completions.stream({ model: 'alias', messages: [] }).finalMessage();
+		const expected = [
+			{ id: 'call_1', type: 'custom', custom: { name: 'execute', input: 'ls' } },
+			{ id: 'call_plain', type: 'function', function: { name: 'plain', arguments: '{}' } },
+		];
+		expect(assembled.tool_calls).toMatchObject(expected);
+		const body = toChat.translateResponse({ output: [{ ...custom, input: 'ls' }, call('plain', '{}')] }, callOf(request));
+		expect(body).toMatchObject({ choices: [{ message: { tool_calls: expected } }] });
 	});
 
 	test.each([

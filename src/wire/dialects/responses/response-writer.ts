@@ -1,6 +1,6 @@
 import type { Usage } from '../../../core/usage.ts';
 import { fitName } from '../../conversation/fit-name.ts';
-import { parseArguments } from '../../conversation/read-json.ts';
+import { customInput, parseArguments } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
 	type ConversationUsage,
@@ -359,9 +359,7 @@ function summaryPart(text: string): JsonObject {
 /** Returns the arguments of a call in the client's form. A custom tool, which was offered as a function, has one text. */
 function argumentsOf(tool: OfferedTool['kind'], text: string): JsonObject {
 	if (tool === 'function') return { arguments: text };
-	const parsed = parseArguments(text);
-	if (tool === 'tool_search') return { arguments: parsed ?? text };
-	return { input: typeof parsed?.input === 'string' ? parsed.input : text };
+	return tool === 'custom' ? { input: customInput(text) } : { arguments: parseArguments(text) ?? text };
 }
 
 export const responsesWriting: ResponseWriting = {
