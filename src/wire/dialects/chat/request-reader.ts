@@ -145,9 +145,8 @@ export function numberSetting(view: JsonView): Setting<number> | undefined {
 /** @param max the model's maximum. @throws `Rejection` `field_invalid`. */
 export function readCap(cap: JsonView, max: number | undefined, warnings: RequestWarnings): Setting<number> {
 	const { path: field } = cap;
-	const requested = numberIn(cap);
-	if (requested === undefined || !Number.isInteger(requested) || requested < 1)
-		return rejectField(field, 'must be an integer of at least 1');
+	const requested = numberIn(cap) ?? Number.NaN;
+	if (!Number.isInteger(requested) || requested < 1) rejectField(field, 'must be an integer of at least 1');
 	if (max !== undefined && requested > max) warnings.add(field, `lowered to ${max}`);
 	return { field, value: Math.min(requested, max ?? requested) };
 }

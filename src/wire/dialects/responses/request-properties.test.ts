@@ -132,9 +132,9 @@ function chatPairs(messages: readonly JsonObject[]): ReturnType<typeof pairs> {
 	const turns: { calls: unknown[]; results: unknown[]; role: unknown }[] = [];
 	for (const { role, tool_calls, tool_call_id } of messages) {
 		const last = turns.at(-1);
+		const calls = ((tool_calls ?? []) as JsonObject[]).map(({ id }) => id);
 		if (role === 'tool' && last?.role === role) last.results.push(tool_call_id);
-		else
-			turns.push({ role, calls: ((tool_calls ?? []) as JsonObject[]).map(({ id }) => id), results: role === 'tool' ? [tool_call_id] : [] });
+		else turns.push({ role, calls, results: role === 'tool' ? [tool_call_id] : [] });
 	}
 	return turns;
 }

@@ -50,7 +50,8 @@ class ResponsesRequest implements Conversation {
 	}
 
 	readTurns(take: (turn: Turn) => void): void {
-		readTurns(this.#body, this.#takes, new ItemWarnings(this.#warnings), this.#encryption, take);
+		const warnings = new ItemWarnings(this.#warnings);
+		readTurns(this.#body, { takes: this.#takes, warnings, encryption: this.#encryption, take });
 	}
 
 	tools(): readonly Tool[] {
@@ -142,7 +143,6 @@ const handledElsewhere: ReadonlySet<string> = new Set([
 	'max_tool_calls',
 	'safety_identifier',
 	'user',
-	'service_tier',
 	'metadata',
 	'store',
 	'client_metadata',

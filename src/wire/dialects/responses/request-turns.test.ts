@@ -99,10 +99,9 @@ describe('calls and outputs', () => {
 	});
 
 	test('ids that a provider rejects are repaired, in the call and in its output', () => {
-		const [, assistant, results] = messages('messages', [user, call('a:1'), output('a:1')]);
-		const { id } = (assistant?.content as [{ id: string }])[0];
-		expect(id).toMatch(/^a_1_[0-9a-f]{8}$/);
-		expect(results?.content).toMatchObject([{ tool_use_id: id }]);
+		const id = 'a_1_2b2c40a6';
+		const sent = messages('messages', [user, call('a:1'), output('a:1')]).slice(1);
+		expect(sent).toMatchObject([{ content: [{ id }] }, { content: [{ tool_use_id: id }] }]);
 		expect(rejected('messages', [user, call('x'.repeat(1025)), output('x'.repeat(1025))])).toBe('input[1].call_id');
 		expect(messages('messages', [user, call(''), output('')])).toHaveLength(3);
 	});
@@ -188,7 +187,7 @@ describe('messages', () => {
 		for (const provider of providers) expect(warnings(provider, input)).toEqual(['input[1].phase: ignored']);
 	});
 
-	test('with a refusal are text', () => {
+	test('with a `refusal` are text', () => {
 		const input = [user, { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }, user];
 		expect(messages('chat', input)[1]).toEqual({ role: 'assistant', content: 'No.' });
 	});
@@ -221,7 +220,7 @@ describe('messages', () => {
 		expect(warnings('gemini', input)).toEqual(['input: later system messages moved to the front']);
 	});
 
-	test('at the end are continued or answered, in the client’s own terms', () => {
+	test('of the assistant at the end are continued where the model does, in the client’s own terms', () => {
 		expect(warnings('chat', [user, said('One')])).toEqual(['input: the last assistant message is answered, not continued']);
 		expect(messages('messages', [user, said('One ')]).at(-1)?.content).toEqual([{ type: 'text', text: 'One' }]);
 	});

@@ -36,28 +36,29 @@ export class ItemWarnings {
 	}
 }
 
+export interface TurnContext {
+	readonly takes: ReadonlySet<Capability>;
+	readonly warnings: ItemWarnings;
+	readonly encryption: ReasoningEncryption;
+	take(turn: Turn): void;
+}
+
 /** Emits the turns of a request. @throws `Rejection` `field_invalid`. */
-export function readTurns(
-	request: JsonView,
-	takes: ReadonlySet<Capability>,
-	warnings: ItemWarnings,
-	encryption: ReasoningEncryption,
-	take: (turn: Turn) => void,
-): void {
+export function readTurns(request: JsonView, context: TurnContext): void {
 	const instructions = request.member('instructions');
 	if (instructions.isGiven) {
-		take({ role: 'system', at: instructions, parts: textParts(instructions, requireText(instructions)), isOneText: true });
+		context.take({ role: 'system', at: instructions, parts: textParts(instructions, requireText(instructions)), isOneText: true });
 	}
 	const input = request.member('input');
 	const text = input.text();
 	if (text !== undefined) {
 		const parts = textParts(input, text);
-		take({ role: 'user', at: input, parts: parts.length > 0 ? parts : rejectField('input', 'must not be empty or blank') });
+		context.take({ role: 'user', at: input, parts: parts.length > 0 ? parts : rejectField('input', 'must not be empty or blank') });
 		return;
 	}
 	const items = input.items().map(requireObject);
 	if (items.length === 0) rejectField('input', 'must be a text or a non-empty array: this gateway keeps no earlier turns');
-	const reader = new ItemReader(outputsOf(items, warnings), reasoningOf(items, encryption), takes, warnings, take);
+	const reader = new ItemReader(items, context);
 	for (const item of items) reader.read(item);
 	reader.endAssistant();
 }
@@ -74,15 +75,10 @@ const kinds: ReadonlyMap<string, ItemKind> = new Map<string, ItemKind>([
 	['item_reference', 'reference'],
 	['configuration_update', 'update'],
 	['additional_tools', 'tools'],
-	['file_search_call', 'hosted'],
-	['web_search_call', 'hosted'],
-	['code_interpreter_call', 'hosted'],
-	['image_generation_call', 'hosted'],
-	['mcp_list_tools', 'hosted'],
-	['mcp_call', 'hosted'],
-	['mcp_approval_request', 'hosted'],
-	['mcp_approval_response', 'hosted'],
 ]);
+
+/** Items of tools that the client's vendor runs. */
+const hosted = /^(?:(?:file_search|web_search|code_interpreter|image_generation)_call|mcp_\w+)$/;
 
 function kindOf(item: JsonView): ItemKind {
 	if (!item.has('type')) return item.has('role') ? 'message' : 'reference';
@@ -90,7 +86,7 @@ function kindOf(item: JsonView): ItemKind {
 	// The vendor's own searches have no id of a call.
 	if (type === 'tool_search_call') return isClientSearch(item) ? 'call' : 'hosted';
 	if (type === 'tool_search_output') return isClientSearch(item) ? 'output' : 'tools';
-	return kinds.get(type) ?? 'unknown';
+	return kinds.get(type) ?? (hosted.test(type) ? 'hosted' : 'unknown');
 }
 
 /** Longer ids would have to be hashed for nothing. */
@@ -151,28 +147,20 @@ class ItemReader {
 	readonly #outputs: ReadonlyMap<JsonView, JsonView>;
 	readonly #reasoning: ReadonlyMap<JsonView, JsonObject>;
 	readonly #signatures: ReadonlyMap<string, unknown>;
-	readonly #takes: ReadonlySet<Capability>;
+	readonly #context: TurnContext;
 	readonly #warnings: ItemWarnings;
-	readonly #take: (turn: Turn) => void;
 	#parts: AssistantPart[] = [];
 	#calls: ToolCall[] = [];
 	#results: ToolResult[] = [];
 	#hasText = false;
 	#signature: VendorSignature | undefined;
 
-	constructor(
-		outputs: ReadonlyMap<JsonView, JsonView>,
-		reasoning: ReadonlyMap<JsonView, JsonObject>,
-		takes: ReadonlySet<Capability>,
-		warnings: ItemWarnings,
-		take: (turn: Turn) => void,
-	) {
-		this.#outputs = outputs;
-		this.#reasoning = reasoning;
-		this.#signatures = signaturesOf(reasoning.values());
-		this.#takes = takes;
-		this.#warnings = warnings;
-		this.#take = take;
+	constructor(items: readonly JsonView[], context: TurnContext) {
+		this.#outputs = outputsOf(items, context.warnings);
+		this.#reasoning = reasoningOf(items, context.encryption);
+		this.#signatures = signaturesOf(this.#reasoning.values());
+		this.#context = context;
+		this.#warnings = context.warnings;
 	}
 
 	/** @throws `Rejection` `field_invalid`. */
@@ -210,8 +198,8 @@ class ItemReader {
 	endAssistant(): void {
 		const [parts, calls, results] = [this.#parts, this.#calls, this.#results];
 		const first = parts.find(({ type }) => type !== 'reasoning');
-		if (first !== undefined) this.#take({ role: 'assistant', at: first.at, parts, signature: this.#signature });
-		if (calls.length > 0) this.#take({ role: 'results', results, calls });
+		if (first !== undefined) this.#context.take({ role: 'assistant', at: first.at, parts, signature: this.#signature });
+		if (calls.length > 0) this.#context.take({ role: 'results', results, calls });
 		this.#parts = [];
 		this.#calls = [];
 		this.#results = [];
@@ -226,7 +214,7 @@ class ItemReader {
 			case 'user': {
 				this.endAssistant();
 				const parts = this.#marked(readContent(content));
-				this.#take({ role, at: item, parts: parts.length > 0 ? parts : rejectField(content.path, 'must not be empty or blank') });
+				this.#context.take({ role, at: item, parts: parts.length > 0 ? parts : rejectField(content.path, 'must not be empty or blank') });
 				return;
 			}
 			case 'system':
@@ -234,7 +222,7 @@ class ItemReader {
 				const parts = this.#marked(readTexts(content));
 				if (parts.length === 0) return;
 				this.endAssistant();
-				this.#take({ role: 'system', at: item, parts, isOneText: true });
+				this.#context.take({ role: 'system', at: item, parts, isOneText: true });
 				return;
 			}
 			case 'assistant':
@@ -270,7 +258,8 @@ class ItemReader {
 	/** Chat completions are written without the marks of their vendor's prompt cache. */
 	#marked<Part extends ContentPart>(parts: readonly Part[]): readonly Part[] {
 		const marked = parts.find((part) => 'cacheMark' in part && part.cacheMark !== undefined);
-		if (marked !== undefined && this.#takes.has('openaiFields')) this.#warnings.add(`${marked.at.path}.prompt_cache_breakpoint`, 'ignored');
+		if (marked !== undefined && this.#context.takes.has('openaiFields'))
+			this.#warnings.add(`${marked.at.path}.prompt_cache_breakpoint`, 'ignored');
 		return parts;
 	}
 
