@@ -78,6 +78,13 @@ describe('a conversation in messages', () => {
 	const real = '{"type":"thinking","thinking":"t","signature":"EqQ"}';
 	const turn = (...content: string[]): string => chat(`{"role":"assistant","content":[${content.join(', ')}]}`);
 
+	it('loses OpenAI’s encrypted reasoning before Claude', () => {
+		const thinking = '{"type":"thinking","thinking":"t","signature":"oai1.e30"}';
+		const redacted = '{"type":"redacted_thinking","data":"oai1.e30"}';
+		expect(sent('messages', turn(thinking, redacted, `${use}}`), 'claude-opus-4-8')).toBe(turn(`${use}}`));
+		expect(sent('messages', turn(redacted, `${use}}`), 'claude-opus-4-8')).toBe(turn(`${use}}`));
+	});
+
 	it('loses another vendor’s signature before Claude, and unsigned thinking', () => {
 		expect(sent('messages', turn(real, `${use},${signed}}`), 'claude-opus-4-8')).toBe(turn(real, `${use}}`));
 		expect(sent('messages', turn(unsigned, `${use},${signed}}`), 'claude-opus-4-8')).toBe(turn(`${use}}`));

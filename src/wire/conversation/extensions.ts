@@ -22,7 +22,7 @@ export function thoughtSignatureOf(part: JsonView): VendorSignature | undefined 
 }
 
 /** Prefix of a signature that holds a reasoning item of OpenAI, for clients of the messages dialect. */
-const itemPrefix = 'oai1.';
+export const openaiPrefix = 'oai1.';
 
 /** Reads reasoning that its vendor accepts back, unchanged. */
 export function signedReasoningOf(block: JsonView): SignedReasoning {
@@ -35,15 +35,15 @@ export function signedReasoningOf(block: JsonView): SignedReasoning {
 	}
 	const signed = signedThinkingOf(block);
 	const signature = signed?.kind === 'text' ? signed.signature : signed?.data;
-	if (signature?.startsWith(itemPrefix) !== true) return { vendor: 'anthropic', signed };
-	const { id, encrypted_content } = readObject(Buffer.from(signature.slice(itemPrefix.length), 'base64url').toString()) ?? {};
+	if (signature?.startsWith(openaiPrefix) !== true) return { vendor: 'anthropic', signed };
+	const { id, encrypted_content } = readObject(Buffer.from(signature.slice(openaiPrefix.length), 'base64url').toString()) ?? {};
 	const summary = signed?.kind === 'text' && signed.text !== '' ? [{ type: 'summary_text', text: signed.text }] : [];
 	return { vendor: 'openai', signed: encryptedItem(id, encrypted_content, summary) };
 }
 
 /** Writes a signature or data that `signedReasoningOf` reads. */
 export function itemSignature({ id, encrypted_content }: JsonObject): string {
-	return `${itemPrefix}${Buffer.from(JSON.stringify({ id, encrypted_content })).toString('base64url')}`;
+	return `${openaiPrefix}${Buffer.from(JSON.stringify({ id, encrypted_content })).toString('base64url')}`;
 }
 
 function encryptedItem(id: unknown, encrypted: unknown, summary: readonly unknown[]): EncryptedItem | undefined {

@@ -1,3 +1,4 @@
+import { openaiPrefix } from '../../conversation/extensions.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { dropWarning, type Repair, type RepairTarget } from '../../repair-parameters.ts';
 import type { ValuePath } from '../../text-view.ts';
@@ -7,25 +8,29 @@ import { claudeModel, lastSamplingVersion } from './model.ts';
 export const messagesVendorFields = vendorFieldsInMessages(
 	({ content }) =>
 		Array.isArray(content) &&
-		content.some((block) => isJsonObject(block) && (block.extra_content !== undefined || block.signature !== undefined)),
+		content.some((block) => isJsonObject(block) && ['extra_content', 'signature', 'data'].some((name) => block[name] !== undefined)),
 	vendorSpecificForMessages,
 );
 
-/** Unsigned thinking is not Claude's; other vendors that use its format may sign nothing. */
+/** Thinking that is unsigned, or encrypted by OpenAI, is not Claude's; other vendors that use its format may sign nothing. */
 function vendorSpecificForMessages({ content }: JsonObject, knownAs: string): readonly ValuePath[] {
 	if (!Array.isArray(content)) return [];
 	const blocks: readonly unknown[] = content;
-	const unsigned = claudeName.test(knownAs) ? blocks.flatMap((block, index) => (isUnsigned(block) ? [index] : [])) : [];
+	const foreign = claudeName.test(knownAs) ? blocks.flatMap((block, index) => (isForeignThinking(block) ? [index] : [])) : [];
 	// A message without content is rejected as well.
-	if (unsigned.length > 0 && unsigned.length === blocks.length) return [[]];
+	if (foreign.length > 0 && foreign.length === blocks.length) return [[]];
 	return [
 		...(geminiName.test(knownAs) ? [] : signaturesOfEach(blocks, ['content'])),
-		...unsigned.map((index): ValuePath => ['content', index]),
+		...foreign.map((index): ValuePath => ['content', index]),
 	];
 }
 
-function isUnsigned(block: unknown): boolean {
-	return isJsonObject(block) && block.type === 'thinking' && block.signature === '';
+function isForeignThinking(block: unknown): boolean {
+	if (!isJsonObject(block)) return false;
+	const { type, signature, data } = block;
+	if (type === 'thinking' && signature === '') return true;
+	const encrypted = type === 'thinking' ? signature : type === 'redacted_thinking' ? data : undefined;
+	return typeof encrypted === 'string' && encrypted.startsWith(openaiPrefix);
 }
 
 export function repairMessages(members: JsonObject, { knownAs, isListed, said, anthropicVersion }: RepairTarget): Repair | undefined {

@@ -18,6 +18,7 @@ import { encryptedPrefix, type ReasoningEncryption } from '../../conversation/re
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { dataSource, imageSource, inputArguments, TextualArguments } from '../chat/request-turns.ts';
+import { encryptedPrefix } from './pending-reasoning.ts';
 import { flatName, isClientSearch, toolNamesIn, toolSearchName } from './request-tools.ts';
 
 /** Warnings of a conversation's items: each problem is reported once, with the path of its first item. */
@@ -258,8 +259,8 @@ class ItemReader {
 	/** Chat completions are written without the marks of their vendor's prompt cache. */
 	#marked<Part extends ContentPart>(parts: readonly Part[]): readonly Part[] {
 		const marked = parts.find((part) => 'cacheMark' in part && part.cacheMark !== undefined);
-		if (marked !== undefined && this.#context.takes.has('openaiFields'))
-			this.#warnings.add(`${marked.at.path}.prompt_cache_breakpoint`, 'ignored');
+		const isDropped = marked !== undefined && this.#context.takes.has('openaiFields');
+		if (isDropped) this.#warnings.add(`${marked.at.path}.prompt_cache_breakpoint`, 'ignored');
 		return parts;
 	}
 
