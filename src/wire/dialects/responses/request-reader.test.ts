@@ -108,6 +108,7 @@ describe('settings without effect are ignored', () => {
 		{ reasoning: { context: 'auto', generate_summary: 'auto', mode: 'standard', summary: null } },
 		{ text: { format: { type: 'text' } } },
 		{ tool_choice: 'auto' },
+		{ ...withTools, tool_choice: 'none', parallel_tool_calls: false },
 	])('%j', (request) => {
 		for (const provider of providers) expect(warnings(provider, request)).toEqual([]);
 	});

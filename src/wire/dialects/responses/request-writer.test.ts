@@ -333,6 +333,11 @@ describe('the messages dialect', () => {
 		const inputOf = (block: JsonObject): unknown => (fromMessages(answered(block)).input as JsonObject[])[1];
 		expect(inputOf({ type: 'thinking', thinking: 'Hm', signature })).toEqual({ ...reasoning, summary });
 		expect(inputOf({ type: 'redacted_thinking', data: signature })).toEqual({ ...reasoning, summary: [] });
+		const alone = [user, { role: 'assistant', content: [{ type: 'redacted_thinking', data: signature }] }, user];
+		expect(fromMessages({ messages: [...alone, { role: 'assistant', content: 'Yes' }, user] }).input).not.toContainEqual({
+			...reasoning,
+			summary: [],
+		});
 		for (const foreign of ['sig', 'oai1.', 'oai1.e30', 'oai1.!']) {
 			const block = { type: 'thinking', thinking: 'Hm', signature: foreign };
 			expect(inputOf(block)).toMatchObject({ role: 'assistant' });

@@ -12,8 +12,7 @@ import { ItemList } from './request-messages.ts';
 export const responsesRequestWriter: RequestWriter = {
 	takes: new Set(['customTools', 'fileLinks', 'instructionsAnywhere', 'openaiFields']),
 	write(conversation, target, warnings) {
-		// Tools and reasoning exclude each other in chat completions only.
-		const model = { ...chatModelOf(target), toolsNeedEffortNone: false };
+		const model = chatModelOf(target);
 		const list = new ItemList(warnings, conversation.turnsField);
 		conversation.readTurns((turn) => list.add(turn));
 		requireNoStops(conversation);
@@ -104,6 +103,7 @@ function writeChoice({ mode, named, allowed }: ToolChoice, tools: readonly Tool[
 
 function writeReasoning(conversation: Conversation, model: ChatModel, warnings: RequestWarnings): JsonObject | undefined {
 	const wanted = conversation.reasoning();
+	// Tools exclude reasoning in chat completions only.
 	const effort = reasoningEffort(wanted, model, false, warnings);
 	const summary = wanted?.isVisible === true && canReason(model) && effort !== 'none' ? 'auto' : undefined;
 	return (effort ?? summary) === undefined ? undefined : { effort, summary };
