@@ -5,6 +5,7 @@ import { parseExactly } from '../../../wire/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { isEncoded, mediaTypeOf, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
+import { skipSpace } from '../../../wire/usage/key-scan.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { addResponseHeaders, addWarnings } from '../gateway-headers.ts';
@@ -62,15 +63,27 @@ export function respond(
 
 /** Begins with a letter that is rare in JSON. Quotes are common, and the native search stops at each. */
 const endOfErrorKey = Buffer.from('rror"');
+const errorKey = Buffer.from('"error"');
+const firstOfNull = 0x6e;
 
 /**
  * Detects errors that some servers send with status 200. Other bodies stay unchanged, because a model may write text that resembles a
  * masked key.
  */
 function isError(body: Buffer): boolean {
-	if (!body.includes(endOfErrorKey) || !body.includes('"error"')) return false;
+	if (!body.includes(endOfErrorKey) || !hasErrorValue(body)) return false;
 	const error = readObject(body)?.error;
 	return isJsonObject(error) || typeof error === 'string';
+}
+
+/** True if a member `error` is not null. Some formats have the member in every response. */
+function hasErrorValue(body: Buffer): boolean {
+	for (let at = body.indexOf(errorKey); at !== -1; at = body.indexOf(errorKey, at + errorKey.length)) {
+		const afterKey = skipSpace(body, at + errorKey.length, body.length);
+		const value = skipSpace(body, afterKey + 1, body.length);
+		if (body[value] !== firstOfNull) return true;
+	}
+	return false;
 }
 
 /** @throws UpstreamError `provider_response_invalid` */

@@ -22,8 +22,18 @@ export function checkInput(input: unknown, takesReferences: boolean): void {
 	if (!Array.isArray(input) || input.length === 0) throw invalid('input', 'must be a non-empty string or a non-empty array');
 	const items: readonly unknown[] = input;
 	if (items.length > maxItems) throw invalid('input', `has ${items.length} items: send at most ${maxItems}`);
-	for (const [index, item] of items.entries()) checkItem(item, `input[${index}]`, takesReferences);
-	checkCalls(items.filter(isJsonObject));
+	let hasCalls = false;
+	for (const [index, item] of items.entries()) {
+		if (isPlainMessage(item)) continue;
+		hasCalls ||= isJsonObject(item) && item.call_id !== undefined;
+		checkItem(item, `input[${index}]`, takesReferences);
+	}
+	if (hasCalls) checkCalls(items.filter(isJsonObject));
+}
+
+function isPlainMessage(item: unknown): boolean {
+	if (!isJsonObject(item) || typeof item.content !== 'string' || typeof item.role !== 'string') return false;
+	return item.type === undefined || item.type === 'message';
 }
 
 function checkItem(item: unknown, path: string, takesReferences: boolean): void {
