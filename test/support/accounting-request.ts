@@ -2,10 +2,10 @@
 import { Agent, type IncomingMessage, request as startRequest } from 'node:http';
 
 export interface RequestPlan {
-	readonly format: 'chat' | 'messages';
+	readonly format: 'chat' | 'messages' | 'responses';
 	readonly model: string;
 	readonly isStreaming?: boolean;
-	/** Question; ignored if `extra` contains `messages`. */
+	/** Question; ignored if `extra` contains another one. */
 	readonly text?: string;
 	readonly capTokens?: number;
 	/** Additional members of the body. */
@@ -43,6 +43,12 @@ export function createCaller(token: string): Caller {
 	return { token, agent: new Agent({ keepAlive: true }) };
 }
 
+const paths: Readonly<Record<RequestPlan['format'], string>> = {
+	chat: '/v1/chat/completions',
+	messages: '/v1/messages',
+	responses: '/v1/responses',
+};
+
 /** Sends a request. Never rejects. */
 export function callGateway(url: string, caller: Caller, plan: RequestPlan): Promise<Seen> {
 	const startedMs = performance.now();
@@ -68,7 +74,7 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 				endedMs,
 			});
 		};
-		const request = startRequest(`${url}${plan.format === 'chat' ? '/v1/chat/completions' : '/v1/messages'}`, {
+		const request = startRequest(`${url}${paths[plan.format]}`, {
 			method: 'POST',
 			agent: caller.agent,
 			headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' },
@@ -98,6 +104,7 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 }
 
 export function bodyOf({ format, model, isStreaming = false, text = 'Say hello.', capTokens = 2000, extra }: RequestPlan): string {
+	if (format === 'responses') return JSON.stringify({ model, max_output_tokens: capTokens, stream: isStreaming, input: text, ...extra });
 	const cap = format === 'chat' && /^(?:o\d|gpt-5)/.test(model) ? 'max_completion_tokens' : 'max_tokens';
 	return JSON.stringify({ model, [cap]: capTokens, stream: isStreaming, messages: [{ role: 'user', content: text }], ...extra });
 }
@@ -109,9 +116,10 @@ export function deliveredText(format: RequestPlan['format'], stream: string): st
 		if (!line.startsWith('data: {') || !line.endsWith('}')) continue;
 		const event = JSON.parse(line.slice('data: '.length)) as {
 			choices?: { delta?: { content?: string | null } }[];
-			delta?: { text?: string };
+			delta?: { text?: string } | string;
 		};
-		text += (format === 'chat' ? event.choices?.[0]?.delta?.content : event.delta?.text) ?? '';
+		const { delta } = event;
+		text += (format === 'chat' ? event.choices?.[0]?.delta?.content : typeof delta === 'string' ? delta : delta?.text) ?? '';
 	}
 	return text;
 }
