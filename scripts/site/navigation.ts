@@ -20,6 +20,7 @@ export const sections: readonly Section[] = [
 			'guide/client',
 			'guide/tokens',
 			'guide/call-models',
+			'guide/responses-api',
 			'guide/select-provider',
 			'guide/providers',
 			'guide/configuration',
