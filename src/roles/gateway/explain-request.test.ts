@@ -359,6 +359,19 @@ describe('an explanation', () => {
 		expect([route?.decided_by, route?.rule, route?.targets.map(({ provider }) => provider)]).toEqual([by, rule, targets]);
 	});
 
+	test('lists the targets that embeddings must not fail over to, because they have another model', async () => {
+		const { explain } = await createRig({});
+		for (const [model, expected] of [
+			['led', ['provider_a field_invalid', 'provider_b model_differs']],
+			['spread', ['provider_b null', 'provider_d model_differs']],
+		] as const) {
+			const body = Buffer.from(JSON.stringify({ model, input: 'hi' }));
+			const { route, reservation } = await explain({ of: { team: 'free' }, format: 'embeddings', body, headers: {} });
+			expect(route?.targets.map(({ provider, code }) => `${provider} ${code}`)).toEqual(expected);
+			if (model === 'spread') expect(reservation).toMatchObject({ input_tokens: 1, output_tokens: 0, cap_tokens: null });
+		}
+	});
+
 	test('has the numbers: limits, price, reservation and the body to send', async () => {
 		const { explain } = await createRig({ budgets: { ...testSettings.budgets, reservation: 'worst_case' } });
 		const body = Buffer.from('{"model":"gpt-5","stream":true,"messages":[{"role":"user","content":"hi"}]}');

@@ -8,17 +8,21 @@ const { routes } = new GatewayBench().gateway;
 const taking = routes.filter(({ method }) => !['GET', 'HEAD'].includes(method)).map(({ path }) => path);
 
 it('the routes that take a body are known', () => {
-	expect(taking).toEqual(['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']);
+	expect(taking).toEqual(['/v1/chat/completions', '/v1/messages', '/v1/embeddings', '/v1/completions', '/v1/messages/count_tokens']);
 });
+
+const messages = [{ role: 'user', content: 'the darkfish' }];
+/** Prompts of requests that have no messages. */
+const prompts: Readonly<Record<string, Record<string, unknown>>> = {
+	'/v1/embeddings': { input: ['hi', 'the darkfish'], stream: false },
+	'/v1/completions': { prompt: ['hi', 'the darkfish'] },
+};
 
 it.each(taking)('%s is guarded: no prompt bypasses the guardrails, to whatever provider, streamed or not', async (path) => {
 	for (const model of ['claude-x', 'gpt-5', 'gemini-3', 'our-gpt']) {
 		for (const stream of [true, false]) {
 			const bench = new GatewayBench({ guardrails });
-			const response = await bench.ask(
-				path,
-				JSON.stringify({ model, max_tokens: 9, stream, messages: [{ role: 'user', content: 'the darkfish' }] }),
-			);
+			const response = await bench.ask(path, JSON.stringify({ model, max_tokens: 9, stream, ...(prompts[path] ?? { messages }) }));
 			expect([response.status, errorOf(response).error.code, bench.sent]).toEqual([400, 'guardrail_blocked', []]);
 		}
 	}

@@ -4,7 +4,17 @@ import { readRecordings, recordedBytes } from '../../../test/support/recordings.
 import type { Usage } from '../../core/usage.ts';
 import { EventBatch } from '../events/event-batch.ts';
 import { readReportedUsage, UsageMeter } from './usage-meter.ts';
-import { chatUsage, geminiUsage, messagesUsage, type UsageReader, usageOfChat, usageOfGemini, usageOfMessages } from './usage-reader.ts';
+import {
+	chatUsage,
+	embeddingsUsage,
+	geminiEmbeddingsUsage,
+	geminiUsage,
+	messagesUsage,
+	type UsageReader,
+	usageOfChat,
+	usageOfGemini,
+	usageOfMessages,
+} from './usage-reader.ts';
 
 /** Input, cache read, cache write, one-hour part of it, output, reasoning part of it. */
 type Measurements = readonly [number, number, number, number, number, number];
@@ -253,5 +263,32 @@ describe('usage that is reported in bad faith', () => {
 		fc.assert(fc.property(fc.uint8Array(), (bytes) => readReportedUsage(Buffer.from(bytes), chatUsage).usage === undefined));
 		expect(readReportedUsage(Buffer.from('{"usage":{"prompt_tokens":1'), chatUsage).usage).toBeUndefined();
 		expect(readReportedUsage(Buffer.from(`{"usage":${'['.repeat(100)}`), chatUsage).usage).toBeUndefined();
+	});
+});
+
+describe('the usage of embeddings', () => {
+	const inputOf = (text: string, reader = embeddingsUsage): unknown => {
+		const { isObject, usage } = readReportedUsage(Buffer.from(text), reader);
+		return isObject ? usage?.inputTokens : 'no object';
+	};
+
+	it.each([
+		['{"data":[{"embedding":[1]}],"model":"m","usage":{"prompt_tokens":7,"total_tokens":7}}', 7],
+		['{"data":[{"embedding":[1]}],\n "usage": {"prompt_tokens":7,"total_tokens":7,"x":{"y":1}}\n}\n', 7],
+		['{"usage":{"prompt_tokens":7,"total_tokens":7},"data":[{"embedding":[1]}]}', 7],
+		['{"data":[],"model":"a]\\"usage\\":{","usage":{"prompt_tokens":7}}', 7],
+		['{"data":[{"usage":{"prompt_tokens":9}}]}', undefined],
+		['{"data":[],"other":{"usage":{"prompt_tokens":9}}}', undefined],
+		['{"data":[],"usage":null}', undefined],
+		['{"data":[1', 'no object'],
+		['[{"usage":{"prompt_tokens":7}}]', 'no object'],
+		['', 'no object'],
+	])('of %s is %s', (text, expected) => {
+		expect(inputOf(text)).toBe(expected);
+	});
+
+	it('of Gemini is in `usageMetadata`, if it is reported', () => {
+		expect(inputOf('{"embeddings":[{"values":[1]}],"usageMetadata":{"promptTokenCount":4}}', geminiEmbeddingsUsage)).toBe(4);
+		expect(inputOf('{"embeddings":[{"values":[1]}]}', geminiEmbeddingsUsage)).toBeUndefined();
 	});
 });

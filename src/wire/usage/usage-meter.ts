@@ -2,7 +2,7 @@ import { noUsage, type ToolCalls, type Usage } from '../../core/usage.ts';
 import type { EventBatch } from '../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { InjectedUsageStripper } from './injected-usage-stripper.ts';
-import { KeyScan } from './key-scan.ts';
+import { KeyScan, skipSpace } from './key-scan.ts';
 import type { UsageReader, WrittenKind } from './usage-reader.ts';
 
 export interface MeteredUsage {
@@ -242,6 +242,31 @@ export interface ReportedUsage {
 
 /** @param hasHostedTools true to read calls of hosted tools too, for which the body is parsed. */
 export function readReportedUsage(body: Buffer, reader: UsageReader, hasHostedTools = false): ReportedUsage {
+	return (reader.written.length === 1 ? readUsageAtEnd(body, reader) : undefined) ?? scanForUsage(body, reader, hasHostedTools);
+}
+
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
+
+/**
+ * Reads the usage after the last list of a response without texts of a model, because its vectors can have many megabytes.
+ * @returns undefined if the usage is elsewhere.
+ */
+function readUsageAtEnd(body: Buffer, reader: UsageReader): ReportedUsage | undefined {
+	const last = body.lastIndexOf(closeBrace);
+	const isObject = body[skipSpace(body, 0, body.length)] === openBrace && skipSpace(body, last + 1, body.length) === body.length;
+	if (last === -1 || !isObject) return undefined;
+	const scan = new KeyScan(reader.wanted);
+	scan.start(body, body.lastIndexOf(closeBracket) + 1, last);
+	while (scan.next()) {
+		if (scan.depth !== 0 || body[scan.valueStart] !== openBrace) continue;
+		const reported = parseObject(body, scan.valueStart, scan.valueEnd());
+		if (reported !== undefined) return { isObject, usage: reader.usageOf(reported) };
+	}
+	return undefined;
+}
+
+function scanForUsage(body: Buffer, reader: UsageReader, hasHostedTools: boolean): ReportedUsage {
 	const scan = new KeyScan(reader.wanted);
 	let reported: JsonObject | undefined;
 	scan.start(body, 0, body.length);

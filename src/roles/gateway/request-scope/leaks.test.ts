@@ -122,6 +122,8 @@ const requests: Readonly<Record<string, readonly [path: string, body: string]>> 
 	'a translated stream': [messagesPath, messagesBody.replace('{', '{"stream":true,')],
 	'a token count': ['/v1/messages/count_tokens', messagesBody],
 	'an estimated token count': ['/v1/messages/count_tokens', messagesBody.replace('claude-x', 'gpt-5')],
+	embeddings: ['/v1/embeddings', '{"model":"gpt-5","input":"hi"}'],
+	'a legacy completion as a stream': ['/v1/completions', '{"stream":true,"model":"gpt-5","prompt":"hi"}'],
 };
 
 /**

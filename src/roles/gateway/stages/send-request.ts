@@ -26,8 +26,8 @@ export interface ProviderResponse {
 	readonly upstreamMs: number | undefined;
 }
 
-/** Limit of responses in memory, far larger than any real one. */
-const maxResponseBytes = 64 * 1024 * 1024;
+/** Limits of responses in memory, larger than any real one: 2,048 vectors of 3,072 numbers have about 130 MB as JSON. */
+const maxResponseBytes = { generated: 64 * 1024 * 1024, computed: 256 * 1024 * 1024 };
 const maxErrorBytes = 1024 * 1024;
 
 /**
@@ -154,7 +154,9 @@ function readProviderResponse(
 			message: 'The provider returned a compressed response, which was not requested',
 		});
 	}
-	return inferenceRequest.isStreaming ? response.body : readCompleteResponse(response, scope, maxResponseBytes);
+	return inferenceRequest.isStreaming
+		? response.body
+		: readCompleteResponse(response, scope, maxResponseBytes[inferenceRequest.endpoint.response]);
 }
 
 /** Returns the body to send. All bytes are kept, except for the model name of an alias, the option for usage, and an added output cap. */

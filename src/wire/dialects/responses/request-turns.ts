@@ -18,7 +18,6 @@ import { encryptedPrefix, type ReasoningEncryption } from '../../conversation/re
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { dataSource, imageSource, inputArguments, TextualArguments } from '../chat/request-turns.ts';
-import { encryptedPrefix } from './pending-reasoning.ts';
 import { flatName, isClientSearch, toolNamesIn, toolSearchName } from './request-tools.ts';
 
 /** Warnings of a conversation's items: each problem is reported once, with the path of its first item. */
