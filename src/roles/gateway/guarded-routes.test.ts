@@ -8,12 +8,20 @@ const { routes } = new GatewayBench().gateway;
 const taking = routes.filter(({ method }) => !['GET', 'HEAD'].includes(method)).map(({ path }) => path);
 
 it('the routes that take a body are known', () => {
-	expect(taking).toEqual(['/v1/chat/completions', '/v1/messages', '/v1/embeddings', '/v1/completions', '/v1/messages/count_tokens']);
+	expect(taking).toEqual([
+		'/v1/chat/completions',
+		'/v1/messages',
+		'/v1/responses',
+		'/v1/embeddings',
+		'/v1/completions',
+		'/v1/messages/count_tokens',
+	]);
 });
 
 const messages = [{ role: 'user', content: 'the darkfish' }];
 /** Prompts of requests that have no messages. */
 const prompts: Readonly<Record<string, Record<string, unknown>>> = {
+	'/v1/responses': { input: 'the darkfish' },
 	'/v1/embeddings': { input: ['hi', 'the darkfish'], stream: false },
 	'/v1/completions': { prompt: ['hi', 'the darkfish'] },
 };
