@@ -174,7 +174,7 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s rejects'
 
 describe('contract 5: addresses, methods and heads', () => {
 	it('an unknown path is 404', async () => {
-		for (const path of ['/v1/completions', '/v1/chat/completions/x', '/v2/messages', '/v1', '/admin']) {
+		for (const path of ['/v1/rerank', '/v1/chat/completions/x', '/v2/messages', '/v1', '/admin']) {
 			const response = await send(subject.current, path, { body: chatBody(subject.current) });
 			expect([path, response.status]).toEqual([path, 404]);
 			const { error } = (await response.json()) as { error: { code: string; message: string } };

@@ -17,12 +17,12 @@ import { GatewayWork } from '../gateway-work.ts';
 
 describe('an unknown path', () => {
 	it.each([
-		['/v1/completions', '. Did you mean /v1/chat/completions?'],
+		['/v1/completion', '. Did you mean /v1/completions?'],
 		['/chat/completions', '. Did you mean /v1/chat/completions?'],
 		['/openai/v1/chat/completions', '. Did you mean /v1/chat/completions?'],
 		['/v1/message', '. Did you mean /v1/messages?'],
 		['/v1/model', '. Did you mean /v1/models?'],
-		['/v1/embeddings', ''],
+		['/v1/rerank', ''],
 		['/v1', ''],
 	])('%s has the hint %j', async (path, hint) => {
 		const response = await new GatewayBench().ask(path, chatBody);
