@@ -23,5 +23,15 @@ process.exitCode = await runCli(process.argv.slice(2), {
 			if (options.part === 'ledger') return (await import('./composition/ledger-doctor.ts')).examineLedger(options);
 			return (await import('./composition/doctor.ts')).examine(options);
 		},
+		untilStopSignal: () =>
+			new Promise((resolve) => {
+				const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+				// Without a listener, the next signal has its default effect.
+				const stop = (): void => {
+					for (const signal of signals) process.off(signal, stop);
+					resolve();
+				};
+				for (const signal of signals) process.on(signal, stop);
+			}),
 	},
 });

@@ -35,6 +35,8 @@ export interface CliOperations {
 	/** Migrates the schema of the stores. */
 	migrate(options: ConfigOptions): Promise<readonly { readonly part: string; readonly fromVersion: number; readonly toVersion: number }[]>;
 	doctor(options: DoctorOptions): Promise<DoctorCheck[]>;
+	/** Resolves at the first SIGTERM, SIGINT or SIGHUP. The second one ends the process at once. */
+	untilStopSignal(): Promise<void>;
 }
 
 export interface DemoCredentials {

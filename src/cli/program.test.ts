@@ -10,6 +10,8 @@ describe('usage', () => {
 	it.each([
 		'start',
 		'token',
+		'proxy',
+		'connect',
 		'simulate',
 		'config',
 		'config check',

@@ -87,6 +87,7 @@ export async function runCommandLine(
 				{ part: 'ledger', fromVersion: 1, toVersion: 1 },
 			]),
 			doctor: record('doctor', [{ name: 'issuer', isOk: true, detail: 'key set read' }]),
+			untilStopSignal: () => Promise.resolve(),
 			...given,
 		},
 	};
