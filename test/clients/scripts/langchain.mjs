@@ -32,7 +32,10 @@ const runTools = async (agentModel) => {
 };
 await feature('tools', async () => expectText(await runTools(model), '21 degrees in Paris'));
 await feature('reasoning kept', async () => {
-	const thinking = open({ anthropic: { thinking: { type: 'adaptive' } }, openai: { reasoning: { effort: 'medium' } } });
+	const reasoning = { effort: 'medium' };
+	// LangChain drops `reasoning` for models of other vendors, but not `modelKwargs`.
+	const openai = modelName.startsWith('gpt-') ? { reasoning } : { modelKwargs: { reasoning } };
+	const thinking = open({ anthropic: { thinking: { type: 'adaptive' } }, openai });
 	expectText(await runTools(thinking), '21 degrees in Paris');
 	await expectSent(reasoningField);
 });
