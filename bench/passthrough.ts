@@ -1,14 +1,20 @@
 /**
- * `node bench/passthrough.ts [rounds]`: CPU time of a request of 1 KB that the gateway passes through, in this process and without sockets.
- * It compares the Responses API with chat completions, in alternating rounds: non-streaming, and a stream of 80 tokens.
+ * `node bench/passthrough.ts [rounds]`: CPU time of a request of 1 KB that the gateway passes through: of its code without sockets, and of a
+ * process of the product. It compares the Responses API with chat completions, in alternating rounds: non-streaming, and a stream of 80
+ * tokens.
  */
+import { readdirSync, readFileSync } from 'node:fs';
+import { Agent, createServer, type OutgoingHttpHeaders, type Server, request as startRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { streamOf } from '../src/core/byte-stream.ts';
 import type { UpstreamResponse } from '../src/core/upstream.ts';
 import { GatewayBench, jsonResponse, readStream, sseResponse } from '../test/support/gateway-bench.ts';
+import { type Product, startProduct } from '../test/support/product.ts';
 import { chatRequest, chatResponse, responseText } from './workloads.ts';
 
 const rounds = Number(process.argv[2] ?? 15);
 const requestsPerRound = 2000;
+const connections = 8;
 const tokens = 80;
 
 interface Workload {
@@ -96,18 +102,73 @@ function responsesRequest(isStreaming: boolean): string {
 	return JSON.stringify({ ...others, input: messages, max_output_tokens: max_tokens });
 }
 
-/** Returns microseconds of CPU for one request. */
-async function cpuOf(bench: GatewayBench, { path: target, body, respond }: Workload): Promise<number> {
-	bench.respond = respond;
-	const before = process.cpuUsage();
-	for (let request = 0; request < requestsPerRound; request++) {
-		const response = await bench.ask(target, body);
-		if (response.status !== 200) throw new Error(`status ${response.status}`);
-		if (response.headers['content-type']?.toString().startsWith('text/event-stream') === true) readStream(response);
-		bench.sent.length = 0;
-	}
-	const { user, system } = process.cpuUsage(before);
-	return (user + system) / requestsPerRound;
+/** Returns microseconds of CPU of the gateway for one request. */
+type Measure = (workload: Workload) => Promise<number>;
+
+/** Measures the gateway's own code, in this process. */
+function measureCode(): Measure {
+	const bench = new GatewayBench();
+	return async ({ path: target, body, respond }) => {
+		bench.respond = respond;
+		const before = process.cpuUsage();
+		for (let request = 0; request < requestsPerRound; request++) {
+			const response = await bench.ask(target, body);
+			if (response.status !== 200) throw new Error(`status ${response.status}`);
+			if (response.headers['content-type']?.toString().startsWith('text/event-stream') === true) readStream(response);
+			bench.sent.length = 0;
+		}
+		const { user, system } = process.cpuUsage(before);
+		return (user + system) / requestsPerRound;
+	};
+}
+
+/** Measures a process of the product between a client and a provider, which are in this process. Linux only. */
+function measureProcess(product: Product, token: string, agent: Agent): Measure {
+	const cpuNs = (): number => {
+		const tasks = `/proc/${product.process.pid}/task`;
+		return readdirSync(tasks).reduce((sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]), 0);
+	};
+	const send = ({ path: target, body }: Workload): Promise<void> =>
+		new Promise((resolve, reject) => {
+			const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+			const request = startRequest(`${product.gatewayUrl}${target}`, { method: 'POST', agent, headers }, (response) => {
+				response.resume().on('end', () => {
+					if (response.statusCode === 200) resolve();
+					else reject(new Error(`status ${response.statusCode}`));
+				});
+			});
+			request.on('error', reject);
+			request.end(body);
+		});
+	return async (workload) => {
+		const before = cpuNs();
+		const sendSome = async (): Promise<void> => {
+			for (let request = 0; request < requestsPerRound / connections; request++) await send(workload);
+		};
+		await Promise.all(Array.from({ length: connections }, sendSome));
+		return (cpuNs() - before) / 1000 / requestsPerRound;
+	};
+}
+
+/** Provider that sends the response of each workload. */
+function serveProvider(workloads: readonly Workload[]): Promise<Server> {
+	const server = createServer((request, response) => {
+		const pieces: Buffer[] = [];
+		request.on('data', (piece: Buffer) => pieces.push(piece));
+		request.on('end', () => {
+			const isStreaming = Buffer.concat(pieces).includes('"stream":true');
+			const found = workloads.find(({ path: one, body }) => one === request.url && body.includes('"stream":true') === isStreaming);
+			if (found === undefined) throw new Error(`no workload for ${request.url}`);
+			const { status, headers, body } = found.respond();
+			response.writeHead(status, headers as OutgoingHttpHeaders);
+			body.start({
+				write: (chunk) => response.write(chunk),
+				end: () => response.end(),
+				fail: (cause) => response.destroy(cause as Error),
+			});
+		});
+	});
+	return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
 function median(values: readonly number[]): number {
@@ -115,14 +176,28 @@ function median(values: readonly number[]): number {
 	return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-for (const [name, [chat, responses]] of Object.entries({ nonStreaming, streaming })) {
-	const bench = new GatewayBench();
-	for (const workload of [chat, responses, chat, responses]) await cpuOf(bench, workload);
+async function compare(name: string, [chat, responses]: Pair, cpuOf: Measure): Promise<void> {
+	for (const workload of [chat, responses, chat, responses]) await cpuOf(workload);
 	const times: { chat: number; responses: number }[] = [];
-	for (let round = 0; round < rounds; round++) times.push({ chat: await cpuOf(bench, chat), responses: await cpuOf(bench, responses) });
+	for (let round = 0; round < rounds; round++) times.push({ chat: await cpuOf(chat), responses: await cpuOf(responses) });
 	const ratios = times.map((time) => time.responses / time.chat);
 	console.log(
 		`${name}: chat ${median(times.map((time) => time.chat)).toFixed(1)} us, responses ${median(times.map((time) => time.responses)).toFixed(1)} us, ` +
 			`ratio ${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}, ${rounds} rounds)`,
 	);
 }
+
+const code = measureCode();
+await compare('code, non-streaming', nonStreaming, code);
+await compare('code, streaming', streaming, code);
+
+const provider = await serveProvider([...nonStreaming, ...streaming]);
+const { port } = provider.address() as AddressInfo;
+const product = await startProduct({ providers: { provider_b: { base_url: `http://127.0.0.1:${port}/v1` } } });
+const agent = new Agent({ keepAlive: true, maxSockets: connections });
+const inProcess = measureProcess(product, await product.accessToken(), agent);
+await compare('process, non-streaming', nonStreaming, inProcess);
+await compare('process, streaming', streaming, inProcess);
+agent.destroy();
+await product.stop();
+provider.close();

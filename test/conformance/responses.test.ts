@@ -28,7 +28,7 @@ describeOwn('contract 10, Responses', 'our simulator', () => {
 	});
 
 	describe.each(openAiLines)('%s', (_line, OpenAI) => {
-		it('creates a response, which nobody stores', async () => {
+		it('creates a response, which the provider does not store', async () => {
 			const client = await openOpenAi(OpenAI, subject.current);
 			const response = await client.responses.create({ model, input: 'Say hello.' });
 			expect(response).toMatchObject({ object: 'response', status: 'completed', store: false });
@@ -170,7 +170,7 @@ describeOwn('contract 10, Responses under guardrails', 'a configuration of its o
 	});
 
 	test.each(openAiLines)('a blocked word in a stream, with %s', async (_line, OpenAI) => {
-		const [recording] = readRecordings('responses').filter(({ name }) => name === 'responses/text-stream.json');
+		const recording = readRecordings('responses').find(({ name }) => name === 'responses/text-stream.json');
 		const sse = recording?.response.sse?.replaceAll('"delta":" equals"', '"delta":" darkfish"') ?? '';
 		expect(sse).toContain('darkfish');
 		await subject.current.simulator.replay({ dialect: 'openai', headers: recording?.response.headers ?? {}, sse });

@@ -134,7 +134,10 @@ function eventOf(event: JsonObject, sequence_number: number): string {
 /** SDK of the client, whose requests the bench serves. */
 function clientOf<Client>(Sdk: new (options: ConstructorParameters<typeof OpenAI>[0]) => Client, bench: GatewayBench): Client {
 	const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-		const response = await bench.ask(new URL(String(url)).pathname, String(init?.body));
+		const response = await bench.ask(
+			new URL(url instanceof Request ? url.url : url).pathname,
+			typeof init?.body === 'string' ? init.body : '',
+		);
 		const headers = Object.entries(response.headers).flatMap(([name, value]) =>
 			value === undefined ? [] : [[name, String(value)] as [string, string]],
 		);
@@ -196,8 +199,9 @@ describe.each(sdks)('a stream that a budget stops, with the %s SDK', (_release, 
 		const request = { model: 'gpt-4o', input: 'Hi' };
 		const read = async (): Promise<unknown> => {
 			if (kind === 'helper') return client.responses.stream(request).finalResponse();
-			for await (const event of await client.responses.create({ ...request, stream: true }))
+			for await (const event of await client.responses.create({ ...request, stream: true })) {
 				if (event.type === 'response.failed') return event;
+			}
 			return undefined;
 		};
 		const reading = read().catch((cause: unknown) => cause);
