@@ -144,9 +144,9 @@ describeOwn('contract 10, Responses', 'our simulator', () => {
 		expect(await requestsServed(subject.current)).toBe(before);
 	});
 
-	test('a model of a provider without the API is rejected', async () => {
+	test('a model of a provider without the API gets a translated request', async () => {
 		const response = await ask(subject.current, { model: 'claude-opus-5', input: 'Hi' });
-		expect([response.status, response.json]).toMatchObject([400, { error: { param: 'model' } }]);
+		expect([response.status, response.json]).toMatchObject([200, { object: 'response', status: 'completed', store: false }]);
 	});
 
 	test('an unknown model is a client error of the provider', async () => {
