@@ -1,4 +1,4 @@
-/** Clients send a response back with their next turn, and its provider receives its own turn unchanged. */
+/** Clients send a response back with their next request, and the provider receives what it generated unchanged. */
 import { describe, expect, test } from 'vitest';
 import { fromResponses, type Provider, toResponses } from '../../../../test/support/responses-requests.ts';
 import { createReasoningEncryption } from '../../../io/reasoning-encryption.ts';
@@ -22,7 +22,7 @@ function received(reading: ResponseReading, writing: ResponseWriting, body: Json
 	return translateResponses(reading, writing).translateResponse(body, call);
 }
 
-/** Tools of all kinds; `output` answers each call. */
+/** Tools of all kinds that a client executes. */
 const tools = [
 	{ type: 'custom', name: 'patch' },
 	{ type: 'namespace', name: 'team', tools: [{ type: 'function', name: 'spawn' }] },
