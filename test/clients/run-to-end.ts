@@ -18,7 +18,7 @@ export interface ProgramResult {
 	readonly stderr: string;
 }
 
-/** Runs a program in the folder `work` of its home, with no variables of this process except `PATH`. Kills it after two minutes. */
+/** Runs a program in the folder `work` of its home, with no variables of this process except `PATH`. Kills it after five minutes. */
 export function runToEnd(
 	program: string,
 	args: readonly string[],
@@ -42,7 +42,7 @@ export function runToEnd(
 		const child = execFile(
 			program,
 			args,
-			{ cwd, env, timeout: 120_000, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 },
+			{ cwd, env, timeout: 300_000, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 },
 			(error, stdout, stderr) => {
 				const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
 				resolve({ code, stdout, stderr: stderr || (code === -1 ? (error?.message ?? '') : '') });
