@@ -173,7 +173,13 @@ export async function runOpencode(context: ClientContext, model: string, feature
 export async function runLlm(context: ClientContext, model: string, features: readonly FeatureName[]): Promise<FeatureResults> {
 	const folder = join(context.home, '.config/io.datasette.llm');
 	mkdirSync(folder, { recursive: true });
-	const entry = { model_id: `tollgate/${model}`, model_name: model, api_base: `${context.gatewayUrl}/v1`, supports_tools: true };
+	const entry = {
+		model_id: `tollgate/${model}`,
+		model_name: model,
+		api_base: `${context.gatewayUrl}/v1`,
+		api_key_name: 'tollgate',
+		supports_tools: true,
+	};
 	// JSON is YAML.
 	writeFileSync(join(folder, 'extra-openai-models.yaml'), JSON.stringify([entry]));
 	const program = join(installFolder('python'), 'bin/llm');

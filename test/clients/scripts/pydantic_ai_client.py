@@ -6,6 +6,7 @@ from openai import AsyncOpenAI
 from pydantic_ai import Agent
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from report import *
@@ -20,7 +21,11 @@ def open_model():
         client = AsyncAnthropic(base_url=gateway_url, credentials=credentials, max_retries=0)
         return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client))
     provider = OpenAIProvider(openai_client=AsyncOpenAI(base_url=f"{gateway_url}/v1", api_key=access_token_async, max_retries=0))
-    return (OpenAIResponsesModel if dialect == "responses" else OpenAIChatModel)(model, provider=provider)
+    if dialect == "chat":
+        return OpenAIChatModel(model, provider=provider)
+    # For names of other vendors, pydantic-ai otherwise sends reasoning as text.
+    profile = OpenAIModelProfile(openai_supports_encrypted_reasoning_content=True)
+    return OpenAIResponsesModel(model, provider=provider, profile=None if model.startswith("gpt-") else profile)
 
 
 settings = {"max_tokens": 2000, **({"openai_store": False} if dialect == "responses" else {})}
