@@ -19,6 +19,7 @@ import type {
 	Stored,
 	VersionedStore,
 } from '../../src/stores/contracts/records.ts';
+import { createMemoryResponseOwners } from '../../src/stores/memory/memory-response-owners.ts';
 import { createMemoryProviderReports } from './memory-provider-reports.ts';
 import { createMemorySigningKeys } from './memory-signing-keys.ts';
 
@@ -46,6 +47,7 @@ export function createMemoryRecords(clock?: Clock): RecordStore {
 		audit: createAuditLog(entries, changed),
 		signingKeys: createMemorySigningKeys(changed),
 		providerReports: createMemoryProviderReports(clock),
+		responseOwners: createMemoryResponseOwners({ clock: clock ?? { nowMs: () => Date.now() } }),
 		onChange(listener) {
 			const registered = (): void => listener();
 			listeners.add(registered);

@@ -11,6 +11,7 @@ import { UpstreamError } from '../../core/upstream-error.ts';
 import { systemClock as clock } from '../../io/system-clock.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
+import { responseOwnersContract } from '../contracts/response-owners.contract.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
 import { openRecordsSnapshot } from '../records-snapshot.ts';
 import { migratePostgres } from './migrate.ts';
@@ -41,6 +42,18 @@ recordsContract('postgres', async () => {
 		stores,
 		// Less than the second within which changes are announced.
 		passSecond: () => new Promise((resolve) => setTimeout(resolve, 400)),
+		async dispose() {
+			await Promise.all(stores.map((store) => store.close()));
+		},
+	};
+});
+
+responseOwnersContract('postgres', async () => {
+	await cleaner.query('DELETE FROM tollgate.response_owners');
+	const stores = await Promise.all([openStore(contractUrl), openStore(contractUrl)]);
+	return {
+		owners: [stores[0].responseOwners, stores[1].responseOwners],
+		nowMs: () => clock.nowMs(),
 		async dispose() {
 			await Promise.all(stores.map((store) => store.close()));
 		},

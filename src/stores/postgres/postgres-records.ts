@@ -6,6 +6,7 @@ import { prepareFirst } from './migrate.ts';
 import { createAuditLog } from './postgres-audit.ts';
 import { openPostgres, type PostgresConnection, type PostgresDeps, PostgresFailed, type PostgresSettings } from './postgres-connection.ts';
 import { createPostgresProviderReports } from './postgres-provider-reports.ts';
+import { createPostgresResponseOwners } from './postgres-response-owners.ts';
 import { createPostgresSigningKeys } from './postgres-signing-keys.ts';
 import { budgetTable, createClientTable, createTeamTable, priceOverrideTable, routingRuleTable } from './record-tables.ts';
 import { RecordWatch } from './record-watch.ts';
@@ -74,6 +75,7 @@ function createRecords(connection: PostgresConnection<RecordTables>, version: nu
 		audit: createAuditLog(database),
 		signingKeys: createPostgresSigningKeys(database),
 		providerReports: createPostgresProviderReports(database),
+		responseOwners: createPostgresResponseOwners(database, clock),
 		onChange: (listener) => watch.onChange(listener),
 		async close() {
 			watch.close();

@@ -43,11 +43,21 @@ export interface ProviderReportsTable {
 	expires_at: Date;
 }
 
+export interface ResponseOwnersTable {
+	sequence: Sequence;
+	id: string;
+	team: string;
+	provider: string;
+	model: string;
+	expires_at_ms: Integer;
+}
+
 /** Tables except those of versioned records, which are in `record-shapes.ts`. */
 export interface RecordTables {
 	audit: AuditTable;
 	signing_keys: SigningKeysTable;
 	provider_reports: ProviderReportsTable;
+	response_owners: ResponseOwnersTable;
 	record_versions: { last: Integer };
 }
 

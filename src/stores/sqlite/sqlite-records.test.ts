@@ -10,8 +10,10 @@ import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
+import { responseOwnersContract } from '../contracts/response-owners.contract.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
 import { openSqliteRecords, recordsSchema } from './sqlite-records.ts';
+import { createSqliteResponseOwners, responseOwnersFileName, type SqliteResponseOwners } from './sqlite-response-owners.ts';
 
 recordsContract('sqlite', async () => {
 	const dataDir = makeDirectory();
@@ -26,6 +28,40 @@ recordsContract('sqlite', async () => {
 			rmSync(dataDir, { recursive: true });
 		},
 	};
+});
+
+responseOwnersContract('sqlite', async () => {
+	const dataDir = makeDirectory();
+	const clock = new ManualClock();
+	const open = () => createSqliteResponseOwners(dataDir, clock);
+	const owners: [SqliteResponseOwners, SqliteResponseOwners] = [open(), open()];
+	return {
+		owners,
+		nowMs: () => clock.nowMs(),
+		async dispose() {
+			for (const store of owners) store.close();
+			rmSync(dataDir, { recursive: true });
+		},
+	};
+});
+
+test('response owners are there after the file is opened again, are no change of the records, and a lost file is an upstream error', async () => {
+	const dataDir = temporaryDirectory();
+	const first = open(dataDir);
+	let notifications = 0;
+	first.onChange(() => notifications++);
+	const owner = { team: 'red', provider: 'provider_b', model: 'gpt-5.6', expiresAtMs: Date.UTC(2100, 0) };
+	await first.responseOwners.note(['resp_1'], owner);
+	await first.close();
+	expect(notifications).toBe(0);
+	const second = open(dataDir);
+	expect(await second.responseOwners.find('resp_1')).toEqual(owner);
+	const database = new DatabaseSync(join(dataDir, responseOwnersFileName));
+	database.exec('DROP TABLE response_owners');
+	database.close();
+	for (const attempt of [second.responseOwners.find('resp_1'), second.responseOwners.note(['resp_2'], owner)]) {
+		expect(await attempt.catch((cause: unknown) => cause)).toMatchObject({ name: 'UpstreamError', code: 'records_unavailable' });
+	}
 });
 
 test('what was written is there after the file is opened again', async () => {

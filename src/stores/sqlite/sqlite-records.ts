@@ -13,6 +13,7 @@ import { createBudgetTable, createChangeRecorder, createClientTable, createTable
 import { createRecordWatch } from './record-watch.ts';
 import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createSqliteProviderReports } from './sqlite-provider-reports.ts';
+import { createSqliteResponseOwners } from './sqlite-response-owners.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
 
 export const recordsFileName = 'records.db';
@@ -40,6 +41,7 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 	const audit = createAuditTable(database);
 	const book = createChangeRecorder(database, audit);
 	const providerReports = createSqliteProviderReports(settings.dataDir, deps.clock);
+	const responseOwners = createSqliteResponseOwners(settings.dataDir, deps.clock);
 	const budgets = createRecordChanges(createBudgetTable(database), book);
 	const teams = createRecordChanges(createTeamTable(database, budgets), book);
 	const priceOverrides = createRecordChanges(createTable(database, priceOverrideShape), book);
@@ -52,10 +54,12 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 		audit: auditLogOf(audit, write),
 		signingKeys: createSqliteSigningKeys(database, write),
 		providerReports,
+		responseOwners,
 		onChange: changes.onChange,
 		async close() {
 			changes.close();
 			providerReports.close();
+			responseOwners.close();
 			if (database.isOpen) database.close();
 		},
 	};

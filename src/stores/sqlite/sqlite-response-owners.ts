@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../core/clock.ts';
+import type { ResponseOwners } from '../contracts/response-owners.ts';
+import { readMigrations } from '../read-migrations.ts';
+import { integerOf, textOf } from '../row.ts';
+import { createTransaction, read } from './database.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase } from './open-database.ts';
+
+export interface SqliteResponseOwners extends ResponseOwners {
+	close(): void;
+}
+
+export const responseOwnersFileName = 'response-owners.db';
+
+const migrations = new URL('migrations/response-owners/', import.meta.url);
+
+/** Uses a separate file, opened on first use, so that a response does not trigger the polling of record changes. */
+export function createSqliteResponseOwners(dataDir: string, clock: Clock): SqliteResponseOwners {
+	let opened: Statements | undefined;
+	const statements = (): Statements =>
+		(opened ??= statementsOf(
+			openDatabase(join(dataDir, responseOwnersFileName), (database) => migrate(database, readMigrations(migrations)), 'process'),
+		));
+	return {
+		note: (ids, { team, provider, model, expiresAtMs }) =>
+			read(() => {
+				const { note, transaction } = statements();
+				const nowMs = clock.nowMs();
+				transaction(() => {
+					for (const id of ids) note.run(id, team, provider, model, expiresAtMs, nowMs);
+				});
+			}),
+		find: (id) =>
+			read(() => {
+				const row = statements().find.get(id, clock.nowMs());
+				if (row === undefined) return undefined;
+				return {
+					team: textOf(row, 'team'),
+					provider: textOf(row, 'provider'),
+					model: textOf(row, 'model'),
+					expiresAtMs: integerOf(row, 'expires_at_ms'),
+				};
+			}),
+		forget: (id) => read(() => void statements().forget.run(id)),
+		sweep: (maxIds) =>
+			read(() => {
+				const { deleteExpired, deleteOldest } = statements();
+				deleteExpired.run(clock.nowMs());
+				deleteOldest.run(maxIds);
+			}),
+		close() {
+			if (opened?.database.isOpen === true) opened.database.close();
+		},
+	};
+}
+
+type Statements = ReturnType<typeof statementsOf>;
+
+function statementsOf(database: DatabaseSync) {
+	return {
+		database,
+		transaction: createTransaction(database),
+		note: database.prepare(`
+			INSERT INTO response_owners (id, team, provider, model, expires_at_ms) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET team = excluded.team, provider = excluded.provider, model = excluded.model,
+				expires_at_ms = excluded.expires_at_ms
+			WHERE team = excluded.team OR expires_at_ms <= ?`),
+		find: database.prepare('SELECT team, provider, model, expires_at_ms FROM response_owners WHERE id = ? AND expires_at_ms > ?'),
+		forget: database.prepare('DELETE FROM response_owners WHERE id = ?'),
+		deleteExpired: database.prepare('DELETE FROM response_owners WHERE expires_at_ms <= ?'),
+		deleteOldest: database.prepare(
+			'DELETE FROM response_owners WHERE sequence <= (SELECT sequence FROM response_owners ORDER BY sequence DESC LIMIT 1 OFFSET ?)',
+		),
+	};
+}
