@@ -15,7 +15,8 @@ export interface ResponseOwner {
 export interface ResponseOwners {
 	/** Notes the owner of new ids, or extends the expiry of its own ones. An id of another team stays that team's until it expires. */
 	note(ids: readonly string[], owner: ResponseOwner): Promise<void>;
-	find(id: string): Promise<ResponseOwner | undefined>;
+	/** Returns the owners of those ids that are known. */
+	find(ids: readonly string[]): Promise<ReadonlyMap<string, ResponseOwner>>;
 	forget(id: string): Promise<void>;
 	/** Removes expired ids, and the oldest ones beyond `maxIds`. */
 	sweep(maxIds: number): Promise<void>;

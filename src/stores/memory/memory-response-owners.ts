@@ -16,7 +16,14 @@ export function createMemoryResponseOwners({ clock }: { readonly clock: Pick<Clo
 				if (known === undefined || known.team === owner.team) owners.set(id, owner);
 			}
 		},
-		find: async (id) => find(id),
+		async find(ids) {
+			return new Map(
+				ids.flatMap((id) => {
+					const owner = find(id);
+					return owner === undefined ? [] : [[id, owner]];
+				}),
+			);
+		},
 		forget: async (id) => void owners.delete(id),
 		async sweep(maxIds) {
 			for (const [id, { expiresAtMs }] of owners) if (expiresAtMs <= clock.nowMs()) owners.delete(id);

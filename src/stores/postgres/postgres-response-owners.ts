@@ -27,16 +27,18 @@ export function createPostgresResponseOwners({ read }: RecordsDatabase, clock: P
 					)
 					.execute();
 			}),
-		find: (id) =>
+		find: (ids) =>
 			read(async (db) => {
-				const row = await db
+				if (ids.length === 0) return new Map();
+				const found = await db
 					.selectFrom('response_owners')
-					.select(['team', 'provider', 'model', 'expires_at_ms'])
-					.where('id', '=', id)
+					.select(['id', 'team', 'provider', 'model', 'expires_at_ms'])
+					.where('id', '=', sql<string>`any(${ids})`)
 					.where('expires_at_ms', '>', sql<bigint>`${clock.nowMs()}`)
-					.executeTakeFirst();
-				if (row === undefined) return undefined;
-				return { team: row.team, provider: row.provider, model: row.model, expiresAtMs: Number(row.expires_at_ms) };
+					.execute();
+				return new Map(
+					found.map(({ id, team, provider, model, expires_at_ms }) => [id, { team, provider, model, expiresAtMs: Number(expires_at_ms) }]),
+				);
 			}),
 		forget: (id) => read(async (db) => void (await db.deleteFrom('response_owners').where('id', '=', id).execute())),
 		sweep: (maxIds) =>

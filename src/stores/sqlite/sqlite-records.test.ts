@@ -55,11 +55,11 @@ test('response owners are there after the file is opened again, are no change of
 	await first.close();
 	expect(notifications).toBe(0);
 	const second = open(dataDir);
-	expect(await second.responseOwners.find('resp_1')).toEqual(owner);
+	expect(await second.responseOwners.find(['resp_1'])).toEqual(new Map([['resp_1', owner]]));
 	const database = new DatabaseSync(join(dataDir, responseOwnersFileName));
 	database.exec('DROP TABLE response_owners');
 	database.close();
-	for (const attempt of [second.responseOwners.find('resp_1'), second.responseOwners.note(['resp_2'], owner)]) {
+	for (const attempt of [second.responseOwners.find(['resp_1']), second.responseOwners.note(['resp_2'], owner)]) {
 		expect(await attempt.catch((cause: unknown) => cause)).toMatchObject({ name: 'UpstreamError', code: 'records_unavailable' });
 	}
 });

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../core/clock.ts';
-import type { ResponseOwners } from '../contracts/response-owners.ts';
+import type { ResponseOwner, ResponseOwners } from '../contracts/response-owners.ts';
 import { readMigrations } from '../read-migrations.ts';
-import { integerOf, textOf } from '../row.ts';
+import { integerOf, type Row, textOf } from '../row.ts';
 import { createTransaction, read } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
@@ -32,16 +32,15 @@ export function createSqliteResponseOwners(dataDir: string, clock: Clock): Sqlit
 					for (const id of ids) note.run(id, team, provider, model, expiresAtMs, nowMs);
 				});
 			}),
-		find: (id) =>
+		find: (ids) =>
 			read(() => {
-				const row = statements().find.get(id, clock.nowMs());
-				if (row === undefined) return undefined;
-				return {
-					team: textOf(row, 'team'),
-					provider: textOf(row, 'provider'),
-					model: textOf(row, 'model'),
-					expiresAtMs: integerOf(row, 'expires_at_ms'),
-				};
+				const { find } = statements();
+				const owners = new Map<string, ResponseOwner>();
+				for (const id of ids) {
+					const row = find.get(id, clock.nowMs());
+					if (row !== undefined) owners.set(id, ownerOf(row));
+				}
+				return owners;
 			}),
 		forget: (id) => read(() => void statements().forget.run(id)),
 		sweep: (maxIds) =>
@@ -53,6 +52,15 @@ export function createSqliteResponseOwners(dataDir: string, clock: Clock): Sqlit
 		close() {
 			if (opened?.database.isOpen === true) opened.database.close();
 		},
+	};
+}
+
+function ownerOf(row: Row): ResponseOwner {
+	return {
+		team: textOf(row, 'team'),
+		provider: textOf(row, 'provider'),
+		model: textOf(row, 'model'),
+		expiresAtMs: integerOf(row, 'expires_at_ms'),
 	};
 }
 
