@@ -16,6 +16,7 @@ import type { GatewayPorts } from '../src/roles/gateway/gateway-settings.ts';
 import { TrafficResolver } from '../src/roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../src/roles/gateway/unpriced-models.ts';
 import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
+import { createMemoryResponseOwners } from '../src/stores/memory/memory-response-owners.ts';
 import { restoreMissing } from '../src/stores/restoring-admission.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
 import { noReasoningEncryption } from '../src/wire/conversation/reasoning-encryption.ts';
@@ -92,6 +93,7 @@ function open(stores: Stores): Gateway {
 		{ ...testSettings, tiers: { sandbox: tier, standard: tier } },
 		{
 			...stores,
+			responseOwners: createMemoryResponseOwners({ clock: systemClock }),
 			upstream: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([httpResponse]) }),
 			verifier: { verify: () => callerOf('client') },
 			reasoningEncryption: () => noReasoningEncryption,

@@ -14,6 +14,7 @@ import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, endedRetentionMs, type ReservedRequest } from '../stores/contracts/admission.ts';
 import type { EntryPage, Ledger, LedgerEntry, LedgerReader, OpenRequest, UsageSummary } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
+import type { ResponseOwners } from '../stores/contracts/response-owners.ts';
 import { registerCounterInstance, releaseStaleInstances } from '../stores/counter-instances.ts';
 import { failOpen } from '../stores/failing-open-admission.ts';
 import type { CounterStoreState } from '../stores/failing-open-settings.ts';
@@ -38,6 +39,7 @@ export interface Accounting {
 	/** Provider reports of all processes that serve requests. @throws UpstreamError `records_unavailable` in a process that serves none. */
 	providerReports(): Promise<readonly ProviderReport[]>;
 	readonly ledger: Ledger;
+	readonly responseOwners: ResponseOwners;
 	readonly admission: AdmissionStore;
 	/** Counters for reports. Those that the ledger would first have to restore can be missing. */
 	readonly countersAtHand: Pick<AdmissionStore, 'read'>;
@@ -99,6 +101,7 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 		traffic,
 		providerReports: async () => (reporter === undefined ? [...(await store.providerReports.read()).values()] : reporter.read()),
 		ledger,
+		responseOwners: store.responseOwners,
 		admission,
 		countersAtHand,
 		sumUp,

@@ -29,6 +29,7 @@ export function composeAdmin(
 	const explainer = reconfigurableExplainer(config, {
 		teams: accounting.records,
 		readCounters: (team, budgets) => accounting.admission.read(team, budgets),
+		responseOwners: accounting.responseOwners,
 		verifier,
 		isEjected: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider).health.isEjected : undefined,
 		contentScorerFor,

@@ -164,7 +164,7 @@ async function composeGateway(
 		import('../roles/gateway/gateway.ts'),
 		import('../roles/gateway/gateway-work.ts'),
 	]);
-	const { ledger, admission, records, unpriced, traffic } = accounting;
+	const { ledger, responseOwners, admission, records, unpriced, traffic } = accounting;
 	const work = new GatewayWork();
 	cleanup.defer(() => work.settlements.settled());
 	measureWork(metrics, work);
@@ -177,6 +177,7 @@ async function composeGateway(
 		upstream,
 		teams: records,
 		ledger,
+		responseOwners,
 		admission,
 		unpriced,
 		traffic,

@@ -115,6 +115,7 @@ async function explainLocally(
 		const explain = createExplainer(gatewaySettings(config), {
 			teams: records,
 			readCounters: (team, budgets) => counters.read(team, budgets),
+			responseOwners: store.responseOwners,
 			verifier,
 			isEjected: undefined,
 			contentScorerFor,

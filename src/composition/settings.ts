@@ -20,6 +20,8 @@ import type { IdentitySettings, LiveSettings } from '../roles/identity/settings.
 import type { ModelCapabilities } from '../wire/conversation/model-capabilities.ts';
 import { guardrailSettings } from './guardrail-component.ts';
 
+const msPerDay = 86_400_000;
+
 export function gatewaySettings(config: Config): GatewaySettings {
 	const { edge, gateway, routing } = config;
 	return {
@@ -48,6 +50,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 			]),
 		),
 		budgets: budgetSettings(config),
+		responses: { state: config.responses.state, retentionMs: config.responses.retention_days * msPerDay },
 		guardrails: guardrailSettings(config),
 		hasTeamMetrics: config.metrics.team_label,
 	};

@@ -6,6 +6,7 @@ import { gateway } from './sections/gateway.ts';
 import { guardrails } from './sections/guardrails.ts';
 import { admin, identity, simulator } from './sections/identity.ts';
 import { providers } from './sections/providers.ts';
+import { responses } from './sections/responses.ts';
 import { routing } from './sections/routing.ts';
 import { stores } from './sections/stores.ts';
 import { budgets, teams, tiers } from './sections/teams.ts';
@@ -58,6 +59,7 @@ export const configSchema = z.strictObject({
 	teams: teams.prefault({}).describe('Teams and unregistered clients.'),
 	providers: providers.prefault({}).describe('Model providers by name. The four built-in ones can be changed field by field.'),
 	routing: routing.prefault({}).describe('Routing of requests to providers.'),
+	responses: responses.prefault({}).describe('State of the Responses API at providers.'),
 	guardrails: guardrails.prefault({}).describe('Guardrail policies.'),
 	budgets: budgets.prefault({}).describe('Enforcement of budgets.'),
 });

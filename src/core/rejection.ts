@@ -100,6 +100,11 @@ export const rejections = {
 		title: 'The model has no price and `budgets.unknown_price` is `reject`',
 		remedy: 'Use another model, or ask an administrator to set a price for it.',
 	},
+	response_not_found: {
+		status: 404,
+		title: 'No stored response, conversation or item of this team has the id',
+		remedy: 'Send the whole conversation in `input`. Operators: `responses.state` decides whether providers store responses.',
+	},
 	rpm_limit_exceeded: {
 		status: 429,
 		title: 'The team exceeded its requests per minute',

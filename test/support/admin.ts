@@ -115,6 +115,7 @@ export async function startAdmin(
 	const explain = createExplainer(gatewaySettings(parseConfig('', { file: null, env: {} }).config), {
 		teams: snapshot,
 		readCounters: async () => ({ nowMs: clock.nowMs(), requestsThisMinute: 0, tokensToday: 0, reservedTokens: 0, budgets: [] }),
+		responseOwners: records.responseOwners,
 		verifier,
 		isEjected: undefined,
 		clock,

@@ -14,6 +14,7 @@ import { TrafficResolver } from '../../src/roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
+import { createMemoryResponseOwners } from '../../src/stores/memory/memory-response-owners.ts';
 import { restoreMissing, type SumUpTeam } from '../../src/stores/restoring-admission.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
@@ -151,6 +152,7 @@ export class GatewayBench {
 	/** Replaces random numbers by their middle value. */
 	readonly traffic = new TrafficResolver({ clock: this.clock, log: this.log, metrics: noMetrics, chance: () => 0.5 });
 	readonly ledger = createMemoryLedger();
+	readonly owners = createMemoryResponseOwners({ clock: this.clock });
 	readonly admission: AdmissionStore;
 	respond: ScriptedResponse = () => jsonResponse(200, '{"id":"x"}');
 
@@ -190,6 +192,7 @@ export class GatewayBench {
 					routingRules: () => [],
 				},
 				ledger: this.ledger,
+				responseOwners: this.owners,
 				admission: this.admission,
 				unpriced: new UnpricedModels(),
 				traffic: this.traffic,

@@ -118,6 +118,11 @@ export class Routing {
 		return this.#byRule(facts) ?? [this.#byName(facts) ?? this.#byDefault(facts)];
 	}
 
+	/** Returns the target that stores what a request refers to; undefined if its provider is not configured any more. */
+	targetOf({ provider, model }: ProviderModel): Target | undefined {
+		return this.#names.has(provider) ? this.#decide(provider, model) : undefined;
+	}
+
 	/** Explains which of them decides, for facts that have targets. */
 	explain(facts: RoutingInput): RouteReason {
 		const rule = this.#precedesRules(facts) ? undefined : decidingRule(facts.rules, facts, this.#isConfigured);

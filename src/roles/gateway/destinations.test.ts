@@ -61,19 +61,41 @@ describe('guarantees 16: destinations', () => {
 		expect(routes.filter(({ method }) => method === 'POST').map(({ path }) => path)).toEqual([
 			'/v1/chat/completions',
 			'/v1/messages',
+			'/v1/responses',
+			'/v1/embeddings',
+			'/v1/completions',
 			'/v1/messages/count_tokens',
+			'/v1/responses/compact',
+			'/v1/responses/{id}/cancel',
 		]);
 	});
 
 	it.each(routes)('$method $path', async ({ method, path }) => {
-		const bench = new GatewayBench({ routing: { ...testSettings.routing, providerHeader: 'optional' } });
+		const bench = new GatewayBench({
+			routing: { ...testSettings.routing, providerHeader: 'optional' },
+			responses: { state: 'owner', retentionMs: 1 },
+		});
+		const stored = { team: 'team-1', provider: 'provider_b', model: 'gpt-5', expiresAtMs: bench.clock.nowMs() + 1 };
+		await bench.owners.note(['resp_1'], stored);
 		bench.respond = () => jsonResponse(302, '{}', { location: `${trap}/v1` });
 		for (const model of models) {
 			for (const provider of [undefined, 'provider_a', trap, `provider_b@${trap}`]) {
-				const body = JSON.stringify({ ...fields, model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
+				const body = JSON.stringify({
+					...fields,
+					model,
+					max_tokens: 9,
+					messages: [{ role: 'user', content: 'hi' }],
+					input: 'hi',
+					prompt: 'hi',
+				});
 				const query = `?api_base=${trap}&base_url=${encodeURIComponent(trap)}&host=203.0.113.66`;
 				const more = provider === undefined ? {} : { 'x-gateway-provider': provider };
-				const response = await bench.ask(`${path}${query}`, method === 'POST' ? body : '', { ...headers, ...more }, { method });
+				const response = await bench.ask(
+					`${path.replace('{id}', 'resp_1')}${query}`,
+					method === 'POST' ? body : '',
+					{ ...headers, ...more },
+					{ method },
+				);
 				expect(response.headers['location'], 'a redirect of the provider’s is not the caller’s').toBeUndefined();
 			}
 		}

@@ -209,6 +209,7 @@ async function createRig(variant: Partial<GatewaySettings>): Promise<Rig> {
 	const explain = createExplainer(settings, {
 		teams: directory,
 		readCounters: (team, of) => bench.admission.read(team, of),
+		responseOwners: bench.owners,
 		verifier,
 		isEjected: () => false,
 		clock: bench.clock,

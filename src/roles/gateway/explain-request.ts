@@ -19,6 +19,7 @@ import { checkReading } from '../../policy/limits/request-limits.ts';
 import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
+import type { ResponseOwners } from '../../stores/contracts/response-owners.ts';
 import { noReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
@@ -29,6 +30,7 @@ import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-set
 import { GuardrailRunner } from './guardrail-runner.ts';
 import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice, routingInputOf } from './stages/choose-targets.ts';
+import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
 import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
 import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
@@ -56,6 +58,7 @@ export interface ExplainRequest {
 export interface ExplainPorts {
 	readonly teams: TeamDirectory;
 	readonly readCounters: AdmissionStore['read'];
+	readonly responseOwners: Pick<ResponseOwners, 'find'>;
 	readonly verifier: AccessTokenVerifier;
 	/** Undefined in a process that does not track provider health. */
 	readonly isEjected: ((provider: string) => boolean) | undefined;
@@ -193,10 +196,11 @@ async function explain(
 	const { clientId, scopes, team } = await identify(of, request, deps);
 	explained.identity = { client_id: clientId, scopes };
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
-	const requested = await readInferenceRequest(request, endpoint, deps.settings.maxBodyBytes);
+	const requested = await readInferenceRequest(request, endpoint, deps.settings);
 	explained.request = { format: formatName, model: requested.model, streaming: requested.isStreaming, bytes: body.length };
+	const stored = await findStored(requested, team.id, deps);
 	const inferenceRequest = await explainGuardrails(requested, team.id, explained, deps, ports);
-	const targets = chooseTargets(inferenceRequest, team.id, deps);
+	const targets = chooseTargets(inferenceRequest, team.id, deps, stored);
 	const route = deps.routing.explain(routingInputOf(inferenceRequest, team.id, deps));
 	explained.route = {
 		decided_by: route.by,
@@ -342,7 +346,7 @@ function describeUpstream(
 }
 
 /** Ports for stages that need none of these. A port that is used nevertheless throws instead of having an effect. */
-function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPorts {
+function portsWithoutEffect({ teams, verifier, responseOwners, clock }: ExplainPorts): GatewayPorts {
 	const reject = (): never => {
 		throw new Error('an explanation has no effect');
 	};
@@ -363,6 +367,7 @@ function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPo
 			close: reject,
 		},
 		ledger: { open: reject, close: reject, assess: reject },
+		responseOwners: { note: reject, find: (ids) => responseOwners.find(ids), forget: reject, sweep: reject },
 		unpriced: new UnpricedModels(),
 		traffic: new TrafficResolver({ clock, log: silentLog, metrics: noMetrics, chance: () => 0 }),
 		clock,

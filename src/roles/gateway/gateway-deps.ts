@@ -1,4 +1,4 @@
-import { noMetrics } from '../../core/metrics.ts';
+import { type Counter, noMetrics } from '../../core/metrics.ts';
 import { DefaultOutputCaps } from '../../policy/budgets/default-output-caps.ts';
 import { PriceResolver } from '../../policy/budgets/price-resolver.ts';
 import { TermsResolver } from '../../policy/limits/terms-resolver.ts';
@@ -34,6 +34,8 @@ export interface GatewayDeps {
 	readonly defaultOutputCaps: DefaultOutputCaps;
 	readonly requestMetrics: RequestMetricsByModel;
 	readonly warnOfBudgets: WarnOfBudgets;
+	/** Counts responses whose owner could not be stored. */
+	readonly ownerFailures: Counter;
 	/** Undefined if no guardrails are configured. */
 	readonly guardrailRunner: GuardrailRunner | undefined;
 }
@@ -62,6 +64,10 @@ export function assembleDeps(settings: GatewaySettings, ports: GatewayPorts): Ga
 		defaultOutputCaps: new DefaultOutputCaps(settings.budgets.defaultOutputCaps),
 		guardrailRunner: settings.guardrails === undefined ? undefined : new GuardrailRunner(settings.guardrails, ports),
 		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
+		ownerFailures: (ports.metrics ?? noMetrics).counter(
+			'tollgate_response_owner_failures_total',
+			'Failed attempts to store the owner of a response. Its ids return 404.',
+		),
 		requestMetrics: new RequestMetricsByModel(ports.metrics ?? noMetrics, {
 			settings,
 			prices,

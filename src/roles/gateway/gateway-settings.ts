@@ -17,8 +17,10 @@ import type { TrafficSettings } from '../../policy/resilience/traffic-settings.t
 import type { ProviderModel, RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
+import type { ResponseOwners } from '../../stores/contracts/response-owners.ts';
 import type { ModelCapabilities } from '../../wire/conversation/model-capabilities.ts';
 import type { ReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
+import type { StateMode } from '../../wire/dialects/state.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
 import type { GatewayWork } from './gateway-work.ts';
 import type { ModerationProviderSettings } from './moderation/moderation-settings.ts';
@@ -51,10 +53,18 @@ export interface GatewaySettings {
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
 	readonly tiers: Readonly<Record<string, TierSettings>>;
 	readonly budgets: BudgetSettings;
+	/** State of the Responses API at providers. Off by default. */
+	readonly responses?: ResponseSettings;
 	/** No guardrails by default. */
 	readonly guardrails?: GuardrailSettings | undefined;
 	/** True: metrics have a team label. Default false. */
 	readonly hasTeamMetrics?: boolean;
+}
+
+export interface ResponseSettings {
+	readonly state: StateMode;
+	/** Time for which the owner of an id is stored. */
+	readonly retentionMs: number;
 }
 
 export interface GatewayProvider extends ProviderSettings, RoutedProvider {
@@ -85,6 +95,7 @@ export interface GatewayPorts {
 	readonly reasoningEncryption: (secret: string, team: string) => ReasoningEncryption;
 	readonly admission: AdmissionStore;
 	readonly ledger: Pick<Ledger, 'open' | 'close' | 'assess'>;
+	readonly responseOwners: ResponseOwners;
 	readonly unpriced: UnpricedModels;
 	readonly traffic: TrafficResolver;
 	/** Content is not scored without it. */

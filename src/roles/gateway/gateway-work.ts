@@ -15,6 +15,8 @@ export class GatewayWork {
 	readonly settlements = new Settlements();
 	readonly typical = new TypicalRequests();
 	readonly reportedModels = new ReportedModels();
+	/** Time of the last sweep of response owners, by the monotonic clock. */
+	ownersSweptMs = Number.NEGATIVE_INFINITY;
 	/** Number of requests with a reservation in a budget. */
 	openReservations = 0;
 }

@@ -5,6 +5,7 @@ import { canonicalPath } from '../../wire/canonical-path.ts';
 import type { ClientErrors } from '../../wire/dialects/dialect.ts';
 import { requireTextViews } from '../../wire/endpoints/endpoint.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
+import { splitStoredPath, storedResponseEndpoint, storedResponseRequests } from '../../wire/endpoints/stored-responses.ts';
 import { draining, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
 import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
@@ -13,6 +14,7 @@ import { completed, failed, RequestScope } from './request-scope/request-scope.t
 import { serveInference } from './serve-inference.ts';
 import { noteLimits, serveLimits } from './serve-limits.ts';
 import { modelPath, serveModel, serveModels } from './serve-models.ts';
+import { serveStoredResponse } from './serve-stored-response.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 import { EventBody } from './streams/event-source.ts';
 
@@ -40,7 +42,10 @@ interface Route {
 }
 
 const clientErrors: ReadonlyMap<string, ClientErrors | undefined> = new Map(
-	endpoints.map(({ path, dialect }) => [path, dialect.clientErrors]),
+	[...endpoints, ...storedResponseRequests.map((stored) => storedResponseEndpoint(stored, ''))].map(({ path, dialect }) => [
+		path,
+		dialect.clientErrors,
+	]),
 );
 
 /** @throws Error if the settings contradict each other. */
@@ -48,7 +53,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 	const deps = assembleDeps(settings, ports);
 	const routes = compileRoutes(deps);
 	const serve = (request: HttpRequest, scope: RequestScope): Promise<HttpResponse> => {
-		const route = routes.get(request.path.startsWith(modelPath) ? modelPath : request.path);
+		const route = routes.get(request.path) ?? routes.get(formOf(request.path));
 		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Rejection('overloaded'));
 		return route?.methods.includes(request.method) ? route.serve(request, scope) : rejectRoute(request, route, scope, deps);
 	};
@@ -67,7 +72,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				async (cause: unknown) => {
 					scope.end(failed(cause));
 					await noteLimits(scope.recorder, deps);
-					return renderFailure(cause, request, scope.recorder, ports, clientErrors.get(request.path));
+					return renderFailure(cause, request, scope.recorder, ports, clientErrors.get(formOf(request.path)));
 				},
 			);
 		},
@@ -92,7 +97,23 @@ function compileRoutes(deps: GatewayDeps): ReadonlyMap<string, Route> {
 	for (const endpoint of endpoints) {
 		routes.set(endpoint.path, { methods: ['POST'], serve: (request, scope) => serveInference(request, endpoint, scope, deps) });
 	}
+	for (const [path, requests] of Map.groupBy(storedResponseRequests, (stored) => stored.path)) {
+		routes.set(path, {
+			methods: requests.map(({ method }) => method),
+			serve(request, scope) {
+				const stored = requests.find(({ method }) => method === request.method);
+				const split = splitStoredPath(request.path);
+				if (stored === undefined || split === undefined) throw new Error(`${request.method} ${path} has no route`);
+				return serveStoredResponse(request, stored, split.id, scope, deps);
+			},
+		});
+	}
 	return routes;
+}
+
+/** Returns the path under which the route of a path with a parameter is registered. */
+function formOf(path: string): string {
+	return path.startsWith(modelPath) ? modelPath : (splitStoredPath(path)?.form ?? path);
 }
 
 /** Reveals the methods of a path only to authenticated clients, like the edge. */

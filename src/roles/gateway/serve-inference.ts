@@ -2,13 +2,15 @@ import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { canFailOver } from '../../policy/resilience/attempt-result.ts';
 import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import { ownedIdsOf } from './owned-ids.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { evaluateInput } from './stages/evaluate-input.ts';
 import { evaluateOutput } from './stages/evaluate-output.ts';
+import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 import { readInferenceRequest } from './stages/read-inference-request.ts';
-import { respond } from './stages/respond.ts';
+import { readObject, respond } from './stages/respond.ts';
 import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provider.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
 
@@ -29,12 +31,14 @@ export async function serveInference(
 	const team = noteTeam(caller, scope.recorder, deps);
 	const bodyMemory = work.bodyMemory.reserve(team.id, settings.maxBufferedRequestBytes);
 	scope.attach(bodyMemory);
-	const reading = readInferenceRequest(request, endpoint, settings.maxBodyBytes, bodyMemory);
+	const reading = readInferenceRequest(request, endpoint, settings, bodyMemory);
 	const requested = reading instanceof Promise ? await reading : reading;
 	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined);
 	work.inFlightRequests.add(scope, request);
+	const finding = findStored(requested, team.id, deps);
+	const stored = finding === undefined ? undefined : await finding;
 	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
-	const targets = chooseTargets(inferenceRequest, team.id, deps);
+	const targets = chooseTargets(inferenceRequest, team.id, deps, stored);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
 	for (const target of targets) {
@@ -48,7 +52,12 @@ export async function serveInference(
 	}
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
-	const response = respond(taken.prepared, outcome, taken.permit, scope, deps);
+	const ownedIds = ownedIdsOf(taken.prepared, scope, deps);
+	const response = respond(taken.prepared, outcome, taken.permit, scope, deps, ownedIds);
+	if (ownedIds !== undefined && outcome.reported !== undefined && Buffer.isBuffer(outcome.body)) {
+		const body = readObject(outcome.body);
+		if (body !== undefined) await ownedIds.pushResponse(body);
+	}
 	return guardrailRunner === undefined ? response : evaluateOutput(inferenceRequest, team.id, response, scope.recorder, guardrailRunner);
 }
 

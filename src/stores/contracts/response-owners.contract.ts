@@ -72,7 +72,7 @@ export function responseOwnersContract(name: string, open: () => Promise<Respons
 			expect(await found(here, 'resp_1')).toEqual(later);
 		});
 
-		test('another team cannot take over an id, but gets the new ids beside it', async () => {
+		test('another team cannot take over an id, but gets the new ids next to it', async () => {
 			const red = owner('red');
 			await here.note(['resp_1'], red);
 			await there.note(['resp_1', 'resp_2'], owner('blue'));

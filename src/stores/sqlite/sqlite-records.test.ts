@@ -33,8 +33,10 @@ recordsContract('sqlite', async () => {
 responseOwnersContract('sqlite', async () => {
 	const dataDir = makeDirectory();
 	const clock = new ManualClock();
-	const open = () => createSqliteResponseOwners(dataDir, clock);
-	const owners: [SqliteResponseOwners, SqliteResponseOwners] = [open(), open()];
+	const owners: [SqliteResponseOwners, SqliteResponseOwners] = [
+		createSqliteResponseOwners(dataDir, clock),
+		createSqliteResponseOwners(dataDir, clock),
+	];
 	return {
 		owners,
 		nowMs: () => clock.nowMs(),

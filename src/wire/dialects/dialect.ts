@@ -15,6 +15,7 @@ import type { TextViews } from '../text-view.ts';
 import type { RequestedOutput } from '../usage/request-facts.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';
 import type { VendorFields } from '../vendor-fields.ts';
+import type { ProviderState, StateMode } from './state.ts';
 
 /** One vendor's format on the provider side. */
 export interface Dialect {
@@ -30,7 +31,7 @@ export interface Dialect {
 	/** Returns a written request for a server that rejects the option for usage in streams. */
 	withoutUsageOption(body: JsonObject): JsonObject;
 	/** Returns the edits by which the provider stores nothing of a request, for a format whose providers store it by default. */
-	storageEdits?(body: JsonBody): readonly Edit[];
+	storageEdits?(body: JsonBody, state: StateMode): readonly Edit[];
 	/** Returns the maximum output that a request asks for. */
 	requestedOutput(body: JsonObject): RequestedOutput;
 	/** Returns the edits that cap the output of a request. @param body with the ranges of the cap members located. */
@@ -97,7 +98,9 @@ export interface ClientDialect extends Dialect {
 	 * because the provider's own error says more.
 	 * @throws `Rejection` `field_missing`, `field_invalid` with the JSON path in `param`.
 	 */
-	validate(body: JsonObject): void;
+	validate(body: JsonObject, state?: StateMode): void;
+	/** Undefined for a format whose providers keep no state. */
+	readonly state?: ProviderState;
 	/**
 	 * Rejects a request that providers of a kind cannot serve, although they serve the dialect.
 	 * @throws `Rejection` `field_invalid`.

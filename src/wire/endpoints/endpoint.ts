@@ -10,6 +10,10 @@ export interface Endpoint {
 	readonly dialect: ClientDialect;
 	/** `usage`: all limits of the team apply, and the reported usage is billed. `OwnLimit`: free, with a separate limit. */
 	readonly bills: 'usage' | OwnLimit;
+	/** True if only providers of the endpoint's dialect serve it. By default, requests are translated for others. */
+	readonly isUntranslated?: boolean;
+	/** Method of requests without a body. By default, requests are POSTed with a body. */
+	readonly methodWithoutBody?: 'GET' | 'POST' | 'DELETE';
 	/** True if clients may ask for a stream. */
 	readonly canStream: boolean;
 	/** `generated`: a model writes the response, which begins late and is screened. `computed`: it begins soon and has no text of a model. */

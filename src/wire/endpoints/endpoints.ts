@@ -1,6 +1,7 @@
 import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
 import { clientDialects } from '../dialects/dialects.ts';
 import { tokenCounting } from '../dialects/messages/messages.ts';
+import { compaction } from '../dialects/responses/compaction.ts';
 import { embeddings } from './embeddings.ts';
 import { type Endpoint, type Estimate, inferenceEndpoint } from './endpoint.ts';
 
@@ -32,7 +33,15 @@ const countTokens: Endpoint = {
 	locate: (provider, _dialect, _model, query) => provider.locateCount(query),
 };
 
-export const endpoints: readonly Endpoint[] = [...clientDialectNames.map((name) => byDialect[name]), countTokens];
+/** Compacts a conversation of the Responses API, which costs tokens. */
+const compact: Endpoint = {
+	...inferenceEndpoint('/v1/responses/compact', compaction),
+	isUntranslated: true,
+	canStream: false,
+	locate: (provider, name, model, query) => provider.locateBelow(name, model, '/compact', query),
+};
+
+export const endpoints: readonly Endpoint[] = [...clientDialectNames.map((name) => byDialect[name]), countTokens, compact];
 
 /** Endpoints that bill their requests. */
 export const inferenceEndpoints: readonly Endpoint[] = endpoints.filter(({ bills }) => bills === 'usage');

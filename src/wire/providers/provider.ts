@@ -109,6 +109,17 @@ export class Provider {
 		return locate(this.#endpoint, model, query, isStreaming);
 	}
 
+	/**
+	 * Returns path and query of the URL below that of a dialect.
+	 * @param path such as `/compact`.
+	 * @throws `Rejection` `field_invalid`.
+	 */
+	locateBelow(dialect: DialectName, model: string, path: string, query: string): string {
+		const located = this.locate(dialect, model, query, false);
+		const mark = located.indexOf('?');
+		return mark === -1 ? `${located}${path}` : `${located.slice(0, mark)}${path}${located.slice(mark)}`;
+	}
+
 	/** True if `locateCount` has a URL. */
 	get countsTokens(): boolean {
 		return this.protocol.countPath !== undefined;

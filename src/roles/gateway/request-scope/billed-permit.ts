@@ -9,7 +9,7 @@ import { type MeteredUsage, meterResponse, type ReportedUsage, UsageMeter } from
 import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
-import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
+import { type BodyEdits, releaseCounters, type StreamPermit } from './permit.ts';
 import type { RequestScope, ScopeOutcome } from './request-scope.ts';
 
 /** Maximum speed of one response; models that hide their reasoning are slower. */
@@ -58,7 +58,7 @@ export interface PermitSettings extends BodyEdits {
  * Permit of a request that costs: its ledger entry is open and its cost is reserved. It ends exactly once, whatever happens to the request.
  * At the end, the actual cost is settled, in the ledger first.
  */
-export class BilledPermit implements Permit {
+export class BilledPermit implements StreamPermit {
 	readonly terms: PermitSettings;
 	/** Undefined until the ledger has the entry. */
 	#entry: OpenedEntry | undefined;

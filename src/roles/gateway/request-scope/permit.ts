@@ -1,5 +1,6 @@
 import type { Edit } from '../../../wire/json/splice-body.ts';
-import type { MeteredUsage, ReportedUsage } from '../../../wire/usage/usage-meter.ts';
+import { type MeteredUsage, type ReportedUsage, UsageMeter } from '../../../wire/usage/usage-meter.ts';
+import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestScope, Resource } from './request-scope.ts';
 
@@ -28,6 +29,25 @@ export interface Permit extends Resource {
 	meterResponse(body: Buffer, reported: ReportedUsage | undefined): void;
 	/** Charged usage of a complete response. */
 	readonly chargedUsage: MeteredUsage | undefined;
+}
+
+/** Permit of a request whose response may be a stream. */
+export interface StreamPermit extends Permit {
+	createMeter(): UsageMeter;
+	/** Called when a part of the stream has arrived. */
+	delivered(meter: UsageMeter): void;
+	/** Called repeatedly while the stream runs, so that nothing that it reserved expires first. */
+	renew(): void;
+	/** Called at the end of the stream; the request ends in the same turn of the event loop. */
+	meterStream(metered: MeteredUsage): void;
+	/** True for a stream that stops when its budgets are exhausted. */
+	readonly isStoppable: boolean;
+	/** Charged usage of an ended stream. */
+	readonly settled: MeteredUsage | undefined;
+	/** Returns true if the metered usage may be far below the provider's charge. */
+	isBlind(metered: MeteredUsage): boolean;
+	/** Returns the usage to charge. */
+	charged(metered: MeteredUsage): MeteredUsage;
 }
 
 interface Admitted {
@@ -61,6 +81,36 @@ export class FreePermit implements Permit {
 
 	release(): void {
 		releaseCounters(this.#admitted, this.#deps);
+	}
+}
+
+/** Permit of a stream that costs nothing, because an earlier request has paid for it. */
+export class FreeStreamPermit extends FreePermit implements StreamPermit {
+	readonly isStoppable = false;
+	readonly settled = undefined;
+	readonly #reader: UsageReader;
+
+	constructor(admitted: Admitted, reader: UsageReader, scope: RequestScope, deps: GatewayDeps) {
+		super(admitted, scope, deps);
+		this.#reader = reader;
+	}
+
+	createMeter(): UsageMeter {
+		return new UsageMeter(this.#reader, { estimatedInputTokens: 0, isUsageInjected: false });
+	}
+
+	delivered(): void {}
+
+	renew(): void {}
+
+	meterStream(): void {}
+
+	isBlind(): boolean {
+		return false;
+	}
+
+	charged(metered: MeteredUsage): MeteredUsage {
+		return metered;
 	}
 }
 

@@ -4,9 +4,14 @@ import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
 
-/** Returns the targets of a request in the order in which they are tried. @throws `Rejection` `provider_*`. */
-export function chooseTargets(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps): Targets {
+/**
+ * Returns the targets of a request in the order in which they are tried.
+ * @param stored target that stores what the request refers to. No other provider can serve it.
+ * @throws `Rejection` `provider_*`.
+ */
+export function chooseTargets(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps, stored?: Target): Targets {
 	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
+	if (stored !== undefined) return [targets.find(({ provider }) => provider === stored.provider) ?? stored];
 	return targets.length === 1 ? targets : ejectedLast(targets, deps);
 }
 

@@ -8,7 +8,7 @@ import type { Target } from '../../../policy/routing/target.ts';
 import type { ModelCapabilities } from '../../../wire/conversation/model-capabilities.ts';
 import type { ResponseContext } from '../../../wire/conversation/response.ts';
 import type { ResponseTranslation } from '../../../wire/conversation/translation.ts';
-import type { Dialect } from '../../../wire/dialects/dialect.ts';
+import type { ClientDialect, Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
 import { isResponsesOnly } from '../../../wire/dialects/responses/responses-only.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
@@ -197,7 +197,7 @@ function untranslated(
 	outgoing: JsonBody,
 	warnings = none,
 ): PreparedRequest {
-	const { request, endpoint, format, body, model, isStreaming } = inferenceRequest;
+	const { request, endpoint, format, body, model, isStreaming, stateMode } = inferenceRequest;
 	const { target, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	return {
 		request,
@@ -206,6 +206,7 @@ function untranslated(
 		body,
 		model,
 		isStreaming,
+		stateMode,
 		target,
 		provider,
 		knownAs,
@@ -242,7 +243,7 @@ function providerFor(inferenceRequest: InferenceRequest, target: Target, deps: G
 
 /** Returns the dialect of the request to the provider. @throws `Rejection` `field_invalid` if the provider has no such endpoint. */
 function dialectFor(
-	{ endpoint, format, model }: InferenceRequest,
+	{ endpoint, format, body, model }: InferenceRequest,
 	provider: Provider,
 	target: Target,
 	{ modelCapabilities }: GatewayDeps,
@@ -250,11 +251,21 @@ function dialectFor(
 	const said = modelCapabilities.of(target);
 	const preferred = said.dialect ?? (isResponsesOnly(said.knownAs ?? target.model) ? 'responses' : undefined);
 	const dialect = dialectAt(provider.protocol, format.name, preferred);
-	if (dialect !== undefined) return dialect;
+	if (dialect === format.name) return dialect;
+	if (dialect !== undefined && endpoint.isUntranslated !== true) {
+		rejectStored(format, body);
+		return dialect;
+	}
 	throw new Rejection('field_invalid', {
 		param: 'model',
 		message: `\`${model.slice(0, 64)}\` is a model of \`${provider.name}\`, which does not serve ${endpoint.path}: use a model of another provider`,
 	});
+}
+
+/** Rejects references to what only a provider of the client's format stores. @throws `Rejection` `field_invalid` */
+function rejectStored({ state }: ClientDialect, { members }: JsonBody): void {
+	const reference = state?.references(members).find(({ isStored }) => isStored);
+	if (state !== undefined && reference !== undefined) throw state.rejectReference(reference);
 }
 
 /** With these details, Anthropic's SDKs resend the conversation in full without `thread`, and stay in that mode. */

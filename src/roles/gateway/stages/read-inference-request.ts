@@ -5,8 +5,10 @@ import { Rejection } from '../../../core/rejection.ts';
 import type { BodyMemoryReservation } from '../../../policy/overload/body-memory-budget.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
+import type { StateMode } from '../../../wire/dialects/state.ts';
 import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
+import type { GatewaySettings } from '../gateway-settings.ts';
 
 /** One inference request, parsed and validated. */
 export interface InferenceRequest {
@@ -18,6 +20,7 @@ export interface InferenceRequest {
 	/** Model name as received. */
 	readonly model: string;
 	readonly isStreaming: boolean;
+	readonly stateMode: StateMode;
 }
 
 /** Members whose range in the body is recorded, so that they can be edited in place. */
@@ -36,37 +39,45 @@ const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 export function readInferenceRequest(
 	request: HttpRequest,
 	endpoint: Endpoint,
-	maxBodyBytes: number,
+	{ maxBodyBytes, responses }: Pick<GatewaySettings, 'maxBodyBytes' | 'responses'>,
 	reservation?: BodyMemoryReservation,
 ): InferenceRequest | Promise<InferenceRequest> {
+	const stateMode = responses?.state ?? 'off';
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Rejection('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
 	const body = withBodyMemory(request, reservation);
 	const bytes = takeAll(body, maxBodyBytes);
-	if (bytes !== undefined && !isLargeBody(bytes.length)) return toInferenceRequest(request, endpoint, parseBody(bytes, locatedMembers));
-	return awaitInferenceRequest(request, endpoint, bytes ?? readAll(body, maxBodyBytes, request.announcedLength));
+	if (bytes !== undefined && !isLargeBody(bytes.length)) {
+		return toInferenceRequest(request, endpoint, parseBody(bytes, locatedMembers), stateMode);
+	}
+	return awaitInferenceRequest(request, endpoint, bytes ?? readAll(body, maxBodyBytes, request.announcedLength), stateMode);
 }
 
 /** Reads a body that has not arrived yet, or is large. */
-async function awaitInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: Buffer | Promise<Buffer>): Promise<InferenceRequest> {
+async function awaitInferenceRequest(
+	request: HttpRequest,
+	endpoint: Endpoint,
+	body: Buffer | Promise<Buffer>,
+	stateMode: StateMode,
+): Promise<InferenceRequest> {
 	const bytes = await body;
-	return runCooperatively(bytes.length, readingSteps(request, endpoint, bytes));
+	return runCooperatively(bytes.length, readingSteps(request, endpoint, bytes, stateMode));
 }
 
-function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer): CooperativeTask<InferenceRequest> {
-	const inferenceRequest = toInferenceRequest(request, endpoint, yield* parsingSteps(bytes, locatedMembers));
+function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer, stateMode: StateMode): CooperativeTask<InferenceRequest> {
+	const inferenceRequest = toInferenceRequest(request, endpoint, yield* parsingSteps(bytes, locatedMembers), stateMode);
 	yield;
 	return inferenceRequest;
 }
 
 /** @throws `Rejection` `field_*`. */
-function toInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: JsonBody): InferenceRequest {
+function toInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: JsonBody, stateMode: StateMode): InferenceRequest {
 	const { members } = body;
 	const { dialect: format, canStream } = endpoint;
-	format.validate(members);
-	return { request, endpoint, format, body, model: String(members.model), isStreaming: canStream && members.stream === true };
+	format.validate(members, stateMode);
+	return { request, endpoint, format, body, model: String(members.model), isStreaming: canStream && members.stream === true, stateMode };
 }
 
 /** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Rejection` `overloaded` */

@@ -9,8 +9,9 @@ import { skipSpace } from '../../../wire/usage/key-scan.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { addResponseHeaders, addWarnings } from '../gateway-headers.ts';
+import type { OwnedIds } from '../owned-ids.ts';
 import { BilledPermit } from '../request-scope/billed-permit.ts';
-import type { Permit } from '../request-scope/permit.ts';
+import { FreeStreamPermit, type Permit } from '../request-scope/permit.ts';
 import { type RequestScope, upstreamError } from '../request-scope/request-scope.ts';
 import { EventBody } from '../streams/event-source.ts';
 import { StreamRelay } from '../streams/stream-relay.ts';
@@ -20,6 +21,7 @@ import { isSpendStop, type ProviderResponse } from './send-request.ts';
 /**
  * Builds the client's response from the provider's: a success byte for byte or translated, an error by the table of errors (Spec: Errors).
  * A non-streaming success is metered here; an error ends the request.
+ * @param ownedIds receives the ids in a stream.
  * @throws `UpstreamError` `provider_response_invalid`
  */
 export function respond(
@@ -28,6 +30,7 @@ export function respond(
 	permit: Permit,
 	scope: RequestScope,
 	deps: GatewayDeps,
+	ownedIds?: OwnedIds,
 ): HttpResponse {
 	const { settings, ports } = deps;
 	const { response, body } = providerResponse;
@@ -45,8 +48,9 @@ export function respond(
 			heartbeatMs: settings.heartbeatMs,
 			requestId: inferenceRequest.request.id,
 			stoppedStream,
+			ownedIds,
 		};
-		if (!(permit instanceof BilledPermit)) throw new Error('a stream is billed');
+		if (!(permit instanceof BilledPermit || permit instanceof FreeStreamPermit)) throw new Error('the permit is not one of a stream');
 		const relay = new StreamRelay(body, inferenceRequest, permit, scope, relayDeps, isEncoded(response.headers));
 		return { status: response.status, headers, body: new EventBody(relay), record: scope.recorder.record };
 	}
@@ -102,7 +106,7 @@ function responseBody(
 	return JSON.stringify(response);
 }
 
-function readObject(body: Buffer): JsonObject | undefined {
+export function readObject(body: Buffer): JsonObject | undefined {
 	try {
 		const value = parseExactly(body.toString());
 		// Google's servers wrap errors in a list of one.

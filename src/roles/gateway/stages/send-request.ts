@@ -49,10 +49,10 @@ export function sendRequest(
 	let sending: Resource | undefined;
 	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
-		method: 'POST',
+		method: endpoint.methodWithoutBody ?? 'POST',
 		target: endpoint.locate(provider, providerFormat.name, target.model, query, inferenceRequest.isStreaming),
 		headers: provider.requestHeaders(translated?.headers ?? request.headers),
-		body: sentBody(inferenceRequest, permit.edits),
+		body: endpoint.methodWithoutBody === undefined ? sentBody(inferenceRequest, permit.edits) : null,
 		timeouts,
 		canReachPrivateNetwork: provider.canReachPrivateNetwork,
 		proxy: provider.proxy,
@@ -178,10 +178,13 @@ function sentBody(inferenceRequest: PreparedRequest, permitted: BodyEdits): Buff
 
 const none: readonly Edit[] = [];
 
-function editsFor({ outgoing: body, target, providerFormat }: PreparedRequest, { capEdits, usageEdits }: BodyEdits): readonly Edit[] {
+function editsFor(
+	{ outgoing: body, target, providerFormat, stateMode }: PreparedRequest,
+	{ capEdits, usageEdits }: BodyEdits,
+): readonly Edit[] {
 	const { model } = body.members;
 	const range = model === undefined || model === target.model ? undefined : body.ranges.get('model');
-	const edits = [...capEdits, ...usageEdits, ...(providerFormat.storageEdits?.(body) ?? none)];
+	const edits = [...capEdits, ...usageEdits, ...(providerFormat.storageEdits?.(body, stateMode) ?? none)];
 	if (range !== undefined) edits.push({ ...range, text: JSON.stringify(target.model) });
 	return edits;
 }

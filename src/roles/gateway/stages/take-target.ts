@@ -88,14 +88,34 @@ export function canSkip(cause: unknown, hasBefore: boolean, isLast: boolean, isF
 	return cause instanceof Rejection && (hasBefore || (!isLast && !isFirst()));
 }
 
-/** Counts the request toward the endpoint's own limit, whose counter has a name that no registered team has. @throws LimitRejection */
-export async function admitFreeRequest(
+/** Counts the request toward the endpoint's own limit. @throws LimitRejection */
+async function admitFreeRequest(
 	{ request: { id }, target }: PreparedRequest,
-	{ counter, requestsFactor }: OwnLimit,
+	limit: OwnLimit,
 	team: Team,
 	scope: RequestScope,
 	deps: GatewayDeps,
 ): Promise<FreePermit> {
+	const counter = await takeFreeLimits(id, target.model, limit, team, scope, deps);
+	const permit = new FreePermit({ id, team: team.id, counter }, scope, deps);
+	await noteLimits(scope.recorder, deps);
+	return permit;
+}
+
+/**
+ * Counts a request toward the own limit of its endpoint.
+ * @param model empty if it is unknown.
+ * @returns the counter, which has a name that no registered team has.
+ * @throws LimitRejection
+ */
+export async function takeFreeLimits(
+	id: string,
+	model: string,
+	{ counter, requestsFactor }: OwnLimit,
+	team: Team,
+	scope: RequestScope,
+	deps: GatewayDeps,
+): Promise<string> {
 	const { requestsPerMinute, ...others } = deps.terms.termsOf(team, []);
 	const terms = {
 		...others,
@@ -104,14 +124,12 @@ export async function admitFreeRequest(
 		budgets: [],
 	};
 	const entry = { id, team: `:${counter}:${team.id}` };
-	const typical = deps.work.typical.of(team.id, target.model);
+	const typical = deps.work.typical.of(team.id, model);
 	try {
 		await takeLimits(entry, { terms, reservations: [], reservedTokens: 0, typical }, deps.settings.timeouts.totalMs, scope.recorder, deps);
 	} finally {
 		// The response reports the team's own limits.
 		scope.recorder.limitHeaders = undefined;
 	}
-	const permit = new FreePermit({ id, team: team.id, counter: entry.team }, scope, deps);
-	await noteLimits(scope.recorder, deps);
-	return permit;
+	return entry.team;
 }

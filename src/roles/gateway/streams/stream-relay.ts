@@ -13,7 +13,8 @@ import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
-import type { BilledPermit } from '../request-scope/billed-permit.ts';
+import type { OwnedIds } from '../owned-ids.ts';
+import type { StreamPermit } from '../request-scope/permit.ts';
 import {
 	type AbortReason,
 	completed,
@@ -33,6 +34,8 @@ export interface RelayDeps {
 	readonly requestId: string;
 	/** End of a stream that exceeds its budget. */
 	readonly stoppedStream: 'error' | 'length';
+	/** Receives the ids under which the provider stores the response; undefined if it stores nothing. */
+	readonly ownedIds: OwnedIds | undefined;
 }
 
 /** Buffer limit of an event. A longer one is relayed in chunks; from then on, no event can be inserted. */
@@ -58,7 +61,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	readonly #translation: StreamTranslation | undefined;
 	/** Secrets that are removed from the provider's errors. */
 	readonly #secrets: readonly string[];
-	readonly #permit: BilledPermit;
+	readonly #permit: StreamPermit;
 	readonly #meter: UsageMeter;
 	readonly #scope: RequestScope;
 	readonly #deps: RelayDeps;
@@ -86,7 +89,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	constructor(
 		source: ByteStream,
 		inferenceRequest: PreparedRequest,
-		permit: BilledPermit,
+		permit: StreamPermit,
 		scope: RequestScope,
 		deps: RelayDeps,
 		isOpaque: boolean,
@@ -281,6 +284,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 
 	/** @param appended end that the framer added, which is not relayed as the provider's. */
 	#writeEvents(events: EventBatch, appended?: Buffer): void {
+		this.#deps.ownedIds?.push(events);
 		const metered = this.#meter.push(events);
 		if (this.#clientDisconnected) {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#disconnect();

@@ -14,9 +14,11 @@ const pairedOutputs: ReadonlySet<unknown> = new Set(['function_call_output', 'cu
 /**
  * Checks the conversation of a request. Unknown types of parts and unknown members pass, because the provider's own error says more.
  * @param takesReferences true if items may stand for stored ones.
+ * @param isContinued true if the input continues a stored conversation, whose items it may need.
  * @throws `Rejection` `field_missing`, `field_invalid` with the JSON path in `param`.
  */
-export function checkInput(input: unknown, takesReferences: boolean): void {
+export function checkInput(input: unknown, takesReferences: boolean, isContinued = false): void {
+	if (isContinued && (input === undefined || input === null || input === '' || (Array.isArray(input) && input.length === 0))) return;
 	if (input === undefined) throw missingOr(input, 'input', 'must be a string or an array');
 	if (typeof input === 'string' && input !== '') return;
 	if (!Array.isArray(input) || input.length === 0) throw invalid('input', 'must be a non-empty string or a non-empty array');
@@ -24,11 +26,13 @@ export function checkInput(input: unknown, takesReferences: boolean): void {
 	if (items.length > maxItems) throw invalid('input', `has ${items.length} items: send at most ${maxItems}`);
 	let hasCalls = false;
 	for (const [index, item] of items.entries()) {
-		if (isPlainMessage(item)) continue;
+		// Owners are looked up by the ids of items, so each must be valid.
+		if (!takesReferences && isPlainMessage(item)) continue;
 		hasCalls ||= isJsonObject(item) && item.call_id !== undefined;
 		checkItem(item, `input[${index}]`, takesReferences);
 	}
-	if (hasCalls) checkCalls(items.filter(isJsonObject));
+	const objects = hasCalls && !isContinued ? items.filter(isJsonObject) : [];
+	if (!objects.some(isReference)) checkCalls(objects);
 }
 
 function isPlainMessage(item: unknown): boolean {
@@ -38,13 +42,12 @@ function isPlainMessage(item: unknown): boolean {
 
 function checkItem(item: unknown, path: string, takesReferences: boolean): void {
 	if (!isJsonObject(item)) throw invalid(path, 'must be an object');
-	const { type, role, content } = item;
-	if (type === undefined || type === null) {
-		if (typeof role !== 'string' && typeof item.id === 'string') return checkReference(path, takesReferences);
-		return checkMessage(item, path);
-	}
+	const { type, id, content } = item;
+	// An id of another type could be one that the provider understands, but no owner has.
+	if (takesReferences && id !== undefined && id !== null && typeof id !== 'string') throw invalid(`${path}.id`, 'must be a string');
+	if (isReference(item)) return checkReference(item, path, takesReferences);
+	if (type === undefined || type === null) return checkMessage(item, path);
 	if (typeof type !== 'string') throw invalid(`${path}.type`, 'must be a string');
-	if (type === 'item_reference') return checkReference(path, takesReferences);
 	if (type === 'message') return checkMessage(item, path);
 	// Servers of others mark their own types with a prefix.
 	if (!isKnownItemType(type) && !type.includes(':')) {
@@ -59,8 +62,14 @@ function checkItem(item: unknown, path: string, takesReferences: boolean): void 
 	if (isJsonObject(item.output)) checkData(item.output, `${path}.output`);
 }
 
-function checkReference(path: string, takesReferences: boolean): void {
+/** Returns true for an item that stands for a stored one. */
+export function isReference({ type, role, id }: JsonObject): boolean {
+	return type === 'item_reference' || ((type === undefined || type === null) && typeof role !== 'string' && typeof id === 'string');
+}
+
+function checkReference(item: JsonObject, path: string, takesReferences: boolean): void {
 	if (!takesReferences) throw storedItem(path);
+	requireString(item, 'id', path);
 }
 
 function checkMessage(item: JsonObject, path: string): void {

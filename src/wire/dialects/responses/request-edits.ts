@@ -4,9 +4,7 @@ import type { Edit } from '../../json/splice-body.ts';
 import { dropWarning, type Repair, type RepairTarget } from '../../repair-parameters.ts';
 import { chatModel } from '../chat/model.ts';
 import { rejectedSampling } from '../chat/request-edits.ts';
-
-/** State of responses at the vendor. `off`: no response is stored, and requests contain the whole conversation. */
-export type ResponsesState = 'off';
+import type { StateMode } from '../state.ts';
 
 export interface StateRules {
 	/** True if the vendor stores responses when the client asks for it. */
@@ -16,8 +14,8 @@ export interface StateRules {
 }
 
 /** Decides what requests may store and refer to. Ids at the vendor belong to the gateway's account, not to one team. */
-export function stateRulesOf(state: ResponsesState): StateRules {
-	return { off: { storesResponses: false, takesReferences: false } }[state];
+export function stateRulesOf(state: StateMode): StateRules {
+	return { off: { storesResponses: false, takesReferences: false }, owner: { storesResponses: true, takesReferences: true } }[state];
 }
 
 const none: readonly Edit[] = [];
@@ -38,15 +36,24 @@ export function storageEdits({ bytes, members, ranges }: JsonBody, { storesRespo
 
 const cure = 'this gateway keeps no responses: send the whole conversation in `input`, with `store: false`';
 
+const backgroundCure = 'this gateway runs no responses in the background: omit it, and use `stream: true` for long responses';
+
+const promptCure = 'this gateway uses no stored prompts: send the text in `instructions` and `input`';
+
 /** @throws `Rejection` `field_invalid` for a request that refers to stored content, or must be stored. */
 export function rejectReferences(members: JsonObject, { storesResponses, takesReferences }: StateRules): void {
-	const { previous_response_id, conversation, background, prompt } = members;
+	const { previous_response_id, conversation, background, prompt, prompt_cache_options: cache } = members;
 	if (!takesReferences) {
 		if (isGiven(previous_response_id)) throw unsupported('previous_response_id', cure);
 		if (isGiven(conversation)) throw unsupported('conversation', cure);
-		if (isJsonObject(prompt) && isGiven(prompt.id)) throw unsupported('prompt', cure);
+		if (isJsonObject(cache) && isGiven(cache.comparison_response_id)) {
+			throw unsupported('prompt_cache_options.comparison_response_id', cure);
+		}
 	}
-	if (!storesResponses && background === true) throw unsupported('background', `${cure} and without \`background\``);
+	// Guardrails cannot read a stored prompt, and all teams could use it.
+	if (isJsonObject(prompt) && isGiven(prompt.id)) throw unsupported('prompt', storesResponses ? promptCure : cure);
+	// The cost of a background response would be known only to a later request for it.
+	if (background === true) throw unsupported('background', storesResponses ? backgroundCure : `${cure} and without \`background\``);
 }
 
 /** @param path of an item that stands for a stored one. */
@@ -58,7 +65,7 @@ function unsupported(param: string, reason: string): Rejection {
 	return new Rejection('field_invalid', { param, message: `\`${param}\` is not supported: ${reason}` });
 }
 
-function isGiven(value: unknown): boolean {
+export function isGiven(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 

@@ -3,23 +3,43 @@ import { isJsonObject } from '../../json/parse-body.ts';
 import { greatestCap, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { responsesUsage } from '../../usage/usage-reader.ts';
 import type { ClientConversationDialect } from '../dialect.ts';
-import { anyString, array, boolean, checkFields, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
+import {
+	anyString,
+	array,
+	boolean,
+	checkFields,
+	checkInside,
+	type FieldKind,
+	type FieldTable,
+	integerOf,
+	modelName,
+	number,
+	object,
+} from '../field-checks.ts';
 import { ResponsesCapEnding } from './cap-ending.ts';
 import { checkInput } from './check-input.ts';
 import { maxRetryAfterSeconds, withVendorCode } from './client-errors.ts';
 import { errorEvent, ResponsesErrorEnding } from './error-ending.ts';
-import { rejectReferences, repairResponses, stateRulesOf, storageEdits } from './request-edits.ts';
+import { isGiven, rejectReferences, repairResponses, stateRulesOf, storageEdits } from './request-edits.ts';
 import { responsesInputContent, surcharges } from './request-facts.ts';
 import { readResponsesRequest } from './request-reader.ts';
 import { responsesRequestWriter } from './request-writer.ts';
 import { responsesReading } from './response-reader.ts';
 import { responsesWriting } from './response-writer.ts';
+import { responsesState } from './state.ts';
 import { responsesTextViews } from './texts.ts';
 
 const required: FieldTable = { model: modelName };
 
+const conversation: FieldKind = {
+	expected: 'a string, or an object with the string `id`',
+	accepts: (value) => typeof value === 'string' || (isJsonObject(value) && typeof value.id === 'string'),
+};
+
 const optional: FieldTable = {
 	instructions: anyString,
+	previous_response_id: anyString,
+	conversation,
 	max_output_tokens: integerOf(1, greatestCap),
 	stream: boolean,
 	stream_options: object,
@@ -36,8 +56,6 @@ const optional: FieldTable = {
 
 const capMembers = ['max_output_tokens'] as const;
 
-const rules = stateRulesOf('off');
-
 /** OpenAI's Responses API. */
 export const responses: ClientConversationDialect = {
 	name: 'responses',
@@ -45,18 +63,21 @@ export const responses: ClientConversationDialect = {
 	requestWriter: responsesRequestWriter,
 	responses: responsesReading,
 	writtenResponses: responsesWriting,
-	validate(body) {
+	validate(body, state = 'off') {
+		const rules = stateRulesOf(state);
 		checkFields(body, required, optional);
 		rejectReferences(body, rules);
-		checkInput(body.input, rules.takesReferences);
+		checkInside(body, 'prompt_cache_options', { comparison_response_id: anyString });
+		checkInput(body.input, rules.takesReferences, isGiven(body.previous_response_id) || isGiven(body.conversation));
 	},
+	state: responsesState,
 	textViews: responsesTextViews,
 	usage: responsesUsage,
 	editedMembers: ['store', ...capMembers],
 	// Its streams always report usage.
 	requestUsage: () => [],
 	withoutUsageOption: (body) => body,
-	storageEdits: (body) => storageEdits(body, rules),
+	storageEdits: (body, state) => storageEdits(body, stateRulesOf(state)),
 	requestedOutput: (body) => requestedOutput(body, capMembers),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
 	// Servers write to their cache automatically; the model's price decides the cost.

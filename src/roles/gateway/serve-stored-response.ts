@@ -1,0 +1,122 @@
+import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { Team } from '../../core/team.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
+import type { ResponseOwner } from '../../stores/contracts/response-owners.ts';
+import { clientDialects } from '../../wire/dialects/dialects.ts';
+import { isPathId, ownLimit, type StoredResponseRequest, storedResponseEndpoint } from '../../wire/endpoints/stored-responses.ts';
+import { WrittenBody } from '../../wire/json/parse-body.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { OwnedIds } from './owned-ids.ts';
+import { FreeStreamPermit } from './request-scope/permit.ts';
+import type { RequestScope } from './request-scope/request-scope.ts';
+import { noteLimits } from './serve-limits.ts';
+import { evaluateOutput } from './stages/evaluate-output.ts';
+import { responseNotFound } from './stages/find-stored.ts';
+import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
+import type { PreparedRequest } from './stages/prepare-request.ts';
+import { locatedMembers } from './stages/read-inference-request.ts';
+import { readObject, respond } from './stages/respond.ts';
+import { sendToProvider } from './stages/send-to-provider.ts';
+import { takeFreeLimits } from './stages/take-target.ts';
+
+const { responses: format } = clientDialects;
+
+/** Name of the id in errors. */
+const param = 'response_id';
+
+const emptyBody = new WrittenBody({}, locatedMembers);
+
+/**
+ * Serves a request about a stored response of the client's team, at the provider that stores it. It is free, and not retried.
+ * @param id as in the path.
+ * @throws `Rejection` `response_not_found`; LimitRejection; `UpstreamError` `records_unavailable`, `provider_*`.
+ */
+export async function serveStoredResponse(
+	request: HttpRequest,
+	stored: StoredResponseRequest,
+	id: string,
+	scope: RequestScope,
+	deps: GatewayDeps,
+): Promise<HttpResponse> {
+	const { recorder } = scope;
+	const team = noteTeam(await identifyCaller(request, deps), recorder, deps);
+	deps.work.inFlightRequests.add(scope, request);
+	const counter = await takeFreeLimits(request.id, '', ownLimit, team, scope, deps);
+	const permit = new FreeStreamPermit({ id: request.id, team: team.id, counter }, format.usage, scope, deps);
+	await noteLimits(recorder, deps);
+	const owner = await findOwner(id, team, deps);
+	scope.requireRunning();
+	const prepared = prepare(request, stored, id, owner, deps);
+	recorder.targetFields = { provider: owner.provider, model: owner.model, warnings: [] };
+	recorder.readBody(0, stored.canStream ? prepared.isStreaming : undefined);
+	const outcome = await sendToProvider({ prepared, permit }, scope, deps);
+	if (outcome instanceof Error) throw outcome;
+	if (outcome.response.status === 404) throw responseNotFound(id, param);
+	if (stored.method === 'DELETE' && outcome.response.status < 300) await forget(id, request, deps);
+	const response = respond(prepared, outcome, permit, scope, deps);
+	await noteItems(prepared, owner, response, deps);
+	return deps.guardrailRunner === undefined ? response : evaluateOutput(prepared, team.id, response, recorder, deps.guardrailRunner);
+}
+
+/** @throws `Rejection` `response_not_found`, also without state and for a provider that is not configured any more. */
+async function findOwner(id: string, team: Team, { settings, ports, routing, providers }: GatewayDeps): Promise<ResponseOwner> {
+	if (settings.responses?.state !== 'owner' || !isPathId(id)) throw responseNotFound(id, param);
+	const owner = (await ports.responseOwners.find([id])).get(id);
+	const target = owner?.team === team.id ? routing.targetOf(owner) : undefined;
+	const isServed = target !== undefined && providers.get(target.provider)?.protocol.apis[format.name] !== undefined;
+	if (owner === undefined || !isServed) throw responseNotFound(id, param);
+	return owner;
+}
+
+/** The provider has deleted the response, so an id that stays is unknown there. */
+async function forget(id: string, request: HttpRequest, { ports }: GatewayDeps): Promise<void> {
+	try {
+		await ports.responseOwners.forget(id);
+	} catch (cause) {
+		ports.log.warn('the owner of a deleted response could not be removed', { requestId: request.id, cause });
+	}
+}
+
+function prepare(
+	request: HttpRequest,
+	stored: StoredResponseRequest,
+	id: string,
+	{ provider: name, model }: ResponseOwner,
+	{ routing, providers }: GatewayDeps,
+): PreparedRequest {
+	const target = routing.targetOf({ provider: name, model });
+	const provider = providers.get(name);
+	if (target === undefined || provider === undefined) throw responseNotFound(id, param);
+	if (!provider.isConfigured) throw new UpstreamError('provider_key_unset');
+	return {
+		request,
+		endpoint: storedResponseEndpoint(stored, id),
+		format,
+		body: emptyBody,
+		model,
+		isStreaming: stored.canStream && new URLSearchParams(request.query).get('stream') === 'true',
+		stateMode: 'owner',
+		target,
+		provider,
+		knownAs: model,
+		maxOutputTokens: undefined,
+		defaultCapTokens: undefined,
+		providerFormat: format,
+		outgoing: emptyBody,
+		translated: undefined,
+		warnings: [],
+		estimate: undefined,
+	};
+}
+
+/** Stores the owner of the items in a page: clients may refer to their own messages too, whose ids no response contains. */
+async function noteItems(
+	{ request, endpoint }: PreparedRequest,
+	owner: ResponseOwner,
+	{ status, body }: HttpResponse,
+	deps: GatewayDeps,
+): Promise<void> {
+	if (status !== 200 || !endpoint.path.endsWith('/input_items') || !Buffer.isBuffer(body) || format.state === undefined) return;
+	const page = readObject(body);
+	if (page !== undefined) await new OwnedIds(format.state, owner, request.id, deps).pushResponse(page);
+}

@@ -1,0 +1,5 @@
+import type { ClientDialect } from '../dialect.ts';
+import { responses } from './responses.ts';
+
+/** Requests that compact a conversation: a part of the Responses API whose requests have neither an output cap nor `store`. */
+export const compaction: ClientDialect = { ...responses, editedMembers: [], writeCap: () => [], storageEdits: () => [] };

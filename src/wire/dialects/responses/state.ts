@@ -1,0 +1,70 @@
+import { Rejection } from '../../../core/rejection.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { itemsOf } from '../../text-view.ts';
+import type { ProviderState, StateReference } from '../state.ts';
+import { isReference } from './check-input.ts';
+
+/** Responses, conversations and items that OpenAI stores for its account. */
+export const responsesState: ProviderState = {
+	references(members) {
+		const { previous_response_id: previous, conversation, prompt_cache_options: cache } = members;
+		const references: StateReference[] = [];
+		const add = (id: unknown, param: string, isStored = true): void => {
+			if (typeof id === 'string') references.push({ id, param, isStored });
+		};
+		add(previous, 'previous_response_id');
+		add(isJsonObject(conversation) ? conversation.id : conversation, 'conversation');
+		if (isJsonObject(cache)) add(cache.comparison_response_id, 'prompt_cache_options.comparison_response_id');
+		for (const [index, item] of itemsOf(members.input).entries()) {
+			if (isJsonObject(item)) add(item.id, `input[${index}]`, standsForStored(item));
+		}
+		return references;
+	},
+	rejectReference: ({ param }) =>
+		new Rejection('field_invalid', {
+			param,
+			message: `\`${param}\` is not supported: the provider of this model keeps no responses. Send the whole conversation in \`input\``,
+		}),
+	storesResponse: ({ store }) => store !== false,
+	idsOf({ id, conversation, output, data }) {
+		return textsIn([id, isJsonObject(conversation) ? conversation.id : undefined, ...[...itemsOf(output), ...itemsOf(data)].map(idOf)]);
+	},
+	canHaveIds: (event) => eventsWithIds.some((name) => event.includes(name)),
+	idsOfEvent({ type, response, item }) {
+		if (typeof type !== 'string') return none;
+		if (type.startsWith('response.output_item.')) return textsIn([idOf(item)]);
+		return eventsOfResponses.has(type) && isJsonObject(response) ? responsesState.idsOf(response) : none;
+	},
+};
+
+const none: readonly string[] = [];
+
+/** Terminal events repeat the ids of the items, and of servers that change an item's id within a stream, the final ones. */
+const eventsOfResponses: ReadonlySet<string> = new Set(['created', 'completed', 'incomplete', 'failed'].map((name) => `response.${name}`));
+const eventsWithIds: readonly string[] = [...eventsOfResponses, 'response.output_item.'].map((name) => `"${name}`);
+
+/** Members that contain the content of an item, by types whose content OpenAI otherwise reads from its store. */
+const contentMembers: Readonly<Record<string, readonly string[]>> = {
+	reasoning: ['encrypted_content', 'content'],
+	image_generation_call: ['result'],
+};
+
+/** Returns true for a reference, and for an item whose content is only at OpenAI. */
+function standsForStored(item: JsonObject): boolean {
+	if (isReference(item)) return true;
+	const { type } = item;
+	const members = typeof type === 'string' && Object.hasOwn(contentMembers, type) ? contentMembers[type] : undefined;
+	return members?.every((name) => isEmpty(item[name])) === true;
+}
+
+function isEmpty(value: unknown): boolean {
+	return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+function idOf(item: unknown): unknown {
+	return isJsonObject(item) ? item.id : undefined;
+}
+
+function textsIn(values: readonly unknown[]): readonly string[] {
+	return values.filter((value): value is string => typeof value === 'string' && value !== '');
+}

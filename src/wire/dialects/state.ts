@@ -1,0 +1,33 @@
+import type { Rejection } from '../../core/rejection.ts';
+import type { JsonObject } from '../json/parse-body.ts';
+
+/**
+ * State of responses at the provider. `off`: nothing is stored, and requests contain the whole conversation. `owner`: responses are stored,
+ * and each id belongs to the team that created it.
+ */
+export type StateMode = 'off' | 'owner';
+
+/** A stored response, conversation or item that a request names. */
+export interface StateReference {
+	readonly id: string;
+	/** JSON path of the id's field. */
+	readonly param: string;
+	/** False for an item that contains its own content and may come from elsewhere. Its id must only not be another team's. */
+	readonly isStored: boolean;
+}
+
+/** State that providers keep for the requests of a format, under ids that all teams of the gateway share. */
+export interface ProviderState {
+	/** Returns what a valid request refers to. */
+	references(members: JsonObject): readonly StateReference[];
+	/** Returns the rejection of a reference to something that the target cannot have. */
+	rejectReference(reference: StateReference): Rejection;
+	/** True if the provider stores the response to a request. */
+	storesResponse(members: JsonObject): boolean;
+	/** Returns the ids in a non-streaming response, or in a page of items. */
+	idsOf(response: JsonObject): readonly string[];
+	/** Returns true if an event may contain ids, without parsing it. */
+	canHaveIds(event: Buffer): boolean;
+	/** Returns the ids in an event of a stream. */
+	idsOfEvent(event: JsonObject): readonly string[];
+}
