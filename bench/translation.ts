@@ -8,7 +8,7 @@
 
 import { type CooperativeTask, runSynchronously } from '../src/core/cooperative-task.ts';
 import type { ResponseContext } from '../src/wire/conversation/response.ts';
-import { clientDialects } from '../src/wire/dialects/dialects.ts';
+import { clientDialects, isConversation } from '../src/wire/dialects/dialects.ts';
 import { type JsonBody, type JsonObject, parsingSteps, WrittenBody } from '../src/wire/json/parse-body.ts';
 import { translateRequest } from '../src/wire/translate.ts';
 import { eventsIn } from '../test/support/byte-translation.ts';
@@ -21,7 +21,7 @@ const timesARound = 10;
 const placed = new Set(['model', 'stream_options', 'max_tokens', 'max_completion_tokens', 'generationConfig']);
 
 console.log('pair                         call of 1 KB     event   1 MB: in all, longest step');
-for (const translation of translations) {
+for (const translation of translations.filter(({ caller }) => isConversation(caller))) {
 	const call = timeRequests(translation);
 	const event = timeEvents(translation);
 	const [allMs, maxMs] = timeLarge(translation);
