@@ -1,7 +1,6 @@
 /** `POST /v1/responses`, passed through to providers that serve it. */
 import { describe, expect, test } from 'vitest';
 import {
-	errorOf,
 	GatewayBench,
 	jsonResponse,
 	readStream,
