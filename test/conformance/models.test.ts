@@ -46,6 +46,12 @@ describeOwn('contract 10: models', 'a configuration of its own', () => {
 		expect(claude.every(({ display_name: name }) => name !== '')).toBe(true);
 	});
 
+	it('are a list that Codex can read, which describes none of them', async () => {
+		const { body } = await get('/v1/models?client_version=0.171.0');
+		expect(body).toMatchObject({ object: 'list', models: [] });
+		expect(await list()).not.toHaveProperty('models');
+	});
+
 	it('are listed once each, of providers that have a key, and each can be retrieved in both vendors’ shapes', async () => {
 		const { data } = await list();
 		const ids = data.map(({ id }) => id);

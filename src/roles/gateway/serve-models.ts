@@ -31,7 +31,8 @@ export async function serveModels(request: HttpRequest, recorder: RequestRecorde
 	const { models, hasMore } = pageOf(all, request.query);
 	const page = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
 	const data = models.map(rendererFor(request));
-	return sendJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, recorder, deps);
+	if (isAnthropic(request)) return sendJson({ data, ...page }, request, recorder, deps);
+	return sendJson({ object: 'list', data, ...page, ...(isCodex(request) && { models: [] }) }, request, recorder, deps);
 }
 
 /** Serves one model that the client may use, by the name after `/v1/models/`. @throws `Rejection` `model_unlisted` */
@@ -41,6 +42,11 @@ export async function serveModel(request: HttpRequest, recorder: RequestRecorder
 	const target = id === undefined ? undefined : findCallable(id, team, (isAnthropic(request) ? messages : chat).name, deps);
 	if (id !== undefined && target !== undefined) return sendJson(rendererFor(request)({ id, target }), request, recorder, deps);
 	throw new Rejection('model_unlisted', { param: 'model' });
+}
+
+/** Codex sends its version and expects descriptions of models in `models`. Without any it uses its own. */
+function isCodex({ query }: HttpRequest): boolean {
+	return new URLSearchParams(query).has('client_version');
 }
 
 /** @returns the team's id. */
