@@ -7,7 +7,10 @@ import { removeVendorFieldsSteps } from './vendor-fields.ts';
 
 function sent(format: ClientDialectName, text: string, knownAs: string): string {
 	const body = parseBody(Buffer.from(text), new Set(['model']));
-	const outgoing = runSynchronously(removeVendorFieldsSteps(body, clientDialects[format].vendorFields, knownAs, new Set(['model'])));
+	const removing = removeVendorFieldsSteps(body, clientDialects[format].vendorFields, knownAs, new Set(['model']));
+	const { body: outgoing, warnings } = runSynchronously(removing);
+	const warnsOfLoss = format === 'responses' && outgoing !== body;
+	expect(warnings).toEqual(warnsOfLoss ? ['input[1]: reasoning of another vendor dropped'] : []);
 	if (outgoing.bytes.equals(body.bytes)) expect(outgoing).toBe(body);
 	expect(outgoing.members).toEqual(JSON.parse(outgoing.bytes.toString()));
 	const { start, end } = outgoing.ranges.get('model') ?? { start: 0, end: 0 };
@@ -105,5 +108,27 @@ describe('a conversation in messages', () => {
 	it('stays unchanged if Claude wrote all of it', () => {
 		const text = turn(real, '{"type":"redacted_thinking","data":"x"}', '{"type":"text","text":"\\"signature\\":\\"\\""}');
 		expect(sent('messages', text, 'claude-opus-4-8')).toBe(text);
+	});
+});
+
+describe('a conversation of the Responses API', () => {
+	const ours = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"tg1.AAAA"}';
+	const theirs = '{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"gAAAA"}';
+	const called = (id: string): string => `{${id}"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}`;
+	const output = '{"type":"function_call_output","id":"fco_1","call_id":"c1","output":"x"}';
+	const answer = (id: string): string => `{"type":"message",${id}"role":"assistant","content":[]}`;
+	const conversation = (...items: string[]): string =>
+		`{ "model":"m", "input" : [ ${['{"role":"user","content":"é"}', ...items].join(' , ')} ],"n":12345678901234567890}`;
+
+	it('loses reasoning that the gateway encrypted, and the ids of its turn', () => {
+		const given = conversation(ours, answer('"id":"msg_1",'), called('"id":"fc_1",'), ours, output, theirs, answer('"id":"msg_2",'));
+		expect(sent('responses', given, 'gpt-5')).toBe(conversation(answer(''), called(''), output, theirs, answer('"id":"msg_2",')));
+	});
+
+	it('stays unchanged if OpenAI wrote all of it', () => {
+		const given = conversation(theirs, called('"id":"fc_1",'), output, '{"role":"user","content":"tg1."}');
+		expect(sent('responses', given, 'gpt-5')).toBe(given);
+		for (const text of ['{"model":"m","input":"tg1."}', '{"model":"m","input":[1,null]}'])
+			expect(sent('responses', text, 'gpt-5')).toBe(text);
 	});
 });

@@ -15,6 +15,8 @@ export interface VendorFields {
 	canBeIn(members: JsonObject): boolean;
 	/** @param knownAs the vendor's name of the target model. */
 	find(members: JsonObject, knownAs: string): readonly ValuePath[];
+	/** Reported to the client with the path of the first field. Undefined for fields whose loss does not change the response. */
+	readonly warning?: string;
 }
 
 /** For a dialect whose requests have their turns in `messages`. */
@@ -34,19 +36,31 @@ export function vendorFieldsInMessages(
 export const geminiName = /(?:^|\/)gemini-/;
 export const claudeName = /(?:^|[/.])claude-/;
 
-/** @param wanted as for `parseBody`. @returns the same body, byte for byte, if nothing is removed. */
+export interface CleanedBody {
+	/** The same body, byte for byte, if nothing is removed. */
+	readonly body: JsonBody;
+	readonly warnings: readonly string[];
+}
+
+/** @param wanted as for `parseBody`. */
 export function* removeVendorFieldsSteps(
 	body: JsonBody,
 	fields: VendorFields,
 	knownAs: string,
 	wanted: ReadonlySet<string>,
-): CooperativeTask<JsonBody> {
+): CooperativeTask<CleanedBody> {
 	const paths = fields.canBeIn(body.members) ? fields.find(body.members, knownAs) : [];
-	if (paths.length === 0) return body;
+	const [first] = paths;
+	if (first === undefined) return { body, warnings: [] };
 	yield;
 	const bytes = spliceBody(body.bytes, cutValues(body.bytes, paths));
 	yield;
-	return yield* parsingSteps(bytes, wanted);
+	const warnings = fields.warning === undefined ? [] : [`${pathText(first)}: ${fields.warning}`];
+	return { body: yield* parsingSteps(bytes, wanted), warnings };
+}
+
+function pathText(path: ValuePath): string {
+	return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${step}`)).join('');
 }
 
 export function signaturesOfEach(items: readonly unknown[], path: ValuePath): readonly ValuePath[] {

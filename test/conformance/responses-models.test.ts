@@ -323,7 +323,7 @@ describeOwn('contract 10, Responses: Vercel’s AI SDK', 'our simulator', () => 
 				prompt: 'Say hello.',
 				maxRetries: 0,
 				providerOptions,
-				onError: ({ error }) => (failure = error),
+				onError: ({ error }) => void (failure = error),
 			});
 			await streamed.consumeStream();
 			expect(failure).toBeDefined();

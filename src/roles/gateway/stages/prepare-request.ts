@@ -105,10 +105,12 @@ export function* preparingSteps(
 	}
 	const dialect = dialectFor(inferenceRequest, provider, target, deps);
 	if (dialect === inferenceRequest.format.name) {
-		const cleaned = yield* removeVendorFieldsSteps(inferenceRequest.body, inferenceRequest.format.vendorFields, knownAs, locatedMembers);
+		const { vendorFields } = inferenceRequest.format;
+		const { body, warnings } = yield* removeVendorFieldsSteps(inferenceRequest.body, vendorFields, knownAs, locatedMembers);
 		const repair = repairFor(inferenceRequest, read, provider, deps);
-		if (repair === undefined) return untranslated(inferenceRequest, read, provider, cleaned);
-		return untranslated(inferenceRequest, read, provider, yield* repairingSteps(cleaned, repair, locatedMembers), repair.warnings);
+		if (repair === undefined) return untranslated(inferenceRequest, read, provider, body, warnings);
+		const repaired = yield* repairingSteps(body, repair, locatedMembers);
+		return untranslated(inferenceRequest, read, provider, repaired, [...warnings, ...repair.warnings]);
 	}
 	const providerFormat = dialects[dialect];
 	const encryption = deps.ports.reasoningEncryption(provider.secrets[0] ?? provider.origin, team);

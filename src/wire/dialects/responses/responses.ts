@@ -28,6 +28,7 @@ import { responsesReading } from './response-reader.ts';
 import { responsesWriting } from './response-writer.ts';
 import { responsesState } from './state.ts';
 import { responsesTextViews } from './texts.ts';
+import { responsesVendorFields } from './vendor-items.ts';
 
 const required: FieldTable = { model: modelName };
 
@@ -90,8 +91,7 @@ export const responses: ClientConversationDialect = {
 	followToCap: () => new ResponsesCapEnding(),
 	followToError: () => new ResponsesErrorEnding(),
 	inputContent: responsesInputContent,
-	// No other vendor adds fields to this format.
-	vendorFields: { canBeIn: () => false, find: () => [] },
+	vendorFields: responsesVendorFields,
 	repair: repairResponses,
 	vendorKind: 'openai',
 	storedTurnsField: () => undefined,
