@@ -53,6 +53,15 @@ export class SimulatorControl {
 		await this.#call('POST', '/replay', response);
 	}
 
+	/** Breaks all matching requests until `clearFaults`. @param fault such as `503`. */
+	async addFault(fault: { fault: string; dialect?: string; model?: string }): Promise<void> {
+		await this.#call('POST', '/faults', fault);
+	}
+
+	async clearFaults(): Promise<void> {
+		await this.#call('DELETE', '/faults');
+	}
+
 	async change(settings: { interval_ms?: number; first_byte_ms?: number; record_bodies?: boolean }): Promise<void> {
 		await this.#call('POST', '/settings', settings);
 	}
