@@ -242,6 +242,16 @@ describe('a reference', () => {
 		expect(summaryOf(await request(bench, 'red', 'GET', 'resp_1'))).toBe('404 response_not_found');
 	});
 
+	test('is rejected for a model whose requests are translated', async () => {
+		const translating = providers.map((one) => ({ ...one, modelCapabilities: { 'gpt-5-mini': { dialect: 'chat' as const } } }));
+		const bench = createBench({ providers: translating });
+		const expiresAtMs = bench.clock.nowMs() + dayMs;
+		await bench.owners.note(['resp_1'], { team: 'team-red', provider: 'provider_b', model: 'gpt-5-mini', expiresAtMs });
+		const response = await create(bench, 'red', { previous_response_id: 'resp_1' });
+		expect([summaryOf(response), errorOf(response).error.param]).toEqual(['400 field_invalid', 'previous_response_id']);
+		expect(bench.sent).toEqual([]);
+	});
+
 	test('needs no input, and no output for a stored call', async () => {
 		const bench = createBench();
 		await create(bench, 'red', {});
