@@ -11,7 +11,7 @@ import type { Assessment } from '../../stores/contracts/assessments.ts';
 import { isJsonObject, type JsonObject } from '../../wire/json/parse-body.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
 import { textEdits } from '../../wire/text-edits.ts';
-import type { TextView, ViewedText } from '../../wire/text-view.ts';
+import type { TextView, ValuePath, ViewedText } from '../../wire/text-view.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
 import { createModerationProviders } from './moderation/create-moderation-providers.ts';
 import { isModerationFailure, ModerationDispatcher, type Violation } from './moderation/moderation-dispatcher.ts';
@@ -340,17 +340,40 @@ export function maskedTexts({ texts }: TextView, evaluation: TextEvaluation): re
 	});
 }
 
-/** Returns the edits that mask a response or one of its events. */
-export function maskEdits(bytes: Buffer, reported: JsonObject | undefined, changes: readonly Change[]): readonly Edit[] {
-	return textEdits(bytes, [...changes.filter(([{ path }]) => path[2] !== 'logprobs'), ...copiesIn(reported?.choices)]);
+/** Returns the edits that mask a request, a response or one of its events. */
+export function maskEdits(bytes: Buffer, members: JsonObject | undefined, changes: readonly Change[]): readonly Edit[] {
+	const cleared = clearedCopies(members, changes);
+	const others = changes.filter(([{ path }]) => !path.some((name, depth) => name === logprobs && cleared.has(nameOf(path, depth))));
+	return textEdits(bytes, [...others, ...cleared.values()]);
 }
 
-/** Clears the log probabilities of a chat completion, which would reveal masked text. */
-function copiesIn(choices: unknown): readonly Change[] {
-	if (!Array.isArray(choices)) return [];
-	return choices.flatMap((choice: unknown, index) => {
-		if (!isJsonObject(choice) || !isJsonObject(choice.logprobs)) return [];
-		const path = ['choices', index, 'logprobs'];
-		return [[{ text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', path, segmentGroup: '' }, 'null'] as const];
-	});
+const logprobs = 'logprobs';
+
+/** Clears the log probabilities beside masked texts, because their tokens repeat the text. */
+function clearedCopies(members: JsonObject | undefined, changes: readonly Change[]): ReadonlyMap<string, Change> {
+	const cleared = new Map<string, Change>();
+	for (const [{ path }] of changes) {
+		let value: unknown = members;
+		for (const [depth, name] of path.entries()) {
+			if (!isContainer(value)) break;
+			const copies = value[logprobs];
+			if (isContainer(copies)) cleared.set(nameOf(path, depth), cleared.get(nameOf(path, depth)) ?? clearedCopy(path, depth, copies));
+			value = value[name];
+		}
+	}
+	return cleared;
+}
+
+/** Names the log probabilities beside the value at this depth of the path. */
+function nameOf(path: ValuePath, depth: number): string {
+	return path.slice(0, depth).join('.');
+}
+
+function clearedCopy(path: ValuePath, depth: number, copies: object): Change {
+	const viewed = { text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', segmentGroup: '' } as const;
+	return [{ ...viewed, path: [...path.slice(0, depth), logprobs] }, Array.isArray(copies) ? '[]' : 'null'];
+}
+
+function isContainer(value: unknown): value is Readonly<Record<string | number, unknown>> {
+	return typeof value === 'object' && value !== null;
 }

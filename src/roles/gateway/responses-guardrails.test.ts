@@ -108,6 +108,64 @@ test('a masked text of a request keeps every other byte', async () => {
 	);
 });
 
+describe('a masked text with log probabilities', () => {
+	const pieces = ['I am a', '@example', '.com'];
+	const token = (text: string): JsonObject => ({ token: text, logprob: 0, bytes: [...Buffer.from(text)], top_logprobs: [{ token: text }] });
+	const part = { type: 'output_text', text: pieces.join(''), annotations: [], logprobs: pieces.map(token) };
+	const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [part] };
+	const rules = { guardrails: guardrailsWith({ pii: piiRules('mask') }) };
+	const masked = { ...item, content: [{ ...part, text: 'I am [EMAIL]', logprobs: [] }] };
+
+	test('loses them in a request, with those of no other text', async () => {
+		const bench = new GatewayBench(rules);
+		const clean = { ...item, content: [{ ...part, text: 'x', logprobs: [token('x')] }] };
+		expect((await ask(bench, { input: [item, user, clean, user] })).status).toBe(200);
+		const [sent] = bench.sent;
+		expect(JSON.parse(sent === undefined ? '' : sentText(sent))).toMatchObject({ input: [masked, user, clean, user] });
+	});
+
+	test('loses them in a response', async () => {
+		const bench = new GatewayBench(rules);
+		bench.respond = () => jsonResponse(200, JSON.stringify({ object: 'response', output: [item] }));
+		expect(JSON.parse(textOf(await ask(bench, {})))).toEqual({ object: 'response', output: [masked] });
+	});
+
+	test('loses them in each event of a stream', async () => {
+		const bench = new GatewayBench(rules);
+		const hand = new HandStream();
+		bench.respond = () => sseResponse(hand);
+		const { reader } = readStream(await ask(bench, { stream: true }));
+		const at = { output_index: 0, content_index: 0 };
+		const events = [
+			...pieces.map((delta) => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [token(delta)] })),
+			{ type: 'response.output_text.done', ...at, text: part.text, logprobs: part.logprobs },
+			{ type: 'response.content_part.done', ...at, part },
+			{ type: 'response.output_item.done', output_index: 0, item },
+			{ type: 'response.completed', response: { output: [item], usage: { input_tokens: 1, output_tokens: 1 } } },
+		];
+		hand.write(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+		hand.sink?.end();
+		await settle();
+		const received = reader.text.trim().split('\n\n');
+		expect(received.map((event) => JSON.parse(event.slice('data: '.length)) as JsonObject)).toMatchObject([
+			{ delta: 'I am [EMAIL]', logprobs: [] },
+			{ delta: '', logprobs: [] },
+			{ delta: '', logprobs: [] },
+			{ text: 'I am [EMAIL]', logprobs: [] },
+			{ part: { text: 'I am [EMAIL]', logprobs: [] } },
+			{ item: masked },
+			{ response: { output: [masked] } },
+		]);
+	});
+});
+
+test('a masked text in a member named like log probabilities is replaced', async () => {
+	const bench = new GatewayBench({ guardrails: guardrailsWith({ pii: piiRules('mask') }) });
+	await ask(bench, { logprobs: 'a@example.com' });
+	const [sent] = bench.sent;
+	expect(sent && sentText(sent)).toContain('"logprobs":"[EMAIL]"');
+});
+
 const message = (text: string): JsonObject => ({
 	type: 'message',
 	id: 'msg_1',

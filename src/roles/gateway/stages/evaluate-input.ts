@@ -3,9 +3,8 @@ import type { TextEvaluation } from '../../../policy/guardrails/text-evaluation.
 import { parseBody } from '../../../wire/json/parse-body.ts';
 import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import { textEdits } from '../../../wire/text-edits.ts';
 import type { TextView } from '../../../wire/text-view.ts';
-import { type GuardrailRunner, maskedTexts } from '../guardrail-runner.ts';
+import { type GuardrailRunner, maskEdits, maskedTexts } from '../guardrail-runner.ts';
 import { type InferenceRequest, locatedMembers, runCooperatively } from './read-inference-request.ts';
 
 /** Limits names in errors, because a name from the client can be as long as the body. */
@@ -45,6 +44,7 @@ export async function requireSingleMembers({ body: { bytes } }: InferenceRequest
 export function withMasks(inferenceRequest: InferenceRequest, view: TextView, evaluation: TextEvaluation): InferenceRequest {
 	const changes = maskedTexts(view, evaluation);
 	if (changes.length === 0) return inferenceRequest;
-	const bytes = spliceBody(inferenceRequest.body.bytes, textEdits(inferenceRequest.body.bytes, changes));
-	return { ...inferenceRequest, body: parseBody(bytes, locatedMembers) };
+	const { bytes, members } = inferenceRequest.body;
+	const masked = spliceBody(bytes, maskEdits(bytes, members, changes));
+	return { ...inferenceRequest, body: parseBody(masked, locatedMembers) };
 }
