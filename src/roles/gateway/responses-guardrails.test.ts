@@ -62,6 +62,28 @@ const requests: Readonly<Record<string, JsonObject>> = {
 	'a text file': { input: [{ role: 'user', content: [{ type: 'input_file', file_data: `data:text/plain;base64,${base64}` }] }] },
 	'the name of a file': { input: [{ role: 'user', content: [{ type: 'input_file', filename: word, file_url: 'https://h.test/f' }] }] },
 	'an SVG image': { input: [{ role: 'user', content: [{ type: 'input_image', image_url: `data:image/svg+xml;base64,${base64}` }] }] },
+	'a percent-encoded file': { input: [{ role: 'user', content: [{ type: 'input_file', file_data: `data:text/plain,a%20%64arkfish` }] }] },
+	'a text beside an image': { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://h.test/i', text: word }] }] },
+	'a refusal beside a text': { input: [{ role: 'user', content: [{ type: 'input_text', text: 'x', refusal: word }] }] },
+	'annotations of another type': { input: [{ role: 'user', content: [{ type: 'input_text', text: 'x', annotations: word }] }] },
+	'an SVG screenshot': {
+		input: [
+			{
+				type: 'computer_call_output',
+				call_id: 'c5',
+				output: { type: 'computer_screenshot', image_url: `data:image/svg+xml;base64,${base64}` },
+			},
+			user,
+		],
+	},
+	'a skill of a shell': {
+		input: [
+			{ type: 'shell_call', call_id: 'c3', action: {}, environment: { type: 'local', skills: [{ name: 'n', description: word }] } },
+			user,
+		],
+	},
+	'the name of an MCP server': { input: [{ type: 'mcp_list_tools', id: 'm', server_label: word, tools: [] }, user] },
+	'a prompt of another type': { prompt: word },
 	'the name of a tool': { tools: [{ ...tool, name: word }] },
 	'the description of a tool': { tools: [{ ...tool, description: word }] },
 	'a tool in a namespace': { tools: [{ type: 'namespace', name: 'n', tools: [{ ...tool, description: word }] }] },
@@ -91,12 +113,23 @@ test.each(Object.entries(requests))('a blocked word in %s blocks the request', a
 				bench,
 				JSON.parse(
 					JSON.stringify(members)
-						.replaceAll(/darkfish|dark(?=")|(?<=")fish|\\\\u0064arkfish/g, 'ok')
+						.replaceAll(/(?:%64|d)arkfish|dark(?=")|(?<=")fish|\\\\u0064arkfish/g, 'ok')
 						.replaceAll(base64, 'b2s='),
 				) as JsonObject,
 			)
 		).status,
 	).toBe(200);
+});
+
+test.each([
+	[200, { type: 'shell_call_output', call_id: 'c3', output: [{ stdout: 'x', stderr: '', outcome: { type: 'exit', exit_code: 0 } }] }],
+	[200, { role: 'user', content: [{ type: 'input_file', file_data: 'data:text/plain;base64,eA==' }] }],
+	[400, { role: 'user', content: [{ type: 'input_file', file_data: 'data:text/plain;base64,eA==', file_id: 'file-1' }] }],
+	[400, { role: 'user', content: [{ type: 'input_file', file_data: 'data:text/plain;base64,//54AA==' }] }],
+	[400, { type: 'computer_call_output', call_id: 'c5', output: { type: 'computer_screenshot', file_id: 'file-1' } }],
+] as const)('if unreadable content is blocked, the result is %i for %j', async (status, item) => {
+	const bench = new GatewayBench({ guardrails: guardrailsWith({ unreadable: 'block' }) });
+	expect((await ask(bench, { input: [item, user] })).status).toBe(status);
 });
 
 test('a masked text of a request keeps every other byte', async () => {

@@ -1,11 +1,5 @@
 import { percentDecoded } from '../../../core/percent-decoding.ts';
 
-export interface DataUrl {
-	/** Media type in lower case, without parameters. */
-	readonly mediaType: string;
-	readonly base64: string;
-}
-
 /** Maximum length of the part before the data. */
 export const maxHeadLength = 256;
 
@@ -17,31 +11,33 @@ export function parseDataUrlHead(url: string): { readonly mediaType: string; rea
 	return head === null ? undefined : { mediaType: (head[1] ?? '').trim().toLowerCase(), dataStart: comma + 1 };
 }
 
-export function parseDataUrl(url: string): DataUrl | undefined {
-	const head = parseDataUrlHead(url);
-	return head === undefined ? undefined : { mediaType: head.mediaType, base64: url.slice(head.dataStart) };
-}
-
-/** An SVG image as text. */
-export interface SvgUrl {
+/** A text in a data URL. */
+export interface TextUrl {
 	/** Prefix of a data URL for the text in base64, comma included. */
 	readonly head: string;
 	readonly text: string;
+	/** True if some bytes are no UTF-8: readers may decode them in another way. */
+	readonly isUnclear: boolean;
 }
 
-const svgType = 'image/svg+xml';
+export function isSvgType(mediaType: string): boolean {
+	return mediaType === 'image/svg+xml';
+}
 
-/** @returns undefined for anything but an SVG in a data URL, in base64 or percent-encoded. */
-export function parseSvgUrl(url: unknown): SvgUrl | undefined {
+/**
+ * Reads a text in base64 or percent-encoded.
+ * @returns undefined for anything but a data URL of a type that `isWanted` accepts.
+ */
+export function parseTextUrl(url: unknown, isWanted: (mediaType: string) => boolean): TextUrl | undefined {
 	if (typeof url !== 'string') return undefined;
 	const comma = url.slice(0, maxHeadLength).indexOf(',');
 	const head = comma === -1 ? null : /^\s*data:\s*([^;]*)(;.*)?$/is.exec(url.slice(0, comma));
-	if (head === null || (head[1] ?? '').trim().toLowerCase() !== svgType) return undefined;
+	const mediaType = (head?.[1] ?? '').trim().toLowerCase();
+	if (head === null || !isWanted(mediaType)) return undefined;
 	const data = percentDecoded(url.slice(comma + 1));
-	return {
-		head: `data:${svgType};base64,`,
-		text: /;\s*base64\s*$/i.test(head[2] ?? '') ? Buffer.from(data, 'base64').toString() : data,
-	};
+	const isBase64 = /;\s*base64\s*$/i.test(head[2] ?? '');
+	const text = isBase64 ? Buffer.from(data, 'base64').toString() : data;
+	return { head: isBase64 ? url.slice(0, comma + 1) : `data:${mediaType};base64,`, text, isUnclear: /[\0\ufffd]/.test(text) };
 }
 
 /** True if data of this media type is text that models may read. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
-import { isTextType, parseDataUrl, parseSvgUrl } from './data-url.ts';
+import { isSvgType, isTextType, parseTextUrl } from './data-url.ts';
 
 /** Members of a request that no model reads, or that are read by name. */
 const knownMembers: ReadonlySet<string> = new Set(
@@ -162,17 +162,13 @@ function viewPart(view: ViewBuilder, role: string, part: TextPart, item: JsonObj
 	return true;
 }
 
-/** A base64 text is decoded, because models read it as text. */
+/** A text is decoded, because models read it. */
 function viewFile(view: ViewBuilder, role: string, file: unknown, path: ValuePath): void {
-	const { filename, file_data } = isJsonObject(file) ? file : {};
+	const { filename, file_data, file_id } = isJsonObject(file) ? file : {};
 	view.string(role, 'document', [...path, 'filename'], filename);
-	const data = typeof file_data === 'string' ? parseDataUrl(file_data) : undefined;
-	if (typeof file_data !== 'string' || data === undefined || !isTextType(data.mediaType)) {
-		view.skip(role, 'file', path);
-		return;
-	}
-	const head = file_data.slice(0, file_data.length - data.base64.length);
-	view.encoded(role, 'document', [...path, 'file_data'], head, Buffer.from(data.base64, 'base64').toString());
+	const text = parseTextUrl(file_data, isTextType);
+	if (text !== undefined) view.encoded(role, 'document', [...path, 'file_data'], text.head, text.text);
+	if (text === undefined || text.isUnclear || file_id !== undefined) view.skip(role, 'file', path);
 }
 
 /** Images and audio are unreadable. The text of an SVG is read. */
@@ -180,7 +176,7 @@ function viewMedia(view: ViewBuilder, role: string, item: JsonObject, path: Valu
 	view.skip(role, item.type, path);
 	const image = item.image_url;
 	const url = isJsonObject(image) ? image.url : image;
-	const svg = parseSvgUrl(url);
+	const svg = parseTextUrl(url, isSvgType);
 	if (svg === undefined) return;
 	view.encoded(role, 'document', isJsonObject(image) ? [...path, 'image_url', 'url'] : [...path, 'image_url'], svg.head, svg.text);
 }

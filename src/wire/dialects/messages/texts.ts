@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
-import { isTextType, parseSvgUrl } from '../chat/data-url.ts';
+import { isSvgType, isTextType, parseTextUrl } from '../chat/data-url.ts';
 
 /** Members of a request that no model reads, or that are read by name. */
 const knownMembers: ReadonlySet<string> = new Set(
@@ -210,7 +210,7 @@ function viewKnownBlock(
 function viewImage(view: ViewBuilder, role: string, block: JsonObject, path: ValuePath): void {
 	view.skip(role, 'image', path);
 	const source = isJsonObject(block.source) ? block.source : {};
-	const svg = parseSvgUrl(source.url);
+	const svg = parseTextUrl(source.url, isSvgType);
 	if (svg !== undefined) view.encoded(role, 'document', [...path, 'source', 'url'], svg.head, svg.text);
 	else if (isTextType(source.media_type) && typeof source.data === 'string') {
 		view.encoded(role, 'document', [...path, 'source', 'data'], '', Buffer.from(source.data, 'base64').toString());

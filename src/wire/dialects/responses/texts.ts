@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
-import { isTextType, parseDataUrl, parseSvgUrl } from '../chat/data-url.ts';
+import { isSvgType, isTextType, parseTextUrl } from '../chat/data-url.ts';
 
 /** Members of a request that no model reads, or that are read by name. */
 const knownMembers: ReadonlySet<string> = new Set(
@@ -24,6 +24,8 @@ const knownResponseMembers: ReadonlySet<string> = new Set([
 const toolMembers: Readonly<Record<string, TextPart>> = {
 	name: 'name',
 	namespace: 'name',
+	server_label: 'name',
+	environment: 'tool_definition',
 	input: 'tool_arguments',
 	action: 'tool_arguments',
 	actions: 'tool_arguments',
@@ -46,6 +48,11 @@ const knownItemMembers: ReadonlySet<string> = new Set([
 /** Members of parts that contain no text, or are read by name. */
 const knownPartMembers: ReadonlySet<string> = new Set(
 	'type text refusal annotations logprobs image_url file_id file_data file_url filename detail prompt_cache_breakpoint'.split(' '),
+);
+
+/** Types of parts whose members are read. */
+const knownParts: ReadonlySet<unknown> = new Set(
+	'input_text output_text text refusal summary_text reasoning_text input_image computer_screenshot input_file'.split(' '),
 );
 
 /** Members of events that contain no text, or are read by name. */
@@ -151,6 +158,7 @@ export const responsesTextViews: TextViews = {
 		viewTools(view, body.tools, ['tools']);
 		if (isJsonObject(body.tool_choice)) view.json('system', 'tool_definition', ['tool_choice'], body.tool_choice);
 		if (isJsonObject(body.prompt)) view.json('user', 'text', ['prompt', 'variables'], body.prompt.variables);
+		else view.string('user', 'text', ['prompt'], body.prompt);
 		if (isJsonObject(body.text)) {
 			view.json('system', 'other', ['text', 'format'], isPlainFormat(body.text.format) ? undefined : body.text.format);
 			view.others(body.text, knownTextMembers, 'user', ['text']);
@@ -278,7 +286,8 @@ function viewItem(view: ViewBuilder, item: JsonObject, role: string, path: Value
 	view.json(role, 'tool_arguments', [...path, 'arguments'], item.arguments);
 	viewTools(view, item.tools, [...path, 'tools']);
 	const output = [...path, 'output'];
-	if (isJsonObject(item.output) && item.output.type === 'computer_screenshot') view.skip(role, 'image', output);
+	if (isJsonObject(item.output) && item.output.type === 'computer_screenshot') viewPart(view, role, 'text', item.output, output, groups);
+	else if (item.type === 'shell_call_output') view.json('tool', 'tool_result', output, item.output);
 	else if (isResult || typeof item.output === 'string') viewContent(view, 'tool', 'tool_result', item.output, output, separate(output));
 	else view.json('tool', 'tool_result', output, item.output);
 	if (item.type === 'image_generation_call') view.skip(role, 'image', [...path, 'result']);
@@ -309,53 +318,35 @@ function viewContent(view: ViewBuilder, role: string, part: TextPart, content: u
 }
 
 function viewPart(view: ViewBuilder, role: string, part: TextPart, item: JsonObject, path: ValuePath, groups: Groups): void {
-	switch (item.type) {
-		case 'input_text':
-		case 'output_text':
-		case 'text':
-			view.string(role, part, [...path, 'text'], item.text, groups.text);
-			if (itemsOf(item.annotations).length > 0) view.json(role, 'citation', [...path, 'annotations'], item.annotations);
-			viewLogprobs(view, item.logprobs, view.block, [...path, 'logprobs']);
-			break;
-		case 'refusal':
-			view.string(role, 'refusal', [...path, 'refusal'], item.refusal, groups.text);
-			break;
-		case 'summary_text':
-		case 'reasoning_text':
-			view.string(role, 'reasoning', [...path, 'text'], item.text, groups.thought);
-			break;
-		case 'input_image':
-		case 'computer_screenshot':
-			viewImage(view, role, item, path);
-			break;
-		case 'input_file':
-			viewFile(view, role, item, path);
-			break;
-		default:
-			view.unknown(role, item, path);
-			return;
+	const { type } = item;
+	if (!knownParts.has(type)) {
+		view.unknown(role, item, path);
+		return;
 	}
+	// Lenient servers may read members of another type of part.
+	const isThought = type === 'summary_text' || type === 'reasoning_text';
+	view.string(role, isThought ? 'reasoning' : part, [...path, 'text'], item.text, isThought ? groups.thought : groups.text);
+	view.string(role, 'refusal', [...path, 'refusal'], item.refusal, groups.text);
+	view.json(role, 'citation', [...path, 'annotations'], item.annotations);
+	viewLogprobs(view, item.logprobs, view.block, [...path, 'logprobs']);
+	if (type === 'input_image' || type === 'computer_screenshot') viewImage(view, role, item, path);
+	if (type === 'input_file') viewFile(view, role, item, path);
 	view.others(item, knownPartMembers, role, path);
 }
 
 /** Images are unreadable. The text of an SVG is read. */
 function viewImage(view: ViewBuilder, role: string, item: JsonObject, path: ValuePath): void {
 	view.skip(role, 'image', path);
-	const svg = parseSvgUrl(item.image_url);
+	const svg = parseTextUrl(item.image_url, isSvgType);
 	if (svg !== undefined) view.encoded(role, 'document', [...path, 'image_url'], svg.head, svg.text);
 }
 
-/** A base64 text is decoded, because models read it as text. */
-function viewFile(view: ViewBuilder, role: string, item: JsonObject, path: ValuePath): void {
-	const { filename, file_data } = item;
+/** A text is decoded, because models read it. */
+function viewFile(view: ViewBuilder, role: string, { filename, file_data, file_id, file_url }: JsonObject, path: ValuePath): void {
 	view.string(role, 'document', [...path, 'filename'], filename);
-	const data = typeof file_data === 'string' ? parseDataUrl(file_data) : undefined;
-	if (typeof file_data !== 'string' || data === undefined || !isTextType(data.mediaType)) {
-		view.skip(role, 'file', path);
-		return;
-	}
-	const head = file_data.slice(0, file_data.length - data.base64.length);
-	view.encoded(role, 'document', [...path, 'file_data'], head, Buffer.from(data.base64, 'base64').toString());
+	const text = parseTextUrl(file_data, isTextType);
+	if (text !== undefined) view.encoded(role, 'document', [...path, 'file_data'], text.head, text.text);
+	if (text === undefined || text.isUnclear || (file_id ?? file_url ?? undefined) !== undefined) view.skip(role, 'file', path);
 }
 
 /** Views the tokens of the response, which continue with it, and their alternatives. */
