@@ -1,14 +1,13 @@
 import type { ResponseOwner } from '../../stores/contracts/response-owners.ts';
-import type { ProviderState } from '../../wire/dialects/state.ts';
+import { canBeStoredId, type ProviderState } from '../../wire/dialects/state.ts';
 import type { EventBatch } from '../../wire/events/event-batch.ts';
 import type { JsonObject } from '../../wire/json/parse-body.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import type { PreparedRequest } from './stages/prepare-request.ts';
 
-/** Limits for responses of hostile servers. */
+/** Limit for responses of hostile servers. */
 const maxIds = 4096;
-const maxIdLength = 256;
 
 /** Interval between sweeps of a process. */
 const sweepMs = 600_000;
@@ -46,7 +45,7 @@ export class OwnedIds {
 	}
 
 	async #note(ids: readonly string[]): Promise<void> {
-		const fresh = ids.filter((id) => id.length <= maxIdLength && !this.#noted.has(id));
+		const fresh = ids.filter((id) => canBeStoredId(id) && !this.#noted.has(id));
 		const { ports, work, ownerFailures } = this.#deps;
 		if (fresh.length === 0 || this.#noted.size + fresh.length > maxIds) return;
 		for (const id of fresh) this.#noted.add(id);

@@ -261,6 +261,17 @@ describe('a reference', () => {
 		expect(summaryOf(await create(bench, 'red', { input: undefined }))).toBe('400 field_missing');
 	});
 
+	test.each(['', 'a\u0000b', '\ud800', 'résp', 'a'.repeat(257)])('to %j, which no store could contain, is unknown', async (id) => {
+		const bench = createBench();
+		const asked: string[] = [];
+		bench.owners.find = async (ids) => {
+			asked.push(...ids);
+			return new Map();
+		};
+		expect(summaryOf(await create(bench, 'red', { previous_response_id: id }))).toBe('404 response_not_found');
+		expect(asked).toEqual([]);
+	});
+
 	test('that is repeated in one object is rejected, because the provider may read the other one', async () => {
 		const bench = createBench();
 		await create(bench, 'red', {});

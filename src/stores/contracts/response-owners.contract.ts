@@ -92,6 +92,14 @@ export function responseOwnersContract(name: string, open: () => Promise<Respons
 			expect(await found(here, 'new')).toHaveProperty('team', 'red');
 		});
 
+		test('a sweep removes thousands of ids', async () => {
+			const ids = Array.from({ length: 2500 }, (_, index) => `id_${index}`);
+			await here.note(ids, owner('red'));
+			await here.note(['last'], owner('red'));
+			await there.sweep(1);
+			expect([...(await here.find([...ids, 'last'])).keys()]).toEqual(['last']);
+		});
+
 		test('a forgotten id is unknown to every process', async () => {
 			await here.note(['resp_1', 'resp_2'], owner('red'));
 			await there.forget('resp_1');

@@ -18,6 +18,6 @@ export interface ResponseOwners {
 	/** Returns the owners of those ids that are known. */
 	find(ids: readonly string[]): Promise<ReadonlyMap<string, ResponseOwner>>;
 	forget(id: string): Promise<void>;
-	/** Removes expired ids, and the oldest ones beyond `maxIds`. */
+	/** Removes expired ids, and all but the latest `maxIds` that were noted. */
 	sweep(maxIds: number): Promise<void>;
 }

@@ -51,8 +51,8 @@ export function createPostgresResponseOwners({ read }: RecordsDatabase, clock: P
 					.forUpdate()
 					.skipLocked();
 				await db.deleteFrom('response_owners').where('sequence', 'in', expired).execute();
-				const newestSurplus = db.selectFrom('response_owners').select('sequence').orderBy('sequence', 'desc').offset(maxIds).limit(1);
-				const surplus = db.selectFrom('response_owners').select('sequence').where('sequence', '<=', newestSurplus).forUpdate().skipLocked();
+				const newest = db.selectFrom('response_owners').select(sql<bigint>`max(sequence) - ${maxIds}`.as('sequence'));
+				const surplus = db.selectFrom('response_owners').select('sequence').where('sequence', '<=', newest).forUpdate().skipLocked();
 				await db.deleteFrom('response_owners').where('sequence', 'in', surplus).execute();
 			}),
 	};

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../core/clock.ts';
+import { yieldToEventLoop } from '../../core/cooperative-task.ts';
 import type { ResponseOwner, ResponseOwners } from '../contracts/response-owners.ts';
 import { readMigrations } from '../read-migrations.ts';
 import { integerOf, type Row, textOf } from '../row.ts';
@@ -13,6 +14,9 @@ export interface SqliteResponseOwners extends ResponseOwners {
 }
 
 export const responseOwnersFileName = 'response-owners.db';
+
+/** Rows that one step of a sweep deletes. */
+const maxDeleted = 1000;
 
 const migrations = new URL('migrations/response-owners/', import.meta.url);
 
@@ -43,16 +47,19 @@ export function createSqliteResponseOwners(dataDir: string, clock: Clock): Sqlit
 				return owners;
 			}),
 		forget: (id) => read(() => void statements().forget.run(id)),
-		sweep: (maxIds) =>
-			read(() => {
-				const { deleteExpired, deleteOldest } = statements();
-				deleteExpired.run(clock.nowMs());
-				deleteOldest.run(maxIds);
-			}),
+		async sweep(maxIds) {
+			await deleteInSteps(() => statements().deleteExpired.run(clock.nowMs(), maxDeleted).changes);
+			await deleteInSteps(() => statements().deleteOldest.run(maxIds, maxDeleted).changes);
+		},
 		close() {
 			if (opened?.database.isOpen === true) opened.database.close();
 		},
 	};
+}
+
+/** Deletes rows in steps between which the event loop runs. @param step returns the number of deleted rows. */
+async function deleteInSteps(step: () => number | bigint): Promise<void> {
+	while (Number(await read(step)) === maxDeleted) await yieldToEventLoop();
 }
 
 function ownerOf(row: Row): ResponseOwner {
@@ -77,9 +84,13 @@ function statementsOf(database: DatabaseSync) {
 			WHERE team = excluded.team OR expires_at_ms <= ?`),
 		find: database.prepare('SELECT team, provider, model, expires_at_ms FROM response_owners WHERE id = ? AND expires_at_ms > ?'),
 		forget: database.prepare('DELETE FROM response_owners WHERE id = ?'),
-		deleteExpired: database.prepare('DELETE FROM response_owners WHERE expires_at_ms <= ?'),
-		deleteOldest: database.prepare(
-			'DELETE FROM response_owners WHERE sequence <= (SELECT sequence FROM response_owners ORDER BY sequence DESC LIMIT 1 OFFSET ?)',
-		),
+		deleteExpired: database.prepare(`
+			DELETE FROM response_owners
+			WHERE sequence IN (SELECT sequence FROM response_owners WHERE expires_at_ms <= ? LIMIT ?)`),
+		deleteOldest: database.prepare(`
+			DELETE FROM response_owners
+			WHERE sequence IN (
+				SELECT sequence FROM response_owners WHERE sequence <= (SELECT max(sequence) FROM response_owners) - ? LIMIT ?
+			)`),
 	};
 }

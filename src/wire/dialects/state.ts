@@ -16,6 +16,11 @@ export interface StateReference {
 	readonly isStored: boolean;
 }
 
+/** Longer ids are unknown, as are those with other characters: no vendor creates them. */
+export function canBeStoredId(id: string): boolean {
+	return /^[\x21-\x7e]{1,256}$/.test(id);
+}
+
 /** State that providers keep for the requests of a format, under ids that all teams of the gateway share. */
 export interface ProviderState {
 	/** Returns what a valid request refers to. */

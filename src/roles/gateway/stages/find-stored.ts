@@ -1,7 +1,7 @@
 import { Rejection } from '../../../core/rejection.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { ResponseOwner } from '../../../stores/contracts/response-owners.ts';
-import type { StateReference } from '../../../wire/dialects/state.ts';
+import { canBeStoredId, type StateReference } from '../../../wire/dialects/state.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { requireSingleMembers } from './evaluate-input.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
@@ -29,7 +29,7 @@ async function findTarget(
 ): Promise<Target | undefined> {
 	// The provider may read the other one of two ids.
 	await requireSingleMembers(inferenceRequest);
-	const ids = [...new Set(references.map(({ id }) => id))];
+	const ids = [...new Set(references.map(({ id }) => id))].filter(canBeStoredId);
 	if (ids.length > maxIds) {
 		const message = `\`input\` has items with ${ids.length} ids, more than ${maxIds}: send the items without \`id\``;
 		throw new Rejection('field_invalid', { param: 'input', message });
