@@ -508,6 +508,17 @@ describe('forwarded requests and responses', () => {
 		expect(reader.text, 'one id, as in the answer’s head').toContain('"request_id":"req_of_gateway"');
 	});
 
+	test('a resumed stream of a stored response ends with an error event too', async () => {
+		const { check, bodies } = start({ isStreaming: true });
+		const { body } = await check({ method: 'GET', path: '/v1/responses/resp_1', query: 'stream=true' });
+		if (!isByteStream(body)) throw new Error('not a stream');
+		const reader = new Reader();
+		body.start(reader);
+		bodies[0]?.push('event: response.in_progress\ndata: {"sequence_number":4}\n\n');
+		bodies[0]?.fail(new UpstreamError('provider_disconnected'));
+		expect([reader.ending, reader.text]).toEqual(['ended', expect.stringContaining('"sequence_number":5,"code":"gateway_unreachable"')]);
+	});
+
 	test('in the middle of an event it is cut: no client gets half an event and then another', async () => {
 		const { check, bodies } = start({ isStreaming: true });
 		const { body } = await check();

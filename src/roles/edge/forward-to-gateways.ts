@@ -7,7 +7,9 @@ import { UpstreamError, type UpstreamErrorCode, upstreamErrors } from '../../cor
 import { readAccessToken, type TokenHeader } from '../../policy/access/token-headers.ts';
 import { accepts } from '../../wire/accepts.ts';
 import type { ClientDialect } from '../../wire/dialects/dialect.ts';
+import { clientDialects } from '../../wire/dialects/dialects.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
+import { splitStoredPath } from '../../wire/endpoints/stored-responses.ts';
 import { renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRejection } from '../../wire/pages.ts';
 import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
@@ -210,6 +212,7 @@ function idOf(headers: HeaderFields): string | undefined {
 }
 
 function formatOf(path: string): ClientDialect | undefined {
+	if (splitStoredPath(path) !== undefined) return clientDialects.responses;
 	return inferenceEndpoints.find((endpoint) => endpoint.path === path)?.dialect;
 }
 
