@@ -10,6 +10,7 @@ import {
 	geminiEmbeddingsUsage,
 	geminiUsage,
 	messagesUsage,
+	type ToolCallReader,
 	type UsageReader,
 	usageOfChat,
 	usageOfGemini,
@@ -92,7 +93,12 @@ describe('calls of hosted tools', () => {
 	});
 
 	it('are read from the response for requests that offer them', () => {
-		const reader: UsageReader = { ...messagesUsage, toolCallsOf: ({ searches }) => ({ web_search: Number(searches) }) };
+		const toolCalls: ToolCallReader = {
+			mark: 'unused',
+			callIn: () => undefined,
+			count: ({ searches }) => ({ web_search: Number(searches) }),
+		};
+		const reader: UsageReader = { ...messagesUsage, toolCalls };
 		const body = Buffer.from(JSON.stringify({ searches: 4, usage }));
 		expect(readReportedUsage(body, reader, true).usage?.toolCalls).toEqual({ web_search: 4 });
 		expect(readReportedUsage(body, reader).usage?.toolCalls).toEqual({ web_search: 2 });

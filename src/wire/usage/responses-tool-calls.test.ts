@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readRecordings } from '../../../test/support/recordings.ts';
+import { EventBatch } from '../events/event-batch.ts';
 import type { JsonObject } from '../json/parse-body.ts';
-import { toolCallsOfResponse } from './responses-tool-calls.ts';
+import { responsesToolCalls } from './responses-tool-calls.ts';
+import { type MeteredUsage, meterResponse, readReportedUsage, UsageMeter } from './usage-meter.ts';
+import { responsesUsage } from './usage-reader.ts';
 
 const search = { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'x' } };
 const page = { type: 'web_search_call', status: 'completed', action: { type: 'open_page' } };
@@ -24,17 +27,59 @@ describe('calls of hosted tools in a response', () => {
 		],
 		['values of other types', { output: [null, 1, [], { type: 1 }], tool_usage: [] }, undefined],
 	])('%s', (_name, reported, expected) => {
-		expect(toolCallsOfResponse(reported)).toEqual(expected);
+		expect(responsesToolCalls.count(reported, [])).toEqual(expected);
 	});
 
 	it('of recorded responses', () => {
 		const counted = readRecordings('responses').flatMap(({ name, response }) => {
-			const calls = response.json === undefined ? undefined : toolCallsOfResponse(response.json as JsonObject);
+			const calls = response.json === undefined ? undefined : responsesToolCalls.count(response.json as JsonObject, []);
 			return calls === undefined ? [] : [[name, calls] as const];
 		});
 		expect(Object.fromEntries(counted)).toEqual({
 			'responses/v-code-interpreter.json': { code_interpreter: 1 },
 			'responses/v-web-search.json': { web_search: 1 },
 		});
+	});
+});
+
+describe('calls of hosted tools in a stream', () => {
+	const done = (item: JsonObject): JsonObject => ({ type: 'response.output_item.done', item });
+	const finished = [done(search), done(page), done({ type: 'message', content: [] }), done({ ...search, status: 'failed' })];
+	const end = { type: 'response.completed', response: { output: [], usage: { input_tokens: 9, output_tokens: 3 } } };
+	const meter = (events: readonly JsonObject[], hasHostedTools = true): MeteredUsage => {
+		const usageMeter = new UsageMeter(responsesUsage, { estimatedInputTokens: 5, isUsageInjected: false, hasHostedTools });
+		usageMeter.push(EventBatch.ofTexts(events.map((event) => `data: ${JSON.stringify(event)}\n\n`)));
+		return usageMeter.read();
+	};
+
+	it('are charged if the stream is cut', () => {
+		expect(meter([...finished, done(search)])).toMatchObject({
+			usage: { inputTokens: 5, toolCalls: { web_search: 2 } },
+			isEstimated: true,
+		});
+	});
+
+	it('are charged if the last event lists no items', () => {
+		expect(meter([...finished, end])).toMatchObject({ usage: { inputTokens: 9, toolCalls: { web_search: 1 } }, isEstimated: false });
+	});
+
+	it('are not charged twice, nor beyond the reported number', () => {
+		const listed = { ...end, response: { ...end.response, output: [search] } };
+		expect(meter([...finished, listed]).usage.toolCalls).toEqual({ web_search: 1 });
+		const reported = { ...end, response: { ...end.response, tool_usage: { web_search: { num_requests: 0 } } } };
+		expect(meter([...finished, reported]).usage.toolCalls).toBeUndefined();
+	});
+
+	it('are not read for requests that offer none', () => {
+		expect(meter(finished, false).usage.toolCalls).toBeUndefined();
+	});
+});
+
+it('calls of hosted tools in a response without usage are charged', () => {
+	const body = Buffer.from(JSON.stringify({ output: [search] }));
+	const { usage } = readReportedUsage(body, responsesUsage, true);
+	expect(meterResponse(body, usage, responsesUsage, 5)).toMatchObject({
+		usage: { inputTokens: 5, toolCalls: { web_search: 1 } },
+		isEstimated: true,
 	});
 });

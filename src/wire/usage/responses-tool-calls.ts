@@ -1,5 +1,6 @@
 import type { HostedTool, ToolCalls } from '../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
+import type { ToolCallReader } from './usage-reader.ts';
 
 /** Tools by the type of their items. */
 const toolOf: Readonly<Record<string, HostedTool>> = {
@@ -9,18 +10,28 @@ const toolOf: Readonly<Record<string, HostedTool>> = {
 	image_generation_call: 'image_generation',
 };
 
+/** Calls of hosted tools in responses of the Responses API, and in their streams, which may be cut or end without a list of items. */
+export const responsesToolCalls: ToolCallReader = {
+	mark: '"response.output_item.done"',
+	callIn({ type, item }) {
+		if (type !== 'response.output_item.done' || toolIn(item) === undefined || !isJsonObject(item)) return undefined;
+		const { status, action, container_id } = item;
+		return { type: item.type, status, action: isJsonObject(action) ? { type: action.type } : action, container_id };
+	},
+	count: countCalls,
+};
+
 /**
- * Counts calls of hosted tools in a response of the Responses API. Of a web search only the search itself is charged, not the opening of
- * its pages; `tool_usage` has the charged number, which some servers omit. A container of the code interpreter is charged once.
- * @param reported a body, or a terminal event.
+ * Counts charged calls. Of a web search only the search itself is charged, not the opening of its pages; `tool_usage` has the charged
+ * number, which some servers omit. A container of the code interpreter is charged once.
  */
-export function toolCallsOfResponse(reported: JsonObject): ToolCalls | undefined {
+function countCalls(reported: JsonObject, streamed: readonly JsonObject[]): ToolCalls | undefined {
 	const response = isJsonObject(reported.response) ? reported.response : reported;
 	const counts: Partial<Record<HostedTool, number>> = {};
 	const containers = new Set<unknown>();
-	const output: readonly unknown[] = Array.isArray(response.output) ? response.output : [];
+	const output: readonly unknown[] = Array.isArray(response.output) && response.output.length > 0 ? response.output : streamed;
 	for (const item of output) {
-		const tool = isJsonObject(item) && typeof item.type === 'string' ? toolOf[item.type] : undefined;
+		const tool = toolIn(item);
 		if (tool === undefined || !isJsonObject(item) || !isCharged(item)) continue;
 		if (tool === 'code_interpreter') {
 			if (containers.has(item.container_id)) continue;
@@ -31,6 +42,10 @@ export function toolCallsOfResponse(reported: JsonObject): ToolCalls | undefined
 	const searches = reportedSearches(response);
 	if (searches !== undefined) counts.web_search = searches;
 	return Object.values(counts).some((count) => count > 0) ? counts : undefined;
+}
+
+function toolIn(item: unknown): HostedTool | undefined {
+	return isJsonObject(item) && typeof item.type === 'string' && Object.hasOwn(toolOf, item.type) ? toolOf[item.type] : undefined;
 }
 
 function isCharged({ type, action, status }: JsonObject): boolean {

@@ -3,7 +3,7 @@ import type { EventBatch } from '../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { InjectedUsageStripper } from './injected-usage-stripper.ts';
 import { KeyScan, skipSpace } from './key-scan.ts';
-import type { UsageReader, WrittenKind } from './usage-reader.ts';
+import type { ToolCallReader, UsageReader, WrittenKind } from './usage-reader.ts';
 
 export interface MeteredUsage {
 	readonly usage: Usage;
@@ -57,11 +57,13 @@ export class UsageMeter {
 	#reportedOutputTokens = 0;
 	#isFinal = false;
 	#hasThought = false;
-	readonly #readsToolCalls: boolean;
+	readonly #toolCallReader: ToolCallReader | undefined;
+	/** Finished calls of hosted tools, which a stream without its end is charged. */
+	readonly #calls: JsonObject[] = [];
 	#toolCalls: ToolCalls | undefined;
 
 	constructor(reader: UsageReader, { estimatedInputTokens, isUsageInjected, tokensPerCounted, hasHostedTools = false }: MeterSettings) {
-		this.#readsToolCalls = hasHostedTools && reader.toolCallsOf !== undefined;
+		this.#toolCallReader = hasHostedTools ? reader.toolCalls : undefined;
 		this.#reader = reader;
 		this.#tokensPerCounted = tokensPerCounted;
 		this.#estimatedInputTokens = estimatedInputTokens;
@@ -106,9 +108,9 @@ export class UsageMeter {
 
 	/** Returns the usage as known now, usually at the end of the stream. Input is never zero, nor is output that was delivered. */
 	read(): MeteredUsage {
-		const usage = this.#reported === undefined ? undefined : withToolCalls(this.#reader.usageOf(this.#reported), this.#toolCalls);
-		const hidesReasoning = this.#hidesReasoning();
-		const metered = { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesReasoning };
+		const reported = this.#reported === undefined ? undefined : this.#reader.usageOf(this.#reported);
+		const { usage, isEstimated } = weigh(reported, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens);
+		const metered = { usage: withToolCalls(usage, this.#toolCalls), isEstimated, hidesReasoning: this.#hidesReasoning() };
 		if (this.#tokensPerCounted === undefined) return metered;
 		return { ...metered, countedTokens: this.#countedBefore + this.#text.tokens(), texts: this.#textsBefore + this.#text.pieces };
 	}
@@ -151,14 +153,18 @@ export class UsageMeter {
 		}
 		if (usageEnd !== -1) {
 			this.#readUsage(bytes, usageStart, usageEnd, isFinal);
-			if (this.#readsToolCalls) this.#readToolCalls(bytes, start, end);
 		}
+		if (this.#toolCallReader !== undefined) this.#readToolCalls(this.#toolCallReader, bytes.subarray(start, end), usageEnd !== -1);
 		cuts?.endLine(bytes, end);
 	}
 
-	#readToolCalls(bytes: Buffer, start: number, end: number): void {
-		const event = parseObject(bytes, bytes.indexOf(openBrace, start), end);
-		this.#toolCalls = (event && this.#reader.toolCallsOf?.(event)) ?? this.#toolCalls;
+	#readToolCalls(reader: ToolCallReader, line: Buffer, hasUsage: boolean): void {
+		if (!hasUsage && !line.includes(reader.mark)) return;
+		const event = parseObject(line, line.indexOf(openBrace), line.length);
+		if (event === undefined) return;
+		const call = hasUsage ? undefined : reader.callIn(event);
+		if (call !== undefined) this.#calls.push(call);
+		if (hasUsage || call !== undefined) this.#toolCalls = reader.count(hasUsage ? event : {}, this.#calls);
 	}
 
 	/** Counts the part of a text that its pieces did not contain. */
@@ -276,13 +282,13 @@ function scanForUsage(body: Buffer, reader: UsageReader, hasHostedTools: boolean
 		}
 	}
 	const usage = reported === undefined ? undefined : reader.usageOf(reported);
-	const readsToolCalls = usage !== undefined && hasHostedTools && reader.toolCallsOf !== undefined;
-	const response = readsToolCalls ? parseObject(body, 0, body.length) : undefined;
-	return { isObject: scan.isWholeObject(), usage: withToolCalls(usage, response && reader.toolCallsOf?.(response)) };
+	const response = hasHostedTools && reader.toolCalls !== undefined ? parseObject(body, 0, body.length) : undefined;
+	const toolCalls = response && reader.toolCalls?.count(response, []);
+	return { isObject: scan.isWholeObject(), usage: toolCalls === undefined ? usage : withToolCalls(usage ?? noUsage, toolCalls) };
 }
 
-function withToolCalls(usage: Usage | undefined, toolCalls: ToolCalls | undefined): Usage | undefined {
-	return usage === undefined || toolCalls === undefined ? usage : { ...usage, toolCalls };
+function withToolCalls(usage: Usage, toolCalls: ToolCalls | undefined): Usage {
+	return toolCalls === undefined ? usage : { ...usage, toolCalls };
 }
 
 /** @param end -1 if it does not end. @returns undefined for bytes that are not a JSON object. */

@@ -1,13 +1,26 @@
 import { noUsage, type ToolCalls, type Usage } from '../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { WantedKeys } from './key-scan.ts';
-import { toolCallsOfResponse } from './responses-tool-calls.ts';
+import { responsesToolCalls } from './responses-tool-calls.ts';
 
 /**
  * Output of a model: a text, thinking, a signature or encryption of thinking, the object of a tool's arguments, or audio and images in
  * base64. `whole` is a complete text, whose pieces a stream may have contained before.
  */
 export type WrittenKind = 'text' | 'thought' | 'seal' | 'object' | 'media' | 'whole';
+
+/** Reads calls of hosted tools. */
+export interface ToolCallReader {
+	/** Text in each event of a stream with a finished call. */
+	readonly mark: string;
+	/** Returns what is known of the finished call in an event of a stream. */
+	callIn(event: JsonObject): JsonObject | undefined;
+	/**
+	 * Counts the charged calls.
+	 * @param response a body, or the last event with usage. @param streamed calls in the events before it.
+	 */
+	count(response: JsonObject, streamed: readonly JsonObject[]): ToolCalls | undefined;
+}
 
 /** Location and format of usage in the responses of one wire dialect. */
 export interface UsageReader {
@@ -29,8 +42,8 @@ export interface UsageReader {
 	merge(earlier: JsonObject | undefined, reported: JsonObject): JsonObject;
 	/** @returns undefined if no valid usage is reported. */
 	usageOf(reported: unknown): Usage | undefined;
-	/** Counts calls of hosted tools, if they are reported outside of the usage. @param response a body, or the last event with usage. */
-	toolCallsOf?(response: JsonObject): ToolCalls | undefined;
+	/** Counts calls of hosted tools, for formats that report them outside of the usage. */
+	readonly toolCalls?: ToolCallReader;
 }
 
 /** The last event with usage replaces earlier ones. */
@@ -90,7 +103,7 @@ export const responsesUsage: UsageReader = {
 	isNestedFinal: true,
 	merge: last,
 	usageOf: usageOfResponses,
-	toolCallsOf: toolCallsOfResponse,
+	toolCalls: responsesToolCalls,
 };
 
 export const geminiUsage: UsageReader = {
