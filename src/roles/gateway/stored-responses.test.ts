@@ -298,6 +298,21 @@ describe('a reference', () => {
 	});
 });
 
+test.each([
+	['previous_response_id', { previous_response_id: 'resp_1' }],
+	['conversation', { conversation: 'conv_1' }],
+	['input', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+	['input', { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }],
+])('the worst case of a reference in %s is the whole context, because stored input has any size', async (_param, members) => {
+	const bench = createBench({ budgets: { ...testSettings.budgets, reservation: 'worst_case' } });
+	await create(bench, 'red', { max_output_tokens: 16 });
+	await bench.ask(path, JSON.stringify({ model: 'gpt-5-mini', input: 'Hi', max_output_tokens: 16, ...members }), of('red'), {
+		id: 'req-2',
+	});
+	const rows = new Map((await bench.ledger.list({ limit: 9 })).rows.map(({ id, reservedNanoUsd }) => [id, reservedNanoUsd]));
+	expect(rows.get('req-2')).toBeGreaterThan(100n * (rows.get('req-1') ?? 0n));
+});
+
 describe('an item with its own content', () => {
 	const message = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] };
 	const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
@@ -542,6 +557,15 @@ describe('POST /v1/responses/compact', () => {
 		await compact(bench, 'red', {});
 		const [sent] = bench.sent;
 		expect(sent && sentText(sent)).toBe('{"model":"gpt-5-mini","input":"Hi"}');
+	});
+
+	test('reserves the output of the model, whatever cap the client sends', async () => {
+		const reserved = async (members: object): Promise<bigint | undefined> => {
+			const bench = createBench({ budgets: { ...testSettings.budgets, reservation: 'worst_case' } });
+			await compact(bench, 'red', members);
+			return (await bench.ledger.list({ limit: 9 })).rows[0]?.reservedNanoUsd;
+		};
+		expect(await reserved({ max_output_tokens: 1 })).toBeGreaterThanOrEqual((await reserved({})) ?? 0n);
 	});
 
 	test('is rejected for providers of other formats', async () => {

@@ -1,3 +1,4 @@
+import type { InputContent } from '../../../core/cost-factors.ts';
 import type { Admission, Rejected } from '../../../core/counters.ts';
 import type { Price } from '../../../core/price.ts';
 import { Rejection } from '../../../core/rejection.ts';
@@ -344,10 +345,17 @@ export interface Need {
 	readonly capEdits: readonly Edit[];
 }
 
+/** Stored input counts as an attachment: the request does not show its size either. */
+function contentOf({ format, body: { members }, stateMode }: PreparedRequest): InputContent {
+	const content = format.inputContent(members);
+	const hasStoredInput = stateMode !== 'off' && format.state?.references(members).some(({ isStored }) => isStored) === true;
+	return hasStoredInput ? { ...content, attachments: content.attachments + 1 } : content;
+}
+
 /** Computes the reservation. The worst case needs an output cap, so one is added to the request. A default cap is added in either mode. */
 function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: boolean): Need {
 	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = inferenceRequest;
-	const content = inferenceRequest.format.inputContent(inferenceRequest.body.members);
+	const content = contentOf(inferenceRequest);
 	const hasHostedTools = content.serverTools > 0;
 	// Measures the sent bytes. The client's dialect is the one that identifies their content.
 	const { estimatedTokens, highestTokens } = measureInput(outgoing, content, knownAs);

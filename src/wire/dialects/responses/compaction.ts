@@ -2,4 +2,10 @@ import type { ClientDialect } from '../dialect.ts';
 import { responses } from './responses.ts';
 
 /** Requests that compact a conversation: a part of the Responses API whose requests have neither an output cap nor `store`. */
-export const compaction: ClientDialect = { ...responses, editedMembers: [], writeCap: () => [], storageEdits: () => [] };
+export const compaction: ClientDialect = {
+	...responses,
+	editedMembers: [],
+	requestedOutput: () => ({ capTokens: undefined, choices: 1 }),
+	writeCap: () => [],
+	storageEdits: () => [],
+};
