@@ -10,10 +10,20 @@ const pairs = [
 	['messages', 'provider_d/gpt-4o'],
 	['messages', 'gemini-2.5-flash'],
 	['messages', 'compat/gemini-2.5-flash'],
+	['responses', 'claude-sonnet-4-5'],
+	['responses', 'gemini-2.5-flash'],
+	['responses', 'compat/gemini-2.5-flash'],
+	['responses', 'server/gpt-4o'],
+	['chat', 'gpt-5-pro'],
+	['messages', 'gpt-5-pro'],
 ] as const;
 
-type Caller = 'chat' | 'messages';
-const paths: Readonly<Record<Caller, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+type Caller = 'chat' | 'messages' | 'responses';
+const paths: Readonly<Record<Caller, string>> = {
+	chat: '/v1/chat/completions',
+	messages: '/v1/messages',
+	responses: '/v1/responses',
+};
 
 interface Reported {
 	readonly status: number;
@@ -27,6 +37,14 @@ const schema = { type: 'object', properties: { city: { type: 'string' } }, requi
 const toolsOf: Readonly<Record<Caller, unknown>> = {
 	chat: [{ type: 'function', function: { name: 'get_weather', parameters: schema } }],
 	messages: [{ name: 'get_weather', input_schema: schema }],
+	responses: [{ type: 'function', name: 'get_weather', parameters: schema }],
+};
+
+/** Signs that a model or a filter declined. */
+const reasonsOf: Readonly<Record<Caller, RegExp>> = {
+	chat: /"finish_reason":"content_filter"|"refusal":"[^"]/,
+	messages: /"stop_reason":"refusal"/,
+	responses: /"reason":"content_filter"|"refusal":"[^"]/,
 };
 
 /** Faults in the middle of streams. */
@@ -45,6 +63,23 @@ const failures: readonly (readonly [fault: string, status: number])[] = [
 	['429-quota', 429],
 ];
 
+const otherFaults = [
+	'empty',
+	'missing-index',
+	'empty-ids',
+	'tokens-100-duplicate-message-start',
+	'usage-missing',
+	'refusal',
+	'content-filter',
+];
+/** Names the vendor's model, because the gateway recognizes a model that only the Responses API serves by its whole name. */
+const responsesOnly = Object.fromEntries(
+	[...breaks.map((fault) => `tokens-100-${fault}`), ...failures.map(([fault]) => fault), ...otherFaults].map((fault) => [
+		`gpt-5-pro-sim-${fault}`,
+		{ model: 'gpt-5-pro' },
+	]),
+);
+
 describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		gateway: { timeouts: { connect_ms: 1000, first_byte_ms: 1500, idle_ms: 1500, total_ms: 4000 } },
@@ -53,6 +88,13 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 				kind: 'gemini',
 				dialect: 'openai',
 				base_url: `${simulatorUrl}/gemini`,
+				api_key: 'simulator-key',
+				allow_private_network: true,
+			},
+			provider_b: { model_capabilities: responsesOnly },
+			server: {
+				kind: 'openai-compatible',
+				base_url: `${simulatorUrl}/openai/v1`,
 				api_key: 'simulator-key',
 				allow_private_network: true,
 			},
@@ -77,7 +119,10 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 		silent.get(keyOf(caller, model, stream)) ?? ask(caller, model, { stream });
 
 	async function ask(caller: Caller, model: string, more: object): Promise<Reported> {
-		const body = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'What is the weather in Paris and Rome?' }], ...more };
+		const content = 'What is the weather in Paris and Rome?';
+		const asked =
+			caller === 'responses' ? { max_output_tokens: 2000, input: content } : { max_tokens: 2000, messages: [{ role: 'user', content }] };
+		const body = { model, ...asked, ...more };
 		const response = await send(subject.current, paths[caller], { body });
 		const text = await response.text();
 		const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
@@ -142,7 +187,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 		it.each(['refusal', 'content-filter'])('%s says why nothing was said', async (fault) => {
 			// Skipped: Google's compatibility layer returns a `refusal` as plain text.
 			if (fault === 'refusal' && base.startsWith('compat')) return;
-			const reasons = caller === 'chat' ? /"finish_reason":"content_filter"|"refusal":"[^"]/ : /"stop_reason":"refusal"/;
+			const reasons = reasonsOf[caller];
 			const whole = await ask(caller, `${base}-sim-${fault}`, {});
 			if (whole.status === 400) return;
 			expect(whole.text).toMatch(reasons);
@@ -156,14 +201,28 @@ function keyOf(caller: Caller, model: string, isStreaming: boolean): string {
 	return `${caller} ${model} ${isStreaming}`;
 }
 
+/** Beginnings of the last event of a complete stream, and of a failed one. */
+const endings: Readonly<Record<Caller, { readonly done: RegExp; readonly error: RegExp }>> = {
+	chat: { done: /^data: \[DONE\]$/, error: /^data: \{"error":\{/ },
+	messages: { done: /^event: message_stop\n/, error: /^event: error\ndata: \{"type":"error"/ },
+	responses: { done: /^event: response\.(?:completed|incomplete)\n/, error: /^event: (?:response\.failed\n|error\n)/ },
+};
+
 function endingOf(caller: Caller, text: string): Reported['ending'] {
 	const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
+	const { done, error } = endings[caller];
 	const last = events.at(-1) ?? '';
-	const isDone = caller === 'chat' ? last === 'data: [DONE]' : last.startsWith('event: message_stop\n');
-	const isError = caller === 'chat' ? last.startsWith('data: {"error":{') : last.startsWith('event: error\ndata: {"type":"error"');
-	const terminals = events.filter((event) => event === 'data: [DONE]' || event.startsWith('event: message_stop')).length;
-	if (isDone && terminals === 1) return 'done';
-	return isError && terminals === 0 ? 'error' : 'cut';
+	const terminals = events.filter((event) => done.test(event)).length;
+	if (done.test(last) && terminals === 1) return 'done';
+	if (!error.test(last) || terminals > 0) return 'cut';
+	// Some clients read only `error`, others only `response.failed`; without events before it there is no response to fail.
+	const isNamed = caller !== 'responses' || events.filter((event) => event.startsWith('event: error\n')).length === 1;
+	return isNamed && (caller !== 'responses' || hasLegalNumbers(events)) ? 'error' : 'cut';
+}
+
+/** True if the numbers of the events are 0, 1, 2 and so on. */
+function hasLegalNumbers(events: readonly string[]): boolean {
+	return events.every((event, index) => event.includes(`"sequence_number":${index},`) || event.includes(`"sequence_number":${index}}`));
 }
 
 function expectError(caller: Caller, { status, text }: Reported): void {
@@ -176,9 +235,13 @@ function expectError(caller: Caller, { status, text }: Reported): void {
 
 function expectResponse(caller: Caller, text: string): void {
 	const response = JSON.parse(text) as Record<string, unknown>;
-	if (caller === 'chat') {
-		expect(response).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant' } }] });
-	} else expect(response).toMatchObject({ type: 'message', role: 'assistant', usage: { input_tokens: expect.any(Number) as number } });
+	const count: unknown = expect.any(Number);
+	const expected: Readonly<Record<Caller, object>> = {
+		chat: { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant' } }] },
+		messages: { type: 'message', role: 'assistant', usage: { input_tokens: count } },
+		responses: { object: 'response', output: expect.any(Array) as unknown, usage: { input_tokens: count, output_tokens: count } },
+	};
+	expect(response).toMatchObject(expected[caller]);
 }
 
 interface Fragment {
@@ -202,6 +265,14 @@ function callsOf(caller: Caller, text: string, isStream: boolean): unknown[] {
 				if (call.id !== undefined) ids.push(call.id);
 				inputs[index] = (inputs[index] ?? '') + (call.function?.arguments ?? '');
 			}
+		} else if (caller === 'responses') {
+			const { output } = ((one['response'] ?? one) as { output?: readonly Item[] }) ?? {};
+			const isLast = !isStream || one['type'] === 'response.completed';
+			for (const item of isLast ? (output ?? []) : []) {
+				if (item.type !== 'function_call') continue;
+				ids.push(item.call_id);
+				inputs.push(item.arguments);
+			}
 		} else {
 			const { content_block: block, delta, content } = one as { content_block?: Block; delta?: Block; content?: Block[] };
 			for (const use of [block, ...(content ?? [])]) {
@@ -215,6 +286,12 @@ function callsOf(caller: Caller, text: string, isStream: boolean): unknown[] {
 	expect(ids.every((id) => id !== '')).toBe(true);
 	expect(new Set(ids).size).toBe(inputs.length);
 	return inputs.map((input): unknown => JSON.parse(input));
+}
+
+interface Item {
+	readonly type: string;
+	readonly call_id: string;
+	readonly arguments: string;
 }
 
 interface Block {

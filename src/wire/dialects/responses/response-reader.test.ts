@@ -120,6 +120,22 @@ describe('a stream', () => {
 		]);
 	});
 
+	test.each([
+		['by its id', 'fc_a', 'fc_b'],
+		['without its id, in turn', undefined, undefined],
+	])('content without an index belongs to its item: %s', (_what, a, b) => {
+		const piece = (item_id: string | undefined, delta: string): string => event('function_call_arguments.delta', { item_id, delta });
+		const [first, second] = [call('a', '', { id: 'fc_a' }), call('b', '', { id: 'fc_b' })];
+		const events = [
+			...[added(0, first), piece(a, '{"a"'), piece(a, ':1}'), done(0, { ...first, arguments: '{"a":1}' })],
+			...[added(1, second), piece(b, '{"b":2}'), done(1, { ...second, arguments: '{"b":2}' }), completed()],
+		];
+		expect(streamed(created + events.join('')).calls).toEqual([
+			['a', '{"a":1}'],
+			['b', '{"b":2}'],
+		]);
+	});
+
 	test('a call of a custom tool is one again, with its whole input', async () => {
 		const request = { tools: [{ type: 'custom', custom: { name: 'execute' } }] };
 		const custom = { type: 'custom_tool_call', call_id: 'call_1', name: 'execute' };

@@ -114,11 +114,18 @@ class ResponsesStreamReader implements StreamReader {
 		const content = contents[type.slice(0, dot)];
 		if (content === undefined) return;
 		const [itemType, kind, member] = content;
-		const item = this.#itemAt(event.output_index ?? event.item_id, itemType);
+		const item = this.#itemOf(event, itemType);
 		const index = event.content_index ?? event.summary_index ?? 0;
 		if (type.endsWith('.delta')) item.add(kind, index, event.delta);
 		else item.replace(kind, index, event[member]);
 		this.#write();
+	}
+
+	/** Some servers omit the index, so that the id identifies the item, or else its type. */
+	#itemOf({ output_index, item_id: id }: JsonObject, type: string): OutputItem {
+		if (output_index !== undefined) return this.#itemAt(output_index, type);
+		const named = this.#items.findLast((item) => item.isNamedBy({ id }));
+		return named ?? this.#items.findLast((item) => item.type === type && !item.isComplete) ?? this.#itemAt(id, type);
 	}
 
 	/** Some relays change an item's id on the way, so that its index identifies it. */
