@@ -7,8 +7,16 @@ import { unknownWireFields } from '../support/messages-wire-fields.ts';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
-const chatModels = ['claude-sonnet-4-5', 'claude-opus-4-8', 'gemini-2.5-flash', 'gemini-3-pro-preview', 'compat/gemini-3-pro-preview'];
+const chatModels = [
+	'gpt-5-pro',
+	'claude-sonnet-4-5',
+	'claude-opus-4-8',
+	'gemini-2.5-flash',
+	'gemini-3-pro-preview',
+	'compat/gemini-3-pro-preview',
+];
 const messagesModels = [
+	'gpt-5-pro',
 	'gpt-4o-mini',
 	'gpt-5',
 	'team-deployment',
