@@ -11,7 +11,7 @@ import {
 } from '../support/attack-tokens.ts';
 import { freePort } from '../support/product.ts';
 import { TestIssuer } from '../support/test-issuer.ts';
-import { bothFormats, type FormatUnderTest, question } from './formats.ts';
+import { allFormats, type FormatUnderTest } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 interface TestResponse {
@@ -56,7 +56,7 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		teams: { unregistered_clients: 'reject', registered: [{ id: 'attacked', tier: 'enterprise', client_ids: [issuer.clientId] }] },
 	}));
 
-	function send({ path, family }: FormatUnderTest, attack: AttackToken): Promise<TestResponse> {
+	function send({ path, family, question }: FormatUnderTest, attack: AttackToken): Promise<TestResponse> {
 		return sendTo('POST', `${subject.current.baseUrl}${path}`, JSON.stringify(question(`${family}-sim-text`)), attack);
 	}
 
@@ -85,7 +85,7 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		});
 	}
 
-	describe.each(bothFormats)('%s', (_path, format) => {
+	describe.each(allFormats)('%s', (_path, format) => {
 		it.each([...goodTokens, ...attackTokens])('$id $title: $expect', async (attack) => {
 			const before = await subject.current.simulator.requestsServed();
 			const response = await send(format, attack);

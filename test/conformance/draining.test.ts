@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FastStream, startFastStream } from '../support/fast-stream.ts';
 import { eventually } from '../support/product.ts';
 import type { ObservedUpstream } from '../support/simulator-control.ts';
-import { bothFormats, type FormatUnderTest, question } from './formats.ts';
+import { allFormats, type FormatUnderTest } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 interface OpenedRequest {
@@ -24,6 +24,7 @@ describeOwn('contract 5: a disconnect of the client aborts the upstream request 
 		gateway: { max_buffered_bytes_per_client: 65_536, heartbeat_ms: 100 },
 		providers: {
 			'fast-chat': { kind: 'openai', base_url: fast.origin, api_key: 'k', allow_private_network: true },
+			'fast-responses': { kind: 'openai', base_url: fast.origin, api_key: 'k', allow_private_network: true },
 			'fast-messages': { kind: 'anthropic', base_url: fast.origin, api_key: 'k', allow_private_network: true },
 		},
 	}));
@@ -46,7 +47,7 @@ describeOwn('contract 5: a disconnect of the client aborts the upstream request 
 				resolve(incoming);
 			});
 		});
-		sent.end(JSON.stringify(question(model, { stream })));
+		sent.end(JSON.stringify(format.question(model, { stream })));
 		return { client: sent, response };
 	}
 
@@ -70,7 +71,7 @@ describeOwn('contract 5: a disconnect of the client aborts the upstream request 
 		return performance.now() - startedMs;
 	}
 
-	describe.each(bothFormats)('%s', (_path, format) => {
+	describe.each(allFormats)('%s', (_path, format) => {
 		it.concurrent.each([
 			['before the first byte', 'hang', true],
 			['before the first byte of a whole answer', 'hang', false],

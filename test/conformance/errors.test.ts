@@ -1,14 +1,14 @@
 /** Table of errors (Spec: Errors; contract 5) as any HTTP client sees it. */
 import { describe, expect, it } from 'vitest';
 import { apiKey, shortTimeouts, useFaultySubject } from './faulty-subject.ts';
-import { bothFormats, type FormatUnderTest, type GatewayErrorBody, question } from './formats.ts';
+import { allFormats, type FormatUnderTest, type GatewayErrorBody } from './formats.ts';
 import { describeOwn, send } from './subject.ts';
 
 describeOwn('Spec: Errors', 'our simulator', () => {
 	const subject = useFaultySubject();
 
 	const ask = (format: FormatUnderTest, model: string, extra: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
-		send(subject.current, format.path, { headers, body: question(model, { ...extra }) });
+		send(subject.current, format.path, { headers, body: format.question(model, { ...extra }) });
 
 	const expectGatewayError = async (response: Response, status: number, code: string, type: string): Promise<GatewayErrorBody> => {
 		const httpResponse = (await response.json()) as GatewayErrorBody;
@@ -19,9 +19,9 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 		return httpResponse;
 	};
 
-	describe.each(bothFormats)('%s', (_path, format) => {
+	describe.each(allFormats)('%s', (_path, format) => {
 		const vendorError = (message: string): string =>
-			format.name === 'chat'
+			format.name !== 'messages'
 				? `{ "error" : {"message":"${message}","type":"vendor_type","param":null,"code":"vendor_code"} }`
 				: `{ "type":"error","error":{"type":"vendor_type","message":"${message}"},"request_id":"req_vendor" }`;
 
@@ -87,9 +87,11 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 			await expectGatewayError(await ask(format, `${format.family}-sim-x`), 502, 'provider_failed', 'api_error');
 		});
 
-		it('rule 1: an unknown model is the provider’s own error, as 502', async () => {
+		it('rule 1: an unknown model is the provider’s own error', async () => {
 			const response = await ask(format, `${format.family}-no-such-model`);
-			expect([response.status, response.headers.get('x-gateway-upstream-status')]).toEqual([502, '404']);
+			// The Responses API says that it is the client's error.
+			const expected = format.name === 'responses' ? [400, null] : [502, '404'];
+			expect([response.status, response.headers.get('x-gateway-upstream-status')]).toEqual(expected);
 			expect(await response.text()).toContain(`${format.family}-no-such-model`);
 		});
 
@@ -141,11 +143,11 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 
 		it.concurrent('a stream that keeps sending may take longer than a non-streaming response', async () => {
 			const startedMs = performance.now();
-			const response = await ask(format, `${format.family}-sim-tokens-200-interval-25`, { stream: true, max_tokens: 2000 });
+			const response = await ask(format, `${format.family}-sim-tokens-200-interval-25`, { stream: true });
 			const text = await response.text();
 			expect(performance.now() - startedMs).toBeGreaterThan(shortTimeouts.total_ms);
 			expect(response.status).toBe(200);
-			expect(text).toContain(format.name === 'chat' ? '[DONE]' : 'message_stop');
+			expect(text).toMatch(format.end);
 			expect(text).not.toContain('timeout');
 		});
 
@@ -201,7 +203,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 	});
 
 	it('the simulated vendor’s echo of the key does not leave either', async () => {
-		for (const [, format] of bothFormats) {
+		for (const [, format] of allFormats) {
 			const text = await (await ask(format, `${format.family}-sim-401`)).text();
 			expect(text).not.toMatch(/sk-pr|cdef/);
 		}

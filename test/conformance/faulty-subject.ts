@@ -17,7 +17,7 @@ export interface FaultySubject {
 	readonly elsewhere: { readonly url: string; readonly requests: number };
 }
 
-/** Adds providers to the simulator's: `unset-`, `down-` and `mute-`, each for `chat` and `messages`. */
+/** Adds providers to the simulator's: `unset-`, `down-` and `mute-`, each for `chat`, `messages` and `responses`. */
 export function useFaultySubject(): FaultySubject {
 	let mute: ScriptedServer;
 	let closedPort = 0;
@@ -61,6 +61,7 @@ export function useFaultySubject(): FaultySubject {
 function ofEachFormat(name: string, origin: string, key: string): Record<string, object> {
 	return {
 		[`${name}-chat`]: { kind: 'openai', base_url: `${origin}/openai/v1`, api_key: key, allow_private_network: true },
+		[`${name}-responses`]: { kind: 'openai', base_url: `${origin}/openai/v1`, api_key: key, allow_private_network: true },
 		[`${name}-messages`]: { kind: 'anthropic', base_url: `${origin}/anthropic`, api_key: key, allow_private_network: true },
 	};
 }

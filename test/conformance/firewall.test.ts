@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { countCrs, crsCases, runCrsCases } from '../support/crs-suite.ts';
 import { eventually } from '../support/product.ts';
 import { renderCrsTable } from '../support/security-measurements-page.ts';
-import { question } from './formats.ts';
+import { messagesFormat } from './formats.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
 
 /** Minimum share of attacks blocked, in per cent (guarantees 9.22). */
@@ -34,7 +34,7 @@ describeOwn('guarantees 9.22: the core rule set’s cases, attack in line or hea
 describeOwn('Spec: Firewall layer, rules', 'a configuration of its own', () => {
 	const subject = useSubject({ edge: { firewall: { rules: { SQLi_QUERYARGUMENTS: 'count', CrossSiteScripting_QUERYARGUMENTS: 'off' } } } });
 	const call = (current: Subject, query: string, headers: Record<string, string | null> = {}): Promise<Response> =>
-		send(current, `/v1/messages${query}`, { body: JSON.stringify(question('claude-sim-text')), headers });
+		send(current, `/v1/messages${query}`, { body: JSON.stringify(messagesFormat.question('claude-sim-text')), headers });
 
 	it('block with the page and the header, a good token or none, and the provider is not called', async () => {
 		const before = await subject.current.simulator.requestsServed();

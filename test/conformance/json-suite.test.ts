@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bothFormats, question } from './formats.ts';
-import { chatBody, itOwn, messagesBody, requestsServed, send, useSubject } from './subject.ts';
+import { allFormats } from './formats.ts';
+import { itOwn, requestsServed, send, useSubject } from './subject.ts';
 
 interface SuiteCase {
 	readonly file: string;
@@ -34,7 +34,7 @@ async function inBatches<T>(items: readonly T[], act: (item: T) => Promise<void>
 describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 	const subject = useSubject();
 
-	describe.each(bothFormats)('%s', (_path, format) => {
+	describe.each(allFormats)('%s', (_path, format) => {
 		it.each([
 			['n', 188],
 			['y', 95],
@@ -55,9 +55,9 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 			});
 			expect(wrong).toEqual([]);
 			expect(await requestsServed(subject.current), 'the provider was called').toBe(before);
-			const good = await send(subject.current, format.path, {
-				body: format.name === 'chat' ? chatBody(subject.current) : messagesBody(subject.current),
-			});
+			const { chatModel, messagesModel } = subject.current;
+			const model = format.name === 'messages' ? messagesModel : chatModel;
+			const good = await send(subject.current, format.path, { body: format.question(model) });
 			expect(good.status).toBe(200);
 		});
 
@@ -65,8 +65,8 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 			const texts = cases.filter((one) => one.expect === 'y').map(({ bytes }) => bytes.toString());
 			const hashes = new Map<string, string>();
 			await inBatches(texts, async (text) => {
-				const model = `${format.family}-sim-text-${hashes.size}`;
-				const body = JSON.stringify(question(model, { messages: [{ role: 'user', content: `Read this: ${text}` }] }));
+				const model = `${format.family}-sim-text-${format.name}-${hashes.size}`;
+				const body = JSON.stringify(format.question(model, {}, `Read this: ${text}`));
 				hashes.set(model, createHash('sha256').update(body).digest('hex'));
 				expect((await send(subject.current, format.path, { body })).status).toBe(200);
 			});

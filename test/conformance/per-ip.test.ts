@@ -1,7 +1,7 @@
 /** Firewall's limit per source address (Spec: Limits, Firewall layer; contract 4), with source addresses of loopback. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { expect, it } from 'vitest';
-import { question } from './formats.ts';
+import { messagesFormat } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 interface TestResponse {
@@ -83,7 +83,7 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 		method: 'POST',
 		path: '/v1/messages',
 		headers: { 'content-type': 'application/json', authorization: `Bearer ${await subject.current.accessToken()}` },
-		body: JSON.stringify(question('claude-sim-text')),
+		body: JSON.stringify(messagesFormat.question('claude-sim-text')),
 	});
 
 	it('requests with a valid token are counted, and a blocked one does not reach the provider', async () => {

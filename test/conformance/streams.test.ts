@@ -4,12 +4,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEvents } from '../support/event-stream.ts';
 import { readStream } from '../support/read-stream.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { bothFormats, type FormatUnderTest, type GatewayErrorBody, question } from './formats.ts';
+import { allFormats, type FormatUnderTest, type GatewayErrorBody } from './formats.ts';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const heartbeatMs = 150;
 const idleMs = 800;
+
+const terminals: Readonly<Record<string, string>> = {
+	chat: 'data: [DONE]\n\n',
+	messages: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+	responses: 'event: response.completed\ndata: {"type":"response.completed"}\n\n',
+};
+
+/** Terminal events, of which a broken stream has none. */
+const terminal = /\[DONE\]|message_stop|response\.(?:completed|incomplete)/;
 
 describeOwn('contract 5, Streams', 'our simulator', () => {
 	let pacer: ScriptedServer;
@@ -20,11 +29,11 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 	beforeAll(async () => {
 		pacer = await startScriptedServer((connection) => {
 			if (!connection.received.endsWith('}')) return;
-			const isChat = connection.received.startsWith('POST /v1/chat') || connection.received.includes('/chat/completions');
+			const [, end = ''] = /^POST \S+\/(completions|messages|responses)/.exec(connection.received) ?? [];
 			connection.received = '';
 			connection.send('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n');
 			sendPaced(
-				isChat ? 'chat' : 'messages',
+				end === 'completions' ? 'chat' : end,
 				(bytes) => connection.send(`${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`),
 				() => connection.send('0\r\n\r\n'),
 			);
@@ -37,14 +46,14 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 		let number = 0;
 		const step = (): void => {
 			if (number === 30) {
-				sendEvent(format === 'chat' ? 'data: [DONE]\n\n' : 'event: message_stop\ndata: {"type":"message_stop"}\n\n');
+				sendEvent(terminals[format] ?? '');
 				end();
 				return;
 			}
 			const id = `${format}-${number++}`;
 			sentMs.set(id, performance.now());
 			onArrival.set(id, step);
-			sendEvent(format === 'chat' ? `data: {"id":"${id}"}\n\n` : `event: ping\ndata: {"id":"${id}"}\n\n`);
+			sendEvent(format === 'messages' ? `event: ping\ndata: {"id":"${id}"}\n\n` : `data: {"id":"${id}"}\n\n`);
 		};
 		step();
 	}
@@ -53,14 +62,15 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 		gateway: { heartbeat_ms: heartbeatMs, timeouts: { idle_ms: idleMs } },
 		providers: {
 			'paced-chat': { kind: 'openai', base_url: `${pacer.origin}/v1`, api_key: 'k', allow_private_network: true },
+			'paced-responses': { kind: 'openai', base_url: `${pacer.origin}/v1`, api_key: 'k', allow_private_network: true },
 			'paced-messages': { kind: 'anthropic', base_url: pacer.origin, api_key: 'k', allow_private_network: true },
 		},
 	}));
 
 	const open = (format: FormatUnderTest, model: string, extra: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
-		send(subject.current, format.path, { headers, body: question(model, { stream: true, ...extra }) });
+		send(subject.current, format.path, { headers, body: format.question(model, { stream: true, ...extra }) });
 
-	describe.each(bothFormats)('%s', (_path, format) => {
+	describe.each(allFormats)('%s', (_path, format) => {
 		it('has the headers of an event stream and is never compressed', async () => {
 			const response = await open(format, `${format.family}-sim-text`, {}, { 'accept-encoding': 'gzip, deflate, br, zstd' });
 			expect(response.status).toBe(200);
@@ -118,23 +128,26 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 				const { text, isBroken } = await readStream(response);
 				const { events, rest } = parseEvents(text);
 				expect([response.status, isBroken, rest]).toEqual([200, false, '']);
-				const last = events.at(-1);
-				expect(last?.name).toBe(format.name === 'messages' ? 'error' : undefined);
-				const httpResponse = JSON.parse(last?.data ?? '') as GatewayErrorBody;
+				// Without an event of the provider, there is no response that could fail.
+				const isEmpty = format.name === 'responses' && events.length === 1;
+				const names = isEmpty ? format.errorEvents.slice(0, 1) : format.errorEvents;
+				const ending = events.slice(-names.length);
+				expect(ending.map(({ name }) => name)).toEqual(names);
+				const httpResponse = JSON.parse(ending[0]?.data ?? '') as GatewayErrorBody;
 				expect(httpResponse.error).toMatchObject({ code, type: code === 'provider_idle_timeout' ? 'timeout_error' : 'api_error' });
 				expect(httpResponse.request_id).toBe(response.headers.get('x-request-id'));
-				if (format.name === 'messages') expect(httpResponse.type).toBe('error');
+				if (format.name !== 'chat') expect(httpResponse.type).toBe('error');
 				for (const { data } of events) JSON.parse(data);
-				expect(events.filter(({ data }) => data.includes('"error":{'))).toHaveLength(1);
-				expect(text).not.toMatch(/\[DONE\]|message_stop/);
+				expect(events.filter(({ data }) => data.includes('"error":{'))).toEqual(ending);
+				expect(text).not.toMatch(terminal);
 			});
 
 			it('the provider’s own error event is passed on and nothing follows', async () => {
 				const { text, isBroken } = await readStream(await open(format, `${format.family}-sim-tokens-60-error-mid-stream-3`));
 				const { events, rest } = parseEvents(text);
 				expect([isBroken, rest]).toEqual([false, '']);
-				expect(events.filter(({ data }) => data.includes('"error":{'))).toEqual([events.at(-1)]);
-				expect(text).not.toMatch(/\[DONE\]|message_stop/);
+				expect(events.filter(({ data }) => data.includes('"error":{'))).toEqual(events.slice(-format.errorEvents.length));
+				expect(text).not.toMatch(terminal);
 			});
 		});
 
@@ -145,7 +158,9 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			const responses = parseEvents(text)
 				.events.filter(({ data }) => data !== '[DONE]')
 				.map(({ data }) => JSON.parse(data) as { choices?: unknown[]; usage?: Record<string, number> | null; type?: string });
-			if (format.name === 'messages') {
+			if (format.name === 'responses') {
+				expect(responses.at(-1)).toMatchObject({ response: { usage: { input_tokens: tokens.input, output_tokens: tokens.output } } });
+			} else if (format.name === 'messages') {
 				expect(responses.find(({ type }) => type === 'message_delta')?.usage).toMatchObject({ output_tokens: tokens.output });
 			} else if (requested) {
 				expect(responses.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: tokens.input, completion_tokens: tokens.output } });

@@ -12,8 +12,10 @@ export interface FastStream {
 }
 
 const event = Buffer.from(`data: {"padding":"${'x'.repeat(65_536)}"}\n\n`);
-/** End of both formats at once: each client ignores the other's. */
-const end = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\ndata: [DONE]\n\n');
+/** End of all formats at once: each client ignores those of the others. */
+const end = Buffer.from(
+	'event: response.completed\ndata: {"type":"response.completed"}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\ndata: [DONE]\n\n',
+);
 
 /** @param eventCount of each response, 64 KiB each. */
 export async function startFastStream(eventCount = 1000): Promise<FastStream> {

@@ -1,6 +1,6 @@
 /** Guarantees 9.23: content of a message is never a reason to block, in either format. */
 import { expect } from 'vitest';
-import { chatFormat, messagesFormat, question } from '../conformance/formats.ts';
+import { chatFormat, messagesFormat } from '../conformance/formats.ts';
 import { type Subject, send } from '../conformance/subject.ts';
 import { harmlessPrompts } from './harmless-prompts.ts';
 
@@ -14,10 +14,10 @@ export async function expectNoPromptBlocked(subject: Subject, count: number): Pr
 	let index = 0;
 	const worker = async (): Promise<void> => {
 		for (const prompt of waiting) {
-			const { path, family } = index++ % 2 === 0 ? chatFormat : messagesFormat;
-			const body = JSON.stringify({ ...question(`${family}-sim-text`), messages: [{ role: 'user', content: prompt }] });
+			const format = index++ % 2 === 0 ? chatFormat : messagesFormat;
+			const body = JSON.stringify(format.question(`${format.family}-sim-text`, {}, prompt));
 			bytes += body.length;
-			const response = await send(subject, path, { body, accessToken });
+			const response = await send(subject, format.path, { body, accessToken });
 			await response.arrayBuffer();
 			const key = `${response.status} ${response.headers.get('x-amzn-waf-action') ?? ''}`.trim();
 			responses.set(key, (responses.get(key) ?? 0) + 1);
