@@ -1,10 +1,12 @@
 /** Recorded responses of the providers whose format the gateway passes through, and the matching requests. */
 import { type Recording, readRecordings } from '../support/recordings.ts';
 
+/** By folder of the recordings. `wire` is the simulator's dialect. */
 export const providers = {
-	openai: { provider: 'provider_b', path: '/v1/chat/completions', model: 'gpt-4o-mini' },
-	azure: { provider: 'provider_d', path: '/v1/chat/completions', model: 'team-deployment' },
-	anthropic: { provider: 'provider_a', path: '/v1/messages', model: 'claude-sonnet-4-5' },
+	openai: { wire: 'openai', provider: 'provider_b', path: '/v1/chat/completions', model: 'gpt-4o-mini' },
+	azure: { wire: 'azure', provider: 'provider_d', path: '/v1/chat/completions', model: 'team-deployment' },
+	anthropic: { wire: 'anthropic', provider: 'provider_a', path: '/v1/messages', model: 'claude-sonnet-4-5' },
+	responses: { wire: 'openai', provider: 'provider_b', path: '/v1/responses', model: 'gpt-5-mini' },
 } as const;
 
 export type Vendor = keyof typeof providers;
@@ -15,7 +17,10 @@ export function bodyOf(vendor: Vendor, { request, response }: Recording): Record
 	const stream = response.sse !== undefined;
 	// Requests usage, because the client does not receive usage that it did not request.
 	const requested = stream && path === '/v1/chat/completions' ? { stream_options: { include_usage: true } } : {};
-	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream, ...requested };
+	const messages = [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }];
+	// `store` is set, because the gateway would add it.
+	if (path === '/v1/responses') return { model, max_output_tokens: 64, input: messages, stream, store: false };
+	return { model, max_tokens: 64, messages, stream, ...requested };
 }
 
 /** Returns 502 for the statuses that concern only the gateway (contract 5). */
