@@ -42,7 +42,7 @@ const cases: readonly ErrorCase[] = [
 		model: 'unset-',
 		errorClass: 'InternalServerError',
 		status: 502,
-		message: /The provider has no `api_key`/,
+		message: /has no `api_key`/,
 	},
 	{
 		title: 'a provider that is down',
@@ -130,6 +130,20 @@ describeOwn('Spec: Errors, through the official SDKs', 'our simulator', () => {
 			expect(message).not.toMatch(/no body|<html|<!doctype/i);
 			expect(requestID).toMatch(/^req_/);
 			expect(type).toMatch(/\w/);
+		});
+
+		it.each(requests)('Responses API, $title: $errorClass', async (one) => {
+			const client = await openOpenAi(OpenAI, subject.current);
+			const body = { model: modelOf(one, 'gpt', 'responses'), input: 'Say hello.', stream: one.stream };
+			const error: unknown = await client.responses.create(body).catch((cause: unknown) => cause);
+			// This API says that an unknown model is the client's error.
+			const isOwn = one.model === 'no-such-model';
+			const [errorClass, expected] = isOwn ? (['BadRequestError', 400] as const) : [one.errorClass, one.status];
+			expect(error).toBeInstanceOf(OpenAI[errorClass]);
+			const { status, message, requestID, type } = error as InstanceType<typeof OpenAI.APIError>;
+			expect([status, requestID, type]).toEqual([expected, expect.stringMatching(/^req_/), expect.stringMatching(/\w/)]);
+			expect(message).toMatch(one.message);
+			expect(message).not.toMatch(/no body|<html|<!doctype/i);
 		});
 
 		it('a token without the scope: PermissionDeniedError', async () => {
