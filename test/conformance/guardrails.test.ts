@@ -50,11 +50,15 @@ interface Pair {
 	readonly stream: boolean;
 }
 
+function questionAt(path: string, content: string): object {
+	return path === '/v1/responses' ? { max_output_tokens: 99, input: content } : { max_tokens: 99, messages: [{ role: 'user', content }] };
+}
+
 async function ask({ path, ...rest }: Pair, content: string): Promise<{ status: number; text: string }> {
 	const response = await fetch(`${product.gatewayUrl}${path}`, {
 		method: 'POST',
 		headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json', accept: 'application/json' },
-		body: JSON.stringify({ ...rest, max_tokens: 99, messages: [{ role: 'user', content }] }),
+		body: JSON.stringify({ ...rest, ...questionAt(path, content) }),
 	});
 	return { status: response.status, text: await response.text() };
 }
@@ -65,8 +69,14 @@ async function scriptModel(pieces: readonly string[]): Promise<void> {
 	expect(response.ok).toBe(true);
 }
 
-const models = ['provider_a/claude-opus-4-5', 'provider_b/gpt-4.1', 'provider_c/gemini-3-pro', 'provider_d/team-deployment'];
-const paths = ['/v1/chat/completions', '/v1/messages'];
+const models = [
+	'provider_a/claude-opus-4-5',
+	'provider_b/gpt-4.1',
+	'provider_c/gemini-3-pro',
+	'provider_d/team-deployment',
+	'provider_b/gpt-5-pro',
+];
+const paths = ['/v1/chat/completions', '/v1/messages', '/v1/responses'];
 const pairs = paths.flatMap((path) => models.flatMap((model) => [true, false].map((stream) => ({ path, model, stream }))));
 
 it('guarantees 6: no card number is sent, from whatever format to whatever provider', async () => {
@@ -86,7 +96,7 @@ it.each(pairs)(
 		const { status, text } = await ask({ path, model, stream }, 'Which card?');
 		expect(status).toBe(stream ? 200 : 400);
 		expect(text).toContain('policy `pii`, category `card`');
-		expect(text).not.toMatch(/card is 41|1111|\[DONE\]|message_stop/);
+		expect(text).not.toMatch(/card is 41|1111|\[DONE\]|message_stop|response\.(?:completed|incomplete)/);
 		if (stream) expect(text).toContain('It is fine.');
 	},
 );
