@@ -21,20 +21,20 @@ const knownResponseMembers: ReadonlySet<string> = new Set([
 ]);
 
 /** Members of items with names, arguments and results of tools, each with its part. */
-const toolMembers: Readonly<Record<string, TextPart>> = {
-	name: 'name',
-	namespace: 'name',
-	server_label: 'name',
-	environment: 'tool_definition',
-	input: 'tool_arguments',
-	action: 'tool_arguments',
-	actions: 'tool_arguments',
-	operation: 'tool_arguments',
-	code: 'tool_arguments',
-	queries: 'tool_arguments',
-	outputs: 'tool_result',
-	results: 'tool_result',
-};
+const toolMembers: ReadonlyMap<string, TextPart> = new Map<string, TextPart>([
+	['name', 'name'],
+	['namespace', 'name'],
+	['server_label', 'name'],
+	['environment', 'tool_definition'],
+	['input', 'tool_arguments'],
+	['action', 'tool_arguments'],
+	['actions', 'tool_arguments'],
+	['operation', 'tool_arguments'],
+	['code', 'tool_arguments'],
+	['queries', 'tool_arguments'],
+	['outputs', 'tool_result'],
+	['results', 'tool_result'],
+]);
 
 /** Members of items that contain no text, or are read by name. */
 const knownItemMembers: ReadonlySet<string> = new Set([
@@ -42,7 +42,7 @@ const knownItemMembers: ReadonlySet<string> = new Set([
 		'type id status role phase content summary encrypted_content call_id arguments output tools caller fingerprint execution created_by ' +
 		'result server_label approval_request_id container_id environment'
 	).split(' '),
-	...Object.keys(toolMembers),
+	...toolMembers.keys(),
 ]);
 
 /** Members of parts that contain no text, or are read by name. */
@@ -279,20 +279,27 @@ function viewItem(view: ViewBuilder, item: JsonObject, role: string, path: Value
 		view.unknown(role, item, path);
 		return;
 	}
-	const isResult = role === 'tool';
-	viewContent(view, role, item.type === 'reasoning' ? 'reasoning' : 'text', item.content, [...path, 'content'], groups);
-	viewContent(view, role, 'reasoning', item.summary, [...path, 'summary'], groups);
-	for (const name in toolMembers) view.string(role, toolMembers[name] ?? 'other', [...path, name], item[name]);
-	view.json(role, 'tool_arguments', [...path, 'arguments'], item.arguments);
-	viewTools(view, item.tools, [...path, 'tools']);
-	const output = [...path, 'output'];
-	if (isJsonObject(item.output) && item.output.type === 'computer_screenshot') viewPart(view, role, 'text', item.output, output, groups);
-	else if (item.type === 'shell_call_output') view.json('tool', 'tool_result', output, item.output);
-	else if (isResult || typeof item.output === 'string') viewContent(view, 'tool', 'tool_result', item.output, output, separate(output));
-	else view.json('tool', 'tool_result', output, item.output);
-	if (item.type === 'image_generation_call') view.skip(role, 'image', [...path, 'result']);
-	else view.string('tool', 'tool_result', [...path, 'result'], item.result);
+	// Conversations have thousands of items, so paths are created only for members that an item has.
+	const { type, content, summary, tools, output, result } = item;
+	if (content !== undefined) viewContent(view, role, type === 'reasoning' ? 'reasoning' : 'text', content, [...path, 'content'], groups);
+	if (summary !== undefined) viewContent(view, role, 'reasoning', summary, [...path, 'summary'], groups);
+	for (const name in item) {
+		const part = toolMembers.get(name);
+		if (part !== undefined) view.string(role, part, [...path, name], item[name]);
+	}
+	if (item.arguments !== undefined) view.json(role, 'tool_arguments', [...path, 'arguments'], item.arguments);
+	if (tools !== undefined) viewTools(view, tools, [...path, 'tools']);
+	if (output !== undefined) viewOutput(view, item, role, [...path, 'output'], groups);
+	if (type === 'image_generation_call') view.skip(role, 'image', [...path, 'result']);
+	else if (result !== undefined) view.string('tool', 'tool_result', [...path, 'result'], result);
 	view.others(item, knownItemMembers, role, path);
+}
+
+function viewOutput(view: ViewBuilder, { type, output }: JsonObject, role: string, path: ValuePath, groups: Groups): void {
+	if (isJsonObject(output) && output.type === 'computer_screenshot') viewPart(view, role, 'text', output, path, groups);
+	else if (type === 'shell_call_output') view.json('tool', 'tool_result', path, output);
+	else if (role === 'tool' || typeof output === 'string') viewContent(view, 'tool', 'tool_result', output, path, separate(path));
+	else view.json('tool', 'tool_result', path, output);
 }
 
 function separate(path: ValuePath): Groups {
