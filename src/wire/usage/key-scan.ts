@@ -16,9 +16,11 @@ const asBracket = 0xdf;
 
 /** Names to find. Created once for many scans. */
 export class WantedKeys {
+	readonly names: readonly string[];
 	readonly #named: { readonly bytes: Buffer; readonly index: number }[][] = [];
 
 	constructor(names: readonly string[]) {
+		this.names = names;
 		for (const [index, name] of names.entries()) {
 			const bytes = Buffer.from(name);
 			(this.#named[bytes.length] ??= []).push({ bytes, index });

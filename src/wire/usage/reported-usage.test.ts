@@ -286,6 +286,11 @@ describe('the usage of embeddings', () => {
 		['{"data":[{"usage":{"prompt_tokens":9}}]}', undefined],
 		['{"data":[],"other":{"usage":{"prompt_tokens":9}}}', undefined],
 		['{"data":[],"usage":null}', undefined],
+		['{"meta":{"usage":{"prompt_tokens":9}},"usage":{"prompt_tokens":7},"data":[1]}', 7],
+		['{"model":"a[","usage":{"prompt_tokens":7},"data":[1]}', 7],
+		['{"usage":{"prompt_tokens":7,"parts":[1]},"data":[1]}', 7],
+		['{"data":[1],"usage":{"prompt_tokens":7},"other":[1]}', 7],
+		['{"data":[1]}', undefined],
 		['{"data":[1', 'no object'],
 		['[{"usage":{"prompt_tokens":7}}]', 'no object'],
 		['', 'no object'],
@@ -297,4 +302,25 @@ describe('the usage of embeddings', () => {
 		expect(inputOf('{"embeddings":[{"values":[1]}],"usageMetadata":{"promptTokenCount":4}}', geminiEmbeddingsUsage)).toBe(4);
 		expect(inputOf('{"embeddings":[{"values":[1]}]}', geminiEmbeddingsUsage)).toBeUndefined();
 	});
+});
+
+it('a response of embeddings with its usage in front, or without, is not read to its end', () => {
+	const vectors = `"data":[${'0.123456789,'.repeat(1_000_000)}1]`;
+	for (const [body, expected] of [
+		[`{"usage":{"prompt_tokens":7},${vectors}}`, 7],
+		[`{${vectors}}`, undefined],
+	] as const) {
+		const bytes = Buffer.from(body);
+		const reads = new Proxy(bytes, { get: (target, name) => (reading(name), bound(target, name)) });
+		let count = 0;
+		const reading = (name: string | symbol): void => {
+			if (typeof name === 'string' && /^\d+$/.test(name)) count++;
+		};
+		const bound = (target: Buffer, name: string | symbol): unknown => {
+			const value: unknown = Reflect.get(target, name);
+			return typeof value === 'function' ? (value as () => unknown).bind(target) : value;
+		};
+		expect(readReportedUsage(reads, embeddingsUsage).usage?.inputTokens).toBe(expected);
+		expect(count).toBeLessThan(1000);
+	}
 });

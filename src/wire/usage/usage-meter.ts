@@ -248,26 +248,39 @@ export interface ReportedUsage {
 
 /** @param hasHostedTools true to read calls of hosted tools too, for which the body is parsed. */
 export function readReportedUsage(body: Buffer, reader: UsageReader, hasHostedTools = false): ReportedUsage {
-	return (reader.written.length === 1 ? readUsageAtEnd(body, reader) : undefined) ?? scanForUsage(body, reader, hasHostedTools);
+	return (reader.written.length === 1 ? readOutsideLists(body, reader) : undefined) ?? scanForUsage(body, reader, hasHostedTools);
 }
 
 const closeBrace = 0x7d;
+const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /**
- * Reads the usage after the last list of a response without texts of a model, because its vectors can have many megabytes.
+ * Reads the usage of a response without texts of a model after its last list or before its first, because its vectors can have many
+ * megabytes.
  * @returns undefined if the usage is elsewhere.
  */
-function readUsageAtEnd(body: Buffer, reader: UsageReader): ReportedUsage | undefined {
+function readOutsideLists(body: Buffer, reader: UsageReader): ReportedUsage | undefined {
+	const begin = skipSpace(body, 0, body.length);
 	const last = body.lastIndexOf(closeBrace);
-	const isObject = body[skipSpace(body, 0, body.length)] === openBrace && skipSpace(body, last + 1, body.length) === body.length;
+	const isObject = body[begin] === openBrace && skipSpace(body, last + 1, body.length) === body.length;
 	if (last === -1 || !isObject) return undefined;
+	const firstList = body.indexOf(openBracket);
+	const usage =
+		usageBetween(body, body.lastIndexOf(closeBracket) + 1, last, 0, reader) ??
+		usageBetween(body, begin, Math.max(begin, firstList), 1, reader);
+	if (usage !== undefined) return { isObject, usage };
+	return body.includes(`"${reader.wanted.names[usageName] ?? ''}"`) ? undefined : { isObject, usage: undefined };
+}
+
+/** @param depth of the members between the two positions. */
+function usageBetween(body: Buffer, start: number, end: number, depth: number, reader: UsageReader): Usage | undefined {
 	const scan = new KeyScan(reader.wanted);
-	scan.start(body, body.lastIndexOf(closeBracket) + 1, last);
+	scan.start(body, start, end);
 	while (scan.next()) {
-		if (scan.depth !== 0 || body[scan.valueStart] !== openBrace) continue;
+		if (scan.depth !== depth || body[scan.valueStart] !== openBrace) continue;
 		const reported = parseObject(body, scan.valueStart, scan.valueEnd());
-		if (reported !== undefined) return { isObject, usage: reader.usageOf(reported) };
+		if (reported !== undefined) return reader.usageOf(reported);
 	}
 	return undefined;
 }
