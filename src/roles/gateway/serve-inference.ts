@@ -10,7 +10,7 @@ import { evaluateOutput } from './stages/evaluate-output.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 import { readInferenceRequest } from './stages/read-inference-request.ts';
-import { readObject, respond } from './stages/respond.ts';
+import { fitResponse, readObject, respond } from './stages/respond.ts';
 import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provider.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
 
@@ -53,7 +53,8 @@ export async function serveInference(
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
 	const ownedIds = ownedIdsOf(taken.prepared, scope, deps);
-	const response = respond(taken.prepared, outcome, taken.permit, scope, deps, ownedIds);
+	const responded = respond(taken.prepared, outcome, taken.permit, scope, deps, ownedIds);
+	const response = endpoint.dialect.fitResponse === undefined ? responded : await fitResponse(taken.prepared, responded);
 	if (ownedIds !== undefined && outcome.reported !== undefined && Buffer.isBuffer(outcome.body)) {
 		const body = readObject(outcome.body);
 		if (body !== undefined) await ownedIds.pushResponse(body);

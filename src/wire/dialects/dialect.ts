@@ -1,3 +1,4 @@
+import type { CooperativeTask } from '../../core/cooperative-task.ts';
 import type { CacheWrites, InputContent, Surcharges } from '../../core/cost-factors.ts';
 import type { ClientDialectName, ConversationDialectName, DialectName } from '../../core/dialect-name.ts';
 import type { Usage } from '../../core/usage.ts';
@@ -107,7 +108,7 @@ export interface ClientDialect extends Dialect {
 	 */
 	requireServable?(members: JsonObject, kind: ProviderKind): void;
 	/** Returns a non-streaming response in the form that its request asks for. Undefined if it has that form, or cannot get it. */
-	fitResponse?(body: Buffer, request: JsonObject): string | undefined;
+	fitResponse?(body: Buffer, request: JsonObject): CooperativeTask<Buffer | undefined>;
 	/** Texts of requests and responses for guardrails. */
 	readonly textViews: TextViews;
 	/** For a stream that ends as if its output cap were reached. @param request the client's. */

@@ -16,6 +16,7 @@ import { type RequestScope, upstreamError } from '../request-scope/request-scope
 import { EventBody } from '../streams/event-source.ts';
 import { StreamRelay } from '../streams/stream-relay.ts';
 import type { PreparedRequest } from './prepare-request.ts';
+import { runCooperatively } from './read-inference-request.ts';
 import { isSpendStop, type ProviderResponse } from './send-request.ts';
 
 /**
@@ -91,19 +92,25 @@ function hasErrorValue(body: Buffer): boolean {
 }
 
 /** @throws UpstreamError `provider_response_invalid` */
-function responseBody(
-	{ translated, format, body: request }: PreparedRequest,
-	permit: Permit,
-	body: Buffer,
-	headers: Record<string, string>,
-): Buffer | string {
-	if (translated === undefined) return format.fitResponse?.(body, request.members) ?? body;
+function responseBody({ translated }: PreparedRequest, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
+	if (translated === undefined) return body;
 	const { translation, inferenceRequest } = translated;
 	const reported = readObject(body);
 	if (reported === undefined) throw new UpstreamError('provider_response_invalid');
 	const response = translation.translateResponse(reported, { ...inferenceRequest, charged: () => permit.chargedUsage });
 	addWarnings(headers, translation.responseWarnings?.(reported) ?? []);
 	return JSON.stringify(response);
+}
+
+/** Returns a success in the form that its request asks for. */
+export async function fitResponse(
+	{ translated, format, body: { members } }: PreparedRequest,
+	response: HttpResponse,
+): Promise<HttpResponse> {
+	const { status, body } = response;
+	if (translated !== undefined || format.fitResponse === undefined || status >= 400 || !Buffer.isBuffer(body)) return response;
+	const fitted = await runCooperatively(body.length, format.fitResponse(body, members));
+	return fitted === undefined ? response : { ...response, body: fitted };
 }
 
 export function readObject(body: Buffer): JsonObject | undefined {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { runSynchronously } from '../../../core/cooperative-task.ts';
 import { Rejection } from '../../../core/rejection.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
 import { embeddings } from './embeddings.ts';
-import { fitEncoding, packFloats, unpackFloats } from './encoding.ts';
+import { fittingSteps, packFloats, unpackFloats } from './encoding.ts';
 
 function verdict(body: Record<string, unknown>): string {
 	try {
@@ -58,6 +60,10 @@ it('names the number of entries and the limit', () => {
 	expect(() => embeddings.validate({ model: 'm', input: texts(3000) })).toThrow('`input` has 3000 entries, and at most 2048 are allowed');
 });
 
+function fitEncoding(body: Buffer, request: JsonObject): string | undefined {
+	return runSynchronously(fittingSteps(body, request))?.toString();
+}
+
 describe('encoding', () => {
 	const [base64, floats] = ['openai-base64', 'v-openai-float'].map((name) =>
 		readRecordings('embeddings').find((recording) => recording.name === `embeddings/${name}.json`),
@@ -97,6 +103,18 @@ describe('encoding', () => {
 			expect(fitted ?? body).toBe(body);
 		},
 	);
+
+	it('keeps every byte around the vectors', () => {
+		const one = packFloats([1]);
+		const body = Buffer.from(`{ "data":[{"embedding" : [1.0 ],"object":"embedding"}, {"embedding":[[1]]},{"embedding":[1]}],"é":1e0 }`);
+		const expected = `{ "data":[{"embedding" : "${one}","object":"embedding"}, {"embedding":[[1]]},{"embedding":"${one}"}],"é":1e0 }`;
+		expect(fitEncoding(body, { encoding_format: 'base64' })).toBe(expected);
+	});
+
+	it('yields between a few vectors', () => {
+		const body = Buffer.from(`{"data":[${'{"embedding":[1]},'.repeat(100)}{"embedding":[1]}]}`);
+		expect([...fittingSteps(body, { encoding_format: 'base64' })].length).toBeGreaterThan(20);
+	});
 
 	it('leaves other numbers than floats as the vendor packs them', () => {
 		expect(fitEncoding(Buffer.from('{"data":[{"embedding":[1,2]}]}'), { encoding_format: 'base64', output_dtype: 'int8' })).toBeUndefined();

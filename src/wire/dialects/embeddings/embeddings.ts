@@ -7,7 +7,7 @@ import type { ClientDialect } from '../dialect.ts';
 import { checkFields, type FieldKind, type FieldTable, integerOf, modelName } from '../field-checks.ts';
 import { checkPrompts, filledText, promptContent, textsOf } from '../prompts.ts';
 import { withoutConversation } from '../without-conversation.ts';
-import { fitEncoding } from './encoding.ts';
+import { fittingSteps } from './encoding.ts';
 import { embeddingsTextViews } from './texts.ts';
 
 const input: FieldKind = { expected: 'a string, or an array of strings or token ids', accepts: () => true };
@@ -35,7 +35,7 @@ export const embeddings: ClientDialect = {
 	requireServable(members, kind) {
 		if (!kindsWithTokenIds.has(kind)) requireTexts(members.input);
 	},
-	fitResponse: fitEncoding,
+	fitResponse: fittingSteps,
 	textViews: embeddingsTextViews,
 	usage: embeddingsUsage,
 	editedMembers: [],
