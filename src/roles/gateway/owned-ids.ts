@@ -82,7 +82,7 @@ export class OwnedIds {
 	}
 }
 
-/** Returns undefined if the provider stores nothing of the response under an id that a client may use. */
+/** Returns undefined if the provider stores nothing under an id that a client may use. Of a response not stored, it keeps containers. */
 export function ownedIdsOf(
 	{ request, format, body, stateMode, target, translated }: PreparedRequest,
 	{ recorder }: RequestScope,
@@ -93,8 +93,9 @@ export function ownedIdsOf(
 	if (stateMode === 'off' || responses === undefined || team === undefined || format.state === undefined || translated !== undefined) {
 		return undefined;
 	}
-	if (!format.state.storesResponse(body.members)) return undefined;
 	const { provider, model } = target;
 	const expiresAtMs = deps.ports.clock.nowMs() + responses.retentionMs;
-	return new OwnedIds(format.state, { team: team.id, provider, model, expiresAtMs }, request.id, deps);
+	const { state } = format;
+	const noted = state.storesResponse(body.members) ? state : { ...state, idsOf: state.containersOf, idsOfEvent: state.containersOf };
+	return new OwnedIds(noted, { team: team.id, provider, model, expiresAtMs }, request.id, deps);
 }

@@ -330,6 +330,77 @@ describe('an item with its own content', () => {
 	});
 });
 
+describe('a container of a hosted tool', () => {
+	const code = { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1', code: 'x', outputs: [] };
+	const shell = {
+		type: 'shell_call',
+		id: 'sh_1',
+		call_id: 'c',
+		action: {},
+		environment: { type: 'container_reference', container_id: 'cntr_1' },
+	};
+	const uses: readonly (readonly [string, object])[] = [
+		['tools[0].container', { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }],
+		['tools[0].environment.container_id', { tools: [{ type: 'shell', environment: shell.environment }] }],
+		[
+			'input[0].tools[0].container',
+			{ input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }] },
+		],
+		[
+			'input[0].container_id',
+			{
+				input: [
+					{ ...code, id: 'ci_2' },
+					{ role: 'user', content: 'x' },
+				],
+			},
+		],
+		[
+			'input[0].environment.container_id',
+			{
+				input: [
+					{ ...shell, id: 'sh_2' },
+					{ role: 'user', content: 'x' },
+				],
+			},
+		],
+	];
+
+	describe.each([code, shell])('in an item %j', (item) => {
+		test.each(uses.flatMap((use) => [true, false].map((store) => [...use, store] as const)))(
+			'belongs to its team: %s %j, store %s',
+			async (param, members, store) => {
+				const bench = createBench();
+				bench.respond = () => jsonResponse(200, JSON.stringify({ ...storedResponse, output: [item] }));
+				expect((await create(bench, 'red', { store })).status).toBe(200);
+				expect((await create(bench, 'red', members)).status).toBe(200);
+				const response = await create(bench, 'blue', members);
+				expect([summaryOf(response), errorOf(response).error.param]).toEqual(['404 response_not_found', param]);
+			},
+		);
+	});
+
+	test('belongs to its team in a stream that is not stored', async () => {
+		const bench = createBench();
+		const hand = new HandStream();
+		bench.respond = () => sseResponse(hand);
+		readStream(await create(bench, 'red', { stream: true, store: false }));
+		hand.write(`data: ${JSON.stringify({ type: 'response.output_item.done', output_index: 0, item: code })}\n\n`);
+		await settle();
+		expect(await ownersIn(bench.owners, ['cntr_1', 'ci_1'])).toEqual({ cntr_1: 'team-red' });
+	});
+
+	test.each(uses.slice(0, 3))('is rejected without state: %s', async (param, members) => {
+		const response = await create(createBench({ responses: { state: 'off', retentionMs: dayMs } }), 'red', members);
+		expect([summaryOf(response), errorOf(response).error.param]).toEqual(['400 field_invalid', param]);
+	});
+
+	test('that the provider creates is accepted without state', async () => {
+		const bench = createBench({ responses: { state: 'off', retentionMs: dayMs } });
+		expect((await create(bench, 'red', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] })).status).toBe(200);
+	});
+});
+
 test('background is rejected, because the gateway could not bill it', async () => {
 	const response = await create(createBench(), 'red', { background: true });
 	expect([summaryOf(response), errorOf(response).error.param]).toEqual(['400 field_invalid', 'background']);

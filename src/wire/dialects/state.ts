@@ -35,4 +35,6 @@ export interface ProviderState {
 	canHaveIds(event: Buffer): boolean;
 	/** Returns the ids in an event of a stream. */
 	idsOfEvent(event: JsonObject): readonly string[];
+	/** Returns the ids of containers of hosted tools in a response or an event, which the provider keeps for responses not stored, too. */
+	containersOf(reported: JsonObject): readonly string[];
 }

@@ -5,6 +5,7 @@ import { dropWarning, type Repair, type RepairTarget } from '../../repair-parame
 import { chatModel } from '../chat/model.ts';
 import { rejectedSampling } from '../chat/request-edits.ts';
 import type { StateMode } from '../state.ts';
+import { containersOfTools } from './containers.ts';
 
 export interface StateRules {
 	/** True if the vendor stores responses when the client asks for it. */
@@ -38,6 +39,8 @@ const cure = 'this gateway keeps no responses: send the whole conversation in `i
 
 const backgroundCure = 'this gateway runs no responses in the background: omit it, and use `stream: true` for long responses';
 
+const containerCure = 'this gateway keeps no containers: let the provider create one, with `{"type": "auto"}`';
+
 const promptCure = 'this gateway uses no stored prompts: send the text in `instructions` and `input`';
 
 /** @throws `Rejection` `field_invalid` for a request that refers to stored content, or must be stored. */
@@ -49,6 +52,8 @@ export function rejectReferences(members: JsonObject, { storesResponses, takesRe
 		if (isJsonObject(cache) && isGiven(cache.comparison_response_id)) {
 			throw unsupported('prompt_cache_options.comparison_response_id', cure);
 		}
+		const [container] = containersOfTools(members);
+		if (container !== undefined) throw unsupported(container.param, containerCure);
 	}
 	// Guardrails cannot read a stored prompt, and all teams could use it.
 	if (isJsonObject(prompt) && isGiven(prompt.id)) throw unsupported('prompt', storesResponses ? promptCure : cure);

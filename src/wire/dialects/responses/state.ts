@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf } from '../../text-view.ts';
 import type { ProviderState, StateReference } from '../state.ts';
 import { isReference } from './check-input.ts';
+import { containerOfItem, containersOfTools } from './containers.ts';
 
 /** Responses, conversations and items that OpenAI stores for its account. */
 export const responsesState: ProviderState = {
@@ -15,8 +16,12 @@ export const responsesState: ProviderState = {
 		add(previous, 'previous_response_id');
 		add(isJsonObject(conversation) ? conversation.id : conversation, 'conversation');
 		if (isJsonObject(cache)) add(cache.comparison_response_id, 'prompt_cache_options.comparison_response_id');
+		for (const { id, param } of containersOfTools(members)) add(id, param);
 		for (const [index, item] of itemsOf(members.input).entries()) {
-			if (isJsonObject(item)) add(item.id, `input[${index}]`, standsForStored(item));
+			if (!isJsonObject(item)) continue;
+			add(item.id, `input[${index}]`, standsForStored(item));
+			const container = containerOfItem(item);
+			if (container !== undefined) add(container.id, `input[${index}].${container.param}`, false);
 		}
 		return references;
 	},
@@ -27,13 +32,18 @@ export const responsesState: ProviderState = {
 		}),
 	storesResponse: ({ store }) => store !== false,
 	idsOf({ id, conversation, output, data }) {
-		return textsIn([id, isJsonObject(conversation) ? conversation.id : undefined, ...[...itemsOf(output), ...itemsOf(data)].map(idOf)]);
+		const items = [...itemsOf(output), ...itemsOf(data)];
+		return textsIn([id, isJsonObject(conversation) ? conversation.id : undefined, ...items.map(idOf), ...items.map(containerIdOf)]);
 	},
 	canHaveIds: (event) => eventsWithIds.some((name) => event.includes(name)),
 	idsOfEvent({ type, response, item }) {
 		if (typeof type !== 'string') return none;
-		if (type.startsWith('response.output_item.')) return textsIn([idOf(item)]);
+		if (type.startsWith('response.output_item.')) return textsIn([idOf(item), containerIdOf(item)]);
 		return eventsOfResponses.has(type) && isJsonObject(response) ? responsesState.idsOf(response) : none;
+	},
+	containersOf: ({ output, item, response }) => {
+		const items = [...itemsOf(output), ...itemsOf(isJsonObject(response) ? response.output : undefined), item];
+		return textsIn(items.map(containerIdOf));
 	},
 };
 
@@ -63,6 +73,10 @@ function isEmpty(value: unknown): boolean {
 
 function idOf(item: unknown): unknown {
 	return isJsonObject(item) ? item.id : undefined;
+}
+
+function containerIdOf(item: unknown): unknown {
+	return containerOfItem(item)?.id;
 }
 
 function textsIn(values: readonly unknown[]): readonly string[] {

@@ -40,7 +40,7 @@ const toolMembers: ReadonlyMap<string, TextPart> = new Map<string, TextPart>([
 const knownItemMembers: ReadonlySet<string> = new Set([
 	...(
 		'type id status role phase content summary encrypted_content call_id arguments output tools caller fingerprint execution created_by ' +
-		'result server_label approval_request_id container_id environment'
+		'result approval_request_id container_id'
 	).split(' '),
 	...toolMembers.keys(),
 ]);
