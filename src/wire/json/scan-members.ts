@@ -47,6 +47,9 @@ const closeBracket = 0x5d;
 /** A double represents every integer of fewer digits. */
 const longNumberDigits = 16;
 
+/** No value has more. Parsing a number of millions of digits takes a tenth of a second. */
+const maxDigits = 1000;
+
 /**
  * Most strings end within this many bytes; beyond, a native search is faster than a loop. In texts full of escaped quotes each search ends
  * at the next quote, so after each unsuccessful search the loop runs for twice as long.
@@ -131,6 +134,8 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				digits = lastDigit === at - 1 ? digits + 1 : 1;
 				lastDigit = at;
 				if (digits === longNumberDigits) hasLongNumber = true;
+				else if (digits > maxDigits)
+					throw new Rejection('body_too_large', { message: `A number has more than ${maxDigits} digits: send fewer` });
 		}
 	}
 	return { ranges, count, repeated, escapedKeys, longStrings, hasLongNumber };
