@@ -120,7 +120,7 @@ const rows: Readonly<Record<FreshKind, readonly string[]>> = {
 		'«alice[at]example[dot]org»',
 		'«alice @ example.com»',
 		'user «99problems@example.net» logged in',
-		'from:«no-reply@accounts.example.com»,to:x',
+		'from:«news-letter@accounts.example.com»,to:x',
 		'«o’brien@example.ie» or not',
 		'"email":"«kid@school.example»"',
 		'|«a@b.example»|',

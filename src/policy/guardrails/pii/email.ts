@@ -19,8 +19,8 @@ const closings: ReadonlyMap<string, string> = new Map([
 const signWords = { '@': ['at', '@'], '.': ['dot', '.'] } as const;
 /** Expression for every position at which `readAddress` can find an address. */
 export const addressSign = '@(?<=[^ @]@)(?![ @])|[([{<](?= {0,3}(?:@|[aA][tT]|[aA]?$))';
-/** Git account, which a name and `=` can precede. */
-const gitAccount = /(?:^|=)git$/;
+/** Mailboxes that no person reads, and the account that all users of a Git host share. A name and a sign can precede them. */
+const nobodysMailbox = /(?:^|[^\w.+-])(?:git|(?:[a-z\d]{1,20}[._-]){0,2}(?:no|do[._-]?not|dont)[._-]?reply(?:[._+-][a-z\d]{1,20})?)$/i;
 const topLevel = /^[a-z\u0080-\uffff][a-z0-9\u0080-\uffff-]+$/i;
 
 export interface Span {
@@ -39,25 +39,22 @@ export interface ReadAddress {
 /** @param where - position of an `addressSign`. */
 export function emailAround(text: string, where: number): Span | undefined {
 	const { start, end } = readAddress(text, where) ?? none;
-	return end === -1 || isGitRemote(text, start, end) ? undefined : { start, end };
-}
-
-/** Detects remotes of Git, which name an account that all users of a host share: `git@host:path`, `ssh://git@host/path`. */
-function isGitRemote(text: string, start: number, end: number): boolean {
-	const local = text.slice(start, text.indexOf('@', start));
-	if (!gitAccount.test(local)) return false;
-	return text.charAt(end) === ':' || (local === 'git' && text.startsWith('://', start - 3));
+	return end === -1 || nobodysMailbox.test(text.slice(start, localEnd(text, where))) ? undefined : { start, end };
 }
 
 /** @returns undefined if there is no address, whatever follows. */
 export function readAddress(text: string, where: number): ReadAddress | undefined {
 	const isPlain = text.charCodeAt(where) === at;
-	const start = localStart(text, isPlain ? where : skipBack(text, where));
+	const start = localStart(text, localEnd(text, where));
 	if (start === -1) return undefined;
 	const from = isPlain ? where + 1 : signEnd(text, where, '@');
 	if (from === wrong) return undefined;
 	if (from === open || from >= text.length) return { start, end: -1, canContinue: true };
 	return readDomain(text, isPlain ? from : skip(text, from), start);
+}
+
+function localEnd(text: string, where: number): number {
+	return text.charCodeAt(where) === at ? where : skipBack(text, where);
 }
 
 const none: ReadAddress = { start: 0, end: -1, canContinue: false };
@@ -183,12 +180,19 @@ const tailLength = 160;
 export function spokenEmailsIn(text: string): readonly Span[] {
 	const found: Span[] = [];
 	if (spokenDot.test(text)) {
-		for (const { 0: address, index } of text.matchAll(words)) found.push({ start: index, end: index + address.length });
+		addPersons(text.matchAll(words), found);
 	}
 	if (text.includes('@') && (text.includes(' @') || text.includes('@ '))) {
-		for (const { 0: address, index } of text.matchAll(spaced)) found.push({ start: index, end: index + address.length });
+		addPersons(text.matchAll(spaced), found);
 	}
 	return found;
+}
+
+function addPersons(addresses: Iterable<RegExpExecArray>, found: Span[]): void {
+	for (const { 0: address, index } of addresses) {
+		const [localPart = ''] = /^[\w.+-]+/.exec(address) ?? [];
+		if (!nobodysMailbox.test(localPart)) found.push({ start: index, end: index + address.length });
+	}
 }
 
 /** @returns the beginning of an address that more text can complete; the length of the text if there is none. */
