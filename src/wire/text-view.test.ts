@@ -155,6 +155,58 @@ describe('text views', () => {
 		expect(skipped(view)).toEqual(['document messages.0.content.1', 'image messages.0.content.2.content.1']);
 	});
 
+	it('tells instructions and tool definitions from what others wrote', () => {
+		const data = `data:text/plain;base64,${Buffer.from('file').toString('base64')}`;
+		const tool = { type: 'function', name: 'f' };
+		const instructions = ({ texts }: TextView): readonly string[] =>
+			texts.filter(({ isInstruction }) => isInstruction).map(({ text }) => text);
+		const chatView = chat.request({
+			messages: [
+				{ role: 'system', content: 'a' },
+				{
+					role: 'developer',
+					name: 'n',
+					content: [
+						{ type: 'text', text: 'b' },
+						{ type: 'file', file: { file_data: data } },
+					],
+				},
+				{ role: 'user', content: 'c' },
+				{ role: 'assistant', content: 'd' },
+				{ role: 'tool', content: 'e' },
+				{ role: 'System', content: 'f' },
+			],
+			tools: [tool],
+			tool_choice: tool,
+			vendor_prompt: 'v',
+		});
+		expect(instructions(chatView)).toEqual(['a', 'b', JSON.stringify(tool), JSON.stringify(tool)]);
+		const document = { type: 'document', source: { type: 'text', data: 'file' } };
+		const messagesView = messages.request({
+			system: [{ type: 'text', text: 'a' }, document],
+			messages: [
+				{ role: 'user', content: ['b', { type: 'tool_result', content: 'c' }, document] },
+				{ role: 'system', content: 'd' },
+			],
+			tools: [tool],
+		});
+		expect(instructions(messagesView)).toEqual(['a', 'd', JSON.stringify(tool)]);
+		const responsesView = clientDialects.responses.textViews.request({
+			instructions: 'a',
+			input: [
+				{ role: 'developer', content: [{ type: 'input_text', text: 'b' }] },
+				{ role: 'user', content: 'c' },
+				{ type: 'function_call_output', output: 'd' },
+				{ type: 'mcp_list_tools', server_label: 's', tools: [{ name: 'remote' }] },
+				{ type: 'additional_tools', tools: [{ name: 'own' }] },
+			],
+			tools: [tool],
+		});
+		expect(instructions(responsesView)).toEqual(['a', 'b', '{"name":"own"}', JSON.stringify(tool)]);
+		const output = { output: [{ type: 'mcp_list_tools', tools: [{ name: 'remote' }] }] };
+		expect(instructions(clientDialects.responses.textViews.response(output))).toEqual([]);
+	});
+
 	it('reports which texts of a request are joined: those of one turn, of the instructions, of one result', () => {
 		const part = (text: string): object => ({ type: 'text', text });
 		const threads = ({ texts }: TextView): readonly string[] =>

@@ -31,6 +31,8 @@ export interface ViewedText {
 	/** Role in the format's terms; `system` and `tool` for content on their behalf. */
 	readonly role: string;
 	readonly part: TextPart;
+	/** True for instructions and tool definitions of a request, which the author of the client writes. */
+	readonly isInstruction: boolean;
 	readonly path: ValuePath;
 	/** Texts with the same value are segments that may be joined, in their order; empty for a text that is never joined. */
 	readonly segmentGroup: string;
@@ -76,6 +78,9 @@ export interface TextViews {
 
 const noEndedEvents: readonly string[] = [];
 const unknownTypeLength = 64;
+/** Documents between instructions are not instructions. */
+const instructionParts: ReadonlySet<TextPart> = new Set(['text', 'tool_definition']);
+const instructionRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 
 export class ViewBuilder {
 	readonly texts: StreamingText[] = [];
@@ -143,7 +148,8 @@ export class ViewBuilder {
 		dataUrlHead?: string,
 	): void {
 		const block = this.isEachSeparate ? `${this.block}${path.join('.')}` : this.block;
-		const viewed = { text, isJson, isValue, role, part, path, block, segmentGroup };
+		const isInstruction = instructionParts.has(part) && instructionRoles.has(role);
+		const viewed = { text, isJson, isValue, role, part, isInstruction, path, block, segmentGroup };
 		this.texts.push(dataUrlHead === undefined ? viewed : { ...viewed, dataUrlHead });
 	}
 }

@@ -1,6 +1,7 @@
 import type { CooperativeTask } from '../../core/cooperative-task.ts';
 import type { Classification, Finding } from './guardrail.ts';
 import { applyMasks, type Mask, maskOf, orderMasks } from './masks.ts';
+import { isExampleValue } from './pii/example-values.ts';
 import { type LocatedSpan, type SegmentedText, segmentSteps } from './segments/joined-segments.ts';
 import { type JoinedSink, type ReadingParts, readSegmentGroup } from './segments/segment-reading.ts';
 import type { FoundSpan } from './text-scan.ts';
@@ -9,6 +10,8 @@ import type { Verdicts } from './verdicts.ts';
 export interface EvaluatedText extends SegmentedText {
 	/** Marks the text as JSON, whose escapes hide characters. */
 	readonly isJson: boolean;
+	/** Marks instructions and tool definitions, whose author decides what the model may do. */
+	readonly isInstruction?: boolean;
 }
 
 export interface TextFinding extends Finding {
@@ -89,15 +92,22 @@ export class TextEvaluation {
 			yield unread;
 			unread = 0;
 		}
-		const sink: JoinedSink = {
-			takeSpans: (spans, positions) => this.#take(spans, false, (start, end) => positions.positionsOf(start, end)),
-			takeClassification: (classification, index, length) => this.#takeJoined(classification, index, length),
-		};
-		for (const indexes of segmentGroups) yield* readSegmentGroup({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
+		for (const indexes of segmentGroups) {
+			const isInstruction = indexes.every((index) => this.#texts[index]?.isInstruction === true);
+			const sink: JoinedSink = {
+				takeSpans: (spans, positions) => this.#take(spans, false, (start, end) => positions.positionsOf(start, end)),
+				takeClassification: (classification, index, length) => this.#takeJoined(classification, isInstruction, index, length),
+			};
+			yield* readSegmentGroup({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
+		}
 	}
 
 	/** @returns the number of characters read since the last step. */
-	*#readAlone(index: number, { text, isJson }: EvaluatedText, openEnds: Map<number, number>): Generator<number, number> {
+	*#readAlone(
+		index: number,
+		{ text, isJson, isInstruction = false }: EvaluatedText,
+		openEnds: Map<number, number>,
+	): Generator<number, number> {
 		const scan = this.#parts.createScan(isJson, '');
 		const classified = this.#parts.beginClassifying();
 		const positionsOf = (start: number, end: number): readonly LocatedSpan[] => [{ index, start, end }];
@@ -118,7 +128,7 @@ export class TextEvaluation {
 		}
 		this.#take(scan.end(rest), isJson, positionsOf);
 		for (const one of classified) {
-			for (const classification of one.classify(true)) this.#takeClassification(classification, index, text.length);
+			for (const classification of one.classify(true)) this.#takeClassification(classification, isInstruction, index, text.length);
 		}
 		return text.length - at + 1;
 	}
@@ -128,6 +138,7 @@ export class TextEvaluation {
 			const finding = this.#verdicts.ofSpan(span);
 			if (finding === undefined) continue;
 			const positions = positionsOf(span.start, span.end);
+			if (this.#isExample(finding, positions)) continue;
 			this.#addSpan(finding, positions);
 			if (finding.action !== 'MASK') continue;
 			for (const { index, start, end } of positions) {
@@ -150,13 +161,22 @@ export class TextEvaluation {
 		this.#add({ ...finding, ...first });
 	}
 
-	#takeClassification(classification: Classification, index: number, length: number): void {
+	/** Tells whether a span of an instruction is a value that documentation uses for nobody; a span of several texts is none. */
+	#isExample({ policy, category }: Finding, [first, ...others]: readonly LocatedSpan[]): boolean {
+		if (policy !== 'pii' || first === undefined || others.length > 0) return false;
+		const text = this.#texts[first.index];
+		return text?.isInstruction === true && isExampleValue(category, text.text.slice(first.start, first.end));
+	}
+
+	#takeClassification(classification: Classification, isInstruction: boolean, index: number, length: number): void {
+		if (isInstruction && isAgainstInstructions(classification)) return;
 		const finding = this.#verdicts.ofClassification(classification, length);
 		if (finding !== undefined) this.#add({ ...finding, index });
 	}
 
 	/** Skips a judgement of the joined text that was already made of a text alone. */
-	#takeJoined(classification: Classification, index: number, length: number): void {
+	#takeJoined(classification: Classification, isInstruction: boolean, index: number, length: number): void {
+		if (isInstruction && isAgainstInstructions(classification)) return;
 		const finding = this.#verdicts.ofClassification(classification, length);
 		if (finding !== undefined && !this.#findings.some((known) => isSame(known, finding))) this.#add({ ...finding, index });
 	}
@@ -165,6 +185,11 @@ export class TextEvaluation {
 		if (finding.action === 'BLOCK') this.#hasViolation = true;
 		if (this.#findings.length < maxFindings || finding.action !== 'NONE') this.#findings.push(finding);
 	}
+}
+
+/** Selects attacks on instructions. The author of the instructions has no need to attack them, and their words are the same. */
+function isAgainstInstructions({ policy, category }: Classification): boolean {
+	return policy === 'content' && category === 'prompt_attack';
 }
 
 function isSame(one: Finding, other: Finding): boolean {

@@ -370,7 +370,15 @@ function nameOf(path: ValuePath, depth: number): string {
 }
 
 function clearedCopy(path: ValuePath, depth: number, copies: object): Change {
-	const viewed = { text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', segmentGroup: '' } as const;
+	const viewed = {
+		text: '',
+		isJson: true,
+		isValue: true,
+		role: 'assistant',
+		part: 'other',
+		isInstruction: false,
+		segmentGroup: '',
+	} as const;
 	return [{ ...viewed, path: [...path.slice(0, depth), logprobs] }, Array.isArray(copies) ? '[]' : 'null'];
 }
 

@@ -93,5 +93,5 @@ export class MonitoringGuard implements EventSource {
 }
 
 function asViewed(text: string): ViewedText {
-	return { text, isJson: false, isValue: false, role: 'assistant', part: 'other', path: [], segmentGroup: '' };
+	return { text, isJson: false, isValue: false, role: 'assistant', part: 'other', isInstruction: false, path: [], segmentGroup: '' };
 }

@@ -155,7 +155,7 @@ export const responsesTextViews: TextViews = {
 			last = speaker;
 			viewItem(view, item, role, path, { text: speaker === 'system' ? speaker : segmentGroup, thought: `${segmentGroup}/${thoughts}` });
 		}
-		viewTools(view, body.tools, ['tools']);
+		viewTools(view, 'system', body.tools, ['tools']);
 		if (isJsonObject(body.tool_choice)) view.json('system', 'tool_definition', ['tool_choice'], body.tool_choice);
 		if (isJsonObject(body.prompt)) view.json('user', 'text', ['prompt', 'variables'], body.prompt.variables);
 		else view.string('user', 'text', ['prompt'], body.prompt);
@@ -269,7 +269,9 @@ function viewResponse(view: ViewBuilder, response: JsonObject, path: ValuePath):
 function roleOf({ type, role }: JsonObject): string {
 	if (typeof role === 'string' && (type === undefined || type === null || type === 'message')) return role;
 	if (type === 'message') return 'user';
-	if (type === 'additional_tools' || type === 'tool_search_output' || type === 'mcp_list_tools') return 'system';
+	if (type === 'additional_tools' || type === 'tool_search_output') return 'system';
+	// A remote server wrote the tools in this list.
+	if (type === 'mcp_list_tools') return 'tool';
 	return typeof type === 'string' && type.endsWith('_output') ? 'tool' : 'assistant';
 }
 
@@ -288,7 +290,7 @@ function viewItem(view: ViewBuilder, item: JsonObject, role: string, path: Value
 		if (part !== undefined) view.string(role, part, [...path, name], item[name]);
 	}
 	if (item.arguments !== undefined) view.json(role, 'tool_arguments', [...path, 'arguments'], item.arguments);
-	if (tools !== undefined) viewTools(view, tools, [...path, 'tools']);
+	if (tools !== undefined) viewTools(view, role, tools, [...path, 'tools']);
 	if (output !== undefined) viewOutput(view, item, role, [...path, 'output'], groups);
 	if (type === 'image_generation_call') view.skip(role, 'image', [...path, 'result']);
 	else if (result !== undefined) view.string('tool', 'tool_result', [...path, 'result'], result);
@@ -308,9 +310,9 @@ function separate(path: ValuePath): Groups {
 }
 
 /** Views a list of tools; groups of tools are one text. */
-function viewTools(view: ViewBuilder, tools: unknown, path: ValuePath): void {
+function viewTools(view: ViewBuilder, role: string, tools: unknown, path: ValuePath): void {
 	for (const [index, tool] of itemsOf(tools).entries()) {
-		view.json('system', 'tool_definition', [...path, index], tool);
+		view.json(role, 'tool_definition', [...path, index], tool);
 	}
 }
 
