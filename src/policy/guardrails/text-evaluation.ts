@@ -161,7 +161,7 @@ export class TextEvaluation {
 		this.#add({ ...finding, ...first });
 	}
 
-	/** Tells whether a span of an instruction is a value that documentation uses for nobody; a span of several texts is none. */
+	/** Tells whether a span of an instruction is a published example; a span of several texts is none. */
 	#isExample({ policy, category }: Finding, [first, ...others]: readonly LocatedSpan[]): boolean {
 		if (policy !== 'pii' || first === undefined || others.length > 0) return false;
 		const text = this.#texts[first.index];

@@ -20,7 +20,7 @@ const signWords = { '@': ['at', '@'], '.': ['dot', '.'] } as const;
 /** Expression for every position at which `readAddress` can find an address. */
 export const addressSign = '@(?<=[^ @]@)(?![ @])|[([{<](?= {0,3}(?:@|[aA][tT]|[aA]?$))';
 /** Mailboxes that no person reads, and the account that all users of a Git host share. A name and a sign can precede them. */
-const nobodysMailbox = /(?:^|[^\w.+-])(?:git|(?:[a-z\d]{1,20}[._-]){0,2}(?:no|do[._-]?not|dont)[._-]?reply(?:[._+-][a-z\d]{1,20})?)$/i;
+const sharedMailbox = /(?:^|[^\w.+-])(?:git|(?:[a-z\d]{1,20}[._-]){0,2}(?:no|do[._-]?not|dont)[._-]?reply(?:[._+-][a-z\d]{1,20})?)$/i;
 const topLevel = /^[a-z\u0080-\uffff][a-z0-9\u0080-\uffff-]+$/i;
 
 export interface Span {
@@ -39,7 +39,7 @@ export interface ReadAddress {
 /** @param where - position of an `addressSign`. */
 export function emailAround(text: string, where: number): Span | undefined {
 	const { start, end } = readAddress(text, where) ?? none;
-	return end === -1 || nobodysMailbox.test(text.slice(start, localEnd(text, where))) ? undefined : { start, end };
+	return end === -1 || sharedMailbox.test(text.slice(start, localEnd(text, where))) ? undefined : { start, end };
 }
 
 /** @returns undefined if there is no address, whatever follows. */
@@ -191,7 +191,7 @@ export function spokenEmailsIn(text: string): readonly Span[] {
 function addPersons(addresses: Iterable<RegExpExecArray>, found: Span[]): void {
 	for (const { 0: address, index } of addresses) {
 		const [localPart = ''] = /^[\w.+-]+/.exec(address) ?? [];
-		if (!nobodysMailbox.test(localPart)) found.push({ start: index, end: index + address.length });
+		if (!sharedMailbox.test(localPart)) found.push({ start: index, end: index + address.length });
 	}
 }
 

@@ -1,4 +1,4 @@
-/** Values that belong to nobody and are published as examples. Instructions and tool definitions show the format of a value with them. */
+/** Values that no person has, because they are published as examples. Instructions and tool definitions show formats with them. */
 
 /** Domains of RFC 2606 and RFC 6761, which have no mailboxes. */
 const exampleDomain = /(?:^|[@.\s])(?:example\.(?:com|net|org)|example|test|invalid|localhost)$/i;
