@@ -213,14 +213,28 @@ function viewKnownEvent(view: ViewBuilder, event: JsonObject, type: string, bloc
 	view.isEachSeparate = true;
 	const groups = groupsOf(type);
 	if (isJsonObject(event.response)) viewResponse(view, event.response, ['response']);
+	else view.string('assistant', 'other', ['response'], event.response);
 	if (isJsonObject(event.item)) viewItem(view, event.item, 'assistant', ['item'], groups);
+	else view.string('assistant', 'other', ['item'], event.item);
 	if (isJsonObject(event.part)) viewPart(view, 'assistant', 'text', event.part, ['part'], groups);
+	else view.string('assistant', 'other', ['part'], event.part);
 	view.json('assistant', 'citation', ['annotation'], event.annotation);
 	view.string('assistant', 'name', ['name'], event.name);
+	for (const name of streamedMembers) {
+		if (event[name] !== undefined && name !== ownMemberOf(type, streamed)) view.string('assistant', 'other', [name], event[name]);
+	}
 	view.string('assistant', 'other', ['error'], event.error);
 	if (event.partial_image_b64 !== undefined) view.skip('assistant', 'image', ['partial_image_b64']);
 	if (type === 'response.audio.delta') view.skip('assistant', 'audio', ['delta']);
 	view.others(event, knownEventMembers, 'assistant', []);
+}
+
+/** Members that belong to some events. In others, lenient clients may show them. */
+const streamedMembers: readonly string[] = ['delta', ...new Set(Object.values(streamedParts).map(([, member]) => member))];
+
+function ownMemberOf(type: string, streamed: StreamedPart | undefined): string | undefined {
+	if (type.endsWith('.delta')) return 'delta';
+	return streamed?.[1];
 }
 
 function viewDelta(view: ViewBuilder, event: JsonObject, [part, member]: StreamedPart, place: string): void {
@@ -256,6 +270,7 @@ function groupsOf(repetition: string): Groups {
 
 function viewResponse(view: ViewBuilder, response: JsonObject, path: ValuePath): void {
 	const groups: Groups = { text: `${whole}output`, thought: `${whole}thought` };
+	if (!Array.isArray(response.output)) view.string('assistant', 'other', [...path, 'output'], response.output);
 	for (const [index, item] of itemsOf(response.output).entries()) {
 		const itemPath = [...path, 'output', index];
 		if (isJsonObject(item)) viewItem(view, item, 'assistant', itemPath, groups);
