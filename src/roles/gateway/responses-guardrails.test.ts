@@ -132,6 +132,15 @@ test.each([
 	expect((await ask(bench, { input: [item, user] })).status).toBe(status);
 });
 
+test('credentials of an MCP server are no text, and the other members of the tool are', async () => {
+	const bench = new GatewayBench({ guardrails: guardrailsWith({ pii: piiRules('mask') }) });
+	const mcp = { type: 'mcp', server_label: 's', authorization: 'a@example.com', headers: { key: word } };
+	expect((await ask(bench, { tools: [{ ...mcp, server_description: 'a@example.com' }] })).status).toBe(200);
+	const [sent] = bench.sent;
+	expect(JSON.parse(sent === undefined ? '' : sentText(sent))).toMatchObject({ tools: [{ ...mcp, server_description: '[EMAIL]' }] });
+	expect(summaryOf(await ask(bench, { tools: [{ ...mcp, allowed_tools: [word] }] }))).toBe('400 guardrail_blocked');
+});
+
 test('a masked text of a request keeps every other byte', async () => {
 	const bench = new GatewayBench({ guardrails: guardrailsWith({ pii: piiRules('mask') }) });
 	await bench.ask(path, '{"model":"gpt-5-mini", "input":[{"role":"user","content":"I am a@example.com"}] }');

@@ -324,10 +324,14 @@ function separate(path: ValuePath): Groups {
 	return { text: name, thought: name };
 }
 
+/** Members that only the MCP server reads. Moderation providers must not receive them. */
+const mcpCredentials: ReadonlySet<string> = new Set(['authorization', 'headers']);
+
 /** Views a list of tools; groups of tools are one text. */
 function viewTools(view: ViewBuilder, role: string, tools: unknown, path: ValuePath): void {
 	for (const [index, tool] of itemsOf(tools).entries()) {
-		view.json(role, 'tool_definition', [...path, index], tool);
+		if (isJsonObject(tool) && tool.type === 'mcp') view.others(tool, mcpCredentials, role, [...path, index]);
+		else view.json(role, 'tool_definition', [...path, index], tool);
 	}
 }
 
