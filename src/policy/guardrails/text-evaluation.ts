@@ -23,6 +23,8 @@ const pieceLength = 1024;
 /** Minimum size of a step, which can have several small texts. */
 const minStep = 256;
 const shortText = 384;
+/** Cost of a text without characters. */
+const textCost = 64;
 /** Maximum number of findings without an action; further ones are usually duplicates. */
 const maxFindings = 1000;
 
@@ -87,7 +89,7 @@ export class TextEvaluation {
 		for (const indexes of segmentGroups) for (const index of indexes.slice(0, -1)) openEnds.set(index, 0);
 		let unread = 0;
 		for (const [index, text] of this.#texts.entries()) {
-			unread += yield* this.#readAlone(index, text, openEnds);
+			unread += textCost + (yield* this.#readAlone(index, text, openEnds));
 			if (unread < minStep) continue;
 			yield unread;
 			unread = 0;
