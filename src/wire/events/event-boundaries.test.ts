@@ -114,6 +114,7 @@ describe('EventBoundaries', () => {
 		['data: {"error":{"message":"m"}}\n\n', false, true],
 		['data: {"error": {"message": "m"}}\n\n', false, true],
 		['data: {"error":"m"}\n\n', false, true],
+		['data: {"type":"error","error":{"message":"m"}}\n\n', false, true],
 		['data: {"error":null,"choices":[]}\n\n', false, false],
 		['event: error\ndata: {}\n\n', false, true],
 		['event: errors\ndata: {}\n\n', false, false],

@@ -23,11 +23,20 @@ function markLine(bytes: Buffer, start: number, end: number): LineMark {
 	const data = valueOffset(bytes, start, end, 'data:');
 	if (data !== -1) {
 		if (equals(bytes, data, end, '[DONE]')) return 'terminal';
-		return startsWith(bytes, data, end, '{"error"') && hasError(bytes, data + '{"error"'.length, end) ? 'error' : 'none';
+		return isErrorData(bytes, data, end) || startsWith(bytes, data, end, typedErrorHead) ? 'error' : 'none';
 	}
 	const event = valueOffset(bytes, start, end, 'event:');
 	return event !== -1 && equals(bytes, event, end, 'error') ? 'error' : 'none';
 }
+
+/** Returns true for an object that begins with an error. */
+export function isErrorData(bytes: Buffer, data: number, end: number): boolean {
+	return startsWith(bytes, data, end, errorHead) && hasError(bytes, data + errorHead.length, end);
+}
+
+const errorHead = '{"error"';
+/** Begin of an error in the formats of other endpoints, which servers that have several may send. */
+const typedErrorHead = '{"type":"error"';
 
 /** Some vendors put `"error": null` into ordinary chunks. */
 function hasError(bytes: Buffer, from: number, end: number): boolean {

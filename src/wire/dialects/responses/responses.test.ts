@@ -176,6 +176,10 @@ describe('the end of a stream', () => {
 		['data: {"type":"response.incomplete","response":{}}\n\n', true, false],
 		['data: {"type":"response.failed","response":{}}\n\n', false, true],
 		['data: {"type":"error","message":"x"}\n\n', false, true],
+		['data: {"type": "response.completed", "response": {}}\n\n', true, false],
+		['data: {"type": "response.failed", "response": {}}\n\n', false, true],
+		['data: {"error":{"message":"x"}}\n\n', false, true],
+		['data: {"error":null,"type":"response.output_text.delta"}\n\n', false, false],
 		['event: response.in_progress\ndata: {"type":"response.in_progress"}\n\n', false, false],
 		['event: response.output_text.delta\ndata: {"delta":"event: response.completed"}\n\n', false, false],
 	])('%j', (text, isTerminated, hasFailed) => {

@@ -2,6 +2,7 @@ import { equals, type LineMark, startsWith, valueOffset } from '../../events/eve
 import { isJsonObject } from '../../json/parse-body.ts';
 import { greatestCap, requestedOutput, requestsThinkingBy, writeCap } from '../../usage/request-facts.ts';
 import { responsesUsage } from '../../usage/usage-reader.ts';
+import { isErrorData } from '../chat/events.ts';
 import type { ClientConversationDialect } from '../dialect.ts';
 import {
 	anyString,
@@ -103,8 +104,13 @@ export const responses: ClientConversationDialect = {
 const terminalTypes: readonly string[] = ['"response.completed"', '"response.incomplete"'];
 
 /** Some servers omit the event's name. Their data is recognised by its first 32 bytes. */
-const terminalData: readonly string[] = ['{"type":"response.complete', '{"type":"response.incomple'];
-const failedData: readonly string[] = ['{"type":"error"', '{"type":"response.failed'];
+const terminalData: readonly string[] = headsOf('response.complete', 'response.incomple');
+const failedData: readonly string[] = headsOf('error"', 'response.failed');
+
+/** Some servers write a space after the colon. */
+function headsOf(...types: readonly string[]): readonly string[] {
+	return types.flatMap((type) => [`{"type":"${type}`, `{"type": "${type}`]);
+}
 
 /** `response.completed` and `response.incomplete` end a stream. A failed one has an event `error`, `response.failed`, or both. */
 function markLine(bytes: Buffer, start: number, end: number): LineMark {
@@ -116,5 +122,7 @@ function markLine(bytes: Buffer, start: number, end: number): LineMark {
 	const data = valueOffset(bytes, start, end, 'data:');
 	if (data === -1) return 'none';
 	if (terminalData.some((head) => startsWith(bytes, data, end, head))) return 'terminal';
-	return failedData.some((head) => startsWith(bytes, data, end, head)) ? 'error' : 'none';
+	if (failedData.some((head) => startsWith(bytes, data, end, head))) return 'error';
+	// Servers that have other formats, too, may send their errors here.
+	return isErrorData(bytes, data, end) ? 'error' : 'none';
 }
