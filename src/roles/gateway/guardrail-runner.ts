@@ -8,7 +8,7 @@ import type { Stage } from '../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
 import type { TextEvaluation } from '../../policy/guardrails/text-evaluation.ts';
 import type { Assessment } from '../../stores/contracts/assessments.ts';
-import { isJsonObject, type JsonObject } from '../../wire/json/parse-body.ts';
+import type { JsonObject } from '../../wire/json/parse-body.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
 import { textEdits } from '../../wire/text-edits.ts';
 import type { TextView, ValuePath, ViewedText } from '../../wire/text-view.ts';

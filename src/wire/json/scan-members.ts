@@ -134,8 +134,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				digits = lastDigit === at - 1 ? digits + 1 : 1;
 				lastDigit = at;
 				if (digits === longNumberDigits) hasLongNumber = true;
-				else if (digits > maxDigits)
-					throw new Rejection('body_too_large', { message: `A number has more than ${maxDigits} digits: send fewer` });
+				else if (digits > maxDigits) throw tooManyDigits();
 		}
 	}
 	return { ranges, count, repeated, escapedKeys, longStrings, hasLongNumber };
@@ -153,6 +152,10 @@ function tooDeep(bytes: Buffer, keyStart: number): Rejection {
 
 function tooManyValues(): Rejection {
 	return new Rejection('body_too_large', { message: `The body has more than ${maxValues} values: send fewer` });
+}
+
+function tooManyDigits(): Rejection {
+	return new Rejection('body_too_large', { message: `A number has more than ${maxDigits} digits: send fewer` });
 }
 
 /** @returns the offset after the closing quote of the string whose content begins at `from`; `end` if there is no quote before it. */
