@@ -11,7 +11,7 @@ import {
 } from '../support/attack-tokens.ts';
 import { freePort } from '../support/product.ts';
 import { TestIssuer } from '../support/test-issuer.ts';
-import { allFormats, type FormatUnderTest } from './formats.ts';
+import { allEndpoints, type EndpointUnderTest } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 interface TestResponse {
@@ -56,7 +56,7 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		teams: { unregistered_clients: 'reject', registered: [{ id: 'attacked', tier: 'enterprise', client_ids: [issuer.clientId] }] },
 	}));
 
-	function send({ path, family, question }: FormatUnderTest, attack: AttackToken): Promise<TestResponse> {
+	function send({ path, family, question }: EndpointUnderTest, attack: AttackToken): Promise<TestResponse> {
 		return sendTo('POST', `${subject.current.baseUrl}${path}`, JSON.stringify(question(`${family}-sim-text`)), attack);
 	}
 
@@ -85,10 +85,10 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		});
 	}
 
-	describe.each(allFormats)('%s', (_path, format) => {
+	describe.each(allEndpoints)('%s', (_path, endpoint) => {
 		it.each([...goodTokens, ...attackTokens])('$id $title: $expect', async (attack) => {
 			const before = await subject.current.simulator.requestsServed();
-			const response = await send(format, attack);
+			const response = await send(endpoint, attack);
 			expect(attack.expectOverHttp ?? [attack.expect]).toContain(response.status);
 			expect((await subject.current.simulator.requestsServed()) - before, 'calls of the provider').toBe(response.status === 200 ? 1 : 0);
 			if (response.status === 200) return;

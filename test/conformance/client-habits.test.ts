@@ -1,7 +1,7 @@
 /** Requests as client programs send them: base URLs of several spellings, compressed bodies, `OPTIONS` before a request. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { allFormats } from './formats.ts';
+import { allEndpoints } from './formats.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const gzip = { 'content-encoding': 'gzip' };
@@ -9,7 +9,7 @@ const gzip = { 'content-encoding': 'gzip' };
 describe('contract 5: what clients expect of a server', () => {
 	const subject = useSubject();
 
-	describe.each(allFormats)('%s', (path, { family, question }) => {
+	describe.each(allEndpoints)('%s', (path, { family, question }) => {
 		it.each(['/', '//'])('with `%s` at the end is the same address', async (end) => {
 			expect((await send(subject.current, path + end, { body: question(`${family}-sim-ok`) })).status).toBe(200);
 		});
@@ -28,7 +28,7 @@ describe('contract 5: what clients expect of a server', () => {
 describeOwn('contract 5: a body in gzip', 'a configuration of its own', () => {
 	const subject = useSubject({ enable_guardrails: true, enforce_guardrails: true, guardrails: { words: ['darkfish'] } });
 
-	it.each(allFormats)('%s: is sent to the provider inflated, and judged by guardrails as such', async (path, { family, question }) => {
+	it.each(allEndpoints)('%s: is sent to the provider inflated, and judged by guardrails as such', async (path, { family, question }) => {
 		const responses = [];
 		for (const content of ['Hello.', 'Where is the darkfish?']) {
 			const requested = question(`${family}-sim-ok`, {}, content);

@@ -1,18 +1,23 @@
-/** Properties of the client formats that tests of all of them need. */
+/** Properties of the endpoints and client formats that tests of all of them need. */
 
-export interface FormatUnderTest {
-	readonly name: 'chat' | 'messages' | 'responses';
+export interface EndpointUnderTest {
+	readonly name: 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings';
 	readonly path: string;
-	/** Prefix of model names of the format's own provider: `gpt-sim-hang` selects the simulator's `hang` there. */
-	readonly family: 'gpt' | 'claude';
+	/** Prefix of model names of the endpoint's own provider: `gpt-sim-hang` selects the simulator's `hang` there. */
+	readonly family: string;
+	/** Returns a short request. @param extra further fields. */
+	question(model: string, extra?: Readonly<Record<string, unknown>>, text?: string): Record<string, unknown>;
+}
+
+/** Endpoint of conversations, which can stream. */
+export interface FormatUnderTest extends EndpointUnderTest {
+	readonly name: 'chat' | 'messages' | 'responses';
 	readonly wire: 'openai' | 'anthropic';
 	readonly provider: string;
 	/** End of a complete stream, and of no other. */
 	readonly end: RegExp;
 	/** Names of the events that end a broken stream; undefined for an event without a name. */
 	readonly errorEvents: readonly (string | undefined)[];
-	/** Returns a short request. @param extra further fields. */
-	question(model: string, extra?: Readonly<Record<string, unknown>>, text?: string): Record<string, unknown>;
 }
 
 const hello = 'Say hello.';
@@ -61,9 +66,28 @@ export const responsesFormat: FormatUnderTest = {
 	}),
 };
 
+const completionsEndpoint: EndpointUnderTest = {
+	name: 'completions',
+	path: '/v1/completions',
+	family: 'gpt-3.5-turbo-instruct',
+	question: (model, extra = {}, text = hello) => ({ model, max_tokens: 50, prompt: text, ...extra }),
+};
+
+const embeddingsEndpoint: EndpointUnderTest = {
+	name: 'embeddings',
+	path: '/v1/embeddings',
+	family: 'text-embedding-3-small',
+	question: (model, extra = {}, text = hello) => ({ model, input: text, ...extra }),
+};
+
+const formats: readonly FormatUnderTest[] = [chatFormat, messagesFormat, responsesFormat];
+
 /** Cases for `describe.each`, by path. */
-export const allFormats: readonly (readonly [path: string, format: FormatUnderTest])[] = [chatFormat, messagesFormat, responsesFormat].map(
-	(format) => [format.path, format],
+export const allFormats = formats.map((format): readonly [path: string, format: FormatUnderTest] => [format.path, format]);
+
+/** Cases for `describe.each`, by path. */
+export const allEndpoints = [...formats, completionsEndpoint, embeddingsEndpoint].map(
+	(endpoint): readonly [path: string, endpoint: EndpointUnderTest] => [endpoint.path, endpoint],
 );
 
 /** Body of an error that the gateway itself generates (contract 5). */

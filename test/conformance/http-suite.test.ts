@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/product.ts';
 import { RawClient } from '../support/raw-client.ts';
-import { allFormats } from './formats.ts';
+import { allEndpoints } from './formats.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 interface ProbeCase {
@@ -80,8 +80,8 @@ describeOwn('guarantees 3: Http11Probe', 'our simulator', () => {
 		).toBe(true);
 	});
 
-	describe.each(allFormats)('%s with credentials', (path, format) => {
-		const body = JSON.stringify(format.question(`${format.family}-sim-text`));
+	describe.each(allEndpoints)('%s with credentials', (path, { family, question }) => {
+		const body = JSON.stringify(question(`${family}-sim-text`));
 
 		it('rejected requests do not reach the provider, accepted ones reach it once, and the process lives', async () => {
 			const accessToken = await subject.current.accessToken();

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { allFormats } from './formats.ts';
-import { itOwn, requestsServed, send, useSubject } from './subject.ts';
+import { allEndpoints, allFormats } from './formats.ts';
+import { isOwnProduct, itOwn, requestsServed, send, useSubject } from './subject.ts';
 
 interface SuiteCase {
 	readonly file: string;
@@ -34,7 +34,7 @@ async function inBatches<T>(items: readonly T[], act: (item: T) => Promise<void>
 describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 	const subject = useSubject();
 
-	describe.each(allFormats)('%s', (_path, format) => {
+	describe.each(isOwnProduct ? allEndpoints : allFormats)('%s', (_path, endpoint) => {
 		it.each([
 			['n', 188],
 			['y', 95],
@@ -46,7 +46,7 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 			const wrong: unknown[] = [];
 			await inBatches(chosen, async ({ file, bytes }) => {
 				const startedMs = performance.now();
-				const response = await send(subject.current, format.path, { body: bytes });
+				const response = await send(subject.current, endpoint.path, { body: bytes });
 				const httpResponse = (await response.json()) as { error?: { code?: string } };
 				const tookMs = performance.now() - startedMs;
 				// Rejected in every case, because none has a model and messages.
@@ -56,8 +56,9 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 			expect(wrong).toEqual([]);
 			expect(await requestsServed(subject.current), 'the provider was called').toBe(before);
 			const { chatModel, messagesModel } = subject.current;
-			const model = format.name === 'messages' ? messagesModel : chatModel;
-			const good = await send(subject.current, format.path, { body: format.question(model) });
+			const models = { chat: chatModel, responses: chatModel, messages: messagesModel };
+			const model = endpoint.name in models ? models[endpoint.name as keyof typeof models] : endpoint.family;
+			const good = await send(subject.current, endpoint.path, { body: endpoint.question(model) });
 			expect(good.status).toBe(200);
 		});
 
@@ -65,10 +66,10 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 			const texts = cases.filter((one) => one.expect === 'y').map(({ bytes }) => bytes.toString());
 			const hashes = new Map<string, string>();
 			await inBatches(texts, async (text) => {
-				const model = `${format.family}-sim-text-${format.name}-${hashes.size}`;
-				const body = JSON.stringify(format.question(model, {}, `Read this: ${text}`));
+				const model = `${endpoint.family}-sim-text-${endpoint.name}-${hashes.size}`;
+				const body = JSON.stringify(endpoint.question(model, {}, `Read this: ${text}`));
 				hashes.set(model, createHash('sha256').update(body).digest('hex'));
-				expect((await send(subject.current, format.path, { body })).status).toBe(200);
+				expect((await send(subject.current, endpoint.path, { body })).status).toBe(200);
 			});
 			const seen = await subject.current.simulator.requests('?limit=1000');
 			const received = new Map(seen.map(({ model, body_sha256: hash }) => [model, hash]));
