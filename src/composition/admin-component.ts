@@ -4,6 +4,7 @@ import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
 import { nearestName } from '../core/nearest-name.ts';
 import type { KeySet } from '../io/key-set.ts';
+import { createReasoningEncryption } from '../io/reasoning-encryption.ts';
 import { createAdmin } from '../roles/admin/admin.ts';
 import type { ConfiguredRecords } from '../roles/admin/admin-settings.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
@@ -33,6 +34,7 @@ export function composeAdmin(
 		verifier,
 		isEjected: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider).health.isEjected : undefined,
 		contentScorerFor,
+		reasoningEncryption: createReasoningEncryption(),
 		clock,
 	});
 	const role = createAdmin(

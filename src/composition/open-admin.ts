@@ -10,6 +10,7 @@ import type { Config } from '../config/schema.ts';
 import type { Log } from '../core/log.ts';
 import { silentLog } from '../core/log.ts';
 import { nearestName } from '../core/nearest-name.ts';
+import { createReasoningEncryption } from '../io/reasoning-encryption.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { createTrustedAccess } from '../roles/admin/access.ts';
 import { createLocalAdmin } from '../roles/admin/admin.ts';
@@ -119,6 +120,7 @@ async function explainLocally(
 			verifier,
 			isEjected: undefined,
 			contentScorerFor,
+			reasoningEncryption: createReasoningEncryption(),
 			moderationProviders: explainedModerationProviders(config),
 			clock,
 		});

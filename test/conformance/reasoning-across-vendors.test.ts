@@ -122,6 +122,20 @@ const subject = useSubject((simulatorUrl) => ({
 
 beforeAll(async () => subject.current.simulator.change({ record_bodies: true, interval_ms: 0, first_byte_ms: 0 }));
 
+/** Sends a request to the admin API. @returns its JSON. */
+async function admin(path: string, body: object): Promise<unknown> {
+	const { product, adminClient, scopeBase } = subject.current;
+	const accessToken = await product?.accessToken(adminClient, `${scopeBase}/admin`);
+	const response = await fetch(`http://127.0.0.1:${adminPort}${path}`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+		body: JSON.stringify(body),
+	});
+	const json: unknown = await response.json();
+	expect([response.ok, json]).toEqual([true, expect.anything()]);
+	return json;
+}
+
 interface Exchange {
 	readonly calls: readonly string[];
 	/** Body at the provider. */
@@ -175,19 +189,12 @@ describeOwn('contract 10, Responses: failover to another vendor within a convers
 
 	/** Creates a rule that prefers a model of OpenAI. @returns the model name that it matches. */
 	async function createRule(provider: string, model: string): Promise<string> {
-		const { product, adminClient, scopeBase } = subject.current;
 		const name = `main-${randomUUID()}`;
-		const accessToken = await product?.accessToken(adminClient, `${scopeBase}/admin`);
 		const targets = [
 			{ provider: 'provider_b', model: 'gpt-5-pro' },
 			{ provider, model },
 		];
-		const response = await fetch(`http://127.0.0.1:${adminPort}/routing`, {
-			method: 'POST',
-			headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
-			body: JSON.stringify({ name, priority: 1, match: { model: name }, strategy: 'priority', targets }),
-		});
-		expect([response.status, await response.text()]).toEqual([201, expect.anything()]);
+		await admin('/routing', { name, priority: 1, match: { model: name }, strategy: 'priority', targets });
 		return name;
 	}
 
@@ -237,6 +244,15 @@ describeOwn('contract 10, Responses: encrypted reasoning', 'our simulator', () =
 		const own = responsesConversation();
 		const same = await send(subject.current, own.path, { body: conversation.body('claude-opus-4-8') });
 		expect([same.status, countOf(claudeReasoning, (await subject.current.simulator.newestRequest()).body ?? '')]).toEqual([200, 1]);
+
+		const dropped = expect.arrayContaining([expect.stringContaining('input[1]: reasoning')]) as unknown;
+		for (const [client_id, warnings] of [
+			[subject.current.client.id, []],
+			['another-client', dropped],
+		] as const) {
+			const explained = await admin('/explain', { client_id, format: 'responses', body: conversation.body('claude-opus-4-8') });
+			expect([client_id, explained]).toMatchObject([client_id, { outcome: { admitted: true }, upstream: { warnings } }]);
+		}
 
 		const { product, adminClient } = subject.current;
 		const accessToken = (await product?.accessToken(adminClient)) ?? '';

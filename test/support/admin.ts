@@ -16,6 +16,7 @@ import { createExplainer } from '../../src/roles/gateway/explain-request.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
+import { noReasoningEncryption } from '../../src/wire/conversation/reasoning-encryption.ts';
 import { type AdminDocument, type AdminResponse, type JsonBody, readAdminDocument } from './admin-document.ts';
 import { closeEntry } from './close-entry.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -118,6 +119,7 @@ export async function startAdmin(
 		responseOwners: records.responseOwners,
 		verifier,
 		isEjected: undefined,
+		reasoningEncryption: () => noReasoningEncryption,
 		clock,
 	});
 	const usual: AdminSettings = {

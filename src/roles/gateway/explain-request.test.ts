@@ -8,6 +8,7 @@ import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import { allModels, counterName, type TeamBudget } from '../../policy/limits/terms-resolver.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
+import { noReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
 import { differencesOf } from '../../wire/json/difference.ts';
 import { createExplainer, type Explanation, type RequestExplainer } from './explain-request.ts';
 import type { GatewaySettings, TeamDirectory } from './gateway-settings.ts';
@@ -223,6 +224,7 @@ async function createRig(variant: Partial<GatewaySettings>): Promise<Rig> {
 		responseOwners: bench.owners,
 		verifier,
 		isEjected: () => false,
+		reasoningEncryption: () => noReasoningEncryption,
 		clock: bench.clock,
 	});
 	return { bench, explain };

@@ -20,7 +20,6 @@ import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { ResponseOwners } from '../../stores/contracts/response-owners.ts';
-import { noReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
 import { type ExplainedGuardrails, type ExplainedModerationProvider, evaluateExplained, guardrailsOff } from './explain-guardrails.ts';
@@ -66,6 +65,8 @@ export interface ExplainPorts {
 	readonly contentScorerFor?: (settings: GuardrailSettings) => ContentScorer | undefined;
 	/** Moderation providers, which are listed but not requested. */
 	readonly moderationProviders?: readonly ExplainedModerationProvider[];
+	/** Without it, an explanation would report reasoning as dropped that the gateway returns to its provider. */
+	readonly reasoningEncryption: GatewayPorts['reasoningEncryption'];
 	readonly clock: Clock;
 }
 
@@ -346,7 +347,7 @@ function describeUpstream(
 }
 
 /** Ports for stages that need none of these. A port that is used nevertheless throws instead of having an effect. */
-function portsWithoutEffect({ teams, verifier, responseOwners, clock }: ExplainPorts): GatewayPorts {
+function portsWithoutEffect({ teams, verifier, responseOwners, reasoningEncryption, clock }: ExplainPorts): GatewayPorts {
 	const reject = (): never => {
 		throw new Error('an explanation has no effect');
 	};
@@ -373,6 +374,6 @@ function portsWithoutEffect({ teams, verifier, responseOwners, clock }: ExplainP
 		clock,
 		log: silentLog,
 		readiness: reject,
-		reasoningEncryption: () => noReasoningEncryption,
+		reasoningEncryption,
 	};
 }
