@@ -349,7 +349,7 @@ export function maskEdits(bytes: Buffer, members: JsonObject | undefined, change
 
 const logprobs = 'logprobs';
 
-/** Clears the log probabilities beside masked texts, because their tokens repeat the text. */
+/** Clears the log probabilities next to masked texts, because their tokens repeat the text. */
 function clearedCopies(members: JsonObject | undefined, changes: readonly Change[]): ReadonlyMap<string, Change> {
 	const cleared = new Map<string, Change>();
 	for (const [{ path }] of changes) {
@@ -364,7 +364,7 @@ function clearedCopies(members: JsonObject | undefined, changes: readonly Change
 	return cleared;
 }
 
-/** Names the log probabilities beside the value at this depth of the path. */
+/** Names the log probabilities next to the value at this depth of the path. */
 function nameOf(path: ValuePath, depth: number): string {
 	return path.slice(0, depth).join('.');
 }

@@ -4,6 +4,7 @@ import { workedMs } from '../../../test/support/cpu-ms.ts';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import type { Usage } from '../../core/usage.ts';
 import { EventBatch } from '../events/event-batch.ts';
+import type { ToolCallReader } from './tool-call-reader.ts';
 import { readReportedUsage, UsageMeter } from './usage-meter.ts';
 import {
 	chatUsage,
@@ -11,7 +12,6 @@ import {
 	geminiEmbeddingsUsage,
 	geminiUsage,
 	messagesUsage,
-	type ToolCallReader,
 	type UsageReader,
 	usageOfChat,
 	usageOfGemini,

@@ -1,6 +1,6 @@
 import type { HostedTool, ToolCalls } from '../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
-import type { ToolCallReader } from './usage-reader.ts';
+import type { ToolCallReader } from './tool-call-reader.ts';
 
 /** Tools by the type of their items. */
 const toolOf: Readonly<Record<string, HostedTool>> = {

@@ -3,7 +3,8 @@ import type { EventBatch } from '../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { InjectedUsageStripper } from './injected-usage-stripper.ts';
 import { KeyScan, skipSpace } from './key-scan.ts';
-import type { ToolCallReader, UsageReader, WrittenKind } from './usage-reader.ts';
+import type { ToolCallReader } from './tool-call-reader.ts';
+import type { UsageReader, WrittenKind } from './usage-reader.ts';
 
 export interface MeteredUsage {
 	readonly usage: Usage;

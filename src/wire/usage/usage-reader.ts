@@ -1,26 +1,14 @@
-import { noUsage, type ToolCalls, type Usage } from '../../core/usage.ts';
+import { noUsage, type Usage } from '../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { WantedKeys } from './key-scan.ts';
 import { responsesToolCalls } from './responses-tool-calls.ts';
+import type { ToolCallReader } from './tool-call-reader.ts';
 
 /**
  * Output of a model: a text, thinking, a signature or encryption of thinking, the object of a tool's arguments, or audio and images in
  * base64. `whole` is a complete text, whose pieces a stream may have contained before.
  */
 export type WrittenKind = 'text' | 'thought' | 'seal' | 'object' | 'media' | 'whole';
-
-/** Reads calls of hosted tools. */
-export interface ToolCallReader {
-	/** Text in each event of a stream with a finished call. */
-	readonly mark: string;
-	/** Returns what is known of the finished call in an event of a stream. */
-	callIn(event: JsonObject): JsonObject | undefined;
-	/**
-	 * Counts the charged calls.
-	 * @param response a body, or the last event with usage. @param streamed calls in the events before it.
-	 */
-	count(response: JsonObject, streamed: readonly JsonObject[]): ToolCalls | undefined;
-}
 
 /** Location and format of usage in the responses of one wire dialect. */
 export interface UsageReader {
