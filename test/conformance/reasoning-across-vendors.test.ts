@@ -235,6 +235,14 @@ describeOwn('contract 10, Responses: failover to another vendor within a convers
 });
 
 describeOwn('contract 10, Responses: encrypted reasoning', 'our simulator', () => {
+	it('of OpenAI belongs to one account, and Azure’s error names it', async () => {
+		const conversation = responsesConversation();
+		conversation.ask(question);
+		conversation.resolve((await exchange(conversation, 'gpt-5-mini')).calls);
+		const response = await send(subject.current, conversation.path, { body: conversation.body('provider_d/gpt-5-mini') });
+		expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'invalid_encrypted_content' } }]);
+	});
+
 	it('is read by the provider and the team that it was made for, and by no other', async () => {
 		const conversation = responsesConversation();
 		conversation.ask(question);

@@ -96,8 +96,8 @@ describeOwn('contract 10, Responses under limits', 'a configuration of its own',
 
 const stopPort = await freePort();
 
-describe.each(['error', 'length'] as const)('a stream that its budget stops, with `stopped_stream: %s`', (ending) => {
-	describeOwn('contract 10, Responses', 'a configuration of its own', () => {
+describeOwn('contract 10, Responses: a stream that its budget stops', 'a configuration of its own', () => {
+	describe.each(['error', 'length'] as const)('with `stopped_stream: %s`', (ending) => {
 		const subject = useSubject((simulatorUrl) => ({
 			enable_admin_api: true,
 			roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
