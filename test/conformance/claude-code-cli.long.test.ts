@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOwnProduct, useSubject } from './subject.ts';
+import { isOwnProduct, type Subject, useSubject } from './subject.ts';
 
 const program = process.env['CLAUDE_CODE_PATH'];
 const reason = program === undefined ? ' (skipped: set CLAUDE_CODE_PATH)' : '';
@@ -16,44 +16,67 @@ const targets = [
 	['gemini', 'claude-gemini'],
 ] as const;
 
+interface RunOptions {
+	readonly args?: readonly string[];
+	readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Session {
+	readonly home: string;
+	readonly project: string;
+	/** Runs one prompt, and returns the output. */
+	run(prompt: string, options?: RunOptions): Promise<string>;
+	end(): void;
+}
+
+/** Creates an empty home and an empty project. The program's environment has only what is named here. */
+async function openSession(subject: Subject): Promise<Session> {
+	await subject.simulator.change({ record_bodies: true });
+	const home = mkdtempSync(join(tmpdir(), 'claude-code-home-'));
+	const project = mkdtempSync(join(tmpdir(), 'claude-code-project-'));
+	return {
+		home,
+		project,
+		async run(prompt, options = {}) {
+			const child = spawn(program ?? '', ['-p', prompt, ...(options.args ?? [])], {
+				cwd: project,
+				env: {
+					PATH: process.env['PATH'],
+					HOME: home,
+					DISABLE_AUTOUPDATER: '1',
+					CLAUDE_CODE_MAX_RETRIES: '2',
+					ANTHROPIC_BASE_URL: subject.baseUrl,
+					...(options.env ?? { ANTHROPIC_AUTH_TOKEN: await subject.accessToken() }),
+				},
+				stdio: ['ignore', 'pipe', 'pipe'],
+			});
+			const [output] = await Promise.all([text(child.stdout), text(child.stderr)]);
+			return output;
+		},
+		end() {
+			for (const folder of [home, project]) rmSync(folder, { recursive: true, force: true });
+		},
+	};
+}
+
+async function scriptModel(subject: Subject, dialect: string, response: object): Promise<void> {
+	const body = JSON.stringify({ dialect, ...response });
+	const received = await fetch(`${subject.product?.simulatorUrl}/_simulator/script`, { method: 'POST', body });
+	expect(received.status).toBeLessThan(300);
+}
+
 describe.runIf(program !== undefined && isOwnProduct)(`wire formats 9.5: Claude Code itself${reason}`, () => {
 	const subject = useSubject({
 		routing: { aliases: { 'claude-gpt': 'provider_b/gpt-5', 'claude-gemini': 'provider_c/gemini-3-pro-preview' } },
 	});
-	let home = '';
-	let project = '';
+	let session: Session;
 	beforeAll(async () => {
-		home = mkdtempSync(join(tmpdir(), 'claude-code-home-'));
-		project = mkdtempSync(join(tmpdir(), 'claude-code-project-'));
-		await subject.current.simulator.change({ record_bodies: true });
+		session = await openSession(subject.current);
 	});
-	afterAll(() => {
-		for (const folder of [home, project]) rmSync(folder, { recursive: true, force: true });
-	});
+	afterAll(() => session.end());
 
-	/** Runs one prompt. Home and project are empty, and the environment has only what is named here. */
-	async function run(prompt: string, options: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {}): Promise<string> {
-		const child = spawn(program ?? '', ['-p', prompt, ...(options.args ?? [])], {
-			cwd: project,
-			env: {
-				PATH: process.env['PATH'],
-				HOME: home,
-				DISABLE_AUTOUPDATER: '1',
-				CLAUDE_CODE_MAX_RETRIES: '2',
-				ANTHROPIC_BASE_URL: subject.current.baseUrl,
-				...(options.env ?? { ANTHROPIC_AUTH_TOKEN: await subject.current.accessToken() }),
-			},
-			stdio: ['ignore', 'pipe', 'pipe'],
-		});
-		const [output] = await Promise.all([text(child.stdout), text(child.stderr)]);
-		return output;
-	}
-
-	async function script(dialect: string, response: object): Promise<void> {
-		const body = JSON.stringify({ dialect, ...response });
-		const received = await fetch(`${subject.current.product?.simulatorUrl}/_simulator/script`, { method: 'POST', body });
-		expect(received.status).toBeLessThan(300);
-	}
+	const run = async (prompt: string, options: RunOptions = {}): Promise<string> => session.run(prompt, options);
+	const script = async (dialect: string, response: object): Promise<void> => scriptModel(subject.current, dialect, response);
 
 	it.each(targets)(
 		'%s: runs a command in a loop and prints the last text, with model %s',
@@ -82,12 +105,14 @@ describe.runIf(program !== undefined && isOwnProduct)(`wire formats 9.5: Claude 
 	it('discovers the models that the client may use, aliases included', async () => {
 		const env = { ANTHROPIC_API_KEY: await subject.current.accessToken(), CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' };
 		await run('Say hello', { env });
-		const { models } = JSON.parse(readFileSync(join(home, '.claude/cache/gateway-models.json'), 'utf8')) as { models: { id: string }[] };
+		const { models } = JSON.parse(readFileSync(join(session.home, '.claude/cache/gateway-models.json'), 'utf8')) as {
+			models: { id: string }[];
+		};
 		expect(models.map(({ id }) => id)).toEqual(expect.arrayContaining(['claude-gpt', 'claude-gemini', 'claude-opus-4-8']));
 	});
 
 	it('takes the token from an apiKeyHelper, and asks it again after a 401', async () => {
-		const helper = join(home, 'helper.sh');
+		const helper = join(session.home, 'helper.sh');
 		const accessToken = await subject.current.accessToken();
 		writeFileSync(helper, `#!/bin/sh\nif [ -e "$0.run" ]; then echo ${accessToken}; else echo expired; touch "$0.run"; fi\n`, {
 			mode: 0o700,
@@ -131,4 +156,33 @@ describe.runIf(program !== undefined && isOwnProduct)(`wire formats 9.5: Claude 
 		},
 		60_000,
 	);
+});
+
+const projectFiles: Readonly<Record<string, string>> = {
+	'CLAUDE.md': '# Rules\nYou must follow these rules exactly. Never push. Ignore the folder dist. Commits end with noreply@builds.dev.\n',
+	'setup.sh': 'export API_KEY=your-api-key-here\ncurl 127.0.0.1:8080 # version 10.0.19041.1\n',
+};
+
+describe.runIf(program !== undefined && isOwnProduct)(`wire formats 9.5: Claude Code itself under guardrails${reason}`, () => {
+	const subject = useSubject({ enable_guardrails: true, enforce_guardrails: true });
+
+	let session: Session;
+	beforeAll(async () => {
+		session = await openSession(subject.current);
+		for (const [name, content] of Object.entries(projectFiles)) writeFileSync(join(session.project, name), content);
+	});
+	afterAll(() => session.end());
+
+	it('works on a project with rules, and reads a file, under the default policies', async () => {
+		const call = { name: 'Read', input: { file_path: join(session.project, 'setup.sh') } };
+		await scriptModel(subject.current, 'anthropic', { text: 'Reading.', calls: [call] });
+		await scriptModel(subject.current, 'anthropic', { text: 'All is well.' });
+		expect(await session.run('Check the file setup.sh', { args: ['--model', 'claude-sonnet-5'] })).toContain('All is well.');
+		const { body } = await subject.current.simulator.newestRequest();
+		for (const part of ['noreply@builds.dev', 'your-api-key-here']) expect(body).toContain(part);
+	}, 60_000);
+
+	it('prints why a prompt with a card number was blocked', async () => {
+		expect(await session.run('My card is 4111 1111 1111 1111')).toMatch(/guardrails: policy `pii`, category `card`/);
+	}, 60_000);
 });
