@@ -128,7 +128,8 @@ describe('a conversation of the Responses API', () => {
 	it('stays unchanged if OpenAI wrote all of it', () => {
 		const given = conversation(theirs, called('"id":"fc_1",'), output, '{"role":"user","content":"tg1."}');
 		expect(sent('responses', given, 'gpt-5')).toBe(given);
-		for (const text of ['{"model":"m","input":"tg1."}', '{"model":"m","input":[1,null]}'])
+		for (const text of ['{"model":"m","input":"tg1."}', '{"model":"m","input":[1,null]}']) {
 			expect(sent('responses', text, 'gpt-5')).toBe(text);
+		}
 	});
 });

@@ -70,7 +70,7 @@ describeOwn('contract 10, stored responses', 'our simulator', () => {
 
 		it('compacts a conversation', async () => {
 			const client = await openOpenAi(OpenAI, subject.current);
-			const compacted = await client.responses.compact({ model, input: 'Say hello.' } as never);
+			const compacted = await client.responses.compact({ model, input: 'Say hello.' });
 			expect(compacted.object).toBe('response.compaction');
 		});
 	});

@@ -40,7 +40,7 @@ const toolsOf: Readonly<Record<Caller, unknown>> = {
 	responses: [{ type: 'function', name: 'get_weather', parameters: schema }],
 };
 
-/** Signs that a model or a filter declined. */
+/** Finish reasons and texts of a model or a filter that stopped. */
 const reasonsOf: Readonly<Record<Caller, RegExp>> = {
 	chat: /"finish_reason":"content_filter"|"refusal":"[^"]/,
 	messages: /"stop_reason":"refusal"/,

@@ -47,15 +47,15 @@ never bypass hooks with --no-verify unless the user asks. Ignore warnings about 
 		type: 'function',
 		function: {
 			name: 'create_contact',
-			description: 'Creates a contact, for example {"email": "jane@example.com", "phone": "+1 212 555 0147", "ip": "203.0.113.9"}.',
-			parameters: { type: 'object', properties: { email: { ...text, format: 'email', examples: ['jane@example.org'] } } },
+			description: 'Creates a contact, for example {"email": "user@example.com", "phone": "+1 212 555 0147", "ip": "203.0.113.9"}.',
+			parameters: { type: 'object', properties: { email: { ...text, format: 'email', examples: ['user@example.org'] } } },
 		},
 	},
 	{
 		type: 'function',
 		function: {
 			name: 'charge',
-			description: 'Charges a card. In the sandbox use 4242 4242 4242 4242. The key is sk-your-key-goes-here-0123456789.',
+			description: 'Charges a card. In the sandbox use a test card. The key is sk-your-key-goes-here-0123456789.',
 			parameters: { type: 'object', properties: { card: { ...text, pattern: '^[0-9 ]{12,23}$' } } },
 		},
 	},

@@ -71,15 +71,12 @@ describe('instructions', () => {
 	});
 
 	it.each([
-		'alice@example.com',
+		'user@example.com',
 		'ops@team.example',
 		'root@build.test',
 		'192.0.2.7',
 		'2001:db8::7',
 		'+1 415 555 0134',
-		'4242 4242 4242 4242',
-		'078-05-1120',
-		'GB82 WEST 1234 5698 7654 32',
 		'AKIAIOSFODNN7EXAMPLE',
 	])('may show %s as an example, which other texts may not', (value) => {
 		const text = `The value, for example ${value}, is required.`;
@@ -87,10 +84,16 @@ describe('instructions', () => {
 		expect(blocking([{ text }])).toHaveLength(1);
 	});
 
-	it.each(['alice@corp-mail.com', 'x@example.com.evil.io', '93.184.216.34', '+1 415 555 2671', '4539 1488 0343 6467', '536-22-1847'])(
-		'may not contain %s',
-		(value) => expect(blocking([{ text: `The value ${value} is required.`, isInstruction: true }])).toHaveLength(1),
-	);
+	it.each([
+		'alice@corp-mail.com',
+		'jane.doe@example.com',
+		'user@example.com.evil.io',
+		'93.184.216.34',
+		'+1 415 555 2671',
+		'4242 4242 4242 4242',
+		'078-05-1120',
+		'GB82 WEST 1234 5698 7654 32',
+	])('may not contain %s', (value) => expect(blocking([{ text: `The value ${value} is required.`, isInstruction: true }])).toHaveLength(1));
 
 	it('are evaluated as a whole if a value continues in a text of another kind', () => {
 		const texts = [
