@@ -348,9 +348,10 @@ describeOwn('contract 10, Responses: warnings, explanations, metrics and disconn
 		});
 		await response.body?.getReader().read();
 		leaving.abort();
-		await eventually(`the end of ${model}`, async () => {
+		const outcome = await eventually(`the end of ${model}`, async () => {
 			const [row] = await subject.current.simulator.requests(`?model=${model.replace(/^server\//, '')}&limit=1`);
-			return row?.outcome === 'aborted' ? true : undefined;
+			return row?.outcome === 'pending' ? undefined : row?.outcome;
 		});
+		expect(outcome).toBe('aborted');
 	});
 });
