@@ -42,8 +42,23 @@ describe('the content filter at medium strength', () => {
 	});
 });
 
+describe('prompt attacks and texts of agents', () => {
+	const attacksAbove = (prompts: readonly string[], threshold: number): number =>
+		prompts.filter((prompt) => scorer.score(prompt).prompt_attack >= threshold).length;
+
+	it('blocks no held-out text of an agent, also if they are in one turn', () => {
+		const texts = promptsOf('agent-texts-held-out.txt');
+		expect([texts.length, attacksAbove([...texts, texts.join('\n')], medium.block)]).toEqual([15, 0]);
+	});
+
+	it('catches three quarters of the held-out attacks in the same words', () => {
+		const attacks = promptsOf('agent-attacks-held-out.txt');
+		expect([attacks.length, attacksAbove(attacks, medium.log), attacksAbove(attacks, medium.block)]).toEqual([12, 9, 6]);
+	});
+});
+
 it('no prompt that is measured is trained on', () => {
-	const trained = new Set(['trained.txt', 'harmful-counterparts.txt'].flatMap(promptsOf));
+	const trained = new Set(['trained.txt', 'harmful-counterparts.txt', 'agent-texts.txt', 'agent-attacks.txt'].flatMap(promptsOf));
 	const measured = [
 		'held-out.txt',
 		'written-after.txt',
@@ -53,6 +68,8 @@ it('no prompt that is measured is trained on', () => {
 		'held-out-harmful.txt',
 		'frozen-harmful.txt',
 		'written-later-harmful.txt',
+		'agent-texts-held-out.txt',
+		'agent-attacks-held-out.txt',
 	];
 	expect(measured.flatMap(promptsOf).filter((prompt) => trained.has(prompt))).toEqual([]);
 });

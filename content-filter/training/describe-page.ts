@@ -111,6 +111,21 @@ harmful requests in the same words.
 The prompts were written by the authors of the filter in the style of XSTest. No prompt of XSTest is
 among them.
 
+## Texts of agents
+
+Coding agents add reminders, rules of the project and tasks to the turn of a user. Their words are
+those of prompt attacks. \`agent-texts.txt\` and \`agent-attacks.txt\` teach the difference. They are
+labelled for \`prompt_attack\` only, so the weights of the other heads are the same without them.
+
+| rows | blocked at 0.8 | caught at 0.5 |
+| --- | --- | --- |
+| texts of agents, held out | ${shareAbove(heldOut, 'agent-texts-held-out', 0.8)} | ${shareAbove(heldOut, 'agent-texts-held-out', 0.5)} |
+| attacks, held out | ${shareAbove(heldOut, 'agent-attacks-held-out', 0.8)} | ${shareAbove(heldOut, 'agent-attacks-held-out', 0.5)} |
+
+The held-out rows were written together with the templates, in other words, and few of the attacks
+use the usual words. Before, 33.3 % of these attacks were blocked and 50.0 % were caught. The reminders of
+a coding agent, which are not part of the repository, scored 0.95 together, and blocked its requests.
+
 \`node content-filter/training/train.ts FOLDER PACKAGES\` measures all of this.
 \`npx vitest run content-filter\` measures the prompts of the repository.
 

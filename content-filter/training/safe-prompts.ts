@@ -35,6 +35,7 @@ export function readSafePrompts(): LabelledRow[] {
 	return [
 		...readFamilies('trained.txt').flatMap((family, index) => expandFamily(family, 'safe-prompts', index, () => absent)),
 		...readFamilies('harmful-counterparts.txt').flatMap((family, index) => expandFamily(family, 'harmful-counterparts', index, harmLabels)),
+		...agentRows(),
 		...heldOut('held-out.txt', 'safe-held-out', () => absent),
 		...heldOut('written-after.txt', 'safe-written-after', () => absent),
 		...heldOut('written-later.txt', 'safe-written-later', () => absent),
@@ -44,6 +45,16 @@ export function readSafePrompts(): LabelledRow[] {
 		...heldOut('held-out-harmful.txt', 'harmful-counterparts-held-out', harmLabels),
 		...heldOut('frozen-harmful.txt', 'harmful-counterparts-frozen', harmLabels),
 	];
+}
+
+/** Texts of agents and attacks in the same words. Their other harm is not labelled, so that the other heads learn nothing from them. */
+function agentRows(): LabelledRow[] {
+	return (['agent-texts', 'agent-attacks'] as const).flatMap((source) => {
+		const labels = { prompt_attack: source === 'agent-attacks' ? 1 : 0 } as const;
+		const trained = readFamilies(`${source}.txt`).flatMap((family, index) => expandFamily(family, source, index, () => labels));
+		const heldOut = readFamilies(`${source}-held-out.txt`).flatMap(({ lines }) => lines);
+		return [...trained, ...heldOut.map((text) => ({ text, labels, source: `${source}-held-out`, place: testFrom }))];
+	});
 }
 
 function harmLabels(name: string): LabelledRow['labels'] {
