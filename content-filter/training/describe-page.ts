@@ -123,8 +123,9 @@ labelled for \`prompt_attack\` only, so the weights of the other heads are the s
 | attacks, held out | ${shareAbove(heldOut, 'agent-attacks-held-out', 0.8)} | ${shareAbove(heldOut, 'agent-attacks-held-out', 0.5)} |
 
 The held-out rows were written together with the templates, in other words, and few of the attacks
-use the usual words. Before, 33.3 % of these attacks were blocked and 50.0 % were caught. The reminders of
-a coding agent, which are not part of the repository, scored 0.95 together, and blocked its requests.
+use the usual words. Before, 33.3 % of these attacks were blocked and 50.0 % were caught. The
+reminders of a coding agent, which are not part of the repository, scored 0.95 together, and blocked
+its requests.
 
 \`node content-filter/training/train.ts FOLDER PACKAGES\` measures all of this.
 \`npx vitest run content-filter\` measures the prompts of the repository.
