@@ -88,7 +88,7 @@ export const clientRuns: readonly ClientRun[] = [
 	script('anthropic_sdk.py', 'messages'),
 	script('ai-sdk.mjs', 'chat', ['embeddings']),
 	script('ai-sdk.mjs', 'messages'),
-	script('ai-sdk.mjs', 'responses'),
+	script('ai-sdk.mjs', 'responses', ['references rejected']),
 	script('langchain.mjs', 'chat', ['embeddings']),
 	script('langchain.mjs', 'messages'),
 	script('langchain.mjs', 'responses'),

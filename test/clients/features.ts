@@ -1,4 +1,4 @@
-export const featureNames = ['text', 'stream', 'tools', 'multi-turn', 'reasoning kept', 'embeddings'] as const;
+export const featureNames = ['text', 'stream', 'tools', 'multi-turn', 'reasoning kept', 'references rejected', 'embeddings'] as const;
 export type FeatureName = (typeof featureNames)[number];
 
 /** Reason of a failure, or null, by feature. */

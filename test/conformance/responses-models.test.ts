@@ -221,7 +221,7 @@ describeOwn('contract 10, Responses on models of every provider', 'our simulator
 				expect(streamed.output_text.length).toBeGreaterThan(20);
 			});
 
-			it('reports a refusal of the model', async () => {
+			it('reports a `refusal` of the model', async () => {
 				const client = await openOpenAi(Sdk, subject.current);
 				const asked = { model: `${model.name}-sim-refusal`, input: 'Say hello.' };
 				const whole = await client.responses.create(asked);

@@ -48,6 +48,18 @@ await feature('multi-turn', async () => {
 	}
 	await expectSent('My name is Ada.');
 });
+await feature('references rejected', async () => {
+	// By its defaults the SDK refers to items that it believes stored. The gateway names the setting that sends them instead.
+	const settings = { model, maxRetries: 0 };
+	const first = await generateText({ ...settings, prompt: 'Say hello.' });
+	const messages = [
+		{ role: 'user', content: 'Say hello.' },
+		...(first.responseMessages ?? first.response.messages),
+		{ role: 'user', content: 'Say it again.' },
+	];
+	const message = await generateText({ ...settings, messages }).then(() => 'the second turn was accepted', String);
+	expectText(message, 'store');
+});
 await feature('embeddings', async () => {
 	const { embeddings } = await embedMany({ model: openai.embedding('text-embedding-3-small'), values: ['one', 'two'], maxRetries: 0 });
 	if (embeddings.length !== 2) throw new Error('not two embeddings');
