@@ -103,6 +103,8 @@ function renderUnreadable(
 	socket: Socket,
 	renderError: (cause: unknown, requestId: string) => ErrorResponse,
 ): void {
+	// Each further piece of an unreadable request is reported again.
+	if (socket.writableEnded && cause.code !== 'ECONNRESET') return;
 	if (cause.code === 'ECONNRESET' || !socket.writable) {
 		socket.destroy();
 		return;
@@ -113,7 +115,15 @@ function renderUnreadable(
 		`HTTP/1.1 ${status} Refused\r\ncontent-type: ${headers['content-type'] ?? jsonType}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +
 			`cache-control: no-store\r\nconnection: close\r\n\r\n${text}`,
 	);
+	// Closing while the client still sends would reset the connection and lose the response.
+	socket.resume();
+	const timer = setTimeout(() => socket.destroy(), lingerMs);
+	timer.unref();
+	socket.once('close', () => clearTimeout(timer));
 }
+
+/** Maximum time for which the rest of an unreadable request is discarded. */
+const lingerMs = 2000;
 
 const unreadable: Readonly<Record<string, RejectionCode>> = {
 	HPE_HEADER_OVERFLOW: 'headers_too_large',
