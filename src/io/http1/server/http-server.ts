@@ -322,8 +322,8 @@ class NodeHttpServer implements HttpServer {
 		connection.isClosing = true;
 		const requestId = this.options.newRequestId();
 		const bytes = rawResponse(this.options.renderRejection(rejection, requestId), requestId);
-		socket.write(bytes);
-		connection.closeSoon(this.options.clock.monotonicMs());
+		socket.end(bytes);
+		connection.closeAfterRest(this.options.clock.monotonicMs());
 		const record: RequestLogEntry = {
 			requestId,
 			method: '',

@@ -4,6 +4,8 @@ import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 
 /** Time for a closed connection to take its last bytes. */
 const closeGraceMs = 5000;
+/** Maximum time for which the rest of an unreadable request is discarded. */
+const discardMs = 2000;
 
 /** A request as its connection sees it. */
 export interface ConnectionUser {
@@ -60,6 +62,17 @@ export class ServerConnection implements Watched {
 		this.dueMs = Math.min(this.dueMs, nowMs + closeGraceMs);
 		this.deadlines.watch(this);
 		this.socket.destroySoon();
+	}
+
+	/**
+	 * Discards what the client still sends before the connection closes, because closing earlier would reset it and lose the response. The
+	 * write side has ended.
+	 */
+	closeAfterRest(nowMs: number): void {
+		if (this.socket.destroyed) return;
+		this.dueMs = Math.min(this.dueMs, nowMs + discardMs);
+		this.deadlines.watch(this);
+		this.socket.resume();
 	}
 
 	onDue(): void {
