@@ -4,7 +4,7 @@ import { createReasoningEncryption } from './reasoning-encryption.ts';
 
 const encryption = createReasoningEncryption()('sk-one', 'search');
 
-describe('encrypts of reasoning', () => {
+describe('encryption of reasoning', () => {
 	it('decrypts what another gateway encrypted for the same provider and team', () => {
 		fc.assert(
 			fc.property(fc.string({ unit: 'grapheme' }), (reasoning) => {

@@ -5,6 +5,7 @@ import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { agent, basicOf, formOf, type IdentitySubject, issuer, startIdentity } from '../../../test/support/identity.ts';
+import { sendAfterResponse } from '../../../test/support/send-after-response.ts';
 
 let subject: IdentitySubject;
 
@@ -194,6 +195,12 @@ describe('the token endpoint', () => {
 
 	test('returns 431 for header fields over 16 KB, and closes', async () => {
 		expect(await sendRaw(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 [^]*headers_too_large/);
+	});
+
+	test('discards the rest of a head that is too large, so that its client receives the response', async () => {
+		const { received, error } = await sendAfterResponse(subject.identity.address?.port ?? 0);
+		expect(received).toMatch(/^HTTP\/1\.1 431 [^]*headers_too_large/);
+		expect(error).toBeUndefined();
 	});
 
 	test('never logs or returns a secret, also one in the wrong field', async () => {

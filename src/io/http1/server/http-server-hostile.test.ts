@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { RawClient } from '../../../../test/support/raw-client.ts';
 import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
+import { sendAfterResponse } from '../../../../test/support/send-after-response.ts';
 import { type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readAll } from '../../../core/byte-stream.ts';
@@ -166,6 +167,12 @@ describe('bytes that can be read in two ways', () => {
 			.untilClosed();
 		expect(raw.statuses).toEqual([505]);
 		expect(raw.text).toContain('http_version_unsupported: ');
+	});
+
+	test('discards the rest of a head that is too large, so that its client receives the response', async () => {
+		const { received, error } = await sendAfterResponse((await serve(echo)).port);
+		expect(received).toMatch(/^HTTP\/1\.1 431 [^]*headers_too_large/);
+		expect(error).toBeUndefined();
 	});
 
 	test.each([
