@@ -39,7 +39,7 @@ describe('tools that system messages change', () => {
 			[change('tool_addition', { type: 'tool_definition', definition: tool('c') }), change('tool_removal', reference('c'))],
 			['a', 'b'],
 		],
-		['defined anew', [change('tool_addition', { type: 'tool_definition', definition: tool('a', { description: 'new' }) })], ['b', 'a']],
+		['defined again', [change('tool_addition', { type: 'tool_definition', definition: tool('a', { description: 'new' }) })], ['b', 'a']],
 	])('%s: the last state is offered, and no text is added', (_title, changes, expected) => {
 		const { body, warnings } = translate({ tools: [tool('a'), tool('b', { defer_loading: true })], messages: [hello, ...changes] });
 		expect(toolNames(body)).toEqual(expected);
