@@ -2,6 +2,7 @@
 import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { openObjectPath } from '../open-object-path.ts';
 import { checkChatMessages } from './check-chat-messages.ts';
+import { checkNumbers, type NumberRule } from './check-numbers.ts';
 import type { OpenAiModel } from './openai-models.ts';
 import { articled, reject } from './reject.ts';
 
@@ -21,7 +22,7 @@ export function checkChat(body: JsonObject, model: OpenAiModel): void {
 		reject("Missing required parameter: 'messages'.", { param: 'messages', code: 'missing_required_parameter' });
 	}
 	checkChatMessages(body['messages']);
-	checkNumbers(body);
+	checkNumbers(body, numberRules);
 	checkForModel(body, model);
 	checkStop(body['stop']);
 	checkTools(body, model);
@@ -38,14 +39,7 @@ export function checkChat(body: JsonObject, model: OpenAiModel): void {
 	}
 }
 
-interface NumberRule {
-	readonly field: string;
-	readonly min: number;
-	readonly max: number;
-	readonly kind: 'integer' | 'decimal';
-}
-
-const numberRules: readonly NumberRule[] = [
+export const numberRules: readonly NumberRule[] = [
 	{ field: 'temperature', min: 0, max: 2, kind: 'decimal' },
 	{ field: 'top_p', min: 0, max: 1, kind: 'decimal' },
 	{ field: 'frequency_penalty', min: -2, max: 2, kind: 'decimal' },
@@ -55,30 +49,6 @@ const numberRules: readonly NumberRule[] = [
 	{ field: 'max_completion_tokens', min: 1, max: Number.MAX_SAFE_INTEGER, kind: 'integer' },
 	{ field: 'top_logprobs', min: 0, max: 20, kind: 'integer' },
 ];
-
-export function checkNumbers(body: JsonObject): void {
-	for (const { field, min, max, kind } of numberRules) {
-		const value = body[field];
-		if (!isGiven(value)) continue;
-		if (typeof value !== 'number' || (kind === 'integer' && !Number.isInteger(value))) {
-			const expected = kind === 'integer' ? 'an integer' : 'a decimal';
-			reject(`Invalid type for '${field}': expected ${expected}, but got ${articled(value)} instead.`, {
-				param: field,
-				code: 'invalid_type',
-			});
-		} else if (value < min) {
-			reject(`Invalid '${field}': ${kind} below minimum value. Expected a value >= ${min}, but got ${value} instead.`, {
-				param: field,
-				code: `${kind}_below_min_value`,
-			});
-		} else if (value > max) {
-			reject(`Invalid '${field}': ${kind} above maximum value. Expected a value <= ${max}, but got ${value} instead.`, {
-				param: field,
-				code: `${kind}_above_max_value`,
-			});
-		}
-	}
-}
 
 function checkForModel(body: JsonObject, model: OpenAiModel): void {
 	if (!model.takesMaxTokens && isGiven(body['max_tokens'])) {

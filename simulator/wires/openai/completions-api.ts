@@ -4,7 +4,8 @@ import type { PlannedChoice } from '../../plan/response-plan.ts';
 import { stepsOf } from '../../plan/response-steps.ts';
 import { countTokens, piecesOf } from '../../token-count.ts';
 import type { WireApi, WireEvent, WireResponse } from '../wire.ts';
-import { checkNumbers, checkStop } from './check-chat.ts';
+import { checkStop, numberRules } from './check-chat.ts';
+import { checkNumbers } from './check-numbers.ts';
 import type { OpenAiModel } from './openai-models.ts';
 import { articled, reject } from './reject.ts';
 import { renderChatUsage } from './render-chat.ts';
@@ -71,7 +72,7 @@ function checkCompletion(body: JsonObject): void {
 			code: 'invalid_type',
 		});
 	}
-	checkNumbers(body);
+	checkNumbers(body, numberRules);
 	checkStop(body['stop']);
 	const best = numberOf(body['best_of']);
 	if (best !== undefined && best < (numberOf(body['n']) ?? 1)) {

@@ -2,6 +2,7 @@
 import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { openObjectPath } from '../open-object-path.ts';
+import { checkNumbers, type NumberRule } from '../openai/check-numbers.ts';
 import type { OpenAiModel } from '../openai/openai-models.ts';
 import { articled, reject } from '../openai/reject.ts';
 import { checkItems } from './check-items.ts';
@@ -52,7 +53,7 @@ export function checkResponse(body: JsonObject, model: OpenAiModel, owner: strin
 	}
 	checkReferences(body);
 	checkItems(body['input'] ?? [], owner);
-	checkNumbers(body);
+	checkNumbers(body, numberRules);
 	checkForModel(body, model);
 	checkInclude(body['include'], model);
 	for (const [index, tool] of listOf(body['tools']).entries()) checkTool(objectOf(tool), `tools[${index}]`);
@@ -86,13 +87,6 @@ function checkReferences({ conversation, prompt, background, store }: JsonObject
 	}
 }
 
-interface NumberRule {
-	readonly field: string;
-	readonly min: number;
-	readonly max: number;
-	readonly kind: 'integer' | 'decimal';
-}
-
 const numberRules: readonly NumberRule[] = [
 	{ field: 'temperature', min: 0, max: 2, kind: 'decimal' },
 	{ field: 'top_p', min: 0, max: 1, kind: 'decimal' },
@@ -100,30 +94,6 @@ const numberRules: readonly NumberRule[] = [
 	{ field: 'max_tool_calls', min: 1, max: Number.MAX_SAFE_INTEGER, kind: 'integer' },
 	{ field: 'top_logprobs', min: 0, max: 20, kind: 'integer' },
 ];
-
-function checkNumbers(body: JsonObject): void {
-	for (const { field, min, max, kind } of numberRules) {
-		const value = body[field];
-		if (!isGiven(value)) continue;
-		if (typeof value !== 'number' || (kind === 'integer' && !Number.isInteger(value))) {
-			const expected = kind === 'integer' ? 'an integer' : 'a decimal';
-			reject(`Invalid type for '${field}': expected ${expected}, but got ${articled(value)} instead.`, {
-				param: field,
-				code: 'invalid_type',
-			});
-		} else if (value < min) {
-			reject(`Invalid '${field}': ${kind} below minimum value. Expected a value >= ${min}, but got ${value} instead.`, {
-				param: field,
-				code: `${kind}_below_min_value`,
-			});
-		} else if (value > max) {
-			reject(`Invalid '${field}': ${kind} above maximum value. Expected a value <= ${max}, but got ${value} instead.`, {
-				param: field,
-				code: `${kind}_above_max_value`,
-			});
-		}
-	}
-}
 
 function checkForModel(body: JsonObject, model: OpenAiModel): void {
 	const { effort, summary } = objectOf(body['reasoning']);
