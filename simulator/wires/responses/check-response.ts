@@ -4,7 +4,7 @@ import { VendorError } from '../../vendor-error.ts';
 import { openObjectPath } from '../open-object-path.ts';
 import { checkNumbers, type NumberRule } from '../openai/check-numbers.ts';
 import type { OpenAiModel } from '../openai/openai-models.ts';
-import { articled, reject } from '../openai/reject.ts';
+import { reject } from '../openai/reject.ts';
 import { checkItems } from './check-items.ts';
 import { offeredTools } from './response-tools.ts';
 
