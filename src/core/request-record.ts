@@ -1,16 +1,62 @@
+/** Limit that rejected a request, with its counter at that moment. */
+export interface ReachedLimit {
+	readonly kind: LimitKind;
+	/** Nano-dollars for budgets, otherwise requests or tokens. */
+	readonly limit: number | bigint;
+	readonly used: number | bigint;
+	/** Part that in-flight requests reserve, in addition to `used`. */
+	readonly reserved: number | bigint;
+	/** Unix milliseconds at which `used` begins anew; null: never. */
+	readonly resetsAtMs: number | null;
+}
+
+export const limitKinds = [
+	'requests_per_minute',
+	'daily_tokens',
+	'tokens_per_minute',
+	'concurrent_requests',
+	'budget',
+	'model_budget',
+] as const;
+export type LimitKind = (typeof limitKinds)[number];
+
+/** One attempt to send a request to a target. */
+export interface TargetAttempt {
+	readonly provider: string;
+	readonly model: string;
+	/** Status of the provider's response; null: none came. */
+	readonly status: number | null;
+	/** Code of the error instead of a response; null: the provider responded. */
+	readonly code: string | null;
+	/** Time until the response was complete, or a stream began, or the attempt failed. */
+	readonly ms: number;
+}
+
 /**
- * The record of a request, from which its log line is written. No bodies, no secrets, no prompt text. A class, so that every instance has
+ * The record of a request, from which its log line and its stored record are written. No bodies, no secrets, no prompt text. A class, so that every instance has
  * the same shape from the start.
  */
 export class RequestRecord {
 	/** Request id in the response, if a gateway behind an edge set another one. */
 	readonly relayedRequestId?: string | undefined;
+	/** Path of the inference endpoint; undefined for other requests, which are not recorded. */
+	readonly endpoint?: string | undefined;
 	readonly clientId?: string | undefined;
 	readonly team?: string | undefined;
+	/** Model name as received. */
+	readonly modelRequested?: string | undefined;
+	/** Values by name. */
+	readonly attributes?: Readonly<Record<string, string>> | undefined;
 	readonly provider?: string | undefined;
 	readonly model?: string | undefined;
 	/** Code of the policy rejection, upstream error or internal error that ended the request. */
 	readonly code?: string | undefined;
+	/** Limit that rejected the request. */
+	readonly limit?: ReachedLimit | undefined;
+	/** Codes of rejections that monitor mode recorded instead of enforcing. */
+	readonly monitored?: readonly string[] | undefined;
+	/** Attempts in order, retries included; undefined if nothing was sent. */
+	readonly targets?: readonly TargetAttempt[] | undefined;
 	/** Milliseconds from the request's arrival to the upstream's first byte. */
 	readonly firstByteMs?: number | undefined;
 	readonly upstreamStatus?: number | undefined;
@@ -18,10 +64,15 @@ export class RequestRecord {
 	readonly requestBytes?: number | undefined;
 	/** Includes cache reads and writes. */
 	readonly inputTokens?: number | undefined;
+	/** Parts of `inputTokens`. */
+	readonly cacheReadTokens?: number | undefined;
+	readonly cacheWriteTokens?: number | undefined;
 	readonly outputTokens?: number | undefined;
 	readonly costNanoUsd?: bigint | undefined;
 	/** True if the usage is estimated, because the provider reported none. */
 	readonly isEstimated?: boolean | undefined;
 	/** True if the request was admitted while the counters were unreachable. */
 	readonly isUncounted?: boolean | undefined;
+	/** True if the model had no price. */
+	readonly isUnpriced?: boolean | undefined;
 }

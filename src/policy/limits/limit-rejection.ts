@@ -1,13 +1,16 @@
 import type { Rejected } from '../../core/counters.ts';
 import { formatUsd } from '../../core/money.ts';
 import { Rejection, type RejectionCode } from '../../core/rejection.ts';
+import type { ReachedLimit } from '../../core/request-record.ts';
 import type { BudgetLimit, RateLimits } from './request-limits.ts';
-import { msToMidnight, msToNextMinute } from './utc-time.ts';
+import { msToMidnight, msToNextMinute, msToPeriodEnd } from './utc-time.ts';
 
 /** Rejection by a team's limits. */
 export class LimitRejection extends Rejection {
 	/** Members of the body next to `error` and `request_id` (Spec: Rate-limit rejection body, Budget-hook rejection body). */
 	readonly members: Readonly<Record<string, unknown>>;
+	/** Undefined if the counters could not be read. */
+	readonly limit: ReachedLimit | undefined;
 
 	constructor(
 		code: RejectionCode,
@@ -15,6 +18,7 @@ export class LimitRejection extends Rejection {
 		retryAfterSeconds: number | undefined,
 		isWorthRetrying: boolean,
 		members: LimitRejection['members'],
+		limit: ReachedLimit | undefined,
 	) {
 		super(code, {
 			message,
@@ -22,6 +26,7 @@ export class LimitRejection extends Rejection {
 			...(isWorthRetrying ? {} : { headers: { 'x-should-retry': 'false' } }),
 		});
 		this.members = members;
+		this.limit = limit;
 	}
 }
 
@@ -38,27 +43,36 @@ export function toLimitRejection({ binding, budget, reading }: Rejected, request
 	switch (binding) {
 		case 'rpm': {
 			const reason = `RPM limit exceeded (${requestsThisMinute}/${request.requestsPerMinute} requests per minute)`;
-			return rejectForRate('rpm_limit_exceeded', reason, { waitMs: msToNextMinute(nowMs), isWorthRetrying: true });
+			const resetsAtMs = nowMs + msToNextMinute(nowMs);
+			const reached = {
+				kind: 'requests_per_minute',
+				limit: request.requestsPerMinute ?? 0,
+				used: requestsThisMinute,
+				reserved: 0,
+				resetsAtMs,
+			} as const;
+			return rejectForRate('rpm_limit_exceeded', reason, { waitMs: msToNextMinute(nowMs), isWorthRetrying: true }, reached);
 		}
 		case 'daily_tokens': {
 			const limit = request.dailyTokens ?? 0;
+			const resetsAtMs = nowMs + msToMidnight(nowMs);
+			const reached = { kind: 'daily_tokens', limit, used: tokensToday, reserved: reservedTokens, resetsAtMs } as const;
 			if (tokensToday < limit) {
 				const sums = `${tokensToday} used, ${reservedTokens} reserved, limit ${limit} tokens per day`;
 				const missing = (tokensToday + reservedTokens - limit + 1) / reservedTokens;
-				return rejectForRate('daily_token_limit_exceeded', `Daily token limit is reserved by requests in flight (${sums})`, {
-					waitMs: releaseMs(missing, request.typicalMs),
-					isWorthRetrying: true,
-				});
+				const retry = { waitMs: releaseMs(missing, request.typicalMs), isWorthRetrying: true };
+				const reservedReason = `Daily token limit is reserved by requests in flight (${sums})`;
+				return rejectForRate('daily_token_limit_exceeded', reservedReason, retry, reached);
 			}
 			const reason = `Daily token limit exceeded (${tokensToday}/${request.dailyTokens} tokens per day)`;
-			return rejectForRate('daily_token_limit_exceeded', reason, { waitMs: msToMidnight(nowMs), isWorthRetrying: false });
+			return rejectForRate('daily_token_limit_exceeded', reason, { waitMs: msToMidnight(nowMs), isWorthRetrying: false }, reached);
 		}
 		case 'budget': {
 			return rejectForBudget(budget, reading, request);
 		}
 		case 'store': {
 			const reason = 'Budgets cannot be checked: the counter store is unreachable';
-			return new LimitRejection('budgets_unavailable', reason, 1, true, { action: 'reject', reason });
+			return new LimitRejection('budgets_unavailable', reason, 1, true, { action: 'reject', reason }, undefined);
 		}
 	}
 }
@@ -68,13 +82,10 @@ interface Retry {
 	readonly isWorthRetrying: boolean;
 }
 
-function rejectForRate(code: RejectionCode, reason: string, { waitMs, isWorthRetrying }: Retry): LimitRejection {
+function rejectForRate(code: RejectionCode, reason: string, { waitMs, isWorthRetrying }: Retry, reached: ReachedLimit): LimitRejection {
 	const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-	return new LimitRejection(code, reason, retryAfterSeconds, isWorthRetrying, {
-		allowed: false,
-		reason,
-		retry_after_seconds: retryAfterSeconds,
-	});
+	const members = { allowed: false, reason, retry_after_seconds: retryAfterSeconds };
+	return new LimitRejection(code, reason, retryAfterSeconds, isWorthRetrying, members, reached);
 }
 
 const maxReleaseMs = 30_000;
@@ -96,6 +107,13 @@ function rejectForBudget(name: string | undefined, reading: Rejected['reading'],
 	}
 	const { limitNanoUsd, amountNanoUsd } = limit;
 	const { settledNanoUsd, reservedNanoUsd } = counter;
+	const reached: ReachedLimit = {
+		kind: limit.model === null ? 'budget' : 'model_budget',
+		limit: limitNanoUsd,
+		used: settledNanoUsd,
+		reserved: reservedNanoUsd,
+		resetsAtMs: reading.nowMs + msToPeriodEnd(counter.period, reading.nowMs),
+	};
 	const what = limit.model === null ? 'Monthly budget' : `Monthly budget of the model ${limit.model}`;
 	// Remaining amount, without a deduction for the reservations of other requests.
 	const remainingNanoUsd = limitNanoUsd - settledNanoUsd;
@@ -106,7 +124,7 @@ function rejectForBudget(name: string | undefined, reading: Rejected['reading'],
 		const missing = Number(reservedNanoUsd + needNanoUsd - remainingNanoUsd) / Number(reservedNanoUsd);
 		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, request.typicalMs) / 1000));
 		const members = { action: 'reject', reason, retry_after_seconds: retryAfterSeconds };
-		return new LimitRejection('budget_reserved', reason, retryAfterSeconds, true, members);
+		return new LimitRejection('budget_reserved', reason, retryAfterSeconds, true, members, reached);
 	}
 	const sums = `${formatUsd(settledNanoUsd)}/${formatUsd(limitNanoUsd)} USD`;
 	const reason =
@@ -114,5 +132,5 @@ function rejectForBudget(name: string | undefined, reading: Rejected['reading'],
 			? `${what} exceeded (${sums})`
 			: `${what} too small for this request (${sums}; the request can cost ${formatUsd(amountNanoUsd)} USD)`;
 	const code = limit.model === null ? 'budget_exceeded' : 'model_budget_exceeded';
-	return new LimitRejection(code, reason, undefined, false, { action: 'reject', reason });
+	return new LimitRejection(code, reason, undefined, false, { action: 'reject', reason }, reached);
 }

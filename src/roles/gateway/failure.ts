@@ -43,6 +43,7 @@ export function renderFailure(
 	const error = describeFailure(cause, request.id);
 	const { record } = recorder;
 	recorder.report(error.code);
+	if (cause instanceof LimitRejection && cause.limit !== undefined) recorder.reject(cause.limit);
 	reportFailure(cause, request.id, record, ports.log);
 	const headers = responseHeaders(request, recorder, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';

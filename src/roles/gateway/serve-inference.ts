@@ -25,6 +25,7 @@ export async function serveInference(
 	deps: GatewayDeps,
 ): Promise<HttpResponse> {
 	const { settings, work, guardrailRunner } = deps;
+	scope.recorder.enterEndpoint(endpoint.path);
 	// Avoids promises for values that are available, here and below, because each await costs more than most stages.
 	const identified = identifyCaller(request, deps);
 	const caller = identified instanceof Promise ? await identified : identified;
@@ -33,7 +34,7 @@ export async function serveInference(
 	scope.attach(bodyMemory);
 	const reading = readInferenceRequest(request, endpoint, settings, bodyMemory);
 	const requested = reading instanceof Promise ? await reading : reading;
-	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined);
+	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined, requested.model);
 	work.inFlightRequests.add(scope, request);
 	const finding = findStored(requested, team.id, deps);
 	const stored = finding === undefined ? undefined : await finding;

@@ -32,3 +32,27 @@ it('keeps no status of a target that failed', () => {
 	recorder.failOver();
 	expect([recorder.record.upstreamStatus, recorder.record.firstByteMs]).toEqual([undefined, 12]);
 });
+
+it('lists attempts in order, retries included, and each monitored code once', () => {
+	const recorder = new RequestRecorder();
+	expect([recorder.record.targets, recorder.record.monitored]).toEqual([undefined, undefined]);
+	const failedAttempt = { provider: 'first', model: 'a', status: 503, code: null, ms: 3 };
+	const unreachable = { provider: 'second', model: 'b', status: null, code: 'provider_unreachable', ms: 5 };
+	recorder.attempt(failedAttempt);
+	recorder.attempt(unreachable);
+	recorder.monitor('rpm_limit_exceeded');
+	recorder.monitor('budget_exceeded');
+	recorder.monitor('rpm_limit_exceeded');
+	recorder.end(undefined);
+	recorder.attempt(failedAttempt);
+	expect(recorder.record.targets).toEqual([failedAttempt, unreachable]);
+	expect(recorder.record.monitored).toEqual(['rpm_limit_exceeded', 'budget_exceeded']);
+});
+
+it('keeps the limit of a rejection that follows the end', () => {
+	const recorder = new RequestRecorder();
+	recorder.end('rpm_limit_exceeded');
+	const limit = { kind: 'requests_per_minute', limit: 2, used: 2, reserved: 0, resetsAtMs: 60_000 } as const;
+	recorder.reject(limit);
+	expect(recorder.record).toMatchObject({ code: 'rpm_limit_exceeded', limit });
+});

@@ -1,4 +1,4 @@
-import { RequestRecord } from '../../../core/request-record.ts';
+import { type ReachedLimit, RequestRecord, type TargetAttempt } from '../../../core/request-record.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Usage } from '../../../core/usage.ts';
 
@@ -29,6 +29,8 @@ export class RequestRecorder {
 	#written = this.#reported;
 	#team: Team | undefined;
 	#warnings: readonly string[] = [];
+	#attempts: TargetAttempt[] | undefined;
+	#monitored: string[] | undefined;
 
 	constructor() {
 		this.record = this.#reported;
@@ -50,6 +52,15 @@ export class RequestRecorder {
 		this.#warnings = warnings;
 	}
 
+	enterEndpoint(path: string): void {
+		this.#written.endpoint = path;
+	}
+
+	/** Sets the attributes by which the request is found and its cost is split. */
+	attribute(attributes: Readonly<Record<string, string>>): void {
+		this.#written.attributes = attributes;
+	}
+
 	identifyClient(clientId: string): void {
 		this.#written.clientId = clientId;
 	}
@@ -59,9 +70,13 @@ export class RequestRecorder {
 		this.#written.team = team.id;
 	}
 
-	/** @param isStreaming undefined if the endpoint has no streams. */
-	readBody(bytes: number, isStreaming: boolean | undefined): void {
+	/**
+	 * @param isStreaming undefined if the endpoint has no streams.
+	 * @param modelRequested undefined if the request names no model.
+	 */
+	readBody(bytes: number, isStreaming: boolean | undefined, modelRequested?: string): void {
 		this.#written.requestBytes = bytes;
+		this.#written.modelRequested = modelRequested;
 		this.#written.isStreaming = isStreaming;
 	}
 
@@ -72,6 +87,30 @@ export class RequestRecorder {
 	/** Marks a request that was admitted while the counters were unreachable. */
 	admitUncounted(): void {
 		this.#written.isUncounted = true;
+	}
+
+	/** Marks a request whose model has no price. */
+	admitUnpriced(): void {
+		this.#written.isUnpriced = true;
+	}
+
+	/** Adds an attempt to send the request, retries included. */
+	attempt(made: TargetAttempt): void {
+		if (this.#written === discarded) return;
+		if (this.#attempts === undefined) this.#written.targets = this.#attempts = [made];
+		else this.#attempts.push(made);
+	}
+
+	/** Records the limit that rejects the request. */
+	reject(limit: ReachedLimit): void {
+		this.#reported.limit = limit;
+	}
+
+	/** Adds the code of a rejection that is recorded instead of enforced; a repeated code counts once. */
+	monitor(code: string): void {
+		if (this.#written === discarded) return;
+		if (this.#monitored === undefined) this.#written.monitored = this.#monitored = [code];
+		else if (!this.#monitored.includes(code)) this.#monitored.push(code);
 	}
 
 	/** Records the start of the provider's response. @param firstByteMs since the request arrived. */
@@ -89,6 +128,8 @@ export class RequestRecorder {
 	charge({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }: Usage, costNanoUsd: bigint, isEstimated: boolean): void {
 		const written = this.#written;
 		written.inputTokens = (written.inputTokens ?? 0) + inputTokens + cacheReadTokens + cacheWriteTokens;
+		written.cacheReadTokens = (written.cacheReadTokens ?? 0) + cacheReadTokens;
+		written.cacheWriteTokens = (written.cacheWriteTokens ?? 0) + cacheWriteTokens;
 		written.outputTokens = (written.outputTokens ?? 0) + outputTokens;
 		written.costNanoUsd = (written.costNanoUsd ?? 0n) + costNanoUsd;
 		if (isEstimated) written.isEstimated = true;

@@ -47,6 +47,7 @@ export function admitRequest(
 	const { recorder } = scope;
 	const admission = resolveAdmissionTerms(inferenceRequest, team, before?.terms.entry.startedMs ?? ports.clock.nowMs(), deps);
 	recorder.warn(admissionWarnings(admission, deps));
+	if (admission.priced.isUnknown) recorder.admitUnpriced();
 	const entry = rowOf(inferenceRequest, team, recorder, admission);
 	const permitTerms = permitTermsOf(inferenceRequest, entry, admission, before, deps);
 	const taking =

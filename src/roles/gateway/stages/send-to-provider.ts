@@ -1,11 +1,13 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { HeaderFields } from '../../../core/handler.ts';
-import type { Rejection } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retries.ts';
+import type { Target } from '../../../policy/routing/target.ts';
 import type { BoundTraffic, GatewayDeps } from '../gateway-deps.ts';
 import { type AttemptLimits, remainingTimeouts } from '../provider-timeouts.ts';
+import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { estimatedResponse, isSpendStop, type ProviderResponse, sendRequest } from './send-request.ts';
@@ -29,7 +31,14 @@ export function sendToProvider(taken: Taken, scope: RequestScope, deps: GatewayD
 
 /** Runs this attempt and further ones. */
 function runAttempts(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: RequestScope, deps: GatewayDeps): Promise<Outcome> {
+	const begunMs = deps.ports.clock.monotonicMs();
+	const record = (outcome: Outcome): void => recordAttempt(taken.prepared.target, outcome, begunMs, scope.recorder, deps);
+	const fail = (cause: unknown): never => {
+		if (cause instanceof UpstreamError || cause instanceof Rejection) record(cause);
+		throw cause;
+	};
 	return attempt(taken, bound, scope, deps).then((outcome) => {
+		record(outcome);
 		// A stream continues, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
 		const isNoted = countsForHealth(taken.prepared) && (taken.permit.canCost || !isOutOfTime(outcome));
@@ -38,7 +47,19 @@ function runAttempts(taken: Taken, retriesBefore: number, bound: BoundTraffic, s
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
 		return pauseRequest(waitMs, scope, deps.ports.clock).then(() => runAttempts(taken, retriesBefore + 1, bound, scope, deps));
-	});
+	}, fail);
+}
+
+function recordAttempt(
+	{ provider, model }: Target,
+	outcome: Outcome,
+	begunMs: number,
+	recorder: RequestRecorder,
+	{ ports: { clock } }: GatewayDeps,
+): void {
+	const ms = (outcome instanceof Error ? undefined : outcome.upstreamMs) ?? clock.monotonicMs() - begunMs;
+	if (outcome instanceof Error) recorder.attempt({ provider, model, status: null, code: outcome.code, ms });
+	else recorder.attempt({ provider, model, status: outcome.response.status, code: null, ms });
 }
 
 /** Free requests have no retries, and vendors serve them separately from inference: they do not indicate the provider's health. */
