@@ -6,7 +6,7 @@ export interface ReachedLimit {
 	readonly used: number | bigint;
 	/** Part that in-flight requests reserve, in addition to `used`. */
 	readonly reserved: number | bigint;
-	/** Unix milliseconds at which `used` begins anew; null: never. */
+	/** Unix milliseconds at which `used` becomes zero; null: never. */
 	readonly resetsAtMs: number | null;
 }
 

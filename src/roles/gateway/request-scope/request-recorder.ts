@@ -97,8 +97,12 @@ export class RequestRecorder {
 	/** Adds an attempt to send the request, retries included. */
 	attempt(made: TargetAttempt): void {
 		if (this.#written === discarded) return;
-		if (this.#attempts === undefined) this.#written.targets = this.#attempts = [made];
-		else this.#attempts.push(made);
+		if (this.#attempts === undefined) {
+			this.#attempts = [made];
+			this.#written.targets = this.#attempts;
+		} else {
+			this.#attempts.push(made);
+		}
 	}
 
 	/** Records the limit that rejects the request. */
@@ -109,8 +113,12 @@ export class RequestRecorder {
 	/** Adds the code of a rejection that is recorded instead of enforced; a repeated code counts once. */
 	monitor(code: string): void {
 		if (this.#written === discarded) return;
-		if (this.#monitored === undefined) this.#written.monitored = this.#monitored = [code];
-		else if (!this.#monitored.includes(code)) this.#monitored.push(code);
+		if (this.#monitored === undefined) {
+			this.#monitored = [code];
+			this.#written.monitored = this.#monitored;
+		} else if (!this.#monitored.includes(code)) {
+			this.#monitored.push(code);
+		}
 	}
 
 	/** Records the start of the provider's response. @param firstByteMs since the request arrived. */
