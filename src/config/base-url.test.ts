@@ -1,6 +1,6 @@
 /**
- * Guarantee 16: sixty addresses that a provider may not have without `allow_private_network`. A hostname is checked at connect time, by the
- * address that it resolves to.
+ * Sixty addresses that a provider may not have without `allow_private_network`. A hostname is checked at connect time, by the address that
+ * it resolves to.
  */
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from './load.ts';
@@ -86,7 +86,7 @@ const hosts = [
 	'[ff02::1]',
 ];
 
-describe('guarantees 16: base addresses', () => {
+describe('base addresses', () => {
 	it('are sixty at least', () => {
 		expect(new Set(hosts).size).toBeGreaterThanOrEqual(60);
 	});

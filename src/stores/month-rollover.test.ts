@@ -1,4 +1,4 @@
-/** Guarantee 28: under load, while day and month change, nothing is lost and nothing counts in the wrong period. */
+/** Under load, while day and month change, nothing is lost and nothing counts in the wrong period. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSteeredMemory } from '../../test/support/memory-admission-subject.ts';
 import { openSteeredRedis } from '../../test/support/redis-admission-subject.ts';

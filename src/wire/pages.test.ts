@@ -6,7 +6,7 @@ import { renderEdgeRejection, renderPage } from './pages.ts';
 
 const bodyOf = (cause: unknown, requestId = 'req_1'): string => renderEdgeRejection(cause, requestId).body as string;
 
-describe('contract section 4: each case has its status and headers', () => {
+describe('each case has its status and headers', () => {
 	const cases: [RejectionCode, number, string | undefined, string | undefined][] = [
 		['http_malformed', 400, undefined, undefined],
 		['token_missing', 401, 'Bearer realm="tollgate"', undefined],

@@ -1,4 +1,4 @@
-/** Guarantees 28: gateway under load at the end of a day and month. The test of the stores is src/stores/month-rollover.test.ts. */
+/** Gateway under load at the end of a day and month. The test of the stores is src/stores/month-rollover.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';

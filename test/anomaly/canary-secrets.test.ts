@@ -1,4 +1,4 @@
-/** Guarantees 51: secrets in all settings and requests, searched for in all output of the process and in its files. */
+/** Secrets in all settings and requests, searched for in all output of the process and in its files. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Guarantees 50: every dependency of the product is unavailable at its start, and they return one by one. */
+/** Every dependency of the product is unavailable at its start, and they return one by one. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { openPostgresRecords } from '../../src/stores/postgres/postgres-records.ts';

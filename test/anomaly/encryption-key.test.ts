@@ -1,4 +1,4 @@
-/** Guarantees 53 with real processes: signing keys are encrypted at rest in PostgreSQL, and the encryption key is replaced under load. */
+/** Real processes: signing keys are encrypted at rest in PostgreSQL, and the encryption key is replaced under load. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Guarantees 49: every fault on every link, at once and one after another, with killed processes, and correct books afterwards. */
+/** Every fault on every link, at once and one after another, with killed processes, and correct books afterwards. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
@@ -39,9 +39,7 @@ const inputTokens = 10;
 const secret = 'secret-of-every-team-0123456789';
 const requestsBeforeBroke = 40;
 const totalMs = 4000;
-/**
- * Time from a death to the release of its reservations: the longest request, the delay of a store, and the time that guarantees 31 allows.
- */
+/** Time from a death to the release of its reservations: the longest request, the delay of a store, and 5 s after they expire. */
 const reservationsEndMs = totalMs + 30_000 + 5000;
 
 /** Team with budget for all requests. Each other team has budget for some, and its own model, which identifies its part of the bill. */

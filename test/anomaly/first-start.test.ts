@@ -1,6 +1,6 @@
 /**
- * Contract section 1: steps after `git clone`. The demo has fixed addresses, so both tests are in this file and run one after the other. If
- * the addresses are in use, the tests run in a separate network namespace.
+ * Steps after `git clone`. The demo has fixed addresses, so both tests are in this file and run one after the other. If the addresses are
+ * in use, the tests run in a separate network namespace.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Contract section 1 without installed packages: they are downloaded from the registry. */
+/** First start without installed packages: they are downloaded from the registry. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyTrackedFiles } from '../support/fresh-clone.ts';

@@ -1,4 +1,4 @@
-/** Guarantees 13: bodies that try to fill the memory. The provider runs in the test process. */
+/** Bodies that try to fill the memory. The provider runs in the test process. */
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';

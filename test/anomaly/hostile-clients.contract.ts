@@ -1,4 +1,4 @@
-/** Guarantees 10 and 11: clients that send or read as slowly as they can, and their effect on a well-behaved client. */
+/** Clients that send or read as slowly as they can, and their effect on a well-behaved client. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { call, type Deployment, type RequestOptions, requestStatus, startDeployment } from '../support/deployment.ts';

@@ -1,4 +1,4 @@
-/** Guarantees 9: a proxy of another vendor in front, mutated requests, and equal request counts on both hops. */
+/** A proxy of another vendor in front, mutated requests, and equal request counts on both hops. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Guarantees 45 and 48 on real processes, in brief: requests above the limit are rejected at once, and those in flight complete. */
+/** Overload and shutdown of real processes, in brief: requests above the limit are rejected at once, and those in flight complete. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, planProduct, requestStatus, startPlan, statusOf } from '../support/deployment.ts';
@@ -8,7 +8,7 @@ import { readStream } from '../support/read-stream.ts';
 
 const ending = { chat: /\ndata: \[DONE\]\n\n$/, messages: /\nevent: message_stop\ndata: \{"type":"message_stop" *\}\n\n$/ };
 
-test('guarantees 45: without a free slot, 503 before anything else; open streams continue, health and admin respond', async () => {
+test('without a free slot, 503 before anything else; open streams continue, health and admin respond', async () => {
 	const places = 20;
 	const adminPort = await freePort();
 	const plan = await planProduct({
@@ -51,7 +51,7 @@ test('guarantees 45: without a free slot, 503 before anything else; open streams
 	expect(shed.filter((line) => Number(line['durationMs']) > 1000)).toEqual([]);
 }, 30_000);
 
-test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, every request is in the ledger once, exit code 0', async () => {
+test('SIGTERM under 200 streams: each ends as its format says, every request is in the ledger once, exit code 0', async () => {
 	const metricsPort = await freePort();
 	const plan = await planProduct({ gateway: { shutdown_grace_ms: 3000 }, metrics: { listen: `127.0.0.1:${metricsPort}` } });
 	const product = await startPlan(plan);

@@ -1,4 +1,4 @@
-/** Guarantees 14, 15, 17 and 18: values that clients choose, in every position. They are forwarded or rejected, without other effects. */
+/** Values that clients choose, in every position. They are forwarded or rejected, without other effects. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { client, type Deployment, startDeployment } from '../support/deployment.ts';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.ts';
@@ -77,7 +77,7 @@ async function forEach(texts: readonly string[], act: (text: string, index: numb
 
 const internalErrors = (): unknown[] => product.log.filter((line) => line['level'] === 'error');
 
-describe('guarantees 14: names of prototypes', () => {
+describe('names of prototypes', () => {
 	const members =
 		'"__proto__":{"isPolluted":"yes","model":"x","stream":true,"authorization":"x"},"constructor":{"prototype":{"isPolluted":"yes"}}';
 	const places = (model: string): string[] => {
@@ -132,7 +132,7 @@ describe('guarantees 14: names of prototypes', () => {
 	}, 60_000);
 });
 
-describe('guarantees 15: strings that often break programs', () => {
+describe('strings that often break programs', () => {
 	async function carriesPrompts(): Promise<void> {
 		for (const format of formats) {
 			await forEach(hostileStrings, async (text) => {
@@ -184,7 +184,7 @@ describe('guarantees 15: strings that often break programs', () => {
 	}, 120_000);
 });
 
-describe('guarantees 17: SQL in every string that the way to an identity touches', () => {
+describe('SQL in every string that the way to an identity touches', () => {
 	const header = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 	test('is a wrong value like any other', async () => {
@@ -241,7 +241,7 @@ describe('guarantees 17: SQL in every string that the way to an identity touches
 	}, 60_000);
 });
 
-describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
+describe('line ends, NUL and bytes above ASCII', () => {
 	const evil = [
 		'a\r\nx-injected: yes',
 		'a\nx-injected: yes',

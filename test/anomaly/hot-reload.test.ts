@@ -1,4 +1,4 @@
-/** Contract section 2: a changed configuration file takes effect without a restart, or is rejected as a whole. */
+/** A changed configuration file takes effect without a restart, or is rejected as a whole. */
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

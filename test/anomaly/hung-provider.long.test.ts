@@ -1,4 +1,4 @@
-/** Guarantees 46. Measurements assume an otherwise idle machine. */
+/** Measurements assume an otherwise idle machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
@@ -8,7 +8,7 @@ import { launcher, startProcess } from '../support/processes.ts';
 import { fetchAccessToken } from '../support/product.ts';
 import { startLeisurelyProvider } from '../support/slow-provider.ts';
 
-test('guarantees 46: a provider that hangs changes the p99 of the other by less than a fifth', async () => {
+test('a provider that hangs changes the p99 of the other by less than a fifth', async () => {
 	const provider = { kind: 'anthropic', api_key: 'k', allow_private_network: true };
 	const [steady, hanging] = [await startLeisurelyProvider(200), await startLeisurelyProvider(undefined)];
 	const plan = await planProduct({

@@ -1,4 +1,4 @@
-/** Guarantees 2.4 (K1 to K7) and 50: an external issuer with every fault, with the product as a separate process. */
+/** An external issuer with every fault, with the product as a separate process. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import type { Server } from 'node:http';

@@ -1,4 +1,4 @@
-/** Contract section 9: one line per request with the fields that operators need, and without prompts or completions. */
+/** One line per request with the fields that operators need, and without prompts or completions. */
 import { expect, test } from 'vitest';
 import { call, client, type Deployment, requestStatus, startDeployment } from '../support/deployment.ts';
 import { eventually } from '../support/product.ts';

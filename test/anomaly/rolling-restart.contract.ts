@@ -1,4 +1,4 @@
-/** Guarantees 47: gateways behind an edge restart one after the other under load. */
+/** Gateways behind an edge restart one after the other under load. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { print } from '../support/accounting-print.ts';

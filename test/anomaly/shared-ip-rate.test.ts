@@ -1,7 +1,4 @@
-/**
- * Guarantees 9.19 across processes: two that share Redis enforce the limit of one address within one per cent. Neither waits during an
- * outage of Redis.
- */
+/** Two processes that share Redis enforce the limit of one address within one per cent. Neither waits during an outage of Redis. */
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Product, startProduct } from '../support/product.ts';

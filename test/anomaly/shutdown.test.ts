@@ -1,4 +1,4 @@
-/** Contract section 9 and guarantees 48: after a signal to stop, everything that can complete does. */
+/** After a signal to stop, everything that can complete does. */
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { call, type Deployment, planProduct, requestStatus, startDeployment, startPlan, statusOf } from '../support/deployment.ts';

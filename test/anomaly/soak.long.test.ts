@@ -1,6 +1,6 @@
 /**
- * Guarantees 44: soak test with every layer on, for SOAK_MINUTES (30), at SOAK_RPS requests per second (300) with SOAK_STREAMS open streams
- * (200). Nothing fails, latencies stay low, and neither memory nor handles grow. Durations assume an otherwise idle machine.
+ * Soak test with every layer on, for SOAK_MINUTES (30), at SOAK_RPS requests per second (300) with SOAK_STREAMS open streams (200). Nothing
+ * fails, latencies stay low, and neither memory nor handles grow. Durations assume an otherwise idle machine.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

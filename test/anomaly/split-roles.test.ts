@@ -1,4 +1,4 @@
-/** Contract section 1: the edge and any number of gateways as separate processes. */
+/** The edge and any number of gateways as separate processes. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {

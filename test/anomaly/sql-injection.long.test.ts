@@ -1,4 +1,4 @@
-/** Guarantee 17: sqlmap at level 2 against every text of a client that reaches a store. */
+/** Runs sqlmap at level 2 against every text of a client that reaches a store. */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

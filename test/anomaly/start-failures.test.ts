@@ -1,4 +1,4 @@
-/** Contract section 1: every failure to start has a message that names the setting and the remedy. */
+/** Every failure to start has a message that names the setting and the remedy. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';

@@ -1,6 +1,4 @@
-/**
- * Guarantees 2.4, K2: a flood of tokens with unknown keys costs the issuer one fetch per cool-down, and does not slow down valid requests.
- */
+/** A flood of tokens with unknown keys costs the issuer one fetch per cool-down, and does not slow down valid requests. */
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

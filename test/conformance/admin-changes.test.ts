@@ -56,7 +56,7 @@ async function startAdministered(extra: object): Promise<Administered> {
 
 const team = { id: 'red', tier: 'enterprise', client_ids: [agent.id] };
 
-describeOwn('contract 8: a budget that is lowered during 200 concurrent requests', 'a configuration of its own', () => {
+describeOwn('a budget that is lowered during 200 concurrent requests', 'a configuration of its own', () => {
 	let one: Administered;
 	beforeAll(async () => {
 		one = await startAdministered({});
@@ -86,7 +86,7 @@ describeOwn('contract 8: a budget that is lowered during 200 concurrent requests
 	});
 });
 
-describeOwn('contract 8: two processes on PostgreSQL', 'a configuration of its own', () => {
+describeOwn('two processes on PostgreSQL', 'a configuration of its own', () => {
 	let postgres: PostgresDatabase;
 	let fleet: Administered[] = [];
 	beforeAll(async () => {

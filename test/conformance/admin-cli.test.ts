@@ -13,7 +13,7 @@ import { describeOwn, useSubject } from './subject.ts';
 const port = await freePort();
 const adminUrl = `http://127.0.0.1:${port}`;
 
-describeOwn('contract 1: the command line', 'a configuration of its own', () => {
+describeOwn('the command line', 'a configuration of its own', () => {
 	const subject = useSubject({
 		enable_admin_api: true,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],

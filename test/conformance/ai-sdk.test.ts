@@ -92,7 +92,7 @@ describeOwn('Spec: Inference endpoints, through Vercel’s AI SDK', 'our simulat
 	});
 });
 
-describeOwn('wire formats 9.5: Claude Code', 'our simulator', () => {
+describeOwn('Claude Code', 'our simulator', () => {
 	const body = {
 		model: 'claude-sonnet-4-5',
 		max_tokens: 100,

@@ -1,4 +1,4 @@
-/** Forged, stale and misspelled access tokens over HTTP (Spec: Authentication, 5 to 7; guarantees 2.4, A1 to A64). */
+/** Forged, stale and misspelled access tokens over HTTP (Spec: Authentication, 5 to 7). */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -140,7 +140,7 @@ afterEach(async () => {
 	expect(control.status, 'a good request after the bad one').toBe(200);
 });
 
-describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s rejects', (path) => {
+describe.each(['/v1/chat/completions', '/v1/messages'])('%s rejects', (path) => {
 	const expectRejection = async ({ body, headers, status, param, code }: Omit<Case, 'title'>): Promise<void> => {
 		const response = await send(subject.current, path, { body, ...(headers !== undefined && { headers }) });
 		expect(response.status).toBe(status);
@@ -172,7 +172,7 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s rejects'
 	});
 });
 
-describe('contract 5: addresses, methods and heads', () => {
+describe('addresses, methods and heads', () => {
 	it('an unknown path is 404', async () => {
 		for (const path of ['/v1/rerank', '/v1/chat/completions/x', '/v2/messages', '/v1', '/admin']) {
 			const response = await send(subject.current, path, { body: chatBody(subject.current) });

@@ -22,7 +22,7 @@ const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullabl
 	[`in pieces of 1 to 17 bytes, seed ${seed}`, 'with escapes', { bytes: [1, 17], seed }],
 ];
 
-/** Compares the bodies. The gateway may add only the request for usage, or not to store, if the client did not send it (contract 5). */
+/** Compares the bodies. The gateway may add only the request for usage, or not to store, if the client did not send it. */
 function expectSameBody(received: string, sent: string, body: Readonly<Record<string, unknown>>): void {
 	if (received === sent) return;
 	const isOfResponses = body['input'] !== undefined;
@@ -36,7 +36,7 @@ function expectSameBody(received: string, sent: string, body: Readonly<Record<st
 	expect(insertion).toMatch(addition);
 }
 
-describeOwn('contract 5: the same format passes bytes through', 'our simulator', () => {
+describeOwn('the same format passes bytes through', 'our simulator', () => {
 	const subject = useSubject({ routing: { provider_header: 'optional', aliases: { fast: 'provider_b/gpt-4o-mini' } } });
 	beforeAll(() => subject.current.simulator.change({ record_bodies: true }));
 

@@ -65,7 +65,7 @@ async function scriptModel(subject: Subject, dialect: string, response: object):
 	expect(received.status).toBeLessThan(300);
 }
 
-describe.runIf(program !== undefined && isOwnProduct)(`wire formats 9.5: Claude Code itself${reason}`, () => {
+describe.runIf(program !== undefined && isOwnProduct)(`Claude Code itself${reason}`, () => {
 	const subject = useSubject({
 		routing: { aliases: { 'claude-gpt': 'provider_b/gpt-5', 'claude-gemini': 'provider_c/gemini-3-pro-preview' } },
 	});
@@ -163,7 +163,7 @@ const projectFiles: Readonly<Record<string, string>> = {
 	'setup.sh': 'export API_KEY=your-api-key-here\ncurl 127.0.0.1:8080 # version 10.0.19041.1\n',
 };
 
-describe.runIf(program !== undefined && isOwnProduct)(`wire formats 9.5: Claude Code itself under guardrails${reason}`, () => {
+describe.runIf(program !== undefined && isOwnProduct)(`Claude Code itself under guardrails${reason}`, () => {
 	const subject = useSubject({ enable_guardrails: true, enforce_guardrails: true });
 
 	let session: Session;

@@ -18,7 +18,7 @@ async function errorOf(response: Response): Promise<GatewayErrorBody> {
 	return (await response.json()) as GatewayErrorBody;
 }
 
-describeOwn('wire formats 9.5: Claude Code’s requests reach Anthropic', 'our simulator', () => {
+describeOwn('Claude Code’s requests reach Anthropic', 'our simulator', () => {
 	const subject = useSubject();
 	beforeAll(() => subject.current.simulator.change({ record_bodies: true }));
 
@@ -126,7 +126,7 @@ describeOwn('wire formats 9.5: Claude Code’s requests reach Anthropic', 'our s
 	});
 });
 
-describeOwn('wire formats 9.5: Claude Code’s credential and startup', 'our simulator', () => {
+describeOwn('Claude Code’s credential and startup', 'our simulator', () => {
 	const subject = useSubject();
 
 	it.each([
@@ -163,7 +163,7 @@ describeOwn('wire formats 9.5: Claude Code’s credential and startup', 'our sim
 	});
 });
 
-describeOwn('wire formats 9.5: the gateway’s rejections, as Claude Code reads them', 'a configuration of its own', () => {
+describeOwn('the gateway’s rejections, as Claude Code reads them', 'a configuration of its own', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		gateway: { max_body_bytes: 100_000, heartbeat_ms: heartbeatMs, timeouts: { first_byte_ms: 900, idle_ms: 900 } },
 		enable_guardrails: true,

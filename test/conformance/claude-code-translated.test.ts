@@ -64,7 +64,7 @@ const targets: readonly (readonly [string, TranslatedTarget])[] = [
 	['an Azure deployment', { dialect: 'azure', model: 'team-deployment', warnings: ['model: has no price, its cost is recorded at $0'] }],
 ];
 
-describeOwn('wire formats 9.5: Claude Code with models of other vendors', 'our simulator', () => {
+describeOwn('Claude Code with models of other vendors', 'our simulator', () => {
 	const subject = useSubject({
 		routing: { aliases: { 'claude-gpt': 'provider_b/gpt-5', 'claude-gemini': 'provider_c/gemini-3-pro-preview' } },
 	});

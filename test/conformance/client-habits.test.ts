@@ -6,7 +6,7 @@ import { describeOwn, send, useSubject } from './subject.ts';
 
 const gzip = { 'content-encoding': 'gzip' };
 
-describe('contract 5: what clients expect of a server', () => {
+describe('what clients expect of a server', () => {
 	const subject = useSubject();
 
 	describe.each(allEndpoints)('%s', (path, { family, question }) => {
@@ -25,7 +25,7 @@ describe('contract 5: what clients expect of a server', () => {
 	});
 });
 
-describeOwn('contract 5: a body in gzip', 'a configuration of its own', () => {
+describeOwn('a body in gzip', 'a configuration of its own', () => {
 	const subject = useSubject({ enable_guardrails: true, enforce_guardrails: true, guardrails: { words: ['darkfish'] } });
 
 	it.each(allEndpoints)('%s: is sent to the provider inflated, and judged by guardrails as such', async (path, { family, question }) => {

@@ -20,7 +20,7 @@ const variablesOf = ({ client, tokenEndpoint, baseUrl }: Subject): Record<string
 	GATEWAY_URL: baseUrl,
 });
 
-describeOwn('contract 10: tollgate proxy and tollgate connect', 'our simulator', () => {
+describeOwn('tollgate proxy and tollgate connect', 'our simulator', () => {
 	const subject = useSubject();
 
 	const startProxy = async (): Promise<Running & { readonly url: string }> => {

@@ -1,6 +1,6 @@
 /**
- * Guarantees 9.8: requests that two hops could split differently, in the tiers of AWS's desync mitigation. Ambiguous and severe requests
- * return 400 and close the connection, so that the next request on that connection gets no response.
+ * Requests that two hops could split differently, in the tiers of AWS's desync mitigation. Ambiguous and severe requests return 400 and
+ * close the connection, so that the next request on that connection gets no response.
  */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/product.ts';
@@ -105,7 +105,7 @@ const compliant: readonly (readonly [string, string])[] = [
 	['HTTP/1.0', 'GET / HTTP/1.0\r\nHost: first\r\n\r\n'],
 ];
 
-describeOwn('guarantees 3: desync', 'our simulator', () => {
+describeOwn('desync', 'our simulator', () => {
 	const subject = useSubject();
 
 	async function exchange(bytes: string): Promise<RawClient> {

@@ -1,4 +1,4 @@
-/** Clients that disconnect, and clients that do not read: effect on the provider's work (contract 5, Streams; guarantees 3, SSE). */
+/** Clients that disconnect, and clients that do not read: effect on the provider's work. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FastStream, startFastStream } from '../support/fast-stream.ts';
@@ -13,7 +13,7 @@ interface OpenedRequest {
 	readonly response: Promise<IncomingMessage>;
 }
 
-describeOwn('contract 5: a disconnect of the client aborts the upstream request within a second', 'our simulator', () => {
+describeOwn('a disconnect of the client aborts the upstream request within a second', 'our simulator', () => {
 	let fast: FastStream;
 	beforeAll(async () => {
 		fast = await startFastStream();

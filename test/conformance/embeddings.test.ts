@@ -10,7 +10,7 @@ afterAll(() => provider.close());
 
 const connection = { api_key: 'key', allow_private_network: true };
 
-describeOwn('contract 10: embeddings and legacy completions', 'a configuration of its own', () => {
+describeOwn('embeddings and legacy completions', 'a configuration of its own', () => {
 	const subject = useSubject({
 		enable_guardrails: true,
 		enforce_guardrails: true,

@@ -1,4 +1,4 @@
-/** Table of errors (Spec: Errors; contract 5) as any HTTP client sees it. */
+/** Table of errors (Spec: Errors) as any HTTP client sees it. */
 import { describe, expect, it } from 'vitest';
 import { apiKey, shortTimeouts, useFaultySubject } from './faulty-subject.ts';
 import { allFormats, type FormatUnderTest, type GatewayErrorBody } from './formats.ts';

@@ -1,4 +1,4 @@
-/** Firewall from outside (contract section 4): requests that it blocks, counts, and ignores. */
+/** Firewall from outside: requests that it blocks, counts, and ignores. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -10,10 +10,10 @@ import { renderCrsTable } from '../support/security-measurements-page.ts';
 import { messagesFormat } from './formats.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
 
-/** Minimum share of attacks blocked, in per cent (guarantees 9.22). */
+/** Minimum share of attacks blocked, in per cent. */
 const targets: Readonly<Record<string, number>> = { lfi: 95, sqli: 85, xss: 85, generic: 90, php: 70, rce: 60 };
 
-describeOwn('guarantees 9.22: the core rule set’s cases, attack in line or headers', 'a configuration of its own', () => {
+describeOwn('the core rule set’s cases, attack in line or headers', 'a configuration of its own', () => {
 	const subject = useSubject();
 
 	it('are caught as promised, and the harmless ones pass', async () => {

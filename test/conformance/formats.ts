@@ -90,7 +90,7 @@ export const allEndpoints = [...formats, completionsEndpoint, embeddingsEndpoint
 	(endpoint): readonly [path: string, endpoint: EndpointUnderTest] => [endpoint.path, endpoint],
 );
 
-/** Body of an error that the gateway itself generates (contract 5). */
+/** Body of an error that the gateway itself generates. */
 export interface GatewayErrorBody {
 	readonly type: 'error';
 	readonly error: { readonly type: string; readonly message: string; readonly code: string; readonly param: string | null };

@@ -67,7 +67,7 @@ const moderationProvidersOf = async (client: string): Promise<unknown> => {
 	return explained.guardrails?.moderation_providers;
 };
 
-it('contract 7: a team has the deployment’s moderation rules, or its own, and a changed one after a reload', async () => {
+it('a team has the deployment’s moderation rules, or its own, and a changed one after a reload', async () => {
 	const blocked = await ask(agent.id);
 	expect(blocked.status).toBe(400);
 	expect(await assessmentsOf(blocked.id)).toEqual(['first.hate BLOCK']);
@@ -92,7 +92,7 @@ it('contract 7: a team has the deployment’s moderation rules, or its own, and 
 	expect(await moderationProvidersOf(agent.id)).toEqual([]);
 });
 
-it('contract 7: the cost of moderation providers is reported, at the configured price', async () => {
+it('the cost of moderation providers is reported, at the configured price', async () => {
 	const text = await (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
 	const measurement = (series: string): number =>
 		Number(new RegExp(`^${series.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);

@@ -79,7 +79,7 @@ const models = [
 const paths = ['/v1/chat/completions', '/v1/messages', '/v1/responses'];
 const pairs = paths.flatMap((path) => models.flatMap((model) => [true, false].map((stream) => ({ path, model, stream }))));
 
-it('guarantees 6: no card number is sent, from whatever format to whatever provider', async () => {
+it('no card number is sent, from whatever format to whatever provider', async () => {
 	const simulator = new SimulatorControl(product.simulatorUrl);
 	const before = await simulator.requestsServed();
 	for (const pair of pairs) {
@@ -89,14 +89,11 @@ it('guarantees 6: no card number is sent, from whatever format to whatever provi
 	expect(await simulator.requestsServed()).toBe(before);
 });
 
-it.each(pairs)(
-	'guarantees 6: $path to $model, streamed $stream: nothing of a card number is delivered',
-	async ({ path, model, stream }) => {
-		await scriptModel(['It is fine. ', 'The card is 41', '11 1111 11', '11 1111, if I ', 'remember it well.']);
-		const { status, text } = await ask({ path, model, stream }, 'Which card?');
-		expect(status).toBe(stream ? 200 : 400);
-		expect(text).toContain('policy `pii`, category `card`');
-		expect(text).not.toMatch(/card is 41|1111|\[DONE\]|message_stop|response\.(?:completed|incomplete)/);
-		if (stream) expect(text).toContain('It is fine.');
-	},
-);
+it.each(pairs)('$path to $model, streamed $stream: nothing of a card number is delivered', async ({ path, model, stream }) => {
+	await scriptModel(['It is fine. ', 'The card is 41', '11 1111 11', '11 1111, if I ', 'remember it well.']);
+	const { status, text } = await ask({ path, model, stream }, 'Which card?');
+	expect(status).toBe(stream ? 200 : 400);
+	expect(text).toContain('policy `pii`, category `card`');
+	expect(text).not.toMatch(/card is 41|1111|\[DONE\]|message_stop|response\.(?:completed|incomplete)/);
+	if (stream) expect(text).toContain('It is fine.');
+});

@@ -54,7 +54,7 @@ const privateHeaders: Readonly<Record<string, string>> = {
 	traceparent: '00-private-private-01',
 };
 
-describeOwn('guarantees 3: headers are built from an allow-list', 'a configuration of its own', () => {
+describeOwn('headers are built from an allow-list', 'a configuration of its own', () => {
 	let upstream: ScriptedServer;
 	let head = '';
 	beforeAll(async () => {
@@ -149,7 +149,7 @@ describeOwn('guarantees 3: headers are built from an allow-list', 'a configurati
 		expect(head).not.toContain('provider-a-version');
 	});
 
-	it('wire formats 9.5: anthropic-beta arrives unchanged', async () => {
+	it('anthropic-beta arrives unchanged', async () => {
 		const betas = 'interleaved-thinking-2025-05-14,context-management-2025-06-27, no-such-beta';
 		await ask('/v1/messages', 'watched-anthropic/claude-haiku-4-5', { 'anthropic-beta': betas });
 		expect(head).toContain(`\r\nanthropic-beta: ${betas}\r\n`);

@@ -1,6 +1,6 @@
 /**
- * Http11Probe's requests against a complete product (contract 4, malformed or ambiguous HTTP): as published, and with credentials on the
- * inference paths. There a request taken for two would cost money.
+ * Http11Probe's requests against a complete product: as published, and with credentials on the inference paths. There a request taken for
+ * two would cost money.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ const isOddInBody = (id: string): boolean => /-CHUNK-|UNDERSEND|TRAILER-|NO-FINA
 /** Time to wait. An incomplete request may get no response; any other gets one, or its connection closes. */
 const waitMs = (probe: ProbeCase): number => (probe.ok.includes('timeout') ? 150 : 5000);
 
-describeOwn('guarantees 3: Http11Probe', 'our simulator', () => {
+describeOwn('Http11Probe', 'our simulator', () => {
 	const subject = useSubject();
 
 	async function outcomesOf(probe: ProbeCase, bytes = probe.bytes): Promise<string[]> {

@@ -95,7 +95,7 @@ describe('Spec: Health check', () => {
 	});
 });
 
-describe('contract 5: every response', () => {
+describe('every response', () => {
 	it('carries one id under both names, the provider and the model', async () => {
 		const response = await send(subject.current, '/v1/messages', { body: messagesBody(subject.current) });
 		const id = response.headers.get('x-request-id');

@@ -1,4 +1,4 @@
-/** JSONTestSuite's parsing cases as request bodies, with credentials, against a complete product (guarantees 3, JSON). */
+/** JSONTestSuite's parsing cases as request bodies, with credentials, against a complete product. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ async function inBatches<T>(items: readonly T[], act: (item: T) => Promise<void>
 	for (let start = 0; start < items.length; start += atOnce) await Promise.all(items.slice(start, start + atOnce).map(act));
 }
 
-describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
+describe('JSONTestSuite: a malformed body is 400', () => {
 	const subject = useSubject();
 
 	describe.each(isOwnProduct ? allEndpoints : allFormats)('%s', (_path, endpoint) => {

@@ -1,4 +1,4 @@
-/** Contract section 9: `GET /metrics` of a complete product, on the admin address and on a separate one. */
+/** Tests `GET /metrics` of a complete product, on the admin address and on a separate one. */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { lint, readExposition, type Series, valueOf } from '../support/exposition.ts';
@@ -8,7 +8,7 @@ import { chatBody, describeOwn, messagesBody, send, useSubject } from './subject
 const [adminPort, metricsPort] = [await freePort(), await freePort()];
 const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
 
-describeOwn('contract 9: Prometheus metrics', 'a configuration of its own', () => {
+describeOwn('Prometheus metrics', 'a configuration of its own', () => {
 	const subject = useSubject({
 		enable_admin_api: true,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],

@@ -12,7 +12,7 @@ interface ModelList {
 	readonly last_id: string;
 }
 
-describeOwn('contract 10: models', 'a configuration of its own', () => {
+describeOwn('models', 'a configuration of its own', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		enable_admin_api: true,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],

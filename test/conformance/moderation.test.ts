@@ -17,7 +17,7 @@ const shapes = (['chat', 'messages'] as const).flatMap((format) => [false, true]
 type Shape = (typeof shapes)[number];
 const faults = { down: 'reset', slow: 'hang', 'answering 500': '500', malformed: 'malformed-json' } as const;
 
-describe.each([true, false])('contract 7: moderation providers, enforced %s', (isEnforced) => {
+describe.each([true, false])('moderation providers, enforced %s', (isEnforced) => {
 	let product: Product;
 	let adminUrl: string;
 	const accessTokens = { invoke: '', admin: '' };

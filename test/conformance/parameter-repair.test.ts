@@ -15,7 +15,7 @@ async function ask(
 	return { status: response.status, warnings: response.headers.get('x-gateway-warnings'), sent };
 }
 
-describeOwn('contract 10: parameter repair', 'our simulator', () => {
+describeOwn('parameter repair', 'our simulator', () => {
 	const subject = useSubject();
 	beforeAll(() => subject.current.simulator.change({ record_bodies: true }));
 
@@ -48,7 +48,7 @@ describeOwn('contract 10: parameter repair', 'our simulator', () => {
 	});
 });
 
-describeOwn('contract 10: parameter repair, off', 'a configuration of its own', () => {
+describeOwn('parameter repair, off', 'a configuration of its own', () => {
 	const subject = useSubject({ repair_parameters: 'off' });
 	beforeAll(() => subject.current.simulator.change({ record_bodies: true }));
 

@@ -1,4 +1,4 @@
-/** Firewall's limit per source address (Spec: Limits, Firewall layer; contract 4), with source addresses of loopback. */
+/** Firewall's limit per source address (Spec: Limits, Firewall layer), with source addresses of loopback. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { expect, it } from 'vitest';
 import { messagesFormat } from './formats.ts';
@@ -108,7 +108,7 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 		source.close();
 	});
 
-	it('guarantees 3: what a client says of its address does not help it', async () => {
+	it('what a client says of its address does not help it', async () => {
 		const source = open('127.2.0.4');
 		await source.requestTimes(limit);
 		for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'true-client-ip', 'cf-connecting-ip', 'x-client-ip']) {

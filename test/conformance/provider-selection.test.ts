@@ -123,7 +123,7 @@ const byName: Selection[] = [
 describeOwn('Spec: Provider routing, current release: provider_header ignore', 'a configuration of its own', () => {
 	const subject = useRoutedSubject('ignore');
 
-	it.each(byName)('contract 5: $title', async (selection) => expectSelection(subject.current, selection));
+	it.each(byName)('$title', async (selection) => expectSelection(subject.current, selection));
 
 	it('the header decides nothing, whatever it says', async () => {
 		for (const header of ['provider_a', 'provider_d', 'no-such-provider', '']) {
@@ -142,14 +142,14 @@ describeOwn('Spec: Provider routing, current release: provider_header ignore', '
 		},
 	);
 
-	it('contract 5: GET /v1/models names aliases, deployments and configured models', async () => {
+	it('GET /v1/models names aliases, deployments and configured models', async () => {
 		const response = await send(subject.current, '/v1/models', { method: 'GET' });
 		const { data } = (await response.json()) as { data: { id: string }[] };
 		expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining([...Object.keys(aliases), 'team-deployment', 'listed-sim-model']));
 	});
 });
 
-describeOwn('contract 5: provider_header optional', 'a configuration of its own', () => {
+describeOwn('provider_header optional', 'a configuration of its own', () => {
 	const subject = useRoutedSubject('optional');
 	const cases: Selection[] = [
 		{ title: 'the header wins over the family', path: chatPath, header: 'provider_d', model: 'gpt-4o', goesTo: ['provider_d', 'gpt-4o'] },

@@ -158,7 +158,7 @@ async function exchange(conversation: Conversation, model: string): Promise<Exch
 	};
 }
 
-describeOwn('contract 10, Responses: a model that only this API serves', 'our simulator', () => {
+describeOwn('Responses: a model that only this API serves', 'our simulator', () => {
 	describe.each(clients)('a client of %s', (_name, open) => {
 		it.each(['gpt-5-pro', 'provider_b/house-model-sim-think-40'])('holds five turns on %s and returns its reasoning', async (model) => {
 			const conversation = open();
@@ -181,7 +181,7 @@ describeOwn('contract 10, Responses: a model that only this API serves', 'our si
 	});
 });
 
-describeOwn('contract 10, Responses: failover to another vendor within a conversation', 'our simulator', () => {
+describeOwn('Responses: failover to another vendor within a conversation', 'our simulator', () => {
 	const models = [
 		['Claude', 'provider_a', 'claude-opus-4-8', claudeReasoning],
 		['Gemini', 'provider_c', 'gemini-3-pro-preview', geminiReasoning],
@@ -234,7 +234,7 @@ describeOwn('contract 10, Responses: failover to another vendor within a convers
 	});
 });
 
-describeOwn('contract 10, Responses: encrypted reasoning', 'our simulator', () => {
+describeOwn('Responses: encrypted reasoning', 'our simulator', () => {
 	it('of OpenAI belongs to one account, and Azure’s error names it', async () => {
 		const conversation = responsesConversation();
 		conversation.ask(question);

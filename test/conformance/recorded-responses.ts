@@ -23,7 +23,7 @@ export function bodyOf(vendor: Vendor, { request, response }: Recording): Record
 	return { model, max_tokens: 64, messages, stream, ...requested };
 }
 
-/** Returns 502 for the statuses that concern only the gateway (contract 5). */
+/** Returns 502 for the statuses that concern only the gateway. */
 export function expectedStatus(status: number): number {
 	return [401, 403, 404].includes(status) || status >= 500 ? 502 : status;
 }

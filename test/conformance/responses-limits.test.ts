@@ -59,7 +59,7 @@ const counted = { id: 'counted', secret: 'secret-of-the-counted-0123456789' };
 const hurried = { id: 'hurried', secret: 'secret-of-the-hurried-0123456789' };
 const poor = { id: 'poor', secret: 'secret-of-the-poor-0123456789' };
 
-describeOwn('contract 10, Responses under limits', 'a configuration of its own', () => {
+describeOwn('Responses under limits', 'a configuration of its own', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		providers: { server: server(simulatorUrl) },
 		identity: { clients: [counted, hurried, poor].map((client) => ({ ...client, scopes: ['invoke'] })) },
@@ -96,7 +96,7 @@ describeOwn('contract 10, Responses under limits', 'a configuration of its own',
 
 const stopPort = await freePort();
 
-describeOwn('contract 10, Responses: a stream that its budget stops', 'a configuration of its own', () => {
+describeOwn('Responses: a stream that its budget stops', 'a configuration of its own', () => {
 	describe.each(['error', 'length'] as const)('with `stopped_stream: %s`', (ending) => {
 		const subject = useSubject((simulatorUrl) => ({
 			enable_admin_api: true,
@@ -167,7 +167,7 @@ const outputs: readonly (readonly [place: string, script: object])[] = [
 	['reasoning', { text: 'Fine.', thinking: 'The user wants a darkfish, so be it.' }],
 ];
 
-describeOwn('contract 10, Responses under enforced guardrails', 'a configuration of its own', () => {
+describeOwn('Responses under enforced guardrails', 'a configuration of its own', () => {
 	const subject = useSubject((simulatorUrl) => ({ ...words, enforce_guardrails: true, providers: { server: server(simulatorUrl) } }));
 
 	describe.each(models)('on %s', (model) => {
@@ -248,7 +248,7 @@ describeOwn('contract 10, Responses under enforced guardrails', 'a configuration
 	});
 });
 
-describeOwn('contract 10, Responses under monitored guardrails', 'a configuration of its own', () => {
+describeOwn('Responses under monitored guardrails', 'a configuration of its own', () => {
 	const subject = useSubject((simulatorUrl) => ({ ...words, enforce_guardrails: false, providers: { server: server(simulatorUrl) } }));
 
 	it.each(models)('a blocked word on %s is delivered and logged', async (model) => {
@@ -268,7 +268,7 @@ describeOwn('contract 10, Responses under monitored guardrails', 'a configuratio
 
 const [adminPort, metricsPort] = [await freePort(), await freePort()];
 
-describeOwn('contract 10, Responses: warnings, explanations, metrics and disconnects', 'a configuration of its own', () => {
+describeOwn('Responses: warnings, explanations, metrics and disconnects', 'a configuration of its own', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		enable_admin_api: true,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],

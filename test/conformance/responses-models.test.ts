@@ -80,7 +80,7 @@ function shapeOf({ output, status, usage, incomplete_details: incomplete }: Open
 	return { status, incomplete, usage, items };
 }
 
-describeOwn('contract 10, Responses on models of every provider', 'our simulator', () => {
+describeOwn('Responses on models of every provider', 'our simulator', () => {
 	beforeAll(async () => subject.current.simulator.change({ record_bodies: true, interval_ms: 0, first_byte_ms: 0 }));
 	// Hides warnings: by date, the SDKs warn of old models.
 	beforeAll(() => {
@@ -251,7 +251,7 @@ describeOwn('contract 10, Responses on models of every provider', 'our simulator
 	});
 });
 
-describeOwn('contract 10, Responses: Vercel’s AI SDK', 'our simulator', () => {
+describeOwn('Responses: Vercel’s AI SDK', 'our simulator', () => {
 	// Silences the warning that the AI SDK logs for models of other vendors.
 	beforeAll(() => {
 		Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
@@ -378,7 +378,7 @@ interface Item extends Body {
 	readonly encrypted_content?: string | null;
 }
 
-describeOwn('contract 10, Responses: a client that sends what Codex sends', 'our simulator', () => {
+describeOwn('Responses: a client that sends what Codex sends', 'our simulator', () => {
 	const headers = {
 		originator: 'codex_exec',
 		'session-id': '019ab0de-0000-7000-8000-000000000000',

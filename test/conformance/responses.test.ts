@@ -19,7 +19,7 @@ async function ask(subject: Subject, body: Record<string, unknown>): Promise<{ s
 	return { status: response.status, json: await response.json() };
 }
 
-describeOwn('contract 10, Responses', 'our simulator', () => {
+describeOwn('Responses', 'our simulator', () => {
 	const subject = useSubject();
 	// Hides warnings: by date, the SDKs warn of old models.
 	beforeAll(() => {
@@ -161,7 +161,7 @@ describeOwn('contract 10, Responses', 'our simulator', () => {
 	});
 });
 
-describeOwn('contract 10, Responses under guardrails', 'a configuration of its own', () => {
+describeOwn('Responses under guardrails', 'a configuration of its own', () => {
 	const subject = useSubject({ enable_guardrails: true, enforce_guardrails: true, guardrails: { words: ['darkfish'] } });
 
 	test('a blocked word in a request', async () => {

@@ -1,4 +1,4 @@
-/** Table of errors (Spec: Errors; contract 5; wire formats 9.3) as users of the official SDKs see it: class and message. */
+/** Table of errors (Spec: Errors) as users of the official SDKs see it: class and message. */
 import { describe, expect, it } from 'vitest';
 import { shortTimeouts, useFaultySubject } from './faulty-subject.ts';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';

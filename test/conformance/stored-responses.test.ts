@@ -5,7 +5,7 @@ import { describeOwn, useSubject } from './subject.ts';
 
 const model = 'gpt-5-mini-sim-text';
 
-describeOwn('contract 10, stored responses', 'our simulator', () => {
+describeOwn('stored responses', 'our simulator', () => {
 	const subject = useSubject({ responses: { state: 'owner' } });
 	// Hides warnings: by date, the SDKs warn of old models.
 	beforeAll(() => {

@@ -1,4 +1,4 @@
-/** Event streams over HTTP: their format, their delay, and their end when the provider fails (contract 5, Streams). */
+/** Event streams over HTTP: their format, their delay, and their end when the provider fails. */
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEvents } from '../support/event-stream.ts';
@@ -20,7 +20,7 @@ const terminals: Readonly<Record<string, string>> = {
 /** Terminal events, of which a broken stream has none. */
 const terminal = /\[DONE\]|message_stop|response\.(?:completed|incomplete)/;
 
-describeOwn('contract 5, Streams', 'our simulator', () => {
+describeOwn('Streams', 'our simulator', () => {
 	let pacer: ScriptedServer;
 	/** Time at which each event was sent, by the number in it. */
 	const sentMs = new Map<string, number>();
@@ -88,7 +88,7 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			expect(text).toMatch(format.end);
 		});
 
-		it.concurrent('wire formats 6.20: each event arrives before the next is sent', async () => {
+		it.concurrent('each event arrives before the next is sent', async () => {
 			const response = await open(format, `paced-${format.name}/x`);
 			const addedMs: number[] = [];
 			const decoder = new TextDecoder();

@@ -14,7 +14,7 @@ async function ask(subject: Subject, path: string, headers: Readonly<Record<stri
 	return send(subject, path, { headers: { authorization: null, ...Object.fromEntries(sent) }, body });
 }
 
-describe('contract 10: tokens', () => {
+describe('tokens', () => {
 	const subject = useSubject();
 
 	describe.each(paths)('%s', (path) => {
@@ -58,7 +58,7 @@ describe('contract 10: tokens', () => {
 	});
 });
 
-describeOwn('contract 10: tokens reach no provider', 'our simulator', () => {
+describeOwn('tokens reach no provider', 'our simulator', () => {
 	const subject = useSubject({ edge: { token_headers: ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] } });
 
 	it.each(['x-api-key', 'api-key', 'x-goog-api-key', 'authorization'])('in %s', async (field) => {

@@ -12,7 +12,7 @@ const vendors = [
 const refusal = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
 const question = { role: 'user' as const, content: 'What is the weather in Paris?' };
 
-describeOwn('contract 5: under guardrails', 'a configuration of its own', () => {
+describeOwn('tool runners under guardrails', 'a configuration of its own', () => {
 	const subject = useSubject({ enable_guardrails: true });
 
 	describe.each(anthropicLines)('the tool runner of %s', (name, Anthropic, credential) => {

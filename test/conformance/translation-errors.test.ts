@@ -80,7 +80,7 @@ const responsesOnly = Object.fromEntries(
 	]),
 );
 
-describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', () => {
+describeOwn('faults on every pair of formats', 'our simulator', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		gateway: { timeouts: { connect_ms: 1000, first_byte_ms: 1500, idle_ms: 1500, total_ms: 4000 } },
 		providers: {

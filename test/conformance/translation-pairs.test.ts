@@ -31,7 +31,7 @@ const question = 'What is the weather in Paris and Rome?';
 /** Number of turns, each with a question, two tool calls, their results and a reply. */
 const turns = 10;
 
-describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () => {
+describeOwn('every pair of formats', 'our simulator', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		providers: {
 			compat: {

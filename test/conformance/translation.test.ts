@@ -12,7 +12,7 @@ const weather = {
 };
 const question = 'What is the weather in Paris?';
 
-describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
+describeOwn('translation', 'our simulator', () => {
 	const subject = useSubject();
 
 	describe.each(openAiLines)('%s on a model of provider_a', (_name, OpenAI) => {
@@ -231,7 +231,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 	});
 });
 
-describeOwn('wire formats 3: strict translation', 'a configuration of its own', () => {
+describeOwn('strict translation', 'a configuration of its own', () => {
 	const subject = useSubject({ routing: { translation: 'strict' } });
 
 	it('rejects a request that would lose fields, before any provider request', async () => {

@@ -1,6 +1,6 @@
 /**
- * Access tokens that must be rejected, and a few that must be accepted (guarantees 2.4, A1 to A64). They are independent of the verifier:
- * run them against a layer or over HTTP.
+ * Access tokens that must be rejected, and a few that must be accepted (A1 to A64). They are independent of the verifier: run them against
+ * a layer or over HTTP.
  */
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { compactToken, encodePart, type Jwk, makeSigningKey, type Sign, signHmac, signWith, type TestIssuer } from './test-issuer.ts';

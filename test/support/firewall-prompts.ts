@@ -1,4 +1,4 @@
-/** Guarantees 9.23: content of a message is never a reason to block, in either format. */
+/** Content of a message is never a reason to block, in either format. */
 import { expect } from 'vitest';
 import { chatFormat, messagesFormat } from '../conformance/formats.ts';
 import { type Subject, send } from '../conformance/subject.ts';

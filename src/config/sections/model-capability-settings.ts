@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { integer, nonEmpty } from '../values.ts';
 
-/** Facts about an alias, a model or a deployment (wire-formats section 10). Omitted fields are derived from the model's name. */
+/** Facts about an alias, a model or a deployment. Omitted fields are derived from the model's name. */
 export const modelCapabilities = z.strictObject({
 	model: nonEmpty.max(200).optional().describe('Vendor model behind this name; its price, output limit and capabilities apply.'),
 	wire: z

@@ -14,7 +14,7 @@ const check = (changes: Claims, changedRules: Partial<ClaimRules> = {}, nowSecon
 	checkClaims(Buffer.from(JSON.stringify({ ...goodClaims, ...changes })), { ...rules, ...changedRules }, nowSeconds);
 const rejected: unknown = expect.objectContaining({ code: 'token_invalid' });
 
-describe('contract section 3: the client is read from client_id, else azp, else appid, else sub', () => {
+describe('the client is read from client_id, else azp, else appid, else sub', () => {
 	test.each<[Claims, string]>([
 		[{ client_id: 'a', azp: 'b', appid: 'c', sub: 'd' }, 'a'],
 		[{ client_id: undefined, azp: 'b', appid: 'c', sub: 'd' }, 'b'],
@@ -29,7 +29,7 @@ describe('contract section 3: the client is read from client_id, else azp, else 
 	});
 });
 
-describe('contract section 3: scopes come from scope, a text or an array, or from scp', () => {
+describe('scopes come from scope, a text or an array, or from scp', () => {
 	test.each<[Claims, string[]]>([
 		[{ scope: 'a b' }, ['a', 'b']],
 		[{ scope: ['a', 'b c', 7] }, ['a', 'b c']],

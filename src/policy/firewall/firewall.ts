@@ -34,7 +34,7 @@ export interface ReputationEntry {
 }
 
 /**
- * Checks a request, in the order of contract section 4. @returns the request to process.
+ * Checks a request: reputation lists, then rules, then rate. @returns the request to process.
  * @throws {Rejection} `ip_reputation_listed`, `firewall_rule_matched`, `ip_rate_exceeded`.
  */
 export type Firewall = (request: HttpRequest) => HttpRequest;

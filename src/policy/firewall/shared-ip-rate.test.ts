@@ -34,7 +34,7 @@ function start(processes: number) {
 	return { clock, log, admit, state };
 }
 
-test.each([1, 2, 4])('guarantees 9.19: over %i processes the limit is kept within a hundredth', async (processes) => {
+test.each([1, 2, 4])('over %i processes the limit is kept within a hundredth', async (processes) => {
 	const { admit, clock } = start(processes);
 	let passed = 0;
 	for (let index = 0; index < 2500; index++) {

@@ -43,7 +43,7 @@ describe('a source', () => {
 	});
 });
 
-describe('contract section 4: x-forwarded-for counts only from trusted proxies', () => {
+describe('x-forwarded-for counts only from trusted proxies', () => {
 	const read = (trusted: string[], peerAddress: string, forwardedFor?: string | string[]): string => {
 		const headers: HttpRequest['headers'] = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
 		return createClientAddressReader(trusted)({ peerAddress, headers });

@@ -16,7 +16,7 @@ import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
 /** Response to `OPTIONS`, the same for every path, so that it does not reveal which paths exist. */
 const methods: HttpResponse = { status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' }, body: null };
 
-/** Applies contract section 4 in order: firewall, token, scope, then `inner` with the verified caller. */
+/** Applies in order: firewall, token, scope, then `inner` with the verified caller. */
 export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const scope = `${settings.scopeBase}/invoke`;
 	const reject = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {

@@ -1,7 +1,4 @@
-/**
- * Guarantees 16: whatever a client sends, requests go only to configured addresses. The test covers every served route, future ones
- * included.
- */
+/** Requests go only to configured addresses. The test covers every served route, future ones included. */
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, jsonResponse, testSettings } from '../../../test/support/gateway-bench.ts';
 
@@ -54,7 +51,7 @@ const models = [
 
 const configured = new Set(testSettings.providers.map(({ baseUrl }) => new URL(baseUrl ?? '').origin));
 
-describe('guarantees 16: destinations', () => {
+describe('destinations', () => {
 	const { routes } = new GatewayBench().gateway;
 
 	it('the routes are those that are documented', () => {

@@ -136,7 +136,7 @@ describe('verifying a client', () => {
 	});
 });
 
-describe('guarantee T1', () => {
+describe('time of a verification', () => {
 	test('an unknown client takes as long as a wrong secret', async () => {
 		const { verification } = await makeVerification({ ...cheapCost, cost: 512 }, 1_000_000);
 		const guess = (id: string) => (index: number) => outcomeOf(verification.verify({ id, secret: `wrong ${index}` }, address));

@@ -1,7 +1,4 @@
-/**
- * Verification of client secrets. An unknown client costs as much work as a wrong secret, so that timing does not reveal which it was
- * (guarantees T1).
- */
+/** Verification of client secrets. An unknown client costs as much work as a wrong secret, so that timing does not reveal which it was. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';

@@ -64,7 +64,7 @@ describe('a client secret', () => {
 });
 
 test('how long the comparison takes does not tell how much of the hash is right', () => {
-	// Guarantee 52, on the comparison itself: time against the length of the shared prefix. Noise of the machine can only increase one
+	// Compares time against the length of the shared prefix. Noise of the machine can only increase one
 	// measurement, whereas a leaking comparison shows in each.
 	const min = Math.min(...[1, 2, 3].map(() => Math.abs(correlation(withoutOutliers(measureComparisons())))));
 	expect(min).toBeLessThan(0.1);

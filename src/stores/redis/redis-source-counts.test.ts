@@ -59,7 +59,7 @@ test('a server that is gone fails at once', async () => {
 	await expect(gone.add([{ source: 'a', requests: 1 }], 300)).rejects.toBeInstanceOf(CountersUnreachable);
 });
 
-describe('guarantees 9.19: rate windows of several processes on one server', () => {
+describe('rate windows of several processes on one server', () => {
 	test.each([2, 4])(
 		'%i of them admit the limit within a hundredth, at five requests in the time that the server takes to respond',
 		async (processes) => {

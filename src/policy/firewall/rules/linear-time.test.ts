@@ -1,4 +1,4 @@
-/** Guarantees 9.24, pains 25: no text makes a rule slow. Measures processor time of this thread, the best of three runs. */
+/** No text makes a rule slow. Measures processor time of this thread, the best of three runs. */
 import { describe, expect, test } from 'vitest';
 import { workedMs } from '../../../../test/support/cpu-ms.ts';
 import { readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
