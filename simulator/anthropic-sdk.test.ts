@@ -2,6 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SdkErrorName } from '../test/support/sdk-lines.ts';
 import { type StartedSimulator, startSimulator } from '../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
@@ -22,14 +23,6 @@ type Changes = Readonly<Record<string, unknown>> & { readonly key?: string };
 const aNumber: unknown = expect.any(Number);
 const containing = (text: string): unknown => expect.stringContaining(text);
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
-
-type ErrorName =
-	| 'AuthenticationError'
-	| 'BadRequestError'
-	| 'InternalServerError'
-	| 'NotFoundError'
-	| 'PermissionDeniedError'
-	| 'RateLimitError';
 
 const weather = { name: 'get_weather', input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } } };
 
@@ -163,7 +156,7 @@ describe.each(lines)('%s', (_name, Client, version) => {
 		}
 	});
 
-	const rejections: readonly [string, Changes, ErrorName, RegExp][] = [
+	const rejections: readonly [string, Changes, SdkErrorName, RegExp][] = [
 		['401', { key: 'bad-key' }, 'AuthenticationError', /invalid x-api-key/],
 		['404', { model: 'claude-nonesuch-9' }, 'NotFoundError', /model: claude-nonesuch-9/],
 		['400', { max_tokens: undefined }, 'BadRequestError', /max_tokens: Field required/],

@@ -1,13 +1,13 @@
 /** Proves that the Responses API of the simulator works with both release lines of the official OpenAI SDK as the vendor's does. */
-import OpenAI, { AzureOpenAI } from 'openai';
+import type OpenAI from 'openai';
 import type {
 	ResponseCreateParamsNonStreaming,
 	ResponseInputItem,
 	ResponseOutputItem,
 	ResponseStreamEvent,
 } from 'openai/resources/responses/responses';
-import OpenAI6, { AzureOpenAI as AzureOpenAI6 } from 'openai-6';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAiLines } from '../test/support/sdk-lines.ts';
 import { type StartedSimulator, startSimulator } from '../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
@@ -15,12 +15,6 @@ beforeAll(async () => {
 	simulator = await startSimulator();
 });
 afterAll(() => simulator.close());
-
-// Both lines have the same surface, so the newer one's types serve for both.
-const lines = [
-	['openai 7', OpenAI, AzureOpenAI],
-	['openai 6', OpenAI6 as unknown as typeof OpenAI, AzureOpenAI6 as unknown as typeof AzureOpenAI],
-] as const;
 
 const weather = {
 	type: 'function' as const,
@@ -43,7 +37,7 @@ function findItem<T extends ResponseOutputItem['type']>(
 	return found as Extract<ResponseOutputItem, { type: T }>;
 }
 
-describe.each(lines)('%s', (_name, Client, AzureClient) => {
+describe.each(openAiLines)('%s', (_name, Client, AzureClient) => {
 	const clientOf = (apiKey = 'sk-test-1111'): OpenAI => new Client({ apiKey, baseURL: `${simulator.origin}/openai/v1`, maxRetries: 0 });
 	const responses = (): OpenAI['responses'] => clientOf().responses;
 

@@ -1,7 +1,7 @@
 /** Proves that both release lines of the official OpenAI SDK work against the simulator as against the vendor. */
-import OpenAI, { AzureOpenAI } from 'openai';
-import OpenAI6, { AzureOpenAI as AzureOpenAI6 } from 'openai-6';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAiLines, type SdkErrorName } from '../test/support/sdk-lines.ts';
 import { type StartedSimulator, startSimulator } from '../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
@@ -10,32 +10,18 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 
-// Both lines have the same surface, so the newer one's types serve for both.
-const lines = [
-	['openai 7', OpenAI, AzureOpenAI],
-	['openai 6', OpenAI6 as unknown as typeof OpenAI, AzureOpenAI6 as unknown as typeof AzureOpenAI],
-] as const;
-
 /** Changes to a request; `key` is the client's API key. */
 type Changes = Readonly<Record<string, unknown>> & { readonly key?: string };
 
 const aString: unknown = expect.any(String);
 const aNumber: unknown = expect.any(Number);
 
-type ErrorName =
-	| 'AuthenticationError'
-	| 'BadRequestError'
-	| 'InternalServerError'
-	| 'NotFoundError'
-	| 'PermissionDeniedError'
-	| 'RateLimitError';
-
 const weather = {
 	type: 'function' as const,
 	function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
 };
 
-describe.each(lines)('%s', (_name, Client, AzureClient) => {
+describe.each(openAiLines)('%s', (_name, Client, AzureClient) => {
 	const clientOf = (apiKey = 'sk-test-1111'): OpenAI => new Client({ apiKey, baseURL: `${simulator.origin}/openai/v1`, maxRetries: 0 });
 	const hello = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello harbor' }] };
 
@@ -147,7 +133,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 		expect(second.usage?.prompt_tokens).toBe(first.usage?.prompt_tokens);
 	});
 
-	const rejections: readonly [string, Changes, ErrorName, RegExp][] = [
+	const rejections: readonly [string, Changes, SdkErrorName, RegExp][] = [
 		['401', { key: 'sk-bad-key-4242' }, 'AuthenticationError', /Incorrect API key provided: sk-bad-\*+4242/],
 		['404', { model: 'no-such-model' }, 'NotFoundError', /`no-such-model` does not exist/],
 		['400', { max_tokens: 0 }, 'BadRequestError', /integer below minimum/],

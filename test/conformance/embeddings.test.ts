@@ -2,7 +2,8 @@
 import type { OpenAI as OpenAI7 } from 'openai';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddingsProvider, vector } from '../support/embeddings-provider.ts';
-import { openAiLines, openOpenAi } from './sdk-lines.ts';
+import { openAiLines } from '../support/sdk-lines.ts';
+import { openOpenAi } from './open-sdk.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 const provider = await startEmbeddingsProvider();

@@ -3,7 +3,8 @@ import type Anthropic1 from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import { AzureOpenAI, type OpenAI as OpenAI7 } from 'openai';
 import { describe, expect, it } from 'vitest';
-import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { anthropicLines, openAiLines } from '../support/sdk-lines.ts';
+import { openAnthropic, openOpenAi } from './open-sdk.ts';
 import { itOwn, useSubject } from './subject.ts';
 
 const subject = useSubject();

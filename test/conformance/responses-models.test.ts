@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { unknownGeminiFields } from '../support/gemini-wire-fields.ts';
 import { unknownWireFields } from '../support/messages-wire-fields.ts';
-import { openAiLines, openOpenAi } from './sdk-lines.ts';
+import { openAiLines } from '../support/sdk-lines.ts';
+import { openOpenAi } from './open-sdk.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 /** The Responses API over HTTP, and through the official SDKs: responses, streams, faults, rejected conversations and guardrails. */
 import { beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { readRecordings, recordedBytes } from '../support/recordings.ts';
-import { openAiLines, openOpenAi } from './sdk-lines.ts';
+import { openAiLines } from '../support/sdk-lines.ts';
+import { openOpenAi } from './open-sdk.ts';
 import { describeOwn, requestsServed, type Subject, send, useSubject } from './subject.ts';
 
 const path = '/v1/responses';

@@ -1,7 +1,8 @@
 /** Table of errors (Spec: Errors) as users of the official SDKs see it: class and message. */
 import { describe, expect, it } from 'vitest';
+import { anthropicLines, openAiLines } from '../support/sdk-lines.ts';
 import { shortTimeouts, useFaultySubject } from './faulty-subject.ts';
-import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { openAnthropic, openOpenAi } from './open-sdk.ts';
 import { describeOwn } from './subject.ts';
 
 type ErrorClass =

@@ -3,8 +3,9 @@ import type { APIError as AnthropicError } from '@anthropic-ai/sdk';
 import type { APIError as OpenAiError } from 'openai';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { type Recording, recordedBytes } from '../support/recordings.ts';
+import { anthropicLines, openAiLines } from '../support/sdk-lines.ts';
+import { openAnthropic, openOpenAi } from './open-sdk.ts';
 import { bodyOf, expectedStatus, providers, recordings, type Vendor } from './recorded-responses.ts';
-import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 type SdkError = AnthropicError | OpenAiError;

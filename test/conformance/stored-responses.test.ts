@@ -1,6 +1,7 @@
 /** Stored responses through the official SDKs, with `responses.state: owner`. */
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { openAiLines, openOpenAi } from './sdk-lines.ts';
+import { openAiLines } from '../support/sdk-lines.ts';
+import { openOpenAi } from './open-sdk.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 const model = 'gpt-5-mini-sim-text';

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEvents } from '../support/event-stream.ts';
 import { readStream } from '../support/read-stream.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { anthropicLines, openAiLines } from '../support/sdk-lines.ts';
 import { allFormats, type FormatUnderTest, type GatewayErrorBody } from './formats.ts';
-import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { openAnthropic, openOpenAi } from './open-sdk.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const heartbeatMs = 150;

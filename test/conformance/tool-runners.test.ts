@@ -1,6 +1,6 @@
 /** Tool runners of Anthropic's SDKs, against each vendor over real HTTP: the newer line begins with a `thread`. */
 import { describe, expect, it } from 'vitest';
-import { anthropicLines } from './sdk-lines.ts';
+import { anthropicLines } from '../support/sdk-lines.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const vendors = [

@@ -4,7 +4,8 @@ import type OpenAI from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unknownGeminiFields } from '../support/gemini-wire-fields.ts';
 import { unknownWireFields } from '../support/messages-wire-fields.ts';
-import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { anthropicLines, openAiLines } from '../support/sdk-lines.ts';
+import { openAnthropic, openOpenAi } from './open-sdk.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 const chatModels = [

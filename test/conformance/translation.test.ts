@@ -2,7 +2,8 @@
 import type Anthropic1 from '@anthropic-ai/sdk';
 import type OpenAI7 from 'openai';
 import { describe, expect, it } from 'vitest';
-import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { anthropicLines, openAiLines } from '../support/sdk-lines.ts';
+import { openAnthropic, openOpenAi } from './open-sdk.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const weather = {

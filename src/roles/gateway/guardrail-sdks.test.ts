@@ -1,11 +1,8 @@
 /** Handling of a block by the official SDKs, in both of their major versions. */
-import Anthropic from '@anthropic-ai/sdk';
-import Anthropic0 from '@anthropic-ai/sdk-0';
-import OpenAI from 'openai';
-import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, HandStream, jsonResponse, Reader, sseResponse } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, nonStreamingResponses, piiRules, responseEvents } from '../../../test/support/guarded-gateway.ts';
+import { anthropicLines, openAiLines } from '../../../test/support/sdk-lines.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 
 const guardrails = guardrailsWith({ pii: piiRules('none', { ssn: 'block', card: 'block' }) });
@@ -35,14 +32,6 @@ async function fetchFromGateway(input: string | URL | Request, init: RequestInit
 }
 
 const settings = { apiKey: 'any', maxRetries: 0, fetch: fetchFromGateway };
-const openAiLines = [
-	['openai 7', OpenAI],
-	['openai 6', OpenAI6 as unknown as typeof OpenAI],
-] as const;
-const anthropicLines = [
-	['@anthropic-ai/sdk 1', Anthropic],
-	['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
-] as const;
 
 const blockedInput = 'The request was blocked by guardrails: policy `words`, category `listed`';
 const blockedResponse = 'The response was blocked by guardrails: policy `words`, category `listed`';

@@ -1,6 +1,5 @@
 /** Limits at `/v1/responses`: codes by which clients stop or wait, and the ends of streams. */
-import OpenAI from 'openai';
-import OpenAI6 from 'openai-6';
+import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import {
 	GatewayBench,
@@ -14,6 +13,7 @@ import {
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
+import { openAiLines } from '../../../test/support/sdk-lines.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
@@ -185,12 +185,7 @@ async function writeUntilStopped(bench: GatewayBench, upstream: HandStream): Pro
 	return sequence;
 }
 
-const sdks = [
-	['current', OpenAI],
-	['previous', OpenAI6 as unknown as typeof OpenAI],
-] as const;
-
-describe.each(sdks)('a stream that a budget stops, with the %s SDK', (_release, Sdk) => {
+describe.each(openAiLines)('a stream that a budget stops, with the SDK %s', (_release, Sdk) => {
 	test.each(['raw', 'helper'])('is an error: %s', async (kind) => {
 		const bench = benchWith({ monthlyBudgetUsd: '0.03' }, { onStreamOver: 'stop', stoppedStream: 'error' });
 		const upstream = new HandStream();

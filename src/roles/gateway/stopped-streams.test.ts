@@ -1,8 +1,4 @@
 /** Streams that exceed their budget under `on_stream_over: stop`: when and how they end, and their charge. */
-import Anthropic from '@anthropic-ai/sdk';
-import Anthropic0 from '@anthropic-ai/sdk-0';
-import OpenAI from 'openai';
-import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
 import {
 	chatBody,
@@ -17,6 +13,7 @@ import {
 	testSettings,
 } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules, responseEvents } from '../../../test/support/guarded-gateway.ts';
+import { anthropicLines, openAiLines } from '../../../test/support/sdk-lines.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import { counterName } from '../../policy/limits/terms-resolver.ts';
 import type { LedgerEntry } from '../../stores/contracts/ledger.ts';
@@ -185,16 +182,6 @@ function fetchStopped(wire: 'chat' | 'messages' | 'gemini', isGuarded: boolean) 
 	};
 }
 
-const lines = {
-	openai: [
-		['openai 7', OpenAI],
-		['openai 6', OpenAI6 as unknown as typeof OpenAI],
-	],
-	anthropic: [
-		['@anthropic-ai/sdk 1', Anthropic],
-		['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
-	],
-} as const;
 const targets = [
 	['chat', 'provider_b/gpt-4o', false],
 	['chat', 'provider_b/gpt-4o', true],
@@ -219,7 +206,7 @@ const maxWords = { chat: 3000, messages: 2000, gemini: 2500 };
 describe.each(targets)('%s from %s, screened %s, that ends as if its cap were reached', (wire, model, isGuarded) => {
 	const settings = { apiKey: 'any', maxRetries: 0, fetch: fetchStopped(wire, isGuarded) };
 
-	it.each(lines.openai)('is read by %s without an exception', async (_line, Client) => {
+	it.each(openAiLines)('is read by %s without an exception', async (_line, Client) => {
 		const client = new Client({ ...settings, baseURL: 'http://gateway.test/v1' });
 		const requested = { model, messages, max_tokens: 8000, stream_options: { include_usage: true } };
 		const stream = client.chat.completions.stream(requested);
@@ -232,7 +219,7 @@ describe.each(targets)('%s from %s, screened %s, that ends as if its cap were re
 		expect(whole.usage?.total_tokens).toBe((whole.usage?.prompt_tokens ?? 0) + (whole.usage?.completion_tokens ?? 0));
 	});
 
-	it.each(lines.anthropic)('is read by %s without an exception', async (_line, Client) => {
+	it.each(anthropicLines)('is read by %s without an exception', async (_line, Client) => {
 		const client = new Client({ ...settings, baseURL: 'http://gateway.test' });
 		const whole = await client.messages.stream({ model, max_tokens: 8000, messages }).finalMessage();
 		const [block] = whole.content;

@@ -1,10 +1,10 @@
 /** Translated responses as the official SDKs of the client read them, both major versions. */
 
-import Anthropic from '@anthropic-ai/sdk';
-import Anthropic0 from '@anthropic-ai/sdk-0';
+import type Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { anthropicLines } from '../../../../test/support/sdk-lines.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
 import type { ResponseContext } from '../../conversation/response.ts';
@@ -13,12 +13,6 @@ import { scrubSecrets } from '../../providers/scrub-secrets.ts';
 import { translateRequest } from '../../translate.ts';
 
 const callOf = (request: JsonObject): ResponseContext => ({ request, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 });
-
-// Both major versions have the same API; the newer one's types fit both.
-const lines = [
-	['@anthropic-ai/sdk 1', Anthropic],
-	['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
-] as const;
 
 const recordings = [...readRecordings('openai'), ...readRecordings('azure')];
 const nameEach = (list: readonly Recording[]): [string, Recording][] => list.map((recording) => [recording.name, recording]);
@@ -41,7 +35,7 @@ test('the recordings are present', () => {
 	expect([wholes.length, streams.length, errors.length].every((count) => count >= 5)).toBe(true);
 });
 
-describe.each(lines)('%s', (_name, Client) => {
+describe.each(anthropicLines)('%s', (_name, Client) => {
 	const clientOf = (response: () => Response): Anthropic =>
 		new Client({ apiKey: 'any', baseURL: 'http://127.0.0.1:9', maxRetries: 0, fetch: () => Promise.resolve(response()) });
 

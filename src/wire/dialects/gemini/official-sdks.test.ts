@@ -1,25 +1,12 @@
 /** Gemini's recorded responses as the clients' own SDKs read them, both major versions of each. */
 
-import Anthropic from '@anthropic-ai/sdk';
-import Anthropic0 from '@anthropic-ai/sdk-0';
-import OpenAI from 'openai';
-import OpenAI6 from 'openai-6';
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { anthropicLines, openAiLines } from '../../../../test/support/sdk-lines.ts';
 import { chatToGemini, messagesToGemini, type Translation } from '../../../../test/support/translations.ts';
 import type { ResponseContext } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-
-// Both major versions have the same API; the newer one's types fit both.
-const openAis = [
-	['openai 7', OpenAI],
-	['openai 6', OpenAI6 as unknown as typeof OpenAI],
-] as const;
-const anthropics = [
-	['@anthropic-ai/sdk 1', Anthropic],
-	['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
-] as const;
 
 const recordings = readRecordings('gemini');
 const responses = recordings.filter(({ response }) => response.status === 200).map((one) => [one.name, one] as const);
@@ -63,7 +50,7 @@ function saidIn({ response }: Recording): Said {
 	};
 }
 
-describe.each(openAis)('%s', (_line, Client) => {
+describe.each(openAiLines)('%s', (_line, Client) => {
 	test.each(responses)('%s', async (_name, recording) => {
 		const request = { ...chatRequest, stream_options: { include_usage: true } };
 		const client = new Client({
@@ -88,7 +75,7 @@ describe.each(openAis)('%s', (_line, Client) => {
 	});
 });
 
-describe.each(anthropics)('%s', (_line, Client) => {
+describe.each(anthropicLines)('%s', (_line, Client) => {
 	test.each(responses)('%s', async (_name, recording) => {
 		const client = new Client({
 			apiKey: 'key',

@@ -1,11 +1,11 @@
 /** Clients with the official OpenAI SDKs, both major versions, served by recorded responses and by a provider that enforces its rules. */
 
-import OpenAI from 'openai';
-import OpenAI6 from 'openai-6';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { unknownWireFields } from '../../../../test/support/messages-wire-fields.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { openAiLines } from '../../../../test/support/sdk-lines.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
 import { Rejection } from '../../../core/rejection.ts';
@@ -15,12 +15,6 @@ import { EventFramer } from '../../events/event-framer.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
 import { messages as messagesFormat } from './messages.ts';
-
-// Both major versions have the same API; the newer one's types fit both.
-const lines = [
-	['openai 7', OpenAI],
-	['openai 6', OpenAI6 as unknown as typeof OpenAI],
-] as const;
 
 type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -88,7 +82,7 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 
-describe.each(lines)('%s', (_name, Client) => {
+describe.each(openAiLines)('%s', (_name, Client) => {
 	const clientOf = (fetch: Fetch): OpenAI => new Client({ apiKey: 'key', baseURL: 'http://gateway.test/v1', maxRetries: 0, fetch });
 	const ask = { model: 'alias', messages: [{ role: 'user' as const, content: 'Hi' }] };
 

@@ -3,10 +3,10 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
-import OpenAI6 from 'openai-6';
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { openAiLines } from '../../../../test/support/sdk-lines.ts';
 import type { ResponseContext, ResponseReading } from '../../conversation/response.ts';
 import { translateResponses } from '../../conversation/translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
@@ -14,12 +14,6 @@ import { chatReading } from '../chat/response-reader.ts';
 import { geminiReading } from '../gemini/response-reader.ts';
 import { messagesReading } from '../messages/response-reader.ts';
 import { responsesWriting } from './response-writer.ts';
-
-// Both major versions have the same API; the newer one's types fit both.
-const clients = [
-	['openai 7', OpenAI],
-	['openai 6', OpenAI6 as unknown as typeof OpenAI],
-] as const;
 
 const request: JsonObject = { model: 'alias', input: 'Hello', tools: [{ type: 'custom', name: 'execute' }], metadata: { a: 'b' } };
 const call: ResponseContext = {
@@ -81,7 +75,7 @@ function saidIn(translation: Translation, recording: Recording): Said {
 	};
 }
 
-describe.each(clients)('%s', (_line, Client) => {
+describe.each(openAiLines)('%s', (_line, Client) => {
 	test.each(recorded)('%s', async (_name, recording, translation) => {
 		const client = new Client({ apiKey: 'key', baseURL: 'http://gateway.test/v1', fetch: async () => respond(translation, recording) });
 		const asked = { model: 'alias', input: 'Hello' };
