@@ -3,6 +3,7 @@ import { splitModelName } from '../../faults/fault-names.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { createEmbeddingsApi } from '../embeddings/embeddings-api.ts';
+import { apiByAction } from '../openai/api-by-action.ts';
 import { checkChat } from '../openai/check-chat.ts';
 import { createCompletionsApi } from '../openai/completions-api.ts';
 import { embeddingModel } from '../openai/embedding-models.ts';
@@ -50,20 +51,8 @@ const embeddings = createEmbeddingsApi((deployment) => {
 	return embeddingModel(deployment) ?? { snapshot: 'text-embedding-3-small', size: 1536, isResizable: true };
 });
 
-function apiOf({ action }: WireTarget): WireApi {
-	switch (action) {
-		case 'responses':
-		case 'compact':
-		case 'count':
-			return responsesApi;
-		case 'completions':
-			return completionsApi;
-		default:
-			return chatApi;
-	}
-}
-
 export const azureWire: Wire = {
+	...apiByAction({ chat: chatApi, responses: responsesApi, completions: completionsApi }),
 	name: 'azure',
 	readKey,
 	checkAccess(target, key, isRejected) {
@@ -72,8 +61,6 @@ export const azureWire: Wire = {
 		checkVersion(target);
 	},
 	notJsonMessage: 'Invalid JSON: the body of the request could not be parsed.',
-	readPrompt: (body, model, target) => apiOf(target).readPrompt(body, model, target),
-	openRequest: (body, model, target) => apiOf(target).openRequest(body, model, target),
 	embeddings,
 	renderError: renderAzureError,
 	headers({ requestId, status, random, responseNumber, inputTokens, model, error }) {

@@ -4,6 +4,7 @@ import { VendorError } from '../../vendor-error.ts';
 import { createEmbeddingsApi } from '../embeddings/embeddings-api.ts';
 import { createResponsesApi } from '../responses/responses-api.ts';
 import { bearerKey, type Wire, type WireApi, type WireTarget } from '../wire.ts';
+import { apiByAction } from './api-by-action.ts';
 import { checkChat } from './check-chat.ts';
 import { createCompletionsApi } from './completions-api.ts';
 import { embeddingModel } from './embedding-models.ts';
@@ -78,20 +79,8 @@ const embeddings = createEmbeddingsApi((model) => {
 	throw new VendorError('invalid', 'You are not allowed to generate embeddings from this model', { status: 403 });
 });
 
-function apiOf({ action }: WireTarget): WireApi {
-	switch (action) {
-		case 'responses':
-		case 'compact':
-		case 'count':
-			return responsesApi;
-		case 'completions':
-			return completionsApi;
-		default:
-			return chatApi;
-	}
-}
-
 export const openAiWire: Wire = {
+	...apiByAction({ chat: chatApi, responses: responsesApi, completions: completionsApi }),
 	name: 'openai',
 	readKey: ({ headers }) => bearerKey(headers),
 	checkAccess(_target, key, isRejected) {
@@ -101,8 +90,6 @@ export const openAiWire: Wire = {
 	notJsonMessage:
 		'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. ' +
 		'The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)',
-	readPrompt: (body, model, target) => apiOf(target).readPrompt(body, model, target),
-	openRequest: (body, model, target) => apiOf(target).openRequest(body, model, target),
 	embeddings,
 	renderError: (error, { key, model }) => renderOpenAiError(error, key, model),
 	headers({ requestId, status, random, responseNumber, inputTokens, error }) {
