@@ -43,21 +43,9 @@ def run_tools(**extra):
     raise AssertionError("no final response")
 
 
-@feature("tools")
-def _():
-    expect_text(run_tools(), "21 degrees in Paris")
+def respond(messages):
+    return [{"role": "assistant", "content": client.messages.create(**ask, messages=messages).content}]
 
 
-@feature("reasoning kept")
-def _():
-    expect_text(run_tools(thinking={"type": "adaptive"}), "21 degrees in Paris")
-    expect_sent(reasoning_field)
-
-
-@feature("multi-turn")
-def _():
-    messages = []
-    for content in turns:
-        messages.append({"role": "user", "content": content})
-        messages.append({"role": "assistant", "content": client.messages.create(**ask, messages=messages).content})
-    expect_sent("My name is Ada.")
+check_tools(run_tools, thinking={"type": "adaptive"})
+check_turns(respond)

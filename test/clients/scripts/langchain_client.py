@@ -24,34 +24,19 @@ def _():
     expect_text("".join(chunk.text for chunk in open_model().stream("Say hello.")), "Say hello")
 
 
-def run_tools(chat_model):
-    agent = create_agent(chat_model, tools=[get_weather])
+def run_tools(**extra):
+    agent = create_agent(open_model(**extra), tools=[get_weather])
     state = agent.invoke({"messages": [{"role": "user", "content": weather_question}]})
     return state["messages"][-1].text
 
 
-@feature("tools")
-def _():
-    expect_text(run_tools(open_model()), "21 degrees in Paris")
+if dialect == "messages":
+    reasoning = {"thinking": {"type": "adaptive"}}
+else:
+    reasoning = {"reasoning": {"effort": "medium"}, "include": ["reasoning.encrypted_content"], "output_version": "responses/v1"}
 
-
-@feature("reasoning kept")
-def _():
-    if dialect == "messages":
-        extra = {"thinking": {"type": "adaptive"}}
-    else:
-        extra = {"reasoning": {"effort": "medium"}, "include": ["reasoning.encrypted_content"], "output_version": "responses/v1"}
-    expect_text(run_tools(open_model(**extra)), "21 degrees in Paris")
-    expect_sent(reasoning_field)
-
-
-@feature("multi-turn")
-def _():
-    messages = []
-    for content in turns:
-        messages.append({"role": "user", "content": content})
-        messages.append(open_model().invoke(messages))
-    expect_sent("My name is Ada.")
+check_tools(run_tools, **reasoning)
+check_turns(lambda messages: [open_model().invoke(messages)])
 
 
 @feature("embeddings")

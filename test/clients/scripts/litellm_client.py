@@ -42,23 +42,8 @@ if dialect == "responses":
                 items.append({"type": "function_call_output", "call_id": call["call_id"], "output": result})
         raise AssertionError("no final response")
 
-    @feature("tools")
-    def _():
-        expect_text(run_tools(), "21 degrees in Paris")
-
-    @feature("reasoning kept")
-    def _():
-        extra = {"reasoning": {"effort": "medium"}, "include": ["reasoning.encrypted_content"]}
-        expect_text(run_tools(**extra), "21 degrees in Paris")
-        expect_sent(reasoning_field)
-
-    @feature("multi-turn")
-    def _():
-        items = []
-        for content in turns:
-            items.append({"role": "user", "content": content})
-            items += plain(litellm.responses(**ask, input=items, store=False))
-        expect_sent("My name is Ada.")
+    check_tools(run_tools, reasoning={"effort": "medium"}, include=["reasoning.encrypted_content"])
+    check_turns(lambda items: plain(litellm.responses(**ask, input=items, store=False)))
 
 else:
 
@@ -87,22 +72,8 @@ else:
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
         raise AssertionError("no final response")
 
-    @feature("tools")
-    def _():
-        expect_text(run_tools(), "21 degrees in Paris")
-
-    @feature("reasoning kept")
-    def _():
-        expect_text(run_tools(thinking={"type": "adaptive"}), "21 degrees in Paris")
-        expect_sent(reasoning_field)
-
-    @feature("multi-turn")
-    def _():
-        messages = []
-        for content in turns:
-            messages.append({"role": "user", "content": content})
-            messages.append(litellm.completion(**ask, messages=messages).choices[0].message)
-        expect_sent("My name is Ada.")
+    check_tools(run_tools, thinking={"type": "adaptive"})
+    check_turns(lambda messages: [litellm.completion(**ask, messages=messages).choices[0].message])
 
 
 @feature("embeddings")

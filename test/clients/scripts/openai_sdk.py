@@ -34,13 +34,7 @@ if dialect == "chat":
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
         expect_text(create(messages, tools=tools).choices[0].message.content, "21 degrees in Paris")
 
-    @feature("multi-turn")
-    def _():
-        messages = []
-        for content in turns:
-            messages.append({"role": "user", "content": content})
-            messages.append(create(messages).choices[0].message)
-        expect_sent("My name is Ada.")
+    check_turns(lambda messages: [create(messages).choices[0].message])
 
 else:
     tools = [{"type": "function", "name": "get_weather", "parameters": weather_schema, "strict": False}]
@@ -72,23 +66,8 @@ else:
                 items.append({"type": "function_call_output", "call_id": call.call_id, "output": result})
         raise AssertionError("no final response")
 
-    @feature("tools")
-    def _():
-        expect_text(run_tools(), "21 degrees in Paris")
-
-    @feature("reasoning kept")
-    def _():
-        extra = {"reasoning": {"effort": "medium"}, "include": ["reasoning.encrypted_content"]}
-        expect_text(run_tools(**extra), "21 degrees in Paris")
-        expect_sent(reasoning_field)
-
-    @feature("multi-turn")
-    def _():
-        items = []
-        for content in turns:
-            items.append({"role": "user", "content": content})
-            items += client.responses.create(model=model, input=items, store=False).output
-        expect_sent("My name is Ada.")
+    check_tools(run_tools, reasoning={"effort": "medium"}, include=["reasoning.encrypted_content"])
+    check_turns(lambda items: client.responses.create(model=model, input=items, store=False).output)
 
 
 @feature("embeddings")

@@ -92,3 +92,28 @@ def expect_sent(part):
     """Checks the body of the newest request that a provider received."""
     with urllib.request.urlopen(os.environ["SIMULATOR_URL"] + "/_simulator/requests?limit=1") as response:
         expect_text(json.load(response)["data"][0]["body"], part)
+
+
+def check_tools(run_tools, **reasoning):
+    """Runs the features with tools. `run_tools` returns the final text. `reasoning` are its options for a model that reasons."""
+
+    @feature("tools")
+    def _():
+        expect_text(run_tools(), "21 degrees in Paris")
+
+    @feature("reasoning kept")
+    def _():
+        expect_text(run_tools(**reasoning), "21 degrees in Paris")
+        expect_sent(reasoning_field)
+
+
+def check_turns(respond):
+    """Runs the multi-turn feature. `respond` returns the messages of the model's turn."""
+
+    @feature("multi-turn")
+    def _():
+        messages = []
+        for content in turns:
+            messages.append({"role": "user", "content": content})
+            messages += respond(messages)
+        expect_sent("My name is Ada.")
