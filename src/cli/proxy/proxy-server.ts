@@ -1,4 +1,5 @@
 /** HTTP server that sends each request to the gateway with a valid access token in place of the client's credential. */
+
 import {
 	type ClientRequest,
 	createServer,
@@ -12,6 +13,7 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import type { AccessTokenSource } from '../../client/access-token-source.ts';
+import { connectionFields } from '../../core/connection-fields.ts';
 import { foreignRequestProblem, type TrustedHosts } from './foreign-request.ts';
 
 export interface ProxyDeps {
@@ -29,20 +31,8 @@ const maxReplayableBytes = 4_194_304;
 /** Fields that can carry a credential of the client, which the gateway must not receive. */
 const credentialFields = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie'];
 
-/** Fields of one connection (RFC 9110 section 7.6.1), and `expect`, which the server handles. */
-const connectionFields = [
-	'connection',
-	'expect',
-	'host',
-	'keep-alive',
-	'proxy-authenticate',
-	'proxy-authorization',
-	'proxy-connection',
-	'te',
-	'trailer',
-	'transfer-encoding',
-	'upgrade',
-];
+/** Fields that are not forwarded. The server handles `expect`. */
+const ownFields: readonly string[] = [...connectionFields, 'expect', 'host', 'proxy-authenticate', 'proxy-authorization'];
 
 interface RequestBody {
 	/** The whole body, or its beginning. */
@@ -192,7 +182,7 @@ function readBody(request: IncomingMessage): Promise<RequestBody> {
 function endToEndFields(rawHeaders: readonly string[], others: readonly string[]): string[] {
 	const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) => rawHeaders.slice(2 * index, 2 * index + 2));
 	const named = pairs.filter(([name]) => name?.toLowerCase() === 'connection').flatMap(([, value = '']) => value.toLowerCase().split(','));
-	const dropped = new Set([...connectionFields, ...others, ...named.map((name) => name.trim())]);
+	const dropped = new Set([...ownFields, ...others, ...named.map((name) => name.trim())]);
 	return pairs.filter(([name = '']) => !dropped.has(name.toLowerCase())).flat();
 }
 

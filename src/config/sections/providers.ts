@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { connectionFields } from '../../core/connection-fields.ts';
 import { providerKinds } from '../../wire/providers/provider.ts';
 import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
 import { proxySettings } from '../proxy.ts';
@@ -6,25 +7,12 @@ import { isRecord } from '../raw.ts';
 import { entryName, integer, nonEmpty, secret, secretText, webAddress } from '../values.ts';
 import { modelCapabilities } from './model-capability-settings.ts';
 
+const ownHeaders: ReadonlySet<string> = new Set([...connectionFields, 'content-length', 'expect', 'host']);
+
 const headerName = z
 	.string()
 	.regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'must be a header field name in lower case')
-	.refine(
-		(name) =>
-			![
-				'host',
-				'connection',
-				'content-length',
-				'expect',
-				'keep-alive',
-				'proxy-connection',
-				'te',
-				'trailer',
-				'transfer-encoding',
-				'upgrade',
-			].includes(name),
-		'is set by Tollgate',
-	);
+	.refine((name) => !ownHeaders.has(name), 'is set by Tollgate');
 
 const fields = z.strictObject({
 	kind: z.enum(providerKinds).describe('Wire dialect and authentication of the provider.'),

@@ -1,5 +1,7 @@
 /** Inner handler of a separate edge: forwards each request to a gateway and relays the response. */
+
 import { isByteStream, readAll } from '../../core/byte-stream.ts';
+import { connectionFields } from '../../core/connection-fields.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Rejection, type RejectionCode } from '../../core/rejection.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
@@ -43,20 +45,8 @@ export interface Forwarding {
 /** Limits connection timeouts per request. A rejected connection takes no time, and the next gateway is tried. */
 const maxTimeouts = 3;
 
-/** Fields of the connection between client and edge (RFC 9110 section 7.6.1), and fields that the forwarded request sets itself. */
-const ownFields: ReadonlySet<string> = new Set([
-	'connection',
-	'content-length',
-	'expect',
-	'host',
-	'keep-alive',
-	'proxy-authorization',
-	'proxy-connection',
-	'te',
-	'trailer',
-	'transfer-encoding',
-	'upgrade',
-]);
+/** Fields of the connection between client and edge, and fields that the forwarded request sets itself. */
+const ownFields: ReadonlySet<string> = new Set([...connectionFields, 'content-length', 'expect', 'host', 'proxy-authorization']);
 
 const apiKeyFields: ReadonlySet<string> = new Set<TokenHeader>(['x-api-key', 'api-key', 'x-goog-api-key']);
 

@@ -1,4 +1,5 @@
 import { isByteStream } from '../../../core/byte-stream.ts';
+import { connectionFields } from '../../../core/connection-fields.ts';
 import { memoizeByHeaders } from '../../../core/header-memo.ts';
 import type { UpstreamRequest } from '../../../core/upstream.ts';
 import { fieldLine } from '../field-line.ts';
@@ -9,17 +10,7 @@ const sendableTarget = /^\/[!-~\x80-\xff]*$/;
 const length = /^\d{1,15}$/;
 
 /** Header fields that control how the connection is read. This client writes them itself. */
-const ownNames: ReadonlySet<string> = new Set([
-	'connection',
-	'expect',
-	'host',
-	'keep-alive',
-	'proxy-connection',
-	'te',
-	'trailer',
-	'transfer-encoding',
-	'upgrade',
-]);
+const ownNames: ReadonlySet<string> = new Set([...connectionFields, 'expect', 'host']);
 
 /** Methods whose requests usually have a body. For others, a missing body needs no `content-length: 0`. */
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);

@@ -1,4 +1,5 @@
 /** Parses response heads strictly. A head that two parsers could read differently is rejected. */
+import { connectionFields } from '../../../core/connection-fields.ts';
 import type { HeaderFields } from '../../../core/handler.ts';
 
 export interface ResponseHead {
@@ -18,16 +19,10 @@ export class MalformedResponse extends Error {
 
 /** Hop-by-hop fields (RFC 9110 section 7.6.1). */
 const hopByHopNames: ReadonlySet<string> = new Set([
-	'connection',
-	'keep-alive',
+	...connectionFields,
 	'proxy-authenticate',
 	'proxy-authentication-info',
 	'proxy-authorization',
-	'proxy-connection',
-	'te',
-	'trailer',
-	'transfer-encoding',
-	'upgrade',
 ]);
 
 /** Common header names of providers, by length. A name in this list needs no new string for each head. */

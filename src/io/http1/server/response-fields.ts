@@ -1,11 +1,12 @@
 /** Formats responses as the bytes and header lists that `node:http` takes. */
+import { connectionFields } from '../../../core/connection-fields.ts';
 import type { HeaderFields, HttpResponse } from '../../../core/handler.ts';
 import { http } from '../../node-http.ts';
 
 const { STATUS_CODES } = http;
 
 /** Fields that the connection decides, not the handler; only the server writes them. */
-const connectionFields: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer']);
+const ownNames: ReadonlySet<string> = new Set(connectionFields);
 
 export interface ResponseFields {
 	readonly headers: HeaderFields;
@@ -24,7 +25,7 @@ export function headerList(head: ResponseFields): string[] {
 	const list: string[] = [];
 	for (const name in headers) {
 		const value = headers[name];
-		if (value === undefined || connectionFields.has(name)) continue;
+		if (value === undefined || ownNames.has(name)) continue;
 		if (contentLength !== undefined && name === 'content-length') continue;
 		if (typeof value === 'string') list.push(name, value);
 		else for (const item of value) list.push(name, item);
