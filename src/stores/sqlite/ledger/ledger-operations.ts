@@ -30,18 +30,22 @@ export type CompactOpen = readonly [
 	reservedNanoUsd: number | string,
 ];
 
-export type CompactClose = readonly [
-	id: string,
-	endedMs: number,
-	outcome: number,
-	status: number,
-	isEstimated: number,
+type TokenColumns = readonly [
 	inputTokens: number,
 	cacheReadTokens: number,
 	cacheWriteTokens: number,
 	cacheWriteHourTokens: number,
 	outputTokens: number,
 	reasoningTokens: number,
+];
+
+export type CompactClose = readonly [
+	id: string,
+	endedMs: number,
+	outcome: number,
+	status: number,
+	isEstimated: number,
+	...TokenColumns,
 	costNanoUsd: CompactInteger,
 ];
 
@@ -51,27 +55,12 @@ export type CompactClose = readonly [
  */
 export type CompactEntry = readonly [
 	sequence: number,
-	id: string,
-	startedMs: number,
-	team: string,
-	clientId: string,
-	provider: string,
-	model: string,
-	dialect: string,
-	isStreaming: number,
-	priceVersion: string,
-	budgets: string,
-	reservedNanoUsd: number | string,
+	...CompactOpen,
 	outcome: number | null,
 	durationMs: number,
 	status: number,
 	isEstimated: number,
-	inputTokens: number,
-	cacheReadTokens: number,
-	cacheWriteTokens: number,
-	cacheWriteHourTokens: number,
-	outputTokens: number,
-	reasoningTokens: number,
+	...TokenColumns,
 	costNanoUsd: number | string,
 ];
 
