@@ -1,8 +1,12 @@
 /** Shared parts of operations on one stored record: entity tags, and the responses for missing, stale and new records. */
+import { z } from 'zod';
 import { Rejection } from '../../core/rejection.ts';
 import type { Author, Stored, VersionedStore } from '../../stores/contracts/records.ts';
 import { fieldInvalid } from './fields-rejection.ts';
 import type { CsvResponse } from './operation.ts';
+
+/** Parameters of a path that ends with a record's id. */
+export const idParams = z.strictObject({ id: z.string() });
 
 /** @param version differs between any two states of the record. */
 export function entityTag(version: number | string): string {

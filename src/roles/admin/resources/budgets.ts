@@ -12,6 +12,7 @@ import {
 	deleteStored,
 	entityTag,
 	findStored,
+	idParams,
 	type RequestedChange,
 	requireMatch,
 	requireSameId,
@@ -19,7 +20,6 @@ import {
 } from '../stored-records.ts';
 
 const tag = 'budgets';
-const params = z.strictObject({ id: z.string() });
 const one = { schema: budget, hasEntityTag: true } as const;
 
 const missing = (id: string): string => `Budget \`${id}\` does not exist`;
@@ -60,7 +60,7 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 			path: '/budgets/{id}',
 			tag,
 			summary: 'Get a budget and its current usage',
-			params,
+			params: idParams,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => budgetResult(deps, await storedBudget(deps, id)),
@@ -71,7 +71,7 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 			tag,
 			summary: 'Update a budget',
 			description: 'Omitted fields stay unchanged.',
-			params,
+			params: idParams,
 			body: budgetChange,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown', 'record_conflict', 'record_stale'],
@@ -82,7 +82,7 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 			path: '/budgets/{id}',
 			tag,
 			summary: 'Delete a budget',
-			params,
+			params: idParams,
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) => runExclusive(() => deleteStored(records.budgets, id, missing(id), { ifMatch, author })),

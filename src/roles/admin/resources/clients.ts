@@ -17,10 +17,9 @@ import {
 	rotation,
 } from '../schemas/client.ts';
 import { named } from '../schemas/values.ts';
-import { deleteStored, entityTag, findStored, requireMatch, requireSameId, respondCreated } from '../stored-records.ts';
+import { deleteStored, entityTag, findStored, idParams, requireMatch, requireSameId, respondCreated } from '../stored-records.ts';
 
 const tag = 'clients';
-const params = z.strictObject({ id: z.string() });
 
 /** Names no id, because a secret can be pasted in its place. */
 const missing = 'The client does not exist: `tollgate client list` shows all ids';
@@ -63,7 +62,7 @@ function readingOperations(deps: AdminDeps): Operation[] {
 			path: '/clients/{id}',
 			tag,
 			summary: 'Get an OAuth client',
-			params,
+			params: idParams,
 			success: { status: 200, schema: client, hasEntityTag: true },
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
@@ -95,7 +94,7 @@ function changingOperations(deps: AdminDeps): Operation[] {
 			summary: 'Change, disable or enable an OAuth client',
 			description:
 				'Omitted fields stay unchanged. Access tokens that were issued stay valid for inference until they expire. The admin API applies the current permissions.',
-			params,
+			params: idParams,
 			body: clientChange,
 			success: { status: 200, schema: client, hasEntityTag: true },
 			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
@@ -121,7 +120,7 @@ function changingOperations(deps: AdminDeps): Operation[] {
 			tag,
 			summary: 'Rotate the secret of an OAuth client',
 			description: 'The old secret stays valid for `overlap_seconds`.',
-			params,
+			params: idParams,
 			body: rotation,
 			isBodyOptional: true,
 			success: { status: 200, schema: clientWithSecret, hasEntityTag: true },
@@ -142,7 +141,7 @@ function changingOperations(deps: AdminDeps): Operation[] {
 			summary: 'Delete an OAuth client',
 			description:
 				'Also removes the client from its team. Issued access tokens stay valid for inference until they expire; the admin API rejects them.',
-			params,
+			params: idParams,
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>

@@ -23,6 +23,7 @@ import {
 	deleteStored,
 	entityTag,
 	findStored,
+	idParams,
 	type RequestedChange,
 	requireMatch,
 	requireSameId,
@@ -30,7 +31,6 @@ import {
 } from '../stored-records.ts';
 
 const tag = 'routing';
-const params = z.strictObject({ id: z.string() });
 const one = { schema: routingRule, hasEntityTag: true } as const;
 const missing = (id: string): string => `Routing rule \`${id}\` does not exist`;
 
@@ -70,7 +70,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 			path: '/routing/{id}',
 			tag,
 			summary: 'Get a routing rule',
-			params,
+			params: idParams,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => ruleResult(await storedRule(deps, id)),
@@ -81,7 +81,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 			tag,
 			summary: 'Update a routing rule',
 			description: 'Omitted fields stay unchanged.',
-			params,
+			params: idParams,
 			body: routingRuleChange,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown', 'record_stale'],
@@ -92,7 +92,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 			path: '/routing/{id}',
 			tag,
 			summary: 'Delete a routing rule',
-			params,
+			params: idParams,
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>

@@ -12,6 +12,7 @@ import {
 	deleteStored,
 	entityTag,
 	findStored,
+	idParams,
 	type RequestedChange,
 	requireMatch,
 	requireSameId,
@@ -19,7 +20,6 @@ import {
 } from '../stored-records.ts';
 
 const tag = 'teams';
-const params = z.strictObject({ id: z.string() });
 const one = { schema: team, hasEntityTag: true } as const;
 
 const missing = (id: string): string => `Team \`${id}\` does not exist`;
@@ -67,7 +67,7 @@ export function teamOperations(deps: AdminDeps): Operation[] {
 			path: '/teams/{id}',
 			tag,
 			summary: 'Get a team',
-			params,
+			params: idParams,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown'],
 			run: async ({ params: { id } }) => {
@@ -81,7 +81,7 @@ export function teamOperations(deps: AdminDeps): Operation[] {
 			tag,
 			summary: 'Update a team',
 			description: 'Omitted fields stay unchanged.',
-			params,
+			params: idParams,
 			body: teamChange,
 			success: { status: 200, ...one },
 			rejections: ['record_unknown', 'record_read_only', 'record_conflict', 'record_stale'],
@@ -93,7 +93,7 @@ export function teamOperations(deps: AdminDeps): Operation[] {
 			tag,
 			summary: 'Delete a team',
 			description: 'Its budgets are deleted with it; its usage stays.',
-			params,
+			params: idParams,
 			success: { status: 204 },
 			rejections: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
