@@ -24,7 +24,7 @@ import { chat } from '../src/wire/dialects/chat/chat.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
 import { meterResponse, readReportedUsage } from '../src/wire/usage/usage-meter.ts';
 import { chatUsage } from '../src/wire/usage/usage-reader.ts';
-import { callerOf, testSettings } from '../test/support/gateway-bench.ts';
+import { callerOf, teamDirectory, testSettings } from '../test/support/gateway-bench.ts';
 import { chatRequest, chatResponse } from './workloads.ts';
 
 const rounds = 25;
@@ -87,7 +87,6 @@ try {
 }
 
 function open(stores: Stores): Gateway {
-	const team = { id: 'team', name: 'Team', tier: 'standard', clientIds: ['client'] };
 	const tier = { requestsPerMinute: 1_000_000_000, dailyTokens: 1_000_000_000_000, monthlyBudgetUsd: '1000000' };
 	return createGateway(
 		{ ...testSettings, tiers: { sandbox: tier, standard: tier } },
@@ -97,15 +96,7 @@ function open(stores: Stores): Gateway {
 			upstream: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([httpResponse]) }),
 			verifier: { verify: () => callerOf('client') },
 			reasoningEncryption: () => noReasoningEncryption,
-			teams: {
-				teamOf: () => team,
-				team: () => team,
-				budgetsFor: () => [],
-				budgetsOf: () => [],
-				priceOverride: () => undefined,
-				overriddenModels: () => [],
-				routingRules: () => [],
-			},
+			teams: teamDirectory(),
 			unpriced: new UnpricedModels(),
 			traffic: new TrafficResolver({ clock: systemClock, log, metrics: noMetrics, chance: Math.random }),
 			clock: systemClock,

@@ -13,7 +13,7 @@ import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { Ledger, UsageSummary } from '../../src/stores/contracts/ledger.ts';
 import { openPostgresLedger } from '../../src/stores/postgres-ledger.ts';
 import { openSqliteLedger } from '../../src/stores/sqlite/sqlite-ledger.ts';
-import { chatPath, GatewayBench, jsonResponse, testSettings } from '../support/gateway-bench.ts';
+import { chatPath, GatewayBench, jsonResponse, teamDirectory, testSettings } from '../support/gateway-bench.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { createRecordingLog } from '../support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
@@ -66,13 +66,7 @@ function openBench(ledger: Ledger, metrics = createMetrics()) {
 	const work = new GatewayWork();
 	const unpriced = new UnpricedModels();
 	const plain = new GatewayBench();
-	const teams: TeamDirectory = {
-		teamOf: () => ({ id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] }),
-		team: () => ({ id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] }),
-		budgetsOf: () => [],
-		overriddenModels: () => [],
-		...operatorsWord(),
-	};
+	const teams = teamDirectory(operatorsWord());
 	const providers = testSettings.providers.map((one) => (one.name === 'provider_b' ? { ...one, models: ['configured'] } : one));
 	const bench = new GatewayBench({ providers }, { ledger, work, unpriced, metrics, teams, clock: plain.clock });
 	// Responses of a provider; every second one knows any model.

@@ -5,9 +5,9 @@ import type { RoutingRule, RoutingRuleTarget } from '../../src/core/routing-rule
 import type { UpstreamRequest } from '../../src/core/upstream.ts';
 import { UpstreamError } from '../../src/core/upstream-error.ts';
 import type { TrafficSettings } from '../../src/policy/resilience/traffic-settings.ts';
-import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
+import type { BudgetSettings, GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
 import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
-import { chatBody, chatPath, GatewayBench, settle, testSettings, testTraffic } from './gateway-bench.ts';
+import { chatBody, chatPath, GatewayBench, settle, teamDirectory, testSettings, testTraffic } from './gateway-bench.ts';
 
 export const chatResponse = JSON.stringify({
 	id: 'x',
@@ -59,7 +59,6 @@ export function benchWith({
 	ports,
 }: Plan = {}) {
 	const unlimited = { requestsPerMinute: 100, dailyTokens: null, monthlyBudgetUsd: monthlyBudgetUsd ?? null };
-	const team = { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] };
 	const budgetOf = (model: string) =>
 		caps[model] === undefined
 			? []
@@ -72,15 +71,11 @@ export function benchWith({
 						hardLimitPercent: 100,
 					},
 				];
-	const teams: TeamDirectory = {
-		teamOf: () => team,
-		team: () => team,
+	const teams = teamDirectory({
 		budgetsFor: (_team, model) => budgetOf(model),
 		budgetsOf: () => Object.keys(caps).flatMap(budgetOf),
-		priceOverride: () => undefined,
-		overriddenModels: () => [],
 		routingRules: () => [ruleTo(targets, strategy)],
-	};
+	});
 	const providers = testSettings.providers.map((provider) => ({ ...provider, traffic: { ...testTraffic, ...traffic } }));
 	return new GatewayBench(
 		{

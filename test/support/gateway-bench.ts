@@ -5,11 +5,12 @@ import type { Caller } from '../../src/core/caller.ts';
 import type { ByteFlow, ByteSink, ByteStream, HeaderFields, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
 import { noMetrics } from '../../src/core/metrics.ts';
 import { Rejection } from '../../src/core/rejection.ts';
+import type { Team } from '../../src/core/team.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
 import { createReasoningEncryption } from '../../src/io/reasoning-encryption.ts';
 import type { TrafficSettings } from '../../src/policy/resilience/traffic-settings.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
-import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
+import type { GatewayPorts, GatewayProvider, GatewaySettings, TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
 import { TrafficResolver } from '../../src/roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
@@ -143,6 +144,33 @@ export const testSettings: GatewaySettings = {
 	},
 };
 
+/** Gemini through its OpenAI-compatible API. */
+export const compatProvider: GatewayProvider = {
+	name: 'compat',
+	kind: 'gemini',
+	usesOpenaiDialect: true,
+	baseUrl: 'https://compat.test',
+	apiKey: 'compat-key',
+	canReachPrivateNetwork: false,
+	traffic: testTraffic,
+};
+
+const testTeam: Team = { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] };
+
+/** Every client is in one team, without budgets, prices or routing rules. */
+export function teamDirectory(changes: Partial<TeamDirectory> = {}): TeamDirectory {
+	return {
+		teamOf: () => testTeam,
+		team: () => testTeam,
+		budgetsFor: () => [],
+		budgetsOf: () => [],
+		priceOverride: () => undefined,
+		overriddenModels: () => [],
+		routingRules: () => [],
+		...changes,
+	};
+}
+
 /** Gateway, its upstream requests, and its log. */
 export class GatewayBench {
 	readonly clock = new ManualClock();
@@ -181,16 +209,10 @@ export class GatewayBench {
 						throw new Rejection('token_invalid');
 					},
 				},
-				teams: {
-					teamOf: (clientId) =>
-						clientId === 'client-1' ? { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] } : undefined,
+				teams: teamDirectory({
+					teamOf: (clientId) => (clientId === 'client-1' ? testTeam : undefined),
 					team: (id) => (id === 'team-1' || id === 'client-taken' ? { id, name: id, tier: 'standard', clientIds: [] } : undefined),
-					budgetsFor: () => [],
-					budgetsOf: () => [],
-					priceOverride: () => undefined,
-					overriddenModels: () => [],
-					routingRules: () => [],
-				},
+				}),
 				ledger: this.ledger,
 				responseOwners: this.owners,
 				admission: this.admission,

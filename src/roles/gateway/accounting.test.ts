@@ -12,6 +12,7 @@ import {
 	settle,
 	sseResponse,
 	summaryOf,
+	teamDirectory,
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
@@ -38,32 +39,11 @@ function tiers(standard: Partial<GatewaySettings['tiers'][string]>): GatewaySett
 }
 
 function budgets(settings: Partial<BudgetSettings>): BudgetSettings {
-	return {
-		isEnabled: true,
-		warningThresholdPercent: 80,
-		hardLimitPercent: 100,
-		reservation: 'estimate',
-		onStreamOver: 'extend',
-		unknownPrice: 'allow',
-		defaultRate: { inputUsd: '10.00', outputUsd: '50.00' },
-		...settings,
-	};
+	return { ...testSettings.budgets, ...settings };
 }
 
 function teams(more: Partial<TeamDirectory>): Partial<GatewayPorts> {
-	const team = { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] };
-	return {
-		teams: {
-			teamOf: () => team,
-			team: () => team,
-			budgetsFor: () => [],
-			budgetsOf: () => [],
-			priceOverride: () => undefined,
-			overriddenModels: () => [],
-			routingRules: () => [],
-			...more,
-		},
-	};
+	return { teams: teamDirectory(more) };
 }
 
 let requested = 0;

@@ -1,6 +1,6 @@
 /** Explanation and enforcement agree: each request of a generated corpus is explained, then sent. */
 import { describe, expect, test } from 'vitest';
-import { callerOf, GatewayBench, jsonResponse, settle, testSettings } from '../../../test/support/gateway-bench.ts';
+import { callerOf, GatewayBench, jsonResponse, settle, teamDirectory, testSettings } from '../../../test/support/gateway-bench.ts';
 import { gambling, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { parseUsd } from '../../core/money.ts';
@@ -11,7 +11,7 @@ import { periodOf } from '../../policy/limits/utc-time.ts';
 import { noReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
 import { differencesOf } from '../../wire/json/difference.ts';
 import { createExplainer, type Explanation, type RequestExplainer } from './explain-request.ts';
-import type { GatewaySettings, TeamDirectory } from './gateway-settings.ts';
+import type { GatewaySettings } from './gateway-settings.ts';
 
 /** mulberry32, so that the corpus is the same each time. */
 function createChance(seed: number): <Item>(items: readonly Item[]) => Item {
@@ -80,15 +80,13 @@ const rules: readonly RoutingRule[] = [
 	targets: targets.map((target) => ({ provider: target.slice(0, 10), model: target.slice(11), weight: 1 })),
 }));
 
-const directory: TeamDirectory = {
+const directory = teamDirectory({
 	teamOf: (clientId) => teams.find(({ clientIds }) => clientIds.includes(clientId)),
 	team: (id) => teams.find((team) => team.id === id),
 	budgetsFor: (team, model) => (budgets[team] ?? []).filter((one) => one.model === null || one.model === model),
 	budgetsOf: (team) => budgets[team] ?? [],
-	priceOverride: () => undefined,
-	overriddenModels: () => [],
 	routingRules: () => rules,
-};
+});
 
 const [firstProvider] = testSettings.providers;
 if (firstProvider === undefined) throw new Error('no provider');

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { readContentWeights } from '../../../content-filter/read-weights.ts';
 import {
+	compatProvider,
 	GatewayBench,
 	HandStream,
 	jsonResponse,
@@ -41,19 +42,7 @@ const models: Record<ProviderName, string> = {
 	compat: 'compat/gemini-3',
 };
 
-const [first] = testSettings.providers;
-if (first === undefined) throw new Error('the bench has no provider');
-const { models: _none, ...terms } = first;
-/** Gemini through its OpenAI-compatible API. */
-const compat = {
-	...terms,
-	name: 'compat',
-	kind: 'gemini' as const,
-	usesOpenaiDialect: true,
-	baseUrl: 'https://compat.test',
-	apiKey: 'compat-key',
-};
-const providers = [...testSettings.providers, compat];
+const providers = [...testSettings.providers, compatProvider];
 
 interface Cell {
 	readonly format: CallerFormat;

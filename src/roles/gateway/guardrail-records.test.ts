@@ -1,6 +1,15 @@
 /** Records of guardrails: assessments, verdicts and costs; and the effect of moderation providers on streams. */
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, HandStream, jsonResponse, Reader, sentText, settle, sseResponse } from '../../../test/support/gateway-bench.ts';
+import {
+	GatewayBench,
+	HandStream,
+	jsonResponse,
+	Reader,
+	sentText,
+	settle,
+	sseResponse,
+	teamDirectory,
+} from '../../../test/support/gateway-bench.ts';
 import { chatChunk, guardrailsWith, moderationWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
@@ -30,15 +39,7 @@ class Guarded {
 			{ guardrails: { ...guardrails, ...settings } },
 			{
 				moderationProviders,
-				teams: {
-					teamOf: () => ({ id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] }),
-					team: () => undefined,
-					budgetsFor: () => [budget],
-					budgetsOf: () => [budget],
-					priceOverride: () => undefined,
-					overriddenModels: () => [],
-					routingRules: () => [],
-				},
+				teams: teamDirectory({ team: () => undefined, budgetsFor: () => [budget], budgetsOf: () => [budget] }),
 			},
 		);
 		this.bench.respond = async (request) => {

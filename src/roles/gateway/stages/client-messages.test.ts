@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
 	chatPath,
+	compatProvider,
 	GatewayBench,
 	jsonResponse,
 	messagesPath,
@@ -14,11 +15,7 @@ import {
 import { streamOf } from '../../../core/byte-stream.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 
-const [first] = testSettings.providers;
-if (first === undefined) throw new Error('the bench has no provider');
-const { models: _none, ...terms } = first;
-const compat = { ...terms, name: 'compat', kind: 'gemini' as const, usesOpenaiDialect: true, baseUrl: 'https://compat.test' };
-const providers = [...testSettings.providers, compat];
+const providers = [...testSettings.providers, compatProvider];
 
 const text = 'x'.repeat(3000);
 

@@ -1,22 +1,11 @@
 /** Every recorded stream through every pair of formats: the client reads the same, however the bytes are split. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GatewayBench, readStream, settle, testSettings } from '../../../../test/support/gateway-bench.ts';
+import { compatProvider, GatewayBench, readStream, settle, testSettings } from '../../../../test/support/gateway-bench.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { streamOf } from '../../../core/byte-stream.ts';
 
-const [first] = testSettings.providers;
-if (first === undefined) throw new Error('the bench has no provider');
-const { models: _none, ...terms } = first;
-const compat = {
-	...terms,
-	name: 'compat',
-	kind: 'gemini' as const,
-	usesOpenaiDialect: true,
-	baseUrl: 'https://compat.test',
-	apiKey: 'compat-key',
-};
-const providers = [...testSettings.providers, compat];
+const providers = [...testSettings.providers, compatProvider];
 
 const callers = {
 	chat: { path: '/v1/chat/completions', body: { stream: true, stream_options: { include_usage: true } } },
