@@ -36,9 +36,12 @@ export function addWarnings(headers: Record<string, string>, warnings: readonly 
 	headers['x-gateway-warnings'] = earlier === undefined ? all : `${earlier}; ${all}`;
 }
 
-/** Warnings can contain field names of the client's request. */
+/** Warnings can contain field names of the client's request. Header fields are in ASCII, also their apostrophes. */
 function visibleText(text: string): string {
-	return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 500);
+	return text
+		.replaceAll('’', "'")
+		.replace(/[^\x20-\x7e]/g, '?')
+		.slice(0, 500);
 }
 
 /** Encodes a model name, because the client can send characters that a header field cannot contain. */
