@@ -1,6 +1,7 @@
 import { Rejection } from '../../../core/rejection.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { storedItem } from './request-edits.ts';
+import { isBareId, isReference } from './stored-items.ts';
 import { isKnownItemType } from './texts.ts';
 
 /** Longer conversations exceed the context of every model. */
@@ -46,6 +47,7 @@ function checkItem(item: unknown, path: string, takesReferences: boolean): void 
 	// An id of another type could be one that the provider understands, but no owner has.
 	if (takesReferences && id !== undefined && id !== null && typeof id !== 'string') throw invalid(`${path}.id`, 'must be a string');
 	if (isReference(item)) return checkReference(item, path, takesReferences);
+	if (!takesReferences && isBareId(item)) throw storedItem(path);
 	if (type === undefined || type === null) return checkMessage(item, path);
 	if (typeof type !== 'string') throw invalid(`${path}.type`, 'must be a string');
 	if (type === 'message') return checkMessage(item, path);
@@ -60,11 +62,6 @@ function checkItem(item: unknown, path: string, takesReferences: boolean): void 
 	if (content !== undefined && content !== null) checkContent(content, `${path}.content`);
 	if (item.tools !== undefined && !Array.isArray(item.tools)) throw invalid(`${path}.tools`, 'must be an array');
 	if (isJsonObject(item.output)) checkData(item.output, `${path}.output`);
-}
-
-/** Returns true for an item that stands for a stored one. */
-export function isReference({ type, role, id }: JsonObject): boolean {
-	return type === 'item_reference' || ((type === undefined || type === null) && typeof role !== 'string' && typeof id === 'string');
 }
 
 function checkReference(item: JsonObject, path: string, takesReferences: boolean): void {
@@ -88,13 +85,14 @@ function checkContent(content: unknown, path: string): void {
 	}
 }
 
-/** Checks the data URLs of a part. */
+/** Checks the data of a part. */
 function checkData(part: JsonObject, path: string): void {
 	for (const name of ['image_url', 'file_data']) {
 		const data = part[name];
-		if (typeof data === 'string' && /^\s*data:/i.test(data.slice(0, 64)) && !isDataUrl(data)) {
-			throw invalid(`${path}.${name}`, 'must be a data URL with valid base64, such as `data:image/png;base64,...`');
-		}
+		if (typeof data !== 'string') continue;
+		const isUrl = /^\s*data:/i.test(data.slice(0, 64));
+		if (isUrl ? isDataUrl(data) : name === 'image_url' || isBase64(data)) continue;
+		throw invalid(`${path}.${name}`, 'must be a data URL with valid base64, such as `data:image/png;base64,...`');
 	}
 }
 
@@ -104,11 +102,17 @@ const maxHeadLength = 256;
 function isDataUrl(url: string): boolean {
 	const comma = url.slice(0, maxHeadLength).indexOf(',');
 	if (comma === -1) return false;
-	if (!/;\s*base64\s*$/i.test(url.slice(0, comma))) return true;
-	const data = url.slice(comma + 1);
+	return !/;\s*base64\s*$/i.test(url.slice(0, comma)) || isBase64(url.slice(comma + 1));
+}
+
+/** Padding is optional, but must fit. */
+function isBase64(data: string): boolean {
 	// One expression for all of it would backtrack through megabytes.
-	const length = data.search(/[^\w+/-]/);
-	return length === -1 ? data !== '' : length > 0 && /^={0,2}\s*$/.test(data.slice(length));
+	const found = data.search(/[^\w+/-]/);
+	const length = found === -1 ? data.length : found;
+	const [, padding] = /^(={0,2})\s*$/.exec(data.slice(length)) ?? [];
+	if (length === 0 || padding === undefined) return false;
+	return padding === '' ? length % 4 !== 1 : (length + padding.length) % 4 === 0;
 }
 
 /** Checks that calls and outputs form pairs. Calls before a compaction are in its encrypted content. */

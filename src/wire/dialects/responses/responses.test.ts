@@ -50,6 +50,13 @@ describe('a request is rejected with the path of', () => {
 			'input[0].content[0].file_data',
 			{ input: [{ role: 'user', content: [{ type: 'input_file', file_data: 'data:application/pdf;base64,ä' }] }] },
 		],
+		['input[0].content[0].file_data', { input: [{ role: 'user', content: [{ type: 'input_file', file_data: '****' }] }] }],
+		['input[0].content[0].file_data', { input: [{ role: 'user', content: [{ type: 'input_file', file_data: '' }] }] }],
+		...['AAAAA', 'AAA==', 'AA='].map((data): [string, JsonObject] => [
+			'input[0].content[0].image_url',
+			{ input: [{ role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${data}` }] }] },
+		]),
+		['input[0].output[0].file_data', { input: [{ ...output, output: [{ type: 'input_file', file_data: 'no base64' }] }, call] }],
 		['input[1].output[0].image_url', { input: [call, { ...output, output: [{ type: 'input_image', image_url: 'data:x' }] }] }],
 		['input[0].call_id', { input: [call, user] }],
 		['input[0].call_id', { input: [{ ...call, type: 'custom_tool_call', input: '' }] }],
@@ -72,6 +79,8 @@ describe('a request is rejected with the path of', () => {
 		['input[1]', { input: [user, { type: 'item_reference', id: 'rs_1' }] }],
 		['input[0]', { input: [{ id: 'rs_1' }] }],
 		['input[0]', { input: [{ type: null, id: 'rs_1' }] }],
+		['input[1]', { input: [user, { type: 'reasoning', id: 'rs_1', summary: [], content: null, encrypted_content: null }] }],
+		['input[1]', { input: [user, { type: 'image_generation_call', id: 'ig_1', status: 'completed' }] }],
 	];
 
 	test.each(invalid)('%s', (param, members) => {
@@ -113,6 +122,9 @@ test.each<[string, JsonObject]>([
 	],
 	['items of other servers', { input: [{ type: 'vendor:note', text: 'x' }, user] }],
 	['images', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }] }] }],
+	['base64 without padding', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAA' }] }] }],
+	['a file without a data URL', { input: [{ role: 'user', content: [{ type: 'input_file', file_data: 'JVBERi0=', filename: 'a.pdf' }] }] }],
+	['reasoning of which only a summary is left', { input: [{ type: 'reasoning', id: 'rs_1', summary: [{ text: 'x' }] }, user] }],
 	['an SVG as text', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/svg+xml,%3Csvg/%3E' }] }] }],
 ])('a request passes with %s', (_what, members) => {
 	expect(problemOf(members)).toBe('none');

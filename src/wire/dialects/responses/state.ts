@@ -2,8 +2,8 @@ import { Rejection } from '../../../core/rejection.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf } from '../../text-view.ts';
 import type { ProviderState, StateReference } from '../state.ts';
-import { isReference } from './check-input.ts';
 import { containerOfItem, containersOfTools } from './containers.ts';
+import { standsForStored } from './stored-items.ts';
 
 /** Responses, conversations and items that OpenAI stores for its account. */
 export const responsesState: ProviderState = {
@@ -52,24 +52,6 @@ const none: readonly string[] = [];
 /** Terminal events repeat the ids of the items, and of servers that change an item's id within a stream, the final ones. */
 const eventsOfResponses: ReadonlySet<string> = new Set(['created', 'completed', 'incomplete', 'failed'].map((name) => `response.${name}`));
 const eventsWithIds: readonly string[] = [...eventsOfResponses, 'response.output_item.'].map((name) => `"${name}`);
-
-/** Members that contain the content of an item, by types whose content OpenAI otherwise reads from its store. */
-const contentMembers: Readonly<Record<string, readonly string[]>> = {
-	reasoning: ['encrypted_content', 'content'],
-	image_generation_call: ['result'],
-};
-
-/** Returns true for a reference, and for an item whose content is only at OpenAI. */
-function standsForStored(item: JsonObject): boolean {
-	if (isReference(item)) return true;
-	const { type } = item;
-	const members = typeof type === 'string' && Object.hasOwn(contentMembers, type) ? contentMembers[type] : undefined;
-	return members?.every((name) => isEmpty(item[name])) === true;
-}
-
-function isEmpty(value: unknown): boolean {
-	return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
-}
 
 function idOf(item: unknown): unknown {
 	return isJsonObject(item) ? item.id : undefined;
