@@ -265,8 +265,10 @@ describe('the proxy itself responds', () => {
 
 	it('with 400 to a client that takes it for an HTTP proxy', async () => {
 		const proxy = await startProxy(await startGateway());
-		const { status, body } = await sendRaw(proxy, 'http://api.openai.com/v1/models', { host: '127.0.0.1' });
-		expect([status, body]).toEqual([400, expect.stringContaining('base URL')]);
+		for (const host of ['127.0.0.1', 'api.openai.com']) {
+			const { status, body } = await sendRaw(proxy, 'http://api.openai.com/v1/models', { host });
+			expect([status, body]).toEqual([400, expect.stringContaining('base URL')]);
+		}
 		expect(received).toEqual([]);
 	});
 });

@@ -74,13 +74,14 @@ async function serve(
 	request: IncomingMessage,
 	response: ServerResponse,
 ): Promise<IncomingMessage | undefined> {
+	// Such a request has the host name of its destination.
+	if (request.url?.startsWith('/') !== true) {
+		reject(response, 400, 'not_a_forward_proxy', 'Use the address of tollgate proxy as base URL, not as HTTP proxy.');
+		return undefined;
+	}
 	const problem = foreignRequestProblem(request.headers, deps.trustedHosts);
 	if (problem !== undefined) {
 		reject(response, 403, 'foreign_request', `Rejected by tollgate proxy: ${problem}.`);
-		return undefined;
-	}
-	if (request.url?.startsWith('/') !== true) {
-		reject(response, 400, 'not_a_forward_proxy', 'Use the address of tollgate proxy as base URL, not as HTTP proxy.');
 		return undefined;
 	}
 	const body = await readBody(request);
