@@ -146,6 +146,10 @@ describeOwn('faults on every pair of formats', 'our simulator', () => {
 				if (fault === 'reset') continue;
 				expectError(caller, result);
 				if (fault === '429-quota' && !base.startsWith('claude')) expect(result.headers.get('x-should-retry')).toBe('false');
+				if (caller === 'responses' && status === 429) {
+					const { error } = JSON.parse(result.text) as { error: { code: string } };
+					expect(error.code).toBe(fault === '429' ? 'rate_limit_exceeded' : 'insufficient_quota');
+				}
 				if (fault === '429') expect(Number(result.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
 			}
 		});

@@ -95,6 +95,8 @@ export interface ResponseContext {
 	readonly estimatedInputTokens?: number;
 	/** Encrypts signed reasoning for a client whose format has one opaque text for it. Without it, the reasoning is not returned. */
 	readonly encryption?: ReasoningEncryption;
+	/** True for the error of a provider whose credit is exhausted, which no retry helps. */
+	readonly isSpendStop?: boolean;
 	/** Usage charged so far: reported by the provider, or estimated by the gateway. */
 	readonly charged?: () => MeteredUsage | undefined;
 }

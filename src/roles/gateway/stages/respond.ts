@@ -135,11 +135,12 @@ function renderError(
 ): HttpResponse {
 	const { response } = providerResponse;
 	const { provider } = inferenceRequest;
-	if (isSpendStop(providerResponse, provider.protocol) || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
+	const spendStop = isSpendStop(providerResponse, provider.protocol);
+	if (spendStop || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
 	const status = code === undefined ? response.status : 502;
 	if (code !== undefined) headers['x-gateway-upstream-status'] = String(response.status);
 	if (inferenceRequest.translated !== undefined) {
-		return translateError(inferenceRequest, inferenceRequest.translated, response.status, body, headers, scope, status);
+		return translateError(inferenceRequest, inferenceRequest.translated, response.status, body, headers, scope, status, spendStop);
 	}
 	// A compressed body cannot be searched for the key, so it is not sent.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
@@ -159,8 +160,10 @@ function translateError(
 	headers: Record<string, string>,
 	scope: RequestScope,
 	status: number,
+	spendStop: boolean,
 ): HttpResponse {
-	const error = translation.translateError(upstreamStatus, readObject(body) ?? readPlainText(body, headers), inferenceRequest);
+	const call = { ...inferenceRequest, isSpendStop: spendStop };
+	const error = translation.translateError(upstreamStatus, readObject(body) ?? readPlainText(body, headers), call);
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);

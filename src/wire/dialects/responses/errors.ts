@@ -46,9 +46,16 @@ function wordOf(code: unknown): string | undefined {
 	return typeof code === 'string' && code !== '' ? code : undefined;
 }
 
-export function writeError(error: ProviderError, { requestId }: ResponseContext): JsonObject {
-	const { type, message, code, isTooLong } = error;
-	return { error: { message, type, param: null, code: isTooLong ? tooLong : (code ?? type) }, request_id: requestId };
+export function writeError(error: ProviderError, { requestId, isSpendStop = false }: ResponseContext): JsonObject {
+	const { type, message } = error;
+	return { error: { message, type, param: null, code: codeOf(error, isSpendStop) }, request_id: requestId };
+}
+
+/** Clients retry a 429 with any code except `insufficient_quota`, so the codes of other vendors are not enough. */
+function codeOf({ type, code, isTooLong }: ProviderError, isSpendStop: boolean): string {
+	if (isTooLong) return tooLong;
+	if (isSpendStop) return 'insufficient_quota';
+	return type === 'rate_limit_error' ? 'rate_limit_exceeded' : (code ?? type);
 }
 
 /** Codes of failed responses by error type. */

@@ -342,3 +342,23 @@ describe('an error', () => {
 		expect(translateError(401, error('Bad'), callOf()).body).toMatchObject({ error: { code: 'provider_key_rejected' } });
 	});
 });
+
+test.each([
+	['chat', chatReading, 429, { error: { message: 'm', code: 'rate_limit_exceeded' } }, 'rate_limit_exceeded'],
+	['gemini', geminiReading, 429, { error: { message: 'm', status: 'RESOURCE_EXHAUSTED' } }, 'rate_limit_exceeded'],
+	['messages', messagesReading, 429, { error: { message: 'm', type: 'rate_limit_error' } }, 'rate_limit_exceeded'],
+	['messages', messagesReading, 401, { error: { message: 'm', type: 'authentication_error' } }, 'provider_key_rejected'],
+	[
+		'messages',
+		messagesReading,
+		400,
+		{ error: { message: 'prompt is too long: 9', type: 'invalid_request_error' } },
+		'context_length_exceeded',
+	],
+])('an error of %s %# has the code by which clients decide', (_name, reading, status, body, code) => {
+	const { translateError } = translateResponses(reading, responsesWriting);
+	expect(translateError(status, body, callOf()).body).toMatchObject({ error: { message: body.error.message, code } });
+	if (status !== 429) return;
+	const spent = translateError(status, body, callOf({}, { isSpendStop: true })).body;
+	expect(spent).toMatchObject({ error: { type: 'rate_limit_error', code: 'insufficient_quota' } });
+});
