@@ -14,6 +14,15 @@ const extensions = {
 };
 
 const count = z.int().min(0);
+const annotations = z
+	.array(
+		z.strictObject({
+			type: z.literal('url_citation'),
+			url_citation: z.strictObject({ url: z.string(), title: z.string(), start_index: count, end_index: count }),
+		}),
+	)
+	.optional();
+const serviceTier = z.enum(['auto', 'default', 'flex', 'scale', 'priority']).optional();
 const usage = z.strictObject({
 	prompt_tokens: count,
 	completion_tokens: count,
@@ -38,6 +47,7 @@ export const chatCompletionSchema = z.strictObject({
 					role: z.literal('assistant'),
 					content: z.string().nullable(),
 					refusal: z.string().nullable(),
+					annotations,
 					tool_calls: z
 						.array(
 							z.strictObject({
@@ -55,6 +65,7 @@ export const chatCompletionSchema = z.strictObject({
 			}),
 		)
 		.min(1),
+	service_tier: serviceTier,
 	usage: usage.optional(),
 });
 
@@ -70,6 +81,7 @@ export const chatChunkSchema = z.strictObject({
 				role: z.literal('assistant').optional(),
 				content: z.string().nullable().optional(),
 				refusal: z.string().nullable().optional(),
+				annotations,
 				tool_calls: z
 					.array(
 						z.strictObject({
@@ -86,5 +98,6 @@ export const chatChunkSchema = z.strictObject({
 			}),
 		}),
 	),
+	service_tier: serviceTier,
 	usage: usage.nullable().optional(),
 });

@@ -5,6 +5,7 @@ import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { MeteredUsage } from '../usage/usage-meter.ts';
 
+import type { Citation } from './citation.ts';
 import type { ReasoningEncryption } from './reasoning-encryption.ts';
 
 /** `refused`: the model itself rejected the request, in text. `filtered`: a content filter of the provider stopped the response. */
@@ -32,6 +33,9 @@ export interface StartedCall {
 	/** Google's signature of the thought before the call. */
 	readonly signature: string | undefined;
 }
+
+/** Content that the response of another format cannot express, as warnings name it. */
+export type LostContent = 'citations' | 'logprobs' | 'phase';
 
 export interface ConversationUsage {
 	/** Undefined if the provider reported no valid usage. */
@@ -65,7 +69,10 @@ export interface ResponseSink {
 	start(start: ResponseStart): void;
 	/** Begins a choice before its first content is known. Otherwise content begins it. */
 	startChoice(choice: number): void;
-	addText(text: string, choice: number): void;
+	/** @param logprobs log probabilities of the text's tokens, in the form that OpenAI's formats share. */
+	addText(text: string, choice: number, logprobs?: readonly JsonObject[]): void;
+	/** Adds a source of the latest text. */
+	addCitation(citation: Citation, choice: number): void;
 	addModelRefusal(text: string, choice: number): void;
 	addReasoning(text: string, choice: number): void;
 	/**
@@ -77,6 +84,10 @@ export interface ResponseSink {
 	addArguments(fragment: string, choice: number): void;
 	/** Adds Google's signature of the latest content other than a call. */
 	addSignature(signature: string, choice: number): void;
+	/** Sets the service tier that served the request, in the words of OpenAI. Called before `finish`. */
+	setServiceTier(tier: string): void;
+	/** Reports content that is left out. Only a non-streaming response can name it. */
+	lose(content: LostContent): void;
 	finish(finish: Finish, choice: number): void;
 	end(usage: ConversationUsage): void;
 	fail(error: ProviderError): void;
@@ -97,6 +108,8 @@ export interface ResponseContext {
 	readonly encryption?: ReasoningEncryption;
 	/** True for the error of a provider whose credit is exhausted, which no retry helps. */
 	readonly isSpendStop?: boolean;
+	/** Receives a sentence for content that a non-streaming response leaves out. */
+	readonly warn?: (warning: string) => void;
 	/** Usage charged so far: reported by the provider, or estimated by the gateway. */
 	readonly charged?: () => MeteredUsage | undefined;
 }
@@ -104,6 +117,11 @@ export interface ResponseContext {
 /** Returns the usage for the client at the end of a response, which is the charged usage if there is any. */
 export function clientMessage(reported: Usage | undefined, { charged }: ResponseContext): Usage | undefined {
 	return charged?.()?.usage ?? reported;
+}
+
+/** Returns the warning for content that a response leaves out. */
+export function lossWarning(content: LostContent): string {
+	return `${content}: dropped from the response`;
 }
 
 export interface StreamReader {

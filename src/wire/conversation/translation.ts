@@ -95,7 +95,7 @@ export function translateResponses(reading: ResponseReading, writing: ResponseWr
 		translateResponse(body, call) {
 			const writer = writing.createBodyWriter(
 				call,
-				toolNaming(reading, () => writing.toolNames(call.request)),
+				toolNaming(reading, call, () => writing.toolNames(call.request)),
 			);
 			reading.readBody(body, writer);
 			return writer.body();
@@ -105,7 +105,7 @@ export function translateResponses(reading: ResponseReading, writing: ResponseWr
 		translateStream(call) {
 			const writer = writing.createStreamWriter(
 				call,
-				toolNaming(reading, () => writing.toolNames(call.request)),
+				toolNaming(reading, call, () => writing.toolNames(call.request)),
 			);
 			return new TranslatedStream(reading.createStreamReader(writer), writer);
 		},
@@ -124,11 +124,13 @@ export function errorTranslation(
 	};
 }
 
-/** Reads the offered tools only when one is called. */
-function toolNaming({ fitToolName }: ResponseReading, namesOf: () => readonly string[]): ToolNaming {
+/** Reads the offered tools only when one is called. Models invent tools at times; their calls are forwarded. */
+function toolNaming({ fitToolName }: ResponseReading, { warn }: ResponseContext, namesOf: () => readonly string[]): ToolNaming {
 	let offered: ReadonlyMap<string, string> | undefined;
 	return (name) => {
 		offered ??= new Map(namesOf().map((one) => [fitToolName(one), one]));
-		return offered.get(name) ?? name;
+		const own = offered.get(name);
+		if (own === undefined) warn?.('tools: the model called a tool that the request does not offer');
+		return own ?? name;
 	};
 }

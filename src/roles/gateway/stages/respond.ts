@@ -97,8 +97,13 @@ function responseBody({ translated }: PreparedRequest, permit: Permit, body: Buf
 	const { translation, inferenceRequest } = translated;
 	const reported = readObject(body);
 	if (reported === undefined) throw new UpstreamError('provider_response_invalid');
-	const response = translation.translateResponse(reported, { ...inferenceRequest, charged: () => permit.chargedUsage });
-	addWarnings(headers, translation.responseWarnings?.(reported) ?? []);
+	const warnings = new Set(translation.responseWarnings?.(reported));
+	const response = translation.translateResponse(reported, {
+		...inferenceRequest,
+		charged: () => permit.chargedUsage,
+		warn: (warning) => warnings.add(warning),
+	});
+	addWarnings(headers, [...warnings]);
 	return JSON.stringify(response);
 }
 

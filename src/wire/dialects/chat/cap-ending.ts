@@ -2,7 +2,7 @@ import type { Usage } from '../../../core/usage.ts';
 import { EventBatch } from '../../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import type { CapEnding } from '../dialect.ts';
-import { writeUsage } from './response-writer.ts';
+import { writeUsage } from './completion-writer.ts';
 
 /** Members that all chunks of a stream share. */
 const commonMembers = ['id', 'object', 'created', 'model', 'service_tier', 'system_fingerprint'] as const;

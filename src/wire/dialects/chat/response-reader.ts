@@ -1,4 +1,5 @@
 import { UpstreamError } from '../../../core/upstream-error.ts';
+import { citationOf } from '../../conversation/citation.ts';
 import { signatureOf } from '../../conversation/extensions.ts';
 import { fitName, maxToolNameLength } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
@@ -26,9 +27,11 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 	// Azure's content filter omits the message.
 	const message = isJsonObject(first.message) ? first.message : {};
 	const refusal = contentText(message.refusal);
+	readServiceTier(body, sink);
 	sink.start({ id: body.id, model: body.model });
 	if (sink.wantsReasoning) sink.addReasoning(reasoningText(message), choice);
-	sink.addText(contentText(message.content), choice);
+	sink.addText(contentText(message.content), choice, logprobsOf(first, sink));
+	readAnnotations(message.annotations, sink);
 	sink.addModelRefusal(refusal, choice);
 	const calls = callsOf(message);
 	for (const call of calls) readCall(call, first.finish_reason, sink);
@@ -58,6 +61,26 @@ function argumentsOf(given: unknown, finishReason: unknown): string {
 	throw responseInvalid('with tool call arguments that are not a JSON object');
 }
 
+function readServiceTier({ service_tier: tier }: JsonObject, sink: ResponseSink): void {
+	if (typeof tier === 'string' && tier !== '') sink.setServiceTier(tier);
+}
+
+/** Returns the log probabilities of the text; undefined for none. Those of a `refusal` have no equivalent. */
+function logprobsOf({ logprobs }: JsonObject, sink: ResponseSink): readonly JsonObject[] | undefined {
+	if (!isJsonObject(logprobs)) return undefined;
+	if (Array.isArray(logprobs.refusal) && logprobs.refusal.length > 0) sink.lose('logprobs');
+	const tokens = Array.isArray(logprobs.content) ? logprobs.content.filter(isJsonObject) : [];
+	return tokens.length === 0 ? undefined : tokens;
+}
+
+function readAnnotations(annotations: unknown, sink: ResponseSink): void {
+	for (const annotation of Array.isArray(annotations) ? (annotations as readonly unknown[]) : []) {
+		const citation = isJsonObject(annotation) ? citationOf(annotation.url_citation) : undefined;
+		if (citation === undefined) sink.lose('citations');
+		else sink.addCitation(citation, choice);
+	}
+}
+
 /** Holds back the finish reason until the end of the stream, because usage comes last. */
 class ChatStreamReader implements StreamReader {
 	readonly #sink: ResponseSink;
@@ -84,13 +107,14 @@ class ChatStreamReader implements StreamReader {
 			return;
 		}
 		if (isJsonObject(chunk.usage)) this.#usage = chunk.usage;
+		readServiceTier(chunk, this.#sink);
 		const first = firstChoice(chunk.choices);
 		if (first === undefined) return;
 		if (!this.#hasStarted) {
 			this.#hasStarted = true;
 			this.#sink.start({ id: chunk.id, model: chunk.model });
 		}
-		if (isJsonObject(first.delta)) this.#addDelta(first.delta);
+		if (isJsonObject(first.delta)) this.#addDelta(first.delta, logprobsOf(first, this.#sink));
 		if (typeof first.finish_reason === 'string') this.#finishReason = first.finish_reason;
 	}
 
@@ -99,13 +123,14 @@ class ChatStreamReader implements StreamReader {
 		this.#finish();
 	}
 
-	#addDelta(delta: JsonObject): void {
+	#addDelta(delta: JsonObject, logprobs: readonly JsonObject[] | undefined): void {
 		const reasoning = this.#sink.wantsReasoning ? reasoningText(delta) : '';
 		const text = contentText(delta.content);
 		const refusal = contentText(delta.refusal);
 		if (reasoning + text + refusal !== '') this.#calls.flush();
 		if (reasoning !== '') this.#sink.addReasoning(reasoning, choice);
-		if (text !== '') this.#sink.addText(text, choice);
+		if (text !== '' || logprobs !== undefined) this.#sink.addText(text, choice, logprobs);
+		readAnnotations(delta.annotations, this.#sink);
 		if (refusal !== '') {
 			this.#refusal += refusal;
 			this.#sink.addModelRefusal(refusal, choice);

@@ -1,13 +1,12 @@
-import { totalTokens, type Usage } from '../../../core/usage.ts';
+import type { Citation } from '../../conversation/citation.ts';
 import { withSignature } from '../../conversation/extensions.ts';
-import { viewOf } from '../../conversation/json-view.ts';
 import { customInput } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
 	type ConversationUsage,
-	clientMessage,
 	type Finish,
-	type FinishReason,
+	type LostContent,
+	lossWarning,
 	type ProviderError,
 	type ResponseContext,
 	type ResponseSink,
@@ -18,74 +17,8 @@ import {
 	type WrittenStream,
 } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { annotationOf, CompletionWriter, itemsOf, nameIn } from './completion-writer.ts';
 import { writeError } from './errors.ts';
-import { usesFunctions } from './request-tools.ts';
-
-const finishReasons: Readonly<Record<FinishReason, string>> = {
-	stop: 'stop',
-	calls: 'tool_calls',
-	length: 'length',
-	filtered: 'content_filter',
-	refused: 'content_filter',
-};
-
-/** Shared by the streaming and the non-streaming response of one request. */
-abstract class CompletionWriter {
-	readonly wantsReasoning = true;
-	readonly takesChoices = true;
-	protected readonly call: ResponseContext;
-	protected readonly isLegacy: boolean;
-	protected readonly toolNameOf: ToolNaming;
-
-	constructor(call: ResponseContext, toolNameOf: ToolNaming) {
-		this.call = call;
-		this.isLegacy = usesFunctions(viewOf(call.request));
-		this.toolNameOf = toolNameOf;
-	}
-
-	protected completionId(id: unknown): string {
-		return `chatcmpl-${typeof id === 'string' && id !== '' ? id.replace(/^(?:msg|resp)_/, '') : this.call.requestId}`;
-	}
-
-	protected modelName(model: unknown): string {
-		return typeof model === 'string' ? model : this.call.model;
-	}
-
-	/** A result could not name a call without an id. */
-	protected callId({ id }: StartedCall, completion: string, choice: number, index: number): string {
-		if (typeof id === 'string' && id !== '') return id;
-		return `call_${completion.slice('chatcmpl-'.length)}${choice === 0 ? '' : `_${choice}`}_${index}`;
-	}
-
-	protected finishReason({ reason }: Finish): string {
-		return reason === 'calls' && this.isLegacy ? 'function_call' : finishReasons[reason];
-	}
-
-	/** True for a custom tool of the client, which is called as a function with one text. */
-	protected isCustom(name: string): boolean {
-		return !this.isLegacy && itemsOf(this.call.request.tools).some((tool) => isJsonObject(tool) && nameIn(tool.custom) === name);
-	}
-
-	/** @returns undefined if no usage is known. */
-	protected usageOf({ usage: reported, reportsCacheWrites, reportsReasoning }: ConversationUsage): JsonObject | undefined {
-		const usage = clientMessage(reported, this.call);
-		return usage && writeUsage(usage, reportsCacheWrites, reportsReasoning);
-	}
-}
-
-/** Input includes cache reads and writes, output includes reasoning. */
-export function writeUsage(usage: Usage, hasCacheWrites = false, hasReasoning = true): JsonObject {
-	return {
-		prompt_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
-		completion_tokens: usage.outputTokens,
-		total_tokens: totalTokens(usage),
-		prompt_tokens_details: {
-			cached_tokens: usage.cacheReadTokens,
-			...(hasCacheWrites && { cache_write_tokens: usage.cacheWriteTokens }),
-		},
-		...(hasReasoning && { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } }),
-	};
-}
 
 interface CalledFunction {
 	readonly name: string;
@@ -103,6 +36,8 @@ class Choice {
 	reasoning = '';
 	signature: string | undefined;
 	finishReason = 'stop';
+	readonly annotations: JsonObject[] = [];
+	readonly logprobs: JsonObject[] = [];
 	readonly signed: JsonObject[] = [];
 	readonly calls: WrittenCall[] = [];
 }
@@ -118,9 +53,18 @@ class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
 
 	startChoice(): void {}
 
-	addText(text: string, choice: number): void {
+	addText(text: string, choice: number, logprobs: readonly JsonObject[] = []): void {
 		const one = this.#choice(choice);
 		one.text = (one.text ?? '') + text;
+		one.logprobs.push(...logprobs);
+	}
+
+	addCitation(citation: Citation, choice: number): void {
+		this.#choice(choice).annotations.push(annotationOf(citation));
+	}
+
+	lose(content: LostContent): void {
+		this.call.warn?.(lossWarning(content));
 	}
 
 	addModelRefusal(text: string, choice: number): void {
@@ -172,18 +116,20 @@ class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
 			choices: [...this.#choices].map(([index, choice]) => ({
 				index,
 				message: this.#message(choice, id, index),
-				logprobs: null,
+				logprobs: choice.logprobs.length === 0 ? null : { content: choice.logprobs, refusal: null },
 				finish_reason: choice.finishReason,
 			})),
+			...(this.serviceTier !== undefined && { service_tier: this.serviceTier }),
 			...(this.#usage !== undefined && { usage: this.#usage }),
 		};
 	}
 
-	#message({ text, refusal, calls, reasoning, signed, signature }: Choice, completion: string, choice: number): JsonObject {
+	#message({ text, refusal, annotations, calls, reasoning, signed, signature }: Choice, completion: string, choice: number): JsonObject {
 		return {
 			role: 'assistant',
 			content: text ?? (calls.length > 0 ? null : ''),
 			refusal,
+			...(annotations.length > 0 && { annotations }),
 			...this.#calls(calls, completion, choice),
 			...(reasoning !== '' && { reasoning_content: reasoning }),
 			...(signed.length > 0 && { thinking_blocks: signed }),
@@ -255,17 +201,38 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 			model: this.modelName(model),
 		});
 		this.#head = `data: ${members.slice(0, -1)},"choices":[`;
-		this.#tail = `]${this.#wantsUsage ? ',"usage":null' : ''}}\n\n`;
+		this.#tail = this.#endOf(this.#wantsUsage ? { usage: null } : {});
+	}
+
+	/** The service tier may be known only with the end of the stream. */
+	override setServiceTier(tier: string): void {
+		super.setServiceTier(tier);
+		this.#tail = this.#endOf(this.#wantsUsage ? { usage: null } : {});
+	}
+
+	#endOf(members: JsonObject): string {
+		const tier = this.serviceTier === undefined ? {} : { service_tier: this.serviceTier };
+		const rest = JSON.stringify({ ...tier, ...members }).slice(1);
+		return `]${rest === '}' ? '' : ','}${rest}\n\n`;
 	}
 
 	startChoice(choice: number): void {
 		this.#begin(choice, true);
 	}
 
-	addText(text: string, choice: number): void {
+	addText(text: string, choice: number, logprobs?: readonly JsonObject[]): void {
 		this.#begin(choice, true).isNull = false;
-		this.#write(`{"content":${JSON.stringify(text)}}`, choice);
+		const written = logprobs === undefined ? 'null' : JSON.stringify({ content: logprobs, refusal: null });
+		this.#write(`{"content":${JSON.stringify(text)}}`, choice, 'null', written);
 	}
+
+	addCitation(citation: Citation, choice: number): void {
+		this.#begin(choice, true);
+		this.#write(JSON.stringify({ annotations: [annotationOf(citation)] }), choice);
+	}
+
+	/** A stream cannot warn: its header is sent. */
+	lose(): void {}
 
 	addModelRefusal(text: string, choice: number): void {
 		this.#begin(choice, false).hasRefusal = true;
@@ -337,7 +304,7 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 
 	end(reported: ConversationUsage): void {
 		const usage = this.usageOf(reported);
-		if (this.#wantsUsage && usage !== undefined) this.#events.push(`${this.#head}],"usage":${JSON.stringify(usage)}}\n\n`);
+		if (this.#wantsUsage && usage !== undefined) this.#events.push(`${this.#head}${this.#endOf({ usage })}`);
 		this.#events.push('data: [DONE]\n\n');
 		this.isTerminated = true;
 	}
@@ -356,9 +323,9 @@ class CompletionStreamWriter extends CompletionWriter implements ResponseSink, W
 		return choice;
 	}
 
-	/** @param delta in JSON. @param reason in JSON. */
-	#write(delta: string, choice: number, reason = 'null'): void {
-		this.#events.push(`${this.#head}{"index":${choice},"delta":${delta},"logprobs":null,"finish_reason":${reason}}${this.#tail}`);
+	/** @param delta in JSON. @param reason in JSON. @param logprobs in JSON. */
+	#write(delta: string, choice: number, reason = 'null', logprobs = 'null'): void {
+		this.#events.push(`${this.#head}{"index":${choice},"delta":${delta},"logprobs":${logprobs},"finish_reason":${reason}}${this.#tail}`);
 	}
 }
 
@@ -372,14 +339,6 @@ function toolNames({ tools, functions }: JsonObject): readonly string[] {
 		const { function: called, custom } = isJsonObject(tool) ? tool : {};
 		return nameIn(called) ?? nameIn(custom) ?? nameIn(tool) ?? [];
 	});
-}
-
-function nameIn(definition: unknown): string | undefined {
-	return isJsonObject(definition) && typeof definition.name === 'string' ? definition.name : undefined;
-}
-
-function itemsOf(value: unknown): readonly unknown[] {
-	return Array.isArray(value) ? value : [];
 }
 
 export const chatWriting: ResponseWriting = {

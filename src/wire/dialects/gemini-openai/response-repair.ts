@@ -3,8 +3,9 @@ import { type ResponseContext, responseInvalid, type StreamReader, type WrittenS
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfChat } from '../../usage/usage-reader.ts';
+import { writeUsage } from '../chat/completion-writer.ts';
 import { writeError } from '../chat/errors.ts';
-import { wantsUsage, writeUsage } from '../chat/response-writer.ts';
+import { wantsUsage } from '../chat/response-writer.ts';
 import { readError } from '../gemini/errors.ts';
 import { unlisted } from '../gemini/response-reader.ts';
 

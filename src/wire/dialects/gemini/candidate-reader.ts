@@ -20,6 +20,7 @@ export class CandidateReader {
 	read(candidate: JsonObject): void {
 		const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined;
 		for (const part of Array.isArray(parts) ? (parts as readonly unknown[]) : []) if (isJsonObject(part)) this.#readPart(part);
+		if (hasSources(candidate)) this.#sink.lose('citations');
 		if (typeof candidate.finishReason === 'string') this.finishReason = candidate.finishReason;
 		if (this.finishReason !== undefined) this.#closeCall();
 	}
@@ -65,6 +66,12 @@ export class CandidateReader {
 		this.#sink.startCall({ id, name, signature }, this.#choice);
 		this.#sink.addArguments(JSON.stringify(isJsonObject(args) ? args : {}), this.#choice);
 	}
+}
+
+/** True for text with sources, whose ranges count bytes of single parts. No other format has them. */
+function hasSources({ citationMetadata: cited, groundingMetadata: grounded }: JsonObject): boolean {
+	const lists = [isJsonObject(cited) ? cited.citationSources : [], isJsonObject(grounded) ? grounded.groundingSupports : []];
+	return lists.some((list) => Array.isArray(list) && list.length > 0);
 }
 
 type Container = Record<string, unknown> | unknown[];

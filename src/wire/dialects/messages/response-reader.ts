@@ -1,4 +1,5 @@
 import { UpstreamError } from '../../../core/upstream-error.ts';
+import { characterCount } from '../../conversation/citation.ts';
 import { signedThinkingOf } from '../../conversation/extensions.ts';
 import { viewOf } from '../../conversation/json-view.ts';
 import type { ConversationUsage, Finish, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
@@ -18,8 +19,13 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 	}
 	sink.start({ id: body.id, model: body.model });
 	let hasCalls = false;
+	const sources = new TextSources(sink);
 	for (const block of content.filter(isJsonObject)) {
-		if (block.type === 'text') sink.addText(typeof block.text === 'string' ? block.text : '', choice);
+		if (block.type === 'text') {
+			const text = typeof block.text === 'string' ? block.text : '';
+			sink.addText(text, choice);
+			sources.end(text, Array.isArray(block.citations) ? block.citations : []);
+		}
 		if (block.type === 'thinking' && typeof block.thinking === 'string') sink.addReasoning(block.thinking, choice);
 		if (isReplayable(block)) sink.addSignedReasoning(block, choice);
 		if (block.type !== 'tool_use') continue;
@@ -27,6 +33,7 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 		startCall(block, sink);
 		sink.addArguments(JSON.stringify(isJsonObject(block.input) ? block.input : {}), choice);
 	}
+	readServiceTier(body.usage, sink);
 	sink.finish(finishOf(body.stop_reason, body.stop_details, hasCalls), choice);
 	sink.end(reportedUsage(body.usage));
 }
@@ -34,6 +41,41 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 /** Clients must send a paused turn back to continue it, which other dialects cannot express. */
 function finishWarnings({ stop_reason: reason }: JsonObject): readonly string[] {
 	return reason === 'pause_turn' ? ['stop for pause_turn, after which the turn is not over'] : [];
+}
+
+/** Other tiers have no word of OpenAI's. */
+const serviceTiers: ReadonlyMap<unknown, string> = new Map([
+	['standard', 'default'],
+	['priority', 'priority'],
+]);
+
+function readServiceTier(usage: unknown, sink: ResponseSink): void {
+	const tier = serviceTiers.get(isJsonObject(usage) ? usage.service_tier : undefined);
+	if (tier !== undefined) sink.setServiceTier(tier);
+}
+
+/** Writes the sources of text blocks. The vendor cites whole blocks. */
+class TextSources {
+	readonly #sink: ResponseSink;
+	/** Characters of all text before the block. */
+	#characterCount = 0;
+
+	constructor(sink: ResponseSink) {
+		this.#sink = sink;
+	}
+
+	/** Ends a block. Only web pages have an equivalent in other formats. */
+	end(text: string, citations: readonly unknown[]): void {
+		const start = this.#characterCount;
+		const end = start + characterCount(text);
+		this.#characterCount = end;
+		for (const citation of citations) {
+			const { type, url, title } = isJsonObject(citation) ? citation : {};
+			const isPage = type === 'web_search_result_location' && typeof url === 'string';
+			if (isPage) this.#sink.addCitation({ url, title: typeof title === 'string' ? title : '', start, end }, choice);
+			else this.#sink.lose('citations');
+		}
+	}
 }
 
 /** State of the open block that its end depends on. */
@@ -47,6 +89,8 @@ interface OpenBlock {
 	signature: string;
 	/** Data of encrypted reasoning. */
 	readonly data: unknown;
+	text: string;
+	readonly citations: unknown[];
 }
 
 class MessagesStreamReader implements StreamReader {
@@ -56,9 +100,11 @@ class MessagesStreamReader implements StreamReader {
 	#hasStarted = false;
 	#hasCalls = false;
 	#isFinished = false;
+	readonly #sources: TextSources;
 
 	constructor(sink: ResponseSink) {
 		this.#sink = sink;
+		this.#sources = new TextSources(sink);
 	}
 
 	read(streamed: StreamEvent): void {
@@ -100,7 +146,7 @@ class MessagesStreamReader implements StreamReader {
 	#startBlock(block: unknown): void {
 		if (!isJsonObject(block)) throw invalid('a block without content');
 		const { type, input, data } = block;
-		this.#block = { type, input, data, hasFragments: false, thinking: '', signature: '' };
+		this.#block = { type, input, data, hasFragments: false, thinking: '', signature: '', text: '', citations: [] };
 		if (type === 'tool_use') {
 			this.#hasCalls = true;
 			startCall(block, this.#writing());
@@ -113,6 +159,9 @@ class MessagesStreamReader implements StreamReader {
 		switch (delta.type) {
 			case 'text_delta':
 				return this.#addText(delta.text);
+			case 'citations_delta':
+				this.#block?.citations.push(delta.citation);
+				return;
 			case 'input_json_delta':
 				return this.#addFragment(delta.partial_json);
 			case 'thinking_delta':
@@ -124,7 +173,9 @@ class MessagesStreamReader implements StreamReader {
 	}
 
 	#addText(text: unknown): void {
-		if (typeof text === 'string' && text !== '') this.#writing().addText(text, choice);
+		if (typeof text !== 'string' || text === '') return;
+		if (this.#block !== undefined) this.#block.text += text;
+		this.#writing().addText(text, choice);
 	}
 
 	#addFragment(fragment: unknown): void {
@@ -143,8 +194,9 @@ class MessagesStreamReader implements StreamReader {
 
 	#stopBlock(): void {
 		if (this.#block === undefined) return;
-		const { type, input, hasFragments, thinking, signature, data } = this.#block;
+		const { type, input, hasFragments, thinking, signature, data, text, citations } = this.#block;
 		this.#block = undefined;
+		if (type === 'text') this.#sources.end(text, citations);
 		// Clients parse the joined fragments, and an empty string is not JSON.
 		if (type === 'tool_use' && !hasFragments) {
 			this.#writing().addArguments(JSON.stringify(isJsonObject(input) ? input : {}), choice);
@@ -161,6 +213,7 @@ class MessagesStreamReader implements StreamReader {
 
 	#finish(stopReason: unknown, stopDetails: unknown): void {
 		if (this.#isFinished) return;
+		readServiceTier(this.#usage, this.#sink);
 		this.#writing().finish(finishOf(stopReason, stopDetails, this.#hasCalls), choice);
 		this.#isFinished = true;
 	}

@@ -1,4 +1,5 @@
 import type { Usage } from '../../../core/usage.ts';
+import type { Citation } from '../../conversation/citation.ts';
 import { itemSignature, withSignature } from '../../conversation/extensions.ts';
 import { fitName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
@@ -8,6 +9,8 @@ import {
 	clientMessage,
 	type Finish,
 	type FinishReason,
+	type LostContent,
+	lossWarning,
 	type ProviderError,
 	type ResponseContext,
 	type ResponseSink,
@@ -41,6 +44,7 @@ abstract class MessageWriter {
 	protected readonly call: ResponseContext;
 	readonly #toolNameOf: ToolNaming;
 	#callCount = 0;
+	#serviceTier: string | undefined;
 	protected stop: JsonObject = {};
 
 	constructor(call: ResponseContext, toolNameOf: ToolNaming) {
@@ -59,6 +63,18 @@ abstract class MessageWriter {
 	}
 
 	abstract addText(text: string): void;
+
+	/** The dialect names the sources that its vendor's tools found, which only its vendor can issue. */
+	addCitation(_citation: Citation): void {
+		this.lose('citations');
+	}
+
+	abstract lose(content: LostContent): void;
+
+	/** Tiers without a word of the dialect are left out. */
+	setServiceTier(tier: string): void {
+		this.#serviceTier = tier === 'default' ? 'standard' : tier === 'priority' ? tier : undefined;
+	}
 
 	/** Signs thinking with OpenAI's encrypted reasoning, so that the client returns it. Other vendors' signatures have no meaning here. */
 	addSignedReasoning(block: JsonObject): void {
@@ -110,6 +126,7 @@ abstract class MessageWriter {
 			cache_read_input_tokens: usage?.cacheReadTokens ?? 0,
 			output_tokens: usage?.outputTokens ?? 0,
 			...(usage !== undefined && usage.reasoningTokens > 0 && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+			...(this.#serviceTier !== undefined && { service_tier: this.#serviceTier }),
 		};
 	}
 
@@ -124,6 +141,10 @@ class MessageBodyWriter extends MessageWriter implements BodyWriter {
 	#arguments: string | undefined;
 	#start: ResponseStart = { id: undefined, model: undefined };
 	#usage: JsonObject = {};
+
+	lose(content: LostContent): void {
+		this.call.warn?.(lossWarning(content));
+	}
 
 	start(start: ResponseStart): void {
 		this.#start = start;
@@ -206,6 +227,9 @@ class MessageStreamWriter extends MessageWriter implements ResponseSink, Written
 	#events: string[] = [];
 	#index = -1;
 	#open: BlockKind | undefined;
+
+	/** A stream cannot warn: its header is sent. */
+	lose(): void {}
 
 	take(): readonly string[] {
 		const events = this.#events;

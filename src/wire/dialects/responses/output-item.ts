@@ -1,5 +1,6 @@
+import { type Citation, characterCount, citationOf } from '../../conversation/citation.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
-import { type ResponseSink, responseInvalid } from '../../conversation/response.ts';
+import { type LostContent, type ResponseSink, responseInvalid } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 /** The dialect has one choice. */
@@ -13,6 +14,12 @@ interface Content {
 	/** End of `text` that was not written yet. A long text is never sliced, because that copies it. */
 	pending: string;
 	hasWritten: boolean;
+	readonly logprobs: JsonObject[];
+	/** By position among the annotations. Undefined for an annotation of another kind. */
+	readonly citations: Map<number, Citation | undefined>;
+	/** Number of log probabilities and citations that were written. */
+	writtenLogprobs: number;
+	writtenCitations: number;
 }
 
 const calls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
@@ -34,9 +41,13 @@ export class OutputItem {
 	#hasStarted = false;
 	#hasReasoning = false;
 	#isClosed = false;
+	/** All items of the response, in order. */
+	readonly #items: readonly OutputItem[];
+	readonly #lost = new Set<LostContent>();
 
-	constructor(type: unknown) {
+	constructor(type: unknown, items: readonly OutputItem[]) {
 		this.type = type;
+		this.#items = items;
 	}
 
 	get isCall(): boolean {
@@ -56,17 +67,36 @@ export class OutputItem {
 		this.#given = { ...this.#given, ...item };
 	}
 
-	add(kind: ContentKind, index: unknown, fragment: unknown): void {
+	add(kind: ContentKind, index: unknown, fragment: unknown, logprobs?: unknown): void {
 		if (typeof fragment !== 'string' || this.isComplete) return;
 		const content = this.#contentAt(kind, index);
 		content.text += fragment;
 		content.pending += fragment;
+		if (Array.isArray(logprobs)) content.logprobs.push(...logprobs.filter(isJsonObject));
+	}
+
+	/** Completes a text, its log probabilities and annotations. */
+	replaceText(index: unknown, part: JsonObject): void {
+		this.replace('text', index, part.text, part.logprobs);
+		for (const [position, annotation] of partsOf(part.annotations)) this.annotate(index, position, annotation);
+	}
+
+	/** Adds an annotation of a text, unless it was added before. */
+	annotate(index: unknown, at: unknown, annotation: unknown): void {
+		if (this.isComplete || !isJsonObject(annotation)) return;
+		const { citations } = this.#contentAt('text', index);
+		const position = typeof at === 'number' ? at : citations.size;
+		if (citations.has(position)) return;
+		const citation = annotation.type === 'url_citation' ? citationOf(annotation) : undefined;
+		citations.set(position, citation);
+		if (citation === undefined) this.#lost.add('citations');
 	}
 
 	/** Some models send no fragments, only the whole content. Fragments written before are not written again. */
-	replace(kind: ContentKind, index: unknown, whole: unknown): void {
+	replace(kind: ContentKind, index: unknown, whole: unknown, logprobs?: unknown): void {
 		if (typeof whole !== 'string' || this.isComplete) return;
 		const content = this.#contentAt(kind, index);
+		if (Array.isArray(logprobs)) content.logprobs.push(...logprobs.filter(isJsonObject).slice(content.logprobs.length));
 		if (whole.length <= content.text.length) return;
 		content.pending += whole.slice(content.text.length);
 		content.text = whole;
@@ -77,7 +107,7 @@ export class OutputItem {
 		const { content, summary, arguments: args, input } = item;
 		for (const [at, part] of partsOf(summary)) this.replace('summary', at, part.text);
 		for (const [at, part] of partsOf(content)) {
-			if (part.type === 'output_text') this.replace('text', at, part.text);
+			if (part.type === 'output_text') this.replaceText(at, part);
 			else if (part.type === 'refusal') this.replace('refusal', at, part.refusal);
 			else if (part.type === 'reasoning_text') this.replace('reasoning', at, part.text);
 		}
@@ -90,18 +120,23 @@ export class OutputItem {
 	write(sink: ResponseSink): void {
 		if (this.#isClosed || (this.isCall && !this.#startCall(sink))) return;
 		for (const content of this.#contents.values()) {
-			if (content.pending === '' || content.kind === 'input') continue;
+			if (content.kind === 'input' || !hasNews(content)) continue;
 			this.#writeText(content, sink);
+			this.#writeCitations(content, sink);
 			content.pending = '';
 			content.hasWritten = true;
 		}
 		if (this.isComplete) this.#close(sink);
 	}
 
-	#writeText({ kind, pending: text, hasWritten }: Content, sink: ResponseSink): void {
+	#writeText(content: Content, sink: ResponseSink): void {
+		const { kind, pending: text, hasWritten } = content;
 		switch (kind) {
-			case 'text':
-				return sink.addText(text, choice);
+			case 'text': {
+				const logprobs = content.logprobs.slice(content.writtenLogprobs);
+				content.writtenLogprobs = content.logprobs.length;
+				return logprobs.length === 0 ? sink.addText(text, choice) : sink.addText(text, choice, logprobs);
+			}
 			case 'refusal':
 				return sink.addModelRefusal(text, choice);
 			case 'summary':
@@ -112,6 +147,26 @@ export class OutputItem {
 			default:
 				return sink.addArguments(text, choice);
 		}
+	}
+
+	/** Ranges count from the beginning of the content here, and from that of all text at the sink. */
+	#writeCitations(content: Content, sink: ResponseSink): void {
+		const { citations, writtenCitations } = content;
+		if (writtenCitations === citations.size) return;
+		const offset = this.#characterCountBefore(content);
+		for (const citation of [...citations.values()].slice(writtenCitations)) {
+			if (citation === undefined) continue;
+			sink.addCitation({ ...citation, start: citation.start + offset, end: citation.end + offset }, choice);
+		}
+		content.writtenCitations = citations.size;
+	}
+
+	#characterCountBefore(content: Content): number {
+		const earlier = this.#items.slice(0, this.#items.indexOf(this)).flatMap((item) => [...item.#contents.values()]);
+		const own = [...this.#contents.values()];
+		return [...earlier, ...own.slice(0, own.indexOf(content))]
+			.map(({ kind, text }) => (kind === 'text' ? characterCount(text) : 0))
+			.reduce((sum, count) => sum + count, 0);
 	}
 
 	/** @returns false as long as the call has no name. */
@@ -129,7 +184,9 @@ export class OutputItem {
 
 	#close(sink: ResponseSink): void {
 		this.#isClosed = true;
-		const { id, summary, encrypted_content } = this.#given;
+		const { id, summary, encrypted_content, phase } = this.#given;
+		if (typeof phase === 'string') this.#lost.add('phase');
+		for (const content of this.#lost) sink.lose(content);
 		if (this.type === 'function_call') {
 			const text = this.#contents.get('arguments 0')?.text ?? '';
 			// Clients parse the joined fragments, and an empty string is not JSON.
@@ -147,10 +204,25 @@ export class OutputItem {
 
 	#contentAt(kind: ContentKind, index: unknown): Content {
 		const key = `${kind} ${typeof index === 'number' ? index : 0}`;
-		const known = this.#contents.get(key) ?? { kind, text: '', pending: '', hasWritten: false };
-		this.#contents.set(key, known);
-		return known;
+		const known = this.#contents.get(key);
+		if (known !== undefined) return known;
+		const content = {
+			kind,
+			text: '',
+			pending: '',
+			hasWritten: false,
+			logprobs: [],
+			citations: new Map<number, Citation | undefined>(),
+			writtenLogprobs: 0,
+			writtenCitations: 0,
+		};
+		this.#contents.set(key, content);
+		return content;
 	}
+}
+
+function hasNews({ pending, logprobs, citations, writtenLogprobs, writtenCitations }: Content): boolean {
+	return pending !== '' || logprobs.length > writtenLogprobs || citations.size > writtenCitations;
 }
 
 function partsOf(list: unknown): readonly (readonly [number, JsonObject])[] {

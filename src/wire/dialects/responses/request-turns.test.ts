@@ -187,6 +187,16 @@ describe('messages', () => {
 		for (const provider of providers) expect(warnings(provider, input)).toEqual(['input[1].phase: ignored']);
 	});
 
+	test('keep the warning of their phase next to that of another ignored field', () => {
+		const update = { type: 'configuration_update', text: { format: { type: 'text' } } };
+		for (const provider of providers) {
+			expect(warnings(provider, [user, update, said('One', { phase: 'commentary' }), user])).toEqual([
+				'input[1].text: ignored',
+				'input[2].phase: ignored',
+			]);
+		}
+	});
+
 	test('with a `refusal` are text', () => {
 		const input = [user, { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }, user];
 		expect(messages('chat', input)[1]).toEqual({ role: 'assistant', content: 'No.' });

@@ -20,7 +20,7 @@ import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { dataSource, imageSource, inputArguments, TextualArguments } from '../chat/request-turns.ts';
 import { flatName, isClientSearch, toolNamesIn, toolSearchName } from './request-tools.ts';
 
-/** Warnings of a conversation's items: each problem is reported once, with the path of its first item. */
+/** Warnings of a conversation's items: each problem of a field is reported once, with the path of its first item. */
 export class ItemWarnings {
 	readonly #warnings: RequestWarnings;
 	readonly #reported = new Set<string>();
@@ -30,8 +30,9 @@ export class ItemWarnings {
 	}
 
 	add(field: string, what: string): void {
-		if (this.#reported.has(what)) return;
-		this.#reported.add(what);
+		const problem = `${field.replaceAll(/\[\d+\]/g, '')}: ${what}`;
+		if (this.#reported.has(problem)) return;
+		this.#reported.add(problem);
 		this.#warnings.add(field, what);
 	}
 }

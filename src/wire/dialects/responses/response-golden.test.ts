@@ -25,6 +25,7 @@ const requests: Readonly<Record<string, JsonObject>> = {
 
 const fromResponses: readonly string[] = [
 	'reasoning-summary',
+	'service-tier',
 	'text-stream',
 	'tool-call',
 	'tool-no-args-stream',
@@ -34,10 +35,11 @@ const fromResponses: readonly string[] = [
 	'v-phase-stream',
 	'v-reasoning-encrypted',
 	'v-reasoning-encrypted-stream',
+	'v-web-search',
 ];
 
 const toResponses = [
-	['openai', chatReading, ['refusal', 'tool-parallel', 'tool-parallel-stream', 'v-error-400-max-tokens']],
+	['openai', chatReading, ['refusal', 'service-tier', 'tool-parallel', 'tool-parallel-stream', 'v-error-400-max-tokens']],
 	['anthropic', messagesReading, ['thinking', 'thinking-stream', 'tools-parallel-stream', 'v-refusal-stream']],
 	['gemini', geminiReading, ['error-429', 'thinking-stream', 'tool-call', 'tool-call-stream']],
 ] as const;

@@ -40,8 +40,18 @@ const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
 const args = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean())).map((value) => JSON.stringify(value));
 const pieceSize = fc.integer({ min: 1, max: 6 });
 
+function piecesOf(whole: string, size: number): readonly string[] {
+	return whole.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+}
+
 function deltas(type: string, whole: string, size: number, at: JsonObject): JsonObject[] {
-	return (whole.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []).map((delta) => ({ type: `response.${type}.delta`, ...at, delta }));
+	return piecesOf(whole, size).map((delta) => ({ type: `response.${type}.delta`, ...at, delta }));
+}
+
+/** Log probability of a token, with an alternative. */
+function tokenOf(token: string): JsonObject {
+	const alternative = { token: `${token}?`, logprob: -3, bytes: null };
+	return { token, logprob: -0.5, bytes: [...Buffer.from(token)], top_logprobs: [alternative] };
 }
 
 interface Item {
@@ -50,13 +60,36 @@ interface Item {
 	readonly content: (at: JsonObject) => ItemEvents;
 }
 
+/** Ranges of citations as shares of their text. */
+const ranges = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true })), { maxLength: 2 });
+
+function citationsOf(said: string, shares: readonly (readonly [number, number])[]): readonly JsonObject[] {
+	const length = Array.from(said).length;
+	return shares.map(([from, share], at) => {
+		const start_index = Math.floor(from * length);
+		const end_index = start_index + Math.floor(share * (length - start_index));
+		return { type: 'url_citation', url: `https://example.com/${said.length}/${at}`, title: `Page ${at}`, start_index, end_index };
+	});
+}
+
+/** Time at which a stream tells annotations and log probabilities: with the text, or only with the whole part. */
+const detailsTime = fc.constantFrom('never', 'early', 'late');
+
 const messageItem = fc
-	.tuple(fc.uuid(), fc.array(fc.tuple(fc.boolean(), text), { maxLength: 3 }), pieceSize)
-	.map(([id, parts, size]): Item => {
-		const content = parts.map(([isRefusal, said]) =>
-			isRefusal ? { type: 'refusal', refusal: said } : { type: 'output_text', text: said, annotations: [], logprobs: [] },
-		);
-		const shell = { id: `msg_${id}`, type: 'message', role: 'assistant' };
+	.tuple(
+		fc.uuid(),
+		fc.array(fc.tuple(fc.boolean(), text, ranges), { maxLength: 3 }),
+		pieceSize,
+		detailsTime,
+		fc.constantFrom(undefined, 'commentary', 'final_answer'),
+	)
+	.map(([id, parts, size, details, phase]): Item => {
+		const content = parts.map(([isRefusal, said, shares]) => {
+			if (isRefusal) return { type: 'refusal', refusal: said };
+			const logprobs = details === 'never' ? [] : piecesOf(said, size).map(tokenOf);
+			return { type: 'output_text', text: said, annotations: details === 'never' ? [] : citationsOf(said, shares), logprobs };
+		});
+		const shell = { id: `msg_${id}`, type: 'message', role: 'assistant', ...(phase !== undefined && { phase }) };
 		return {
 			started: { ...shell, status: 'in_progress', content: [] },
 			final: { ...shell, status: 'completed', content },
@@ -65,9 +98,18 @@ const messageItem = fc
 					const [kind, member] = isRefusal ? ['refusal', 'refusal'] : ['output_text', 'text'];
 					const place = { ...at, item_id: shell.id, content_index };
 					const part = content[content_index];
+					const isEarly = !isRefusal && details === 'early';
+					const annotations = isEarly && part !== undefined && 'annotations' in part ? (part.annotations ?? []) : [];
+					const fragments = deltas(kind, said, size, place);
 					return [
 						{ type: 'response.content_part.added', ...place, part: { ...part, [member]: '' } },
-						...deltas(kind, said, size, place),
+						...(isEarly ? fragments.map((one) => ({ ...one, logprobs: [tokenOf(String(one.delta))] })) : fragments),
+						...annotations.map((annotation, annotation_index) => ({
+							type: 'response.output_text.annotation.added',
+							...place,
+							annotation_index,
+							annotation,
+						})),
 						{ type: `response.${kind}.done`, ...place, [member]: said },
 						{ type: 'response.content_part.done', ...place, part },
 					];
@@ -145,8 +187,9 @@ const streams = fc
 		reason: fc.constantFrom(undefined, 'max_output_tokens', 'content_filter'),
 		hasOutput: fc.boolean(),
 		usage: fc.tuple(fc.nat(1000), fc.nat(1000), fc.nat(1000)),
+		service_tier: fc.constantFrom('default', 'priority'),
 	})
-	.map(({ items, order, gap, reason: wanted, hasOutput, usage: [input, cached, output] }): Stream => {
+	.map(({ items, order, gap, reason: wanted, hasOutput, usage: [input, cached, output], service_tier }): Stream => {
 		const final = items.map((item) => item.final);
 		// A response with a `refusal` is complete.
 		const reason = JSON.stringify(final).includes('"refusal":') ? undefined : wanted;
@@ -159,7 +202,7 @@ const streams = fc
 			total_tokens: input + cached + output,
 		};
 		const shell = { id: 'resp_1', object: 'response', model: 'gpt-x', created_at: 1 };
-		const body = { ...shell, status, incomplete_details: reason === undefined ? null : { reason }, output: final, usage };
+		const body = { ...shell, status, incomplete_details: reason === undefined ? null : { reason }, output: final, usage, service_tier };
 		const lists = items.map((item, index): ItemEvents => {
 			const at = { output_index: index * gap };
 			return [
@@ -168,7 +211,7 @@ const streams = fc
 				{ type: 'response.output_item.done', ...at, item: item.final },
 			];
 		});
-		const started = { ...shell, status: 'in_progress', output: [], usage: null };
+		const started = { ...shell, status: 'in_progress', output: [], usage: null, service_tier: 'auto' };
 		const events = [
 			{ type: 'response.created', response: started },
 			{ type: 'response.in_progress', response: started },
@@ -203,6 +246,7 @@ function dataOf(bytes: Buffer): JsonObject[] {
 
 interface Choice {
 	readonly message: JsonObject;
+	readonly logprobs: unknown;
 	readonly finish_reason: unknown;
 }
 
@@ -210,15 +254,21 @@ interface Choice {
 function foldChat(bytes: Buffer): JsonObject {
 	const folded: Record<string, unknown> = {};
 	const calls: { id?: unknown; function: { name?: unknown; arguments: string } }[] = [];
+	const tokens: unknown[] = [];
 	let finish: unknown;
 	let usage: unknown;
+	let tier: unknown;
 	for (const chunk of dataOf(bytes)) {
-		const [choice] = chunk.choices as readonly { delta: JsonObject; finish_reason: unknown }[];
+		const [choice] = chunk.choices as readonly { delta: JsonObject; logprobs: JsonObject | null; finish_reason: unknown }[];
 		usage = chunk.usage ?? usage;
+		tier = chunk.service_tier ?? tier;
+		tokens.push(...((choice?.logprobs?.content ?? []) as readonly unknown[]));
 		finish = choice?.finish_reason ?? finish;
 		const { tool_calls, ...rest } = choice?.delta ?? {};
 		for (const [name, value] of Object.entries(rest)) {
-			folded[name] = typeof folded[name] === 'string' && typeof value === 'string' ? folded[name] + value : (value ?? folded[name] ?? null);
+			const earlier = folded[name];
+			if (name === 'annotations') folded[name] = [...((earlier ?? []) as unknown[]), ...(value as unknown[])];
+			else folded[name] = typeof earlier === 'string' && typeof value === 'string' ? earlier + value : (value ?? earlier ?? null);
 		}
 		for (const { index, ...one } of (tool_calls ?? []) as readonly ({ index: number } & (typeof calls)[number])[]) {
 			const known = calls[index];
@@ -226,7 +276,8 @@ function foldChat(bytes: Buffer): JsonObject {
 			else known.function.arguments += one.function.arguments;
 		}
 	}
-	return { message: { ...folded, ...(calls.length > 0 && { tool_calls: calls }) }, finish, usage };
+	const logprobs = tokens.length === 0 ? null : { content: tokens, refusal: null };
+	return { message: { ...folded, ...(calls.length > 0 && { tool_calls: calls }) }, logprobs, finish, usage, tier };
 }
 
 /** Assembles events as a client of messages does, and requires blocks one after the other. */
@@ -260,6 +311,9 @@ interface Content {
 	readonly text: string;
 	readonly refusal: string;
 	readonly reasoning: string;
+	/** Each with the text that it covers. */
+	readonly citations: readonly unknown[];
+	readonly logprobs: readonly unknown[];
 	readonly calls: readonly unknown[];
 }
 
@@ -279,11 +333,25 @@ function contentOf({ output }: JsonObject): Content {
 			.map((part) => (/summary_text|reasoning_text/.test(String(part.type)) ? String(part.text) : ''))
 			.join('')
 			.replaceAll('\n', ''),
+		citations: parts.flatMap(({ text: said, annotations }) =>
+			((annotations ?? []) as readonly JsonObject[]).map(({ url, title, start_index, end_index }) => [
+				[url, title],
+				Array.from(String(said)).slice(Number(start_index), Number(end_index)).join(''),
+			]),
+		),
+		logprobs: parts.flatMap(({ logprobs }) => (logprobs ?? []) as readonly unknown[]),
 		calls: items.flatMap(({ type, call_id, name, arguments: given, input }) => {
 			if (type === 'function_call') return [[call_id, name, JSON.parse(String(given)) as unknown]];
 			return type === 'custom_tool_call' ? [[call_id, name, { input }]] : [];
 		}),
 	};
+}
+
+function warningsOf(translation: ResponseTranslation, body: JsonObject): readonly string[] {
+	const warnings = new Set<string>();
+	translation.translateResponse(body, { ...call, warn: (warning) => warnings.add(warning) });
+	// The request of these tests offers no tools.
+	return [...warnings].filter((warning) => !warning.startsWith('tools: '));
 }
 
 /** Requires the order of events that clients depend on. @returns the last response. */
@@ -317,11 +385,18 @@ describe('any legal stream', () => {
 	test('becomes the chat completion that the non-streaming response becomes', () => {
 		fc.assert(
 			fc.property(streams, sizes, ({ bytes, body }, pieces) => {
-				const { choices, usage } = toChat.translateResponse(body, call) as { choices: readonly Choice[]; usage?: unknown };
+				const translated = toChat.translateResponse(body, call) as { choices: readonly Choice[]; usage?: unknown; service_tier?: unknown };
+				const { choices, usage, service_tier: tier } = translated;
 				const [choice] = choices;
 				// A stream cannot know yet that no text will come.
 				const message = { ...choice?.message, content: choice?.message.content ?? '' };
-				expect(foldChat(translate(toChat, bytes, pieces))).toEqual({ message, finish: choice?.finish_reason, usage });
+				expect(foldChat(translate(toChat, bytes, pieces))).toEqual({
+					message,
+					logprobs: choice?.logprobs,
+					finish: choice?.finish_reason,
+					usage,
+					tier,
+				});
 			}),
 		);
 	});
@@ -342,6 +417,20 @@ describe('any legal stream', () => {
 				expect(contentOf(last)).toEqual(contentOf(body));
 				expect([last.status, last.incomplete_details]).toEqual([body.status, body.incomplete_details]);
 				expect(last.usage).toMatchObject(body.usage as JsonObject);
+				expect(last.service_tier).toBe(body.service_tier);
+			}),
+		);
+	});
+
+	test('names in warnings what a non-streaming response leaves out', () => {
+		fc.assert(
+			fc.property(streams, ({ body }) => {
+				const { citations } = contentOf(body);
+				const hasPhase = (body.output as readonly JsonObject[]).some(({ phase }) => phase !== undefined);
+				const phase = hasPhase ? ['phase: dropped from the response'] : [];
+				expect(warningsOf(toChat, body)).toEqual(phase);
+				const lost = citations.length > 0 ? [...phase, 'citations: dropped from the response'] : phase;
+				expect(warningsOf(toMessages, body).toSorted()).toEqual(lost.toSorted());
 			}),
 		);
 	});
@@ -350,8 +439,11 @@ describe('any legal stream', () => {
 		fc.assert(
 			fc.property(streams, sizes, ({ bytes, body }, pieces) => {
 				const last = checkOrder(translate(messagesBack, translate(toMessages, bytes, pieces), pieces));
-				const { text: said, refusal, ...rest } = contentOf(body);
-				const { refusal: explanation, ...returned } = contentOf(last);
+				const { text: said, refusal, citations: _pages, logprobs: _tokens, ...rest } = contentOf(body);
+				const { refusal: explanation, citations, logprobs, ...returned } = contentOf(last);
+				// The documentation names both as lost.
+				expect([citations, logprobs]).toEqual([[], []]);
+				expect(last.service_tier).toBe(body.service_tier);
 				expect({ ...returned, text: returned.text.split('').toSorted() }).toEqual({ ...rest, text: (said + refusal).split('').toSorted() });
 				if (refusal !== '') expect(explanation).toBe(refusal);
 				// Every encrypted block can be sent back.

@@ -24,12 +24,13 @@ function readBody(body: JsonObject, sink: ResponseSink): void {
 	if (!Array.isArray(output)) throw responseInvalid('without output');
 	if (status === 'in_progress' || status === 'queued' || status === 'cancelled') throw responseInvalid(`that is \`${status}\``);
 	sink.start({ id: body.id, model: body.model });
-	const items = output.filter(isReadable).map((given) => {
-		const item = new OutputItem(given.type);
+	const items: OutputItem[] = [];
+	for (const given of output.filter(isReadable)) {
+		const item = new OutputItem(given.type, items);
+		items.push(item);
 		item.complete(given);
 		item.write(sink);
-		return item;
-	});
+	}
 	finish(items, status === 'incomplete', body, sink);
 }
 
@@ -110,14 +111,25 @@ class ResponsesStreamReader implements StreamReader {
 	}
 
 	#readContent(event: JsonObject, type: string): void {
+		if (type === 'response.output_text.annotation.added') {
+			const { content_index, annotation_index, annotation } = event;
+			this.#itemOf(event, 'message').annotate(content_index, annotation_index, annotation);
+			return this.#write();
+		}
+		if (type === 'response.content_part.done') {
+			const { content_index, part } = event;
+			if (!isJsonObject(part) || part.type !== 'output_text') return;
+			this.#itemOf(event, 'message').replaceText(content_index, part);
+			return this.#write();
+		}
 		const dot = type.lastIndexOf('.');
 		const content = contents[type.slice(0, dot)];
 		if (content === undefined) return;
 		const [itemType, kind, member] = content;
 		const item = this.#itemOf(event, itemType);
 		const index = event.content_index ?? event.summary_index ?? 0;
-		if (type.endsWith('.delta')) item.add(kind, index, event.delta);
-		else item.replace(kind, index, event[member]);
+		if (type.endsWith('.delta')) item.add(kind, index, event.delta, event.logprobs);
+		else item.replace(kind, index, event[member], event.logprobs);
 		this.#write();
 	}
 
@@ -133,7 +145,7 @@ class ResponsesStreamReader implements StreamReader {
 		this.#start(undefined);
 		const known = this.#byIndex.get(key);
 		if (known !== undefined) return known;
-		const item = new OutputItem(type);
+		const item = new OutputItem(type, this.#items);
 		this.#byIndex.set(key, item);
 		this.#items.push(item);
 		return item;
@@ -168,7 +180,7 @@ class ResponsesStreamReader implements StreamReader {
 		const rest = output.filter((given) => !match(given, (item) => item.isNamedBy(given)));
 		for (const given of rest) {
 			if (match(given, (item) => item.type === given.type)) continue;
-			const item = new OutputItem(given.type);
+			const item = new OutputItem(given.type, this.#items);
 			item.complete(given);
 			this.#items.push(item);
 		}
@@ -176,10 +188,12 @@ class ResponsesStreamReader implements StreamReader {
 }
 
 /** @throws `UpstreamError` `provider_response_invalid` for a complete response with invalid arguments. */
-function finish(items: readonly OutputItem[], isIncomplete: boolean, { incomplete_details, usage }: JsonObject, sink: ResponseSink): void {
+function finish(items: readonly OutputItem[], isIncomplete: boolean, response: JsonObject, sink: ResponseSink): void {
 	if (!isIncomplete && items.some(({ hasInvalidArguments }) => hasInvalidArguments)) {
 		throw responseInvalid('with tool call arguments that are not a JSON object');
 	}
+	const { incomplete_details, usage, service_tier: tier } = response;
+	if (typeof tier === 'string' && tier !== '') sink.setServiceTier(tier);
 	const refusal = items.map((item) => item.refusal).join('');
 	const reason = isJsonObject(incomplete_details) ? incomplete_details.reason : undefined;
 	sink.finish(finishOf(items, refusal, isIncomplete ? (reason ?? 'max_output_tokens') : undefined), choice);

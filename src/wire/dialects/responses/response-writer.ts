@@ -1,11 +1,13 @@
 import type { Usage } from '../../../core/usage.ts';
+import { type Citation, characterCount, citationMembers } from '../../conversation/citation.ts';
 import { fitName } from '../../conversation/fit-name.ts';
-import { customInput, parseArguments } from '../../conversation/read-json.ts';
 import {
 	type BodyWriter,
 	type ConversationUsage,
 	clientMessage,
 	type Finish,
+	type LostContent,
+	lossWarning,
 	type ProviderError,
 	type ResponseContext,
 	type ResponseSink,
@@ -16,46 +18,24 @@ import {
 	type WrittenStream,
 } from '../../conversation/response.ts';
 import { sha256Hex } from '../../conversation/sha256.ts';
-import type { JsonObject } from '../../json/parse-body.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { failureOf, writeError } from './errors.ts';
+import {
+	argumentsOf,
+	contentPart,
+	type OpenCall,
+	type OpenMessage,
+	type OpenPart,
+	type OpenReasoning,
+	type PartType,
+	summaryPart,
+} from './open-item.ts';
 import { PendingReasoning } from './pending-reasoning.ts';
 import { type OfferedTool, offeredTools } from './request-tools.ts';
 import { echoOf, writeUsage } from './response-object.ts';
 
 /** OpenAI rejects longer ids when they are sent back. */
 const maxCallIdLength = 64;
-
-type PartType = 'output_text' | 'refusal';
-
-interface OpenPart {
-	readonly type: PartType;
-	/** First bytes of all fragments, which are most events of a stream. */
-	readonly head: string;
-	text: string;
-}
-
-interface OpenMessage {
-	readonly kind: 'message';
-	readonly id: string;
-	readonly parts: JsonObject[];
-	part: OpenPart | undefined;
-}
-
-interface OpenReasoning {
-	readonly kind: 'reasoning';
-	readonly id: string;
-	readonly summary: JsonObject[];
-	/** Text of the open part. */
-	text: string | undefined;
-}
-
-interface OpenCall {
-	readonly kind: 'call';
-	readonly id: string;
-	readonly tool: OfferedTool['kind'];
-	readonly members: JsonObject;
-	text: string;
-}
 
 const idPrefixes: Readonly<Record<OfferedTool['kind'], string>> = { function: 'fc', custom: 'ctc', tool_search: 'tsc' };
 
@@ -83,6 +63,7 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 	#hasRefusal = false;
 	#incompleteReason: string | undefined;
 	#usage: Usage | undefined;
+	#serviceTier: string | undefined;
 
 	constructor(call: ResponseContext, toolNameOf: ToolNaming, isStreaming: boolean) {
 		this.#call = call;
@@ -106,8 +87,33 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 
 	startChoice(): void {}
 
-	addText(text: string): void {
-		if (text !== '') this.#addPart('output_text', text);
+	addText(text: string, _choice: number, logprobs?: readonly JsonObject[]): void {
+		if (logprobs === undefined) {
+			if (text !== '') this.#addPart('output_text', text);
+		} else if (text !== '' || this.#openText() !== undefined) this.#addPart('output_text', text, logprobs);
+	}
+
+	/** A source of a text that has ended comes too late for its item. */
+	addCitation(citation: Citation): void {
+		const [open, part] = [this.#open, this.#openText()];
+		if (open?.kind !== 'message' || part === undefined) return this.lose('citations');
+		const annotation = { type: 'url_citation', ...citationMembers(citation, this.#characterCountBefore(open)) };
+		if (annotation.start_index < 0) return this.lose('citations');
+		this.#write('response.output_text.annotation.added', {
+			...this.#atPart(open),
+			annotation_index: part.annotations.length,
+			annotation,
+		});
+		part.annotations.push(annotation);
+	}
+
+	setServiceTier(tier: string): void {
+		this.#serviceTier = tier;
+	}
+
+	/** A stream cannot warn: its header is sent. */
+	lose(content: LostContent): void {
+		if (!this.#isStreaming) this.#call.warn?.(lossWarning(content));
 	}
 
 	addModelRefusal(text: string): void {
@@ -213,26 +219,50 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 		this.#write('response.in_progress', { response });
 	}
 
+	#openText(): OpenPart | undefined {
+		const part = this.#open?.kind === 'message' ? this.#open.part : undefined;
+		return part?.type === 'output_text' ? part : undefined;
+	}
+
+	/** Returns the number of characters of all text before the open part. */
+	#characterCountBefore({ parts }: OpenMessage): number {
+		const contents = this.#output.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []));
+		return [...contents, ...parts]
+			.map(({ type, text }) => (type === 'output_text' && typeof text === 'string' ? characterCount(text) : 0))
+			.reduce((sum, count) => sum + count, 0);
+	}
+
 	/** @param text empty for a part without content. */
-	#addPart(type: PartType, text: string): void {
+	#addPart(type: PartType, text: string, logprobs?: readonly JsonObject[]): void {
 		const open = this.#open?.kind === 'message' ? this.#open : this.#openMessage();
 		if (open.part?.type !== type) {
 			this.#closePart(open);
 			const at = this.#atPart(open);
 			const members = { type: `response.${type}.delta`, ...at, ...(type === 'output_text' && { logprobs: [] }) };
-			open.part = { type, head: `event: response.${type}.delta\ndata: ${JSON.stringify(members).slice(0, -1)}`, text: '' };
+			open.part = {
+				type,
+				head: `event: response.${type}.delta\ndata: ${JSON.stringify(members).slice(0, -1)}`,
+				annotations: [],
+				logprobs: [],
+				text: '',
+			};
 			this.#write('response.content_part.added', { ...at, part: contentPart(type, '') });
 		}
 		open.part.text += text;
+		if (logprobs !== undefined) {
+			open.part.logprobs.push(...logprobs);
+			this.#write(`response.${type}.delta`, { ...this.#atPart(open), logprobs, delta: text });
+			return;
+		}
 		if (text === '' || !this.#isStreaming) return;
 		this.#events.push(`${open.part.head},"sequence_number":${this.#sequence++},"delta":${JSON.stringify(text)}}\n\n`);
 	}
 
 	#closePart(open: OpenMessage): void {
 		if (open.part === undefined) return;
-		const { type, text } = open.part;
-		const part = contentPart(type, text);
-		const whole = type === 'output_text' ? { text, logprobs: [] } : { refusal: text };
+		const { type, text, annotations, logprobs } = open.part;
+		const part = type === 'output_text' ? { type, text, annotations, logprobs } : contentPart(type, text);
+		const whole = type === 'output_text' ? { text, logprobs } : { refusal: text };
 		this.#write(`response.${type}.done`, { ...this.#atPart(open), ...whole });
 		this.#write('response.content_part.done', { ...this.#atPart(open), part });
 		open.parts.push(part);
@@ -337,6 +367,7 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 			output: [],
 			usage: null,
 			...this.#echo,
+			...(this.#serviceTier !== undefined && { service_tier: this.#serviceTier }),
 			...members,
 		};
 	}
@@ -346,20 +377,6 @@ class ResponseWriter implements BodyWriter, ResponseSink, WrittenStream {
 		const data = JSON.stringify(members).slice(1);
 		this.#events.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${data}\n\n`);
 	}
-}
-
-function contentPart(type: PartType, text: string): JsonObject {
-	return type === 'output_text' ? { type, text, annotations: [], logprobs: [] } : { type, refusal: text };
-}
-
-function summaryPart(text: string): JsonObject {
-	return { type: 'summary_text', text };
-}
-
-/** Returns the arguments of a call in the client's form. A custom tool, which was offered as a function, has one text. */
-function argumentsOf(tool: OfferedTool['kind'], text: string): JsonObject {
-	if (tool === 'function') return { arguments: text };
-	return tool === 'custom' ? { input: customInput(text) } : { arguments: parseArguments(text) ?? text };
 }
 
 export const responsesWriting: ResponseWriting = {
