@@ -188,7 +188,7 @@ test('capabilities of an alias, a model and a deployment have the same format', 
 	const record =
 		'{ model: gpt-5, max_output_tokens: 900, default_max_tokens: 90, sampling: none, temperature_max: 0.5, prefill: true, ' +
 		'mid_system: false, thinking: enabled, efforts: [low], token_param: max_tokens, system_role: developer, stop: false, ' +
-		'tools_need_effort_none: true, structured_output: false, anthropic_version: 2026-10-21 }';
+		'needs_reasoning_content: true, tools_need_effort_none: true, structured_output: false, anthropic_version: 2026-10-21 }';
 	const { config } = parseConfig(
 		`
 routing: { aliases: { mine: ${record.replace('{', '{ target: provider_d/ours,')}, plain: provider_d/ours } }
@@ -210,6 +210,7 @@ providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${r
 		tokenParam: 'max_tokens',
 		systemRole: 'developer',
 		stop: false,
+		needsReasoningContent: true,
 		toolsNeedEffortNone: true,
 		structuredOutput: false,
 		anthropicVersion: '2026-10-21',

@@ -140,6 +140,7 @@ function modelCapabilities(record: ProviderConfig['model_capabilities'][string])
 		tokenParam: record.token_param,
 		systemRole: record.system_role,
 		stop: record.stop,
+		needsReasoningContent: record.needs_reasoning_content,
 		toolsNeedEffortNone: record.tools_need_effort_none,
 		structuredOutput: record.structured_output,
 		anthropicVersion: record.anthropic_version,

@@ -25,6 +25,10 @@ export const modelCapabilities = z.strictObject({
 	token_param: z.enum(['max_tokens', 'max_completion_tokens']).optional().describe('Field for the output cap in chat completions.'),
 	system_role: z.enum(['system', 'developer']).optional().describe('Role of instructions in chat completions.'),
 	stop: z.boolean().optional().describe('True if the model supports stop sequences.'),
+	needs_reasoning_content: z
+		.boolean()
+		.optional()
+		.describe('True if tool calls must be sent back with the reasoning of their turn, in `reasoning_content`.'),
 	tools_need_effort_none: z.boolean().optional().describe('True if function tools require `reasoning_effort: none`.'),
 	structured_output: z
 		.boolean()

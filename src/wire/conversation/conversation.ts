@@ -209,10 +209,11 @@ export type ReasoningPart = SignedReasoning & {
 	readonly field: string;
 };
 
-/** The block as received, if its vendor accepts it back; undefined for unsigned reasoning. */
+/** The block as received, if its vendor accepts it back; `open` for readable reasoning without a signature. */
 export type SignedReasoning =
 	| { readonly vendor: 'anthropic'; readonly signed: SignedThinking | undefined }
-	| { readonly vendor: 'openai'; readonly signed: EncryptedItem | undefined };
+	| { readonly vendor: 'openai'; readonly signed: EncryptedItem | undefined }
+	| { readonly vendor: 'open'; readonly text: string };
 
 export type SignedThinking =
 	| { readonly kind: 'text'; readonly text: string; readonly signature: string }

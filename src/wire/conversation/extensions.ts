@@ -35,6 +35,8 @@ export function signedReasoningOf(block: JsonView): SignedReasoning {
 	}
 	const signed = signedThinkingOf(block);
 	const signature = signed?.kind === 'text' ? signed.signature : signed?.data;
+	const text = signed === undefined && block.textOf('type') === 'thinking' ? block.textOf('thinking') : undefined;
+	if (text !== undefined && text !== '') return { vendor: 'open', text };
 	if (signature?.startsWith(openaiPrefix) !== true) return { vendor: 'anthropic', signed };
 	const { id, encrypted_content } = readObject(Buffer.from(signature.slice(openaiPrefix.length), 'base64url').toString()) ?? {};
 	const summary = signed?.kind === 'text' && signed.text !== '' ? [{ type: 'summary_text', text: signed.text }] : [];

@@ -29,6 +29,8 @@ export interface ModelCapabilities {
 	readonly stop?: boolean | undefined;
 	/** True if the model rejects function tools unless `reasoning_effort` is `none`. */
 	readonly toolsNeedEffortNone?: boolean | undefined;
+	/** True if tool calls must be sent back with the reasoning of their turn, in `reasoning_content`. */
+	readonly needsReasoningContent?: boolean | undefined;
 	/** True if the model supports structured output with a JSON schema. */
 	readonly structuredOutput?: boolean | undefined;
 	/** Version of the messages API for translated requests. */

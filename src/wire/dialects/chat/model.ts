@@ -15,6 +15,8 @@ export interface ChatModel extends ModelLimits {
 	readonly efforts: readonly string[];
 	/** True if function tools are rejected unless `reasoning_effort` is `none`. */
 	readonly toolsNeedEffortNone: boolean;
+	/** True if tool calls are rejected without the reasoning of their turn. */
+	readonly needsReasoningContent: boolean;
 	/** True for a model of OpenAI's, which accepts fields that servers of other vendors may reject. */
 	readonly isOpenAI: boolean;
 	/** True if calls must be sent back with their signature. */
@@ -33,6 +35,7 @@ const compatible: ChatModel = {
 	takesTextParts: false,
 	efforts: classicEfforts,
 	toolsNeedEffortNone: false,
+	needsReasoningContent: false,
 	takesSchema: true,
 	isOpenAI: false,
 	takesSignatures: false,
@@ -60,6 +63,7 @@ export function chatModelOf({ model, knownAs, ...said }: TranslationTarget): Cha
 		systemRole: said.systemRole ?? named.systemRole,
 		efforts: said.efforts ?? knownEfforts(said.thinking, named),
 		toolsNeedEffortNone: said.toolsNeedEffortNone ?? named.toolsNeedEffortNone,
+		needsReasoningContent: said.needsReasoningContent ?? named.needsReasoningContent,
 		takesSchema: said.structuredOutput ?? named.takesSchema,
 	};
 }
@@ -84,7 +88,8 @@ function modelNamed(name: string): ChatModel {
 	const version = versionOf(base);
 	if (version >= 5) return { ...reasoning, takesStop: false, efforts: effortsOf(version, base), toolsNeedEffortNone: version >= 5.4 };
 	if (version >= 3) return { ...classic, takesSchema: version >= 4.1 || base.startsWith('gpt-4o') };
-	return base.startsWith('chatgpt-') ? classic : compatible;
+	if (base.startsWith('chatgpt-')) return classic;
+	return { ...compatible, needsReasoningContent: /^deepseek-(?!.*distill)/i.test(base) };
 }
 
 /** Azure's own names omit the dot: `gpt-35-turbo`. NaN for models outside the family. */

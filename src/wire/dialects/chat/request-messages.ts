@@ -25,6 +25,8 @@ export class MessageList {
 	readonly #messages: JsonObject[] = [];
 	/** Text of the assistant until another turn comes. Adjacent turns become one message, because results must follow their calls. */
 	#text = '';
+	/** Readable reasoning of the same turn. */
+	#reasoning = '';
 	#calls: JsonObject[] = [];
 	#isAssistantLast = false;
 
@@ -67,7 +69,7 @@ export class MessageList {
 		return !this.#model.takesTextParts && written.every(({ type }) => type === 'text') ? textsOf(written) : written;
 	}
 
-	/** Drops reasoning: it belongs to another vendor and must never be taken for text. */
+	/** Drops signed reasoning: it belongs to another vendor and must never be taken for text. */
 	#addAssistant({ parts }: AssistantTurn): void {
 		for (const part of parts) {
 			switch (part.type) {
@@ -75,7 +77,8 @@ export class MessageList {
 					this.#text += part.text;
 					break;
 				case 'reasoning':
-					if (part.vendor === 'openai') this.#warnings.add(part.field, droppedReasoning);
+					if (part.vendor === 'open') this.#reasoning += part.text;
+					else if (part.vendor === 'openai') this.#warnings.add(part.field, droppedReasoning);
 					break;
 				case 'call':
 					this.#calls.push(this.#call(part));
@@ -96,9 +99,12 @@ export class MessageList {
 	/** Omits an empty message. */
 	#endAssistant(): void {
 		const [text, calls] = [this.#text, this.#calls];
-		if (calls.length > 0) this.#messages.push({ role: 'assistant', content: isBlank(text) ? null : text, tool_calls: calls });
+		// Servers that need the field reject a call without it, even if there was no reasoning.
+		const reasoning = this.#model.needsReasoningContent ? { reasoning_content: this.#reasoning } : {};
+		if (calls.length > 0) this.#messages.push({ role: 'assistant', content: isBlank(text) ? null : text, ...reasoning, tool_calls: calls });
 		else if (!isBlank(text)) this.#messages.push({ role: 'assistant', content: text });
 		this.#text = '';
+		this.#reasoning = '';
 		this.#calls = [];
 	}
 

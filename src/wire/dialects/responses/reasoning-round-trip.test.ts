@@ -1,6 +1,7 @@
 /** Reasoning of one provider, as it returns to the same provider with the next request of a client of another dialect. */
 
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { readRecordings } from '../../../../test/support/recordings.ts';
 import { viewOf } from '../../conversation/json-view.ts';
 import type { ReasoningEncryption } from '../../conversation/reasoning-encryption.ts';
@@ -9,6 +10,8 @@ import type { ResponseContext, ResponseReading, ResponseWriting } from '../../co
 import { translateResponses } from '../../conversation/translation.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { readChatRequest } from '../chat/request-reader.ts';
+import { chatRequestWriter } from '../chat/request-writer.ts';
+import { chatReading } from '../chat/response-reader.ts';
 import { chatWriting } from '../chat/response-writer.ts';
 import { geminiRequestWriter } from '../gemini/request-writer.ts';
 import { geminiReading } from '../gemini/response-reader.ts';
@@ -34,6 +37,8 @@ interface Provider {
 const claude: Provider = { model: 'claude-opus-4-5', reading: messagesReading, writer: messagesRequestWriter };
 const gemini: Provider = { model: 'gemini-3-pro-preview', reading: geminiReading, writer: geminiRequestWriter };
 const openai: Provider = { model: 'gpt-5-pro', reading: responsesReading, writer: responsesRequestWriter };
+
+const deepseek: Provider = { model: 'deepseek-v4-pro', reading: chatReading, writer: chatRequestWriter };
 
 interface Client {
 	readonly writing: ResponseWriting;
@@ -157,4 +162,55 @@ test.each([
 	expect(returned.map(({ id, encrypted_content }) => [id, encrypted_content])).toEqual(
 		reasoning.map(({ id, encrypted_content }) => [id, encrypted_content]),
 	);
+});
+
+const called = (reasoning_content: string | undefined): JsonObject => ({
+	choices: [
+		{
+			finish_reason: 'tool_calls',
+			message: {
+				role: 'assistant',
+				content: 'Let me see',
+				...(reasoning_content !== undefined && { reasoning_content }),
+				tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+			},
+		},
+	],
+});
+
+describe.each([
+	['the Responses API', responsesClient],
+	['messages', messagesClient],
+])('a server of the kind of DeepSeek, for a client of %s', (_name, client) => {
+	const turnOf = (provider: Provider, response: JsonObject): JsonObject | undefined => {
+		const { body, warnings } = nextRequest(client, provider, response);
+		expect(warnings).toEqual([]);
+		return (body.messages as readonly JsonObject[]).find(({ role }) => role === 'assistant');
+	};
+
+	test('receives any readable reasoning with the calls of its turn, unchanged', () => {
+		fc.assert(
+			fc.property(fc.string({ unit: 'binary', minLength: 1 }), (reasoning) => {
+				expect(turnOf(deepseek, called(reasoning))).toEqual({
+					role: 'assistant',
+					content: 'Let me see',
+					reasoning_content: reasoning,
+					tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+				});
+			}),
+		);
+	});
+
+	test('receives an empty field with a call without reasoning, because it rejects a call without the field', () => {
+		expect(turnOf(deepseek, called(undefined))).toMatchObject({ reasoning_content: '' });
+	});
+
+	test('receives none with a text, for which the server has no use', () => {
+		const response = { choices: [{ finish_reason: 'stop', message: { role: 'assistant', content: 'Hi', reasoning_content: 'Hm' } }] };
+		expect(turnOf(deepseek, response)).toEqual({ role: 'assistant', content: 'Hi' });
+	});
+
+	test.each(['deepseek-r1-distill-llama-70b', 'llama-4', 'gpt-5'])('does not change what other servers receive: %s', (model) => {
+		expect(turnOf({ ...deepseek, model }, called('Hm'))).not.toHaveProperty('reasoning_content');
+	});
 });

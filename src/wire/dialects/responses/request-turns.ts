@@ -271,6 +271,9 @@ class ItemReader {
 			const part: ReasoningPart = { type: 'reasoning', at: item, field: item.path, ...signedReasoningOf(block) };
 			this.#parts.push(part);
 		}
+		if (typeof reasoning.r === 'string' && reasoning.r !== '') {
+			this.#parts.push({ type: 'reasoning', at: item, field: item.path, vendor: 'open', text: reasoning.r });
+		}
 		this.#signature = googleSignature(reasoning.t) ?? this.#signature;
 	}
 }
