@@ -40,6 +40,8 @@ interface Reconfigurable {
 	/** Returns whether any gateway is reachable, for a separate edge. */
 	readonly hasGateway?: () => boolean;
 	endInFlightRequests?(): void;
+	/** Resolves when no work continues without a request. */
+	idle?(): Promise<void>;
 }
 
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
@@ -98,6 +100,7 @@ export async function composeDataPlane(context: AppContext, keySet: KeySet, acco
 		graceMs: () => graceMs,
 		beforeStart: async () => void (await Promise.all([keySet.start(), inner.start?.()])),
 		...(inner.endInFlightRequests !== undefined && { endInFlightRequests: inner.endInFlightRequests }),
+		...(inner.idle !== undefined && { idle: inner.idle }),
 	});
 	return {
 		role,
@@ -166,7 +169,10 @@ async function composeGateway(
 	]);
 	const { ledger, responseOwners, admission, records, unpriced, traffic } = accounting;
 	const work = new GatewayWork();
-	cleanup.defer(() => work.settlements.settled());
+	cleanup.defer(() => {
+		work.background.endAll();
+		return work.settlements.settled();
+	});
 	measureWork(metrics, work);
 	restoreReportedModels(ledger, work.reportedModels, { config, clock: ports.clock }).catch((cause: unknown) =>
 		ports.log.warn('models of this month could not be read: metrics can have more model labels than usual', { cause }),
@@ -195,7 +201,8 @@ async function composeGateway(
 	return {
 		handle: (request) => gateway.current.handle(request),
 		prepare: gateway.prepare,
-		endInFlightRequests: () => work.inFlightRequests.endAll(),
+		endInFlightRequests: () => work.endAll(),
+		idle: () => work.background.idle(),
 	};
 }
 
@@ -213,6 +220,11 @@ function measureWork(metrics: Metrics, work: GatewayWork): void {
 		() => work.bodyMemory.reservedBytes,
 	);
 	metrics.gauge('tollgate_inference_requests_in_flight', 'In-flight inference requests.', kinds, ['kind']);
+	metrics.gauge(
+		'tollgate_background_responses',
+		'Background responses that are followed until their cost is known.',
+		() => work.background.count,
+	);
 	metrics.gauge('tollgate_budget_reservations_open', 'Open budget reservations.', () => work.openReservations);
 	metrics.gauge('tollgate_settlements_pending', 'Completed requests whose cost is not settled yet.', () => work.settlements.count);
 }

@@ -50,7 +50,11 @@ export function gatewaySettings(config: Config): GatewaySettings {
 			]),
 		),
 		budgets: budgetSettings(config),
-		responses: { state: config.responses.state, retentionMs: config.responses.retention_days * msPerDay },
+		responses: {
+			state: config.responses.state,
+			retentionMs: config.responses.retention_days * msPerDay,
+			maxBackground: config.responses.max_background,
+		},
 		guardrails: guardrailSettings(config),
 		hasTeamMetrics: config.metrics.team_label,
 	};

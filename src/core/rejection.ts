@@ -125,6 +125,11 @@ export const rejections = {
 		title: 'The team’s monthly budget for this model is exceeded',
 		remedy: 'Use another model, or ask an administrator for a larger budget.',
 	},
+	background_limit_exceeded: {
+		status: 429,
+		title: 'The gateway follows its maximum number of background responses',
+		remedy: 'Retry after `retry-after`, or omit `background`. Operators: raise `responses.max_background`.',
+	},
 	budget_reserved: {
 		status: 429,
 		title: 'In-flight requests reserve the rest of the team’s monthly budget',

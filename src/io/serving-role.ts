@@ -8,6 +8,8 @@ export interface ServingRoleOptions {
 	readonly graceMs: () => number;
 	/** Prepares what the first request needs; awaited for at most a second. */
 	readonly beforeStart?: () => Promise<void>;
+	/** Resolves when no work continues without a request. There is none by default. */
+	readonly idle?: () => Promise<void>;
 	/** Ends requests that outlived the grace time in a way that their clients understand. Without it their connections are closed. */
 	readonly endInFlightRequests?: () => void;
 }
@@ -36,9 +38,13 @@ export class ServingRole implements Role {
 	}
 
 	async stop(): Promise<void> {
-		const { graceMs, endInFlightRequests } = this.#options;
+		const { graceMs, idle, endInFlightRequests } = this.#options;
 		this.#server.drain();
-		const isIdle = await this.#isOverWithin(graceMs(), this.#server.idle());
+		// Requests may leave work behind, so they are awaited first.
+		const isIdle = await this.#isOverWithin(
+			graceMs(),
+			this.#server.idle().then(() => idle?.()),
+		);
 		if (!isIdle && endInFlightRequests !== undefined) {
 			endInFlightRequests();
 			await this.#isOverWithin(farewellMs, this.#server.idle());

@@ -65,6 +65,8 @@ export interface ResponseSettings {
 	readonly state: StateMode;
 	/** Time for which the owner of an id is stored. */
 	readonly retentionMs: number;
+	/** Maximum number of background responses that a process follows. Default 500. */
+	readonly maxBackground?: number;
 }
 
 export interface GatewayProvider extends ProviderSettings, RoutedProvider {

@@ -4,6 +4,7 @@ import { SwapRemoveList } from '../../core/swap-remove-list.ts';
 import { ReportedModels } from '../../policy/limits/reported-models.ts';
 import { TypicalRequests } from '../../policy/limits/typical-requests.ts';
 import { BodyMemoryBudget } from '../../policy/overload/body-memory-budget.ts';
+import { BackgroundResponses } from './background/background-responses.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 
 /**
@@ -11,6 +12,7 @@ import type { RequestScope } from './request-scope/request-scope.ts';
  */
 export class GatewayWork {
 	readonly inFlightRequests = new InFlightRequests();
+	readonly background = new BackgroundResponses();
 	readonly bodyMemory = new BodyMemoryBudget();
 	readonly settlements = new Settlements();
 	readonly typical = new TypicalRequests();
@@ -19,6 +21,12 @@ export class GatewayWork {
 	ownersSweptMs = Number.NEGATIVE_INFINITY;
 	/** Number of requests with a reservation in a budget. */
 	openReservations = 0;
+
+	/** Aborts all requests, and ends the followers of background responses. */
+	endAll(): void {
+		this.inFlightRequests.endAll();
+		this.background.endAll();
+	}
 }
 
 /** Settlements of ended requests, which the process awaits before it exits. */

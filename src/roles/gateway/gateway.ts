@@ -76,7 +76,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				},
 			);
 		},
-		endInFlightRequests: () => deps.work.inFlightRequests.endAll(),
+		endInFlightRequests: () => deps.work.endAll(),
 		inFlightRequests: () => deps.work.inFlightRequests.count,
 		settled: () => deps.work.settlements.settled(),
 	};

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { canFailOver } from '../../policy/resilience/attempt-result.ts';
 import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
+import { BackgroundRequest, takeBackgroundSlot } from './background/background-request.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { ownedIdsOf } from './owned-ids.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
@@ -36,6 +37,7 @@ export async function serveInference(
 	const requested = reading instanceof Promise ? await reading : reading;
 	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined, requested.model);
 	work.inFlightRequests.add(scope, request);
+	const slot = takeBackgroundSlot(requested, scope, deps);
 	const finding = findStored(requested, team.id, deps);
 	const stored = finding === undefined ? undefined : await finding;
 	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
@@ -54,7 +56,9 @@ export async function serveInference(
 	if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 	if (outcome instanceof Error) throw outcome;
 	const ownedIds = ownedIdsOf(taken.prepared, scope, deps);
-	const responded = respond(taken.prepared, outcome, taken.permit, scope, deps, ownedIds);
+	const background = slot === undefined ? undefined : new BackgroundRequest(slot, taken, deps);
+	const permit = background?.followResponse(outcome) ?? taken.permit;
+	const responded = respond(taken.prepared, outcome, permit, scope, deps, { ownedIds, background });
 	const response = endpoint.dialect.fitResponse === undefined ? responded : await fitResponse(taken.prepared, responded);
 	if (ownedIds !== undefined && outcome.reported !== undefined && Buffer.isBuffer(outcome.body)) {
 		const body = readObject(outcome.body);

@@ -1,10 +1,8 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Team } from '../../core/team.ts';
-import { UpstreamError } from '../../core/upstream-error.ts';
 import type { ResponseOwner } from '../../stores/contracts/response-owners.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
-import { isPathId, ownLimit, type StoredResponseRequest, storedResponseEndpoint } from '../../wire/endpoints/stored-responses.ts';
-import { WrittenBody } from '../../wire/json/parse-body.ts';
+import { isPathId, ownLimit, type StoredResponseRequest } from '../../wire/endpoints/stored-responses.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { OwnedIds } from './owned-ids.ts';
 import { FreeStreamPermit } from './request-scope/permit.ts';
@@ -14,7 +12,7 @@ import { evaluateOutput } from './stages/evaluate-output.ts';
 import { responseNotFound } from './stages/find-stored.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 import type { PreparedRequest } from './stages/prepare-request.ts';
-import { locatedMembers } from './stages/read-inference-request.ts';
+import { prepareStored } from './stages/prepare-stored.ts';
 import { readObject, respond } from './stages/respond.ts';
 import { sendToProvider } from './stages/send-to-provider.ts';
 import { takeFreeLimits } from './stages/take-target.ts';
@@ -23,8 +21,6 @@ const { responses: format } = clientDialects;
 
 /** Name of the id in errors. */
 const param = 'response_id';
-
-const emptyBody = new WrittenBody({}, locatedMembers);
 
 /**
  * Serves a request about a stored response of the client's team, at the provider that stores it. It is free, and not retried.
@@ -46,10 +42,17 @@ export async function serveStoredResponse(
 	await noteLimits(recorder, deps);
 	const owner = await findOwner(id, team, deps);
 	scope.requireRunning();
-	const prepared = prepare(request, stored, id, owner, deps);
+	const prepared = prepareStored(request, stored, id, owner, deps);
 	recorder.targetFields = { provider: owner.provider, model: owner.model, warnings: [] };
 	recorder.readBody(0, stored.canStream ? prepared.isStreaming : undefined);
+	const followed = deps.work.background.find(owner.provider, id);
+	if (followed !== undefined && stored.method === 'DELETE') {
+		// Its cost cannot be read afterwards.
+		await followed.check();
+		scope.requireRunning();
+	}
 	const outcome = await sendToProvider({ prepared, permit }, scope, deps);
+	if (stored.method !== 'GET') void followed?.check();
 	if (outcome instanceof Error) throw outcome;
 	if (outcome.response.status === 404) throw responseNotFound(id, param);
 	if (stored.method === 'DELETE' && outcome.response.status < 300) await forget(id, request, deps);
@@ -75,38 +78,6 @@ async function forget(id: string, request: HttpRequest, { ports }: GatewayDeps):
 	} catch (cause) {
 		ports.log.warn('the owner of a deleted response could not be removed', { requestId: request.id, cause });
 	}
-}
-
-function prepare(
-	request: HttpRequest,
-	stored: StoredResponseRequest,
-	id: string,
-	{ provider: name, model }: ResponseOwner,
-	{ routing, providers }: GatewayDeps,
-): PreparedRequest {
-	const target = routing.targetOf({ provider: name, model });
-	const provider = providers.get(name);
-	if (target === undefined || provider === undefined) throw responseNotFound(id, param);
-	if (!provider.isConfigured) throw new UpstreamError('provider_key_unset');
-	return {
-		request,
-		endpoint: storedResponseEndpoint(stored, id),
-		format,
-		body: emptyBody,
-		model,
-		isStreaming: stored.canStream && new URLSearchParams(request.query).get('stream') === 'true',
-		stateMode: 'owner',
-		target,
-		provider,
-		knownAs: model,
-		maxOutputTokens: undefined,
-		defaultCapTokens: undefined,
-		providerFormat: format,
-		outgoing: emptyBody,
-		translated: undefined,
-		warnings: [],
-		estimate: undefined,
-	};
 }
 
 /** Stores the owner of the items in a page: clients may refer to their own messages too, whose ids no response contains. */

@@ -401,11 +401,6 @@ describe('a container of a hosted tool', () => {
 	});
 });
 
-test('background is rejected, because the gateway could not bill it', async () => {
-	const response = await create(createBench(), 'red', { background: true });
-	expect([summaryOf(response), errorOf(response).error.param]).toEqual(['400 field_invalid', 'background']);
-});
-
 const stored = [
 	['GET', 'resp_1', '/v1/responses/resp_1'],
 	['GET', 'resp_1?include[]=reasoning.encrypted_content', '/v1/responses/resp_1?include[]=reasoning.encrypted_content'],

@@ -16,6 +16,12 @@ export interface StateReference {
 	readonly isStored: boolean;
 }
 
+/** State of a stored response. */
+export interface ResponseProgress {
+	readonly id: string;
+	readonly status: 'running' | 'complete' | 'failed' | 'cancelled';
+}
+
 /** Longer ids are unknown, as are those with other characters: no vendor creates them. */
 export function canBeStoredId(id: string): boolean {
 	return /^[\x21-\x7e]{1,256}$/.test(id);
@@ -27,6 +33,12 @@ export interface ProviderState {
 	references(members: JsonObject): readonly StateReference[];
 	/** Returns the rejection of a reference to something that the target cannot have. */
 	rejectReference(reference: StateReference): Rejection;
+	/** True if a request asks the provider to generate the response after its own. */
+	runsInBackground(members: JsonObject): boolean;
+	/** Returns the rejection of a background request to a target that has no such responses. */
+	rejectBackground(): Rejection;
+	/** Returns the state of the response in a body or an event of a stream; undefined if it contains none. */
+	progressOf(reported: JsonObject): ResponseProgress | undefined;
 	/** True if the provider stores the response to a request. */
 	storesResponse(members: JsonObject): boolean;
 	/** Returns the ids in a non-streaming response, or in a page of items. */

@@ -15,8 +15,10 @@ const base = '/v1/responses/';
 /** Vendors charge nothing for these requests. Clients poll with them, so they have a separate limit. */
 export const ownLimit: OwnLimit = { counter: 'stored_responses', requestsFactor: 10 };
 
+export const readResponse: StoredResponseRequest = { method: 'GET', path: `${base}{id}`, canStream: true };
+
 export const storedResponseRequests: readonly StoredResponseRequest[] = [
-	{ method: 'GET', path: `${base}{id}`, canStream: true },
+	readResponse,
 	{ method: 'DELETE', path: `${base}{id}`, canStream: false },
 	{ method: 'POST', path: `${base}{id}/cancel`, canStream: false },
 	{ method: 'GET', path: `${base}{id}/input_items`, canStream: false },

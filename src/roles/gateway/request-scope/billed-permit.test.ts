@@ -150,6 +150,7 @@ class Bench {
 				reader: chatUsage,
 				hasHostedTools: false,
 				canHideReasoning: false,
+				isBackground: false,
 				capEdits: [],
 				usageEdits: [],
 				...terms,

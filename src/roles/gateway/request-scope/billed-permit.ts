@@ -52,6 +52,8 @@ export interface PermitSettings extends BodyEdits {
 	readonly hasHostedTools: boolean;
 	/** The response may show little of its cost, because reasoning can be hidden. */
 	readonly canHideReasoning: boolean;
+	/** True if the provider generates the response to its end, also if its stream is cut. */
+	readonly isBackground: boolean;
 }
 
 /**
@@ -104,6 +106,14 @@ export class BilledPermit implements StreamPermit {
 	#opened(entry: OpenedEntry): this {
 		this.#entry = entry;
 		return this;
+	}
+
+	/** Moves the permit to another scope, for a response that outlives its request. */
+	moveTo(scope: RequestScope): void {
+		if (this.#scope === undefined) throw new Error('the permit has ended');
+		this.#scope.drop(this);
+		this.#scope = scope;
+		scope.attach(this);
 	}
 
 	get edits(): BodyEdits {
@@ -278,8 +288,7 @@ export class BilledPermit implements StreamPermit {
 	}
 
 	#reserved(): MeteredUsage {
-		const { inputTokens, outputTokens } = this.terms;
-		return { usage: { ...noUsage, inputTokens, outputTokens }, isEstimated: true };
+		return { usage: { ...noUsage, inputTokens: this.terms.inputTokens, outputTokens: this.#coveredTokens }, isEstimated: true };
 	}
 
 	#detach(): void {
@@ -371,7 +380,7 @@ export class BilledPermit implements StreamPermit {
 				reservations.map((reservation) => ({ ...reservation, amountNanoUsd, check: 'after' as const })),
 			);
 			this.#coveredTokens = outputTokens;
-			if (isReserved || settings.budgets.onStreamOver === 'extend') return;
+			if (isReserved || settings.budgets.onStreamOver === 'extend' || this.terms.isBackground) return;
 			this.#scope?.abort(new StreamStopped());
 		} catch (cause) {
 			// The end of the request settles its cost in any case.

@@ -57,9 +57,11 @@ interface Admitted {
 	readonly counter: string;
 }
 
+const noEdits: BodyEdits = { capEdits: [], usageEdits: [] };
+
 /** Permit of a request that costs nothing. It uses a separate limit and has no ledger entry. */
 export class FreePermit implements Permit {
-	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
+	readonly edits: BodyEdits = noEdits;
 	readonly canCost = false;
 	readonly hasHostedTools = false;
 	readonly chargedUsage = undefined;
@@ -82,6 +84,27 @@ export class FreePermit implements Permit {
 	release(): void {
 		releaseCounters(this.#admitted, this.#deps);
 	}
+}
+
+/** Permit of a request whose response another permit settles. It counts toward no limit. */
+export class ChargedElsewherePermit implements Permit {
+	readonly edits: BodyEdits = noEdits;
+	readonly canCost = false;
+	readonly chargedUsage = undefined;
+	readonly hasHostedTools: boolean;
+
+	/** @param hasHostedTools of the other permit. */
+	constructor({ hasHostedTools }: Pick<Permit, 'hasHostedTools'>) {
+		this.hasHostedTools = hasHostedTools;
+	}
+
+	markSent(): void {}
+
+	markRejected(): void {}
+
+	meterResponse(): void {}
+
+	release(): void {}
 }
 
 /** Permit of a stream that costs nothing, because an earlier request has paid for it. */

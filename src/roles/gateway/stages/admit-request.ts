@@ -23,6 +23,7 @@ import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
 import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedRequest } from './prepare-request.ts';
+import { runsInBackground } from './read-inference-request.ts';
 
 /** Time to settle a request after its maximum duration. */
 const bookingMs = 30_000;
@@ -114,6 +115,7 @@ function permitTermsOf(
 		reader: inferenceRequest.providerFormat.usage,
 		hasHostedTools: need.hasHostedTools,
 		canHideReasoning: hasHiddenReasoning(inferenceRequest, deps),
+		isBackground: runsInBackground(inferenceRequest),
 	};
 }
 
@@ -153,7 +155,8 @@ export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, team: T
 	const isWorstCase = settings.budgets.reservation === 'worst_case';
 	if (isWorstCase && terms.budgets.length > 0) requireListPrice(inferenceRequest, priced);
 	const need = needOf(inferenceRequest, price, isWorstCase);
-	const isStoppable = terms.budgets.length > 0 && !isWorstCase && inferenceRequest.isStreaming && settings.budgets.onStreamOver === 'stop';
+	const canStop = inferenceRequest.isStreaming && !runsInBackground(inferenceRequest);
+	const isStoppable = terms.budgets.length > 0 && !isWorstCase && canStop && settings.budgets.onStreamOver === 'stop';
 	const part = isStoppable
 		? firstPart(inferenceRequest, need, price, deps)
 		: { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };

@@ -80,6 +80,11 @@ function toInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: Json
 	return { request, endpoint, format, body, model: String(members.model), isStreaming: canStream && members.stream === true, stateMode };
 }
 
+/** True for a request whose response the provider generates after the client has got its own. */
+export function runsInBackground({ format, body }: Pick<InferenceRequest, 'format' | 'body'>): boolean {
+	return format.state?.runsInBackground(body.members) === true;
+}
+
 /** Returns the body once memory is reserved for it; chunk by chunk if its length is unknown. @throws `Rejection` `overloaded` */
 function withBodyMemory({ body, announcedLength }: HttpRequest, reservation: BodyMemoryReservation | undefined): ByteStream {
 	if (reservation === undefined) return body;

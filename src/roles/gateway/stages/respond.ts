@@ -9,12 +9,11 @@ import { skipSpace } from '../../../wire/usage/key-scan.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { addResponseHeaders, addWarnings } from '../gateway-headers.ts';
-import type { OwnedIds } from '../owned-ids.ts';
 import { BilledPermit } from '../request-scope/billed-permit.ts';
 import { FreeStreamPermit, type Permit } from '../request-scope/permit.ts';
 import { type RequestScope, upstreamError } from '../request-scope/request-scope.ts';
 import { EventBody } from '../streams/event-source.ts';
-import { StreamRelay } from '../streams/stream-relay.ts';
+import { type StreamReaders, StreamRelay } from '../streams/stream-relay.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { runCooperatively } from './read-inference-request.ts';
 import { isSpendStop, type ProviderResponse } from './send-request.ts';
@@ -22,7 +21,7 @@ import { isSpendStop, type ProviderResponse } from './send-request.ts';
 /**
  * Builds the client's response from the provider's: a success byte for byte or translated, an error by the table of errors (Spec: Errors).
  * A non-streaming success is metered here; an error ends the request.
- * @param ownedIds receives the ids in a stream.
+ * @param readers receive the events of a stream.
  * @throws `UpstreamError` `provider_response_invalid`
  */
 export function respond(
@@ -31,7 +30,7 @@ export function respond(
 	permit: Permit,
 	scope: RequestScope,
 	deps: GatewayDeps,
-	ownedIds?: OwnedIds,
+	readers: StreamReaders = {},
 ): HttpResponse {
 	const { settings, ports } = deps;
 	const { response, body } = providerResponse;
@@ -49,7 +48,7 @@ export function respond(
 			heartbeatMs: settings.heartbeatMs,
 			requestId: inferenceRequest.request.id,
 			stoppedStream,
-			ownedIds,
+			...readers,
 		};
 		if (!(permit instanceof BilledPermit || permit instanceof FreeStreamPermit)) throw new Error('the permit is not one of a stream');
 		const relay = new StreamRelay(body, inferenceRequest, permit, scope, relayDeps, isEncoded(response.headers));

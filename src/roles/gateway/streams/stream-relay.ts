@@ -27,15 +27,27 @@ import type { PreparedRequest } from '../stages/prepare-request.ts';
 import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 
-export interface RelayDeps {
+export interface StreamReaders {
+	/** Receives the ids under which the provider stores the response; undefined if it stores nothing. */
+	readonly ownedIds?: Pick<OwnedIds, 'push'> | undefined;
+	/** Undefined if the provider generates nothing after the end of the stream. */
+	readonly background?: StreamFollower | undefined;
+}
+
+export interface StreamFollower {
+	/** Called with the events of the stream. */
+	push(events: EventBatch): void;
+	/** Takes over the permit of a stream that ended before its usage was reported. @returns false if the response cannot be followed. */
+	followStream(outcome: ScopeOutcome): boolean;
+}
+
+export interface RelayDeps extends StreamReaders {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly heartbeatMs: number;
 	readonly requestId: string;
 	/** End of a stream that exceeds its budget. */
 	readonly stoppedStream: 'error' | 'length';
-	/** Receives the ids under which the provider stores the response; undefined if it stores nothing. */
-	readonly ownedIds: OwnedIds | undefined;
 }
 
 /** Buffer limit of an event. A longer one is relayed in chunks; from then on, no event can be inserted. */
@@ -285,6 +297,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 	/** @param appended end that the framer added, which is not relayed as the provider's. */
 	#writeEvents(events: EventBatch, appended?: Buffer): void {
 		this.#deps.ownedIds?.push(events);
+		this.#deps.background?.push(events);
 		const metered = this.#meter.push(events);
 		if (this.#clientDisconnected) {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#disconnect();
@@ -357,7 +370,9 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		this.#isDone = true;
 		this.#timer?.cancel();
 		this.#meterLast();
-		this.#permit.meterStream(this.#meter.read());
+		const metered = this.#meter.read();
+		const isFollowed = metered.isEstimated && this.#deps.background?.followStream(outcome) === true;
+		if (!isFollowed) this.#permit.meterStream(metered);
 		this.#scope.end(this.#hasFailed ? { ...outcome, kind: 'upstream_error', code: outcome.code ?? 'provider_failed' } : outcome);
 	}
 }

@@ -5,6 +5,7 @@ const vendorCodes: Readonly<Record<string, string>> = {
 	daily_token_limit_exceeded: 'insufficient_quota',
 	budget_exceeded: 'insufficient_quota',
 	model_budget_exceeded: 'insufficient_quota',
+	background_limit_exceeded: 'rate_limit_exceeded',
 	budget_reserved: 'rate_limit_exceeded',
 	rpm_limit_exceeded: 'rate_limit_exceeded',
 };

@@ -37,15 +37,13 @@ export function storageEdits({ bytes, members, ranges }: JsonBody, { storesRespo
 
 const cure = 'this gateway keeps no responses: send the whole conversation in `input`, with `store: false`';
 
-const backgroundCure = 'this gateway runs no responses in the background: omit it, and use `stream: true` for long responses';
-
 const containerCure = 'this gateway keeps no containers: let the provider create one, with `{"type": "auto"}`';
 
 const promptCure = 'this gateway uses no stored prompts: send the text in `instructions` and `input`';
 
 /** @throws `Rejection` `field_invalid` for a request that refers to stored content, or must be stored. */
 export function rejectReferences(members: JsonObject, { storesResponses, takesReferences }: StateRules): void {
-	const { previous_response_id, conversation, background, prompt, prompt_cache_options: cache } = members;
+	const { previous_response_id, conversation, background, store, prompt, prompt_cache_options: cache } = members;
 	if (!takesReferences) {
 		if (isGiven(previous_response_id)) throw unsupported('previous_response_id', cure);
 		if (isGiven(conversation)) throw unsupported('conversation', cure);
@@ -57,8 +55,10 @@ export function rejectReferences(members: JsonObject, { storesResponses, takesRe
 	}
 	// Guardrails cannot read a stored prompt, and all teams could use it.
 	if (isJsonObject(prompt) && isGiven(prompt.id)) throw unsupported('prompt', storesResponses ? promptCure : cure);
-	// The cost of a background response would be known only to a later request for it.
-	if (background === true) throw unsupported('background', storesResponses ? backgroundCure : `${cure} and without \`background\``);
+	if (background !== true) return;
+	if (!storesResponses) throw unsupported('background', `${cure} and without \`background\``);
+	// The cost of a background response is known only from the stored one.
+	if (store === false) throw unsupported('background', 'the response would not be stored: omit `store: false`, or omit `background`');
 }
 
 /** @param path of an item that stands for a stored one. */

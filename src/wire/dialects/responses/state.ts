@@ -1,7 +1,7 @@
 import { Rejection } from '../../../core/rejection.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf } from '../../text-view.ts';
-import type { ProviderState, StateReference } from '../state.ts';
+import type { ProviderState, ResponseProgress, StateReference } from '../state.ts';
 import { containerOfItem, containersOfTools } from './containers.ts';
 import { standsForStored } from './stored-items.ts';
 
@@ -30,6 +30,18 @@ export const responsesState: ProviderState = {
 			param,
 			message: `\`${param}\` is not supported: the provider of this model keeps no responses. Send the whole conversation in \`input\``,
 		}),
+	runsInBackground: ({ background }) => background === true,
+	rejectBackground: () =>
+		new Rejection('field_invalid', {
+			param: 'background',
+			message:
+				'`background` is not supported: the provider of this model runs no responses in the background. Omit it, and use `stream: true`',
+		}),
+	progressOf(reported) {
+		const { id, status } = isJsonObject(reported.response) ? reported.response : reported;
+		if (typeof id !== 'string') return undefined;
+		return { id, status: (typeof status === 'string' ? statuses.get(status) : undefined) ?? 'complete' };
+	},
 	storesResponse: ({ store }) => store !== false,
 	idsOf({ id, conversation, output, data }) {
 		const items = [...itemsOf(output), ...itemsOf(data)];
@@ -48,6 +60,14 @@ export const responsesState: ProviderState = {
 };
 
 const none: readonly string[] = [];
+
+/** Other statuses are complete, as is `incomplete`: the output cap ended the response. */
+const statuses: ReadonlyMap<string, ResponseProgress['status']> = new Map([
+	['queued', 'running'],
+	['in_progress', 'running'],
+	['failed', 'failed'],
+	['cancelled', 'cancelled'],
+]);
 
 /** Terminal events repeat the ids of the items, and of servers that change an item's id within a stream, the final ones. */
 const eventsOfResponses: ReadonlySet<string> = new Set(['created', 'completed', 'incomplete', 'failed'].map((name) => `response.${name}`));
