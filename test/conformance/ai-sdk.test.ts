@@ -1,9 +1,11 @@
 /** Programs that use Vercel's AI SDK, and the gateway requirements that Claude Code documents. */
+
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, type LanguageModel, Output, stepCountIs, streamText, tool } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { compatibleGemini } from './compatible-providers.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 // Silences the warning that the AI SDK logs for models of other vendors.
@@ -22,17 +24,7 @@ const tools = {
 };
 
 /** One product for both `describe` blocks. */
-const subject = useSubject((simulatorUrl) => ({
-	providers: {
-		compat: {
-			kind: 'gemini',
-			dialect: 'openai',
-			base_url: `${simulatorUrl}/gemini`,
-			api_key: 'simulator-key',
-			allow_private_network: true,
-		},
-	},
-}));
+const subject = useSubject((simulatorUrl) => ({ providers: { compat: compatibleGemini(simulatorUrl) } }));
 
 describeOwn('Spec: Inference endpoints, through Vercel’s AI SDK', 'our simulator', () => {
 	beforeAll(async () => subject.current.simulator.change({ interval_ms: 0, first_byte_ms: 0 }));

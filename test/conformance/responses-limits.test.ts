@@ -1,4 +1,5 @@
 /** Limits, budgets, guardrails, warnings, explanations and metrics of the Responses API over HTTP, also where its streams are translated. */
+
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,19 +8,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseEvents } from '../support/event-stream.ts';
 import { readExposition, type Series, valueOf } from '../support/exposition.ts';
 import { eventually, freePort } from '../support/product.ts';
+import { compatibleServer } from './compatible-providers.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
 
 const path = '/v1/responses';
 /** One model for each way to a provider: passthrough, Claude, Gemini and chat completions. */
 const models = ['gpt-5-mini', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'server/gpt-4o'] as const;
 const translated = models.slice(1);
-
-const server = (simulatorUrl: string): object => ({
-	kind: 'openai-compatible',
-	base_url: `${simulatorUrl}/openai/v1`,
-	api_key: 'simulator-key',
-	allow_private_network: true,
-});
 
 interface Reported {
 	readonly status: number;
@@ -61,7 +56,7 @@ const poor = { id: 'poor', secret: 'secret-of-the-poor-0123456789' };
 
 describeOwn('Responses under limits', 'a configuration of its own', () => {
 	const subject = useSubject((simulatorUrl) => ({
-		providers: { server: server(simulatorUrl) },
+		providers: { server: compatibleServer(simulatorUrl) },
 		identity: { clients: [counted, hurried, poor].map((client) => ({ ...client, scopes: ['invoke'] })) },
 		tiers: {
 			counted: { ...unlimited, daily_tokens: 1 },
@@ -104,7 +99,7 @@ describeOwn('Responses: a stream that its budget stops', 'a configuration of its
 			admin: { listen: `127.0.0.1:${stopPort}` },
 			budgets: { reservation: 'estimate', on_stream_over: 'stop', stopped_stream: ending },
 			teams: { registered: [{ id: 'red', tier: 'enterprise', client_ids: ['agent'] }] },
-			providers: { server: server(simulatorUrl) },
+			providers: { server: compatibleServer(simulatorUrl) },
 		}));
 		const admin = async (method: string, adminPath: string, body: object): Promise<void> => {
 			const { product, adminClient, scopeBase } = subject.current;
@@ -168,7 +163,11 @@ const outputs: readonly (readonly [place: string, script: object])[] = [
 ];
 
 describeOwn('Responses under enforced guardrails', 'a configuration of its own', () => {
-	const subject = useSubject((simulatorUrl) => ({ ...words, enforce_guardrails: true, providers: { server: server(simulatorUrl) } }));
+	const subject = useSubject((simulatorUrl) => ({
+		...words,
+		enforce_guardrails: true,
+		providers: { server: compatibleServer(simulatorUrl) },
+	}));
 
 	describe.each(models)('on %s', (model) => {
 		it.each(outputs)('a blocked word in the model’s %s is not delivered', async (place, script) => {
@@ -249,7 +248,11 @@ describeOwn('Responses under enforced guardrails', 'a configuration of its own',
 });
 
 describeOwn('Responses under monitored guardrails', 'a configuration of its own', () => {
-	const subject = useSubject((simulatorUrl) => ({ ...words, enforce_guardrails: false, providers: { server: server(simulatorUrl) } }));
+	const subject = useSubject((simulatorUrl) => ({
+		...words,
+		enforce_guardrails: false,
+		providers: { server: compatibleServer(simulatorUrl) },
+	}));
 
 	it.each(models)('a blocked word on %s is delivered and logged', async (model) => {
 		for (const stream of [false, true]) {
@@ -274,7 +277,7 @@ describeOwn('Responses: warnings, explanations, metrics and disconnects', 'a con
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
 		admin: { listen: `127.0.0.1:${adminPort}` },
 		metrics: { listen: `127.0.0.1:${metricsPort}`, team_label: true },
-		providers: { server: server(simulatorUrl) },
+		providers: { server: compatibleServer(simulatorUrl) },
 	}));
 	const untilMoved = (what: string, isMoved: (series: readonly Series[]) => boolean) =>
 		eventually(what, async () => {

@@ -1,4 +1,5 @@
 /** Clients of the Responses API on models of every provider: the official SDKs, Vercel's AI SDK and requests in the form of Codex. */
+
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, type LanguageModel, type ModelMessage, Output, stepCountIs, streamText, tool } from 'ai';
 import type OpenAI from 'openai';
@@ -7,6 +8,7 @@ import { z } from 'zod';
 import { unknownGeminiFields } from '../support/gemini-wire-fields.ts';
 import { unknownWireFields } from '../support/messages-wire-fields.ts';
 import { openAiLines } from '../support/sdk-lines.ts';
+import { compatibleGemini, compatibleServer } from './compatible-providers.ts';
 import { openOpenAi } from './open-sdk.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
@@ -45,13 +47,11 @@ const question = 'What is the weather in Paris and Rome?';
 /** Number of turns, each with a question, two calls, their outputs and a reply. */
 const turns = 5;
 
-const provider = { api_key: 'simulator-key', allow_private_network: true };
-
 /** One product for all blocks. */
 const subject = useSubject((simulatorUrl) => ({
 	providers: {
-		'compatible-chat': { kind: 'openai-compatible', base_url: `${simulatorUrl}/openai/v1`, ...provider },
-		'compatible-gemini': { kind: 'gemini', dialect: 'openai', base_url: `${simulatorUrl}/gemini`, ...provider },
+		'compatible-chat': compatibleServer(simulatorUrl),
+		'compatible-gemini': compatibleGemini(simulatorUrl),
 	},
 }));
 

@@ -1,5 +1,7 @@
 /** Provider faults under translation: clients get a complete response or an error in their own format, and never a false end. */
+
 import { beforeAll, describe, expect, it } from 'vitest';
+import { compatibleGemini, compatibleServer } from './compatible-providers.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const pairs = [
@@ -84,20 +86,9 @@ describeOwn('faults on every pair of formats', 'our simulator', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		gateway: { timeouts: { connect_ms: 1000, first_byte_ms: 1500, idle_ms: 1500, total_ms: 4000 } },
 		providers: {
-			compat: {
-				kind: 'gemini',
-				dialect: 'openai',
-				base_url: `${simulatorUrl}/gemini`,
-				api_key: 'simulator-key',
-				allow_private_network: true,
-			},
+			compat: compatibleGemini(simulatorUrl),
 			provider_b: { model_capabilities: responsesOnly },
-			server: {
-				kind: 'openai-compatible',
-				base_url: `${simulatorUrl}/openai/v1`,
-				api_key: 'simulator-key',
-				allow_private_network: true,
-			},
+			server: compatibleServer(simulatorUrl),
 		},
 	}));
 	/** Responses that arrive only after a wait, requested at the same time. */

@@ -1,10 +1,12 @@
 /** Each client format on a provider of each dialect: long conversations, and equal non-streaming and streaming responses. */
+
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unknownGeminiFields } from '../support/gemini-wire-fields.ts';
 import { unknownWireFields } from '../support/messages-wire-fields.ts';
 import { anthropicLines, openAiLines } from '../support/sdk-lines.ts';
+import { compatibleGemini } from './compatible-providers.ts';
 import { openAnthropic, openOpenAi } from './open-sdk.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
@@ -33,17 +35,7 @@ const question = 'What is the weather in Paris and Rome?';
 const turns = 10;
 
 describeOwn('every pair of formats', 'our simulator', () => {
-	const subject = useSubject((simulatorUrl) => ({
-		providers: {
-			compat: {
-				kind: 'gemini',
-				dialect: 'openai',
-				base_url: `${simulatorUrl}/gemini`,
-				api_key: 'simulator-key',
-				allow_private_network: true,
-			},
-		},
-	}));
+	const subject = useSubject((simulatorUrl) => ({ providers: { compat: compatibleGemini(simulatorUrl) } }));
 
 	beforeAll(async () => subject.current.simulator.change({ record_bodies: true, interval_ms: 0, first_byte_ms: 0 }));
 
