@@ -56,16 +56,7 @@ async function requests(name: string, count: number, withinMs = 1000): Promise<b
 		const id = `${name}-${index}`;
 		let isInTime = true;
 		const timer = setTimeout(() => (isInTime = false), withinMs);
-		expect(
-			await store.admit({
-				id,
-				team: 'red',
-				requestsPerMinute: 100_000,
-				dailyTokens: null,
-				reservations: [reservation],
-				reservationMs: 60_000,
-			}),
-		).toMatchObject({ isAdmitted: true });
+		expect(await admit(id, 100_000)).toMatchObject({ isAdmitted: true });
 		clearTimeout(timer);
 		inTime.push(isInTime);
 		const settlement = { id, team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
@@ -73,6 +64,10 @@ async function requests(name: string, count: number, withinMs = 1000): Promise<b
 		await store.settle(settlement);
 	}
 	return inTime;
+}
+
+function admit(id: string, requestsPerMinute: number | null = null) {
+	return store.admit({ id, team: 'red', requestsPerMinute, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 });
 }
 
 /** Tolerates the few that a busy machine delays. */
@@ -140,14 +135,7 @@ test('flushed scripts are sent again without an effect on requests', async () =>
 });
 
 test('a store that was emptied is restored before it is trusted, with what is in flight', async () => {
-	await store.admit({
-		id: 'in-flight',
-		team: 'red',
-		requestsPerMinute: null,
-		dailyTokens: null,
-		reservations: [reservation],
-		reservationMs: 60_000,
-	});
+	await admit('in-flight');
 	await server.command('FLUSHALL');
 	await requests('after', 1);
 	expect((await direct.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 51n * 7n, reservedNanoUsd: 10n }]);
@@ -157,14 +145,7 @@ test('a store that was emptied is restored before it is trusted, with what is in
 });
 
 test('a store that was restarted while idle has the in-flight reservations again, and counts nothing twice', async () => {
-	await store.admit({
-		id: 'in-flight',
-		team: 'red',
-		requestsPerMinute: null,
-		dailyTokens: null,
-		reservations: [reservation],
-		reservationMs: 60_000,
-	});
+	await admit('in-flight');
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
 	await until(() => store.state().replayQueue === 0);
@@ -176,14 +157,7 @@ test('a store that was restarted while idle has the in-flight reservations again
 });
 
 test('a store that was emptied before the ledger had the latest ends receives them again', async () => {
-	await store.admit({
-		id: 'unshipped',
-		team: 'red',
-		requestsPerMinute: null,
-		dailyTokens: null,
-		reservations: [reservation],
-		reservationMs: 60_000,
-	});
+	await admit('unshipped');
 	await store.settle({ id: 'unshipped', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');
@@ -217,14 +191,7 @@ test('reservations of a dead gateway are restored from the ledger, until their r
 	const orphan = { id: 'orphan', admittedMs: Date.now(), reservationMs: 60_000, reservations: [{ ...month, amountNanoUsd: 10n }] };
 	// The ledger does not have the end or the release of the request yet either.
 	record.open.push(orphan, { ...orphan, id: 'given-back' });
-	await store.admit({
-		id: 'given-back',
-		team: 'red',
-		requestsPerMinute: null,
-		dailyTokens: null,
-		reservations: [reservation],
-		reservationMs: 60_000,
-	});
+	await admit('given-back');
 	await store.release('given-back', 'red');
 	await server.restart();
 	await until(() => record.requested === 2, 'the restoration');

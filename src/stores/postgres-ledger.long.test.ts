@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { closeEntry } from '../../test/support/close-entry.ts';
+import { listEntries } from '../../test/support/list-entries.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts';
 import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { closedEntry, openEntry } from './contracts/ledger.contract.ts';
-import type { Ledger, LedgerEntry } from './contracts/ledger.ts';
 import { openPostgresLedger, type PostgresLedger } from './postgres-ledger.ts';
 
 const rounds = 40;
@@ -33,7 +33,7 @@ test('every acknowledged entry reaches PostgreSQL once, whichever process dies a
 	const { ledger, log } = await open(url, dataDir);
 	await ledger.closeInterrupted();
 	await untilShipped(ledger);
-	const rows = await rowsOf(ledger);
+	const rows = await listEntries(ledger);
 	const byId = new Map(rows.map((row) => [row.id, row]));
 	expect(byId.size).toBe(rows.length);
 	expect([...acknowledged.opened.keys()].filter((id) => !byId.has(id))).toEqual([]);
@@ -146,16 +146,6 @@ async function open(url: string, dataDir: string): Promise<{ ledger: PostgresLed
 	const ledger = await openPostgresLedger({ url, dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });
 	onTestFinished(() => ledger.end());
 	return { ledger, log };
-}
-
-async function rowsOf(ledger: Ledger): Promise<LedgerEntry[]> {
-	const rows: LedgerEntry[] = [];
-	for (let cursor: string | null | undefined; cursor !== null; ) {
-		const page = await ledger.list({ limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
-		rows.push(...page.rows);
-		cursor = page.nextCursor;
-	}
-	return rows;
 }
 
 async function untilShipped(ledger: PostgresLedger): Promise<void> {

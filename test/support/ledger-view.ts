@@ -5,6 +5,7 @@ import type { LedgerDifference, LedgerEntry, LedgerReader, UsageSummary } from '
 import { openSqliteLedgerReader } from '../../src/stores/sqlite/sqlite-ledger.ts';
 import { nanoUsdOf, type Rates, reckonNanoUsd, type TokenCounts } from './accounting-prices.ts';
 import type { Seen } from './accounting-request.ts';
+import { listEntries } from './list-entries.ts';
 import { eventually } from './product.ts';
 
 export interface LedgerView {
@@ -38,12 +39,7 @@ export async function readLedgerOnceWritten(
 /** Reads the books and closes the reader. */
 export async function readLedgerOf(reader: LedgerReader, team: string): Promise<LedgerView> {
 	try {
-		const rows: LedgerEntry[] = [];
-		for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-			const page = await reader.list({ team, limit: 1000, ...(cursor !== null && { cursor }) });
-			rows.push(...page.rows);
-			cursor = page.nextCursor;
-		}
+		const rows = await listEntries(reader, team);
 		const sums = await reader.summarize({ fromMs: 0, toMs: Date.UTC(2100, 0), period: 'month', team });
 		const differences = await reader.check();
 		const spentNanoUsd = rows.reduce((sum, row) => sum + (row.closed?.costNanoUsd ?? 0n), 0n);

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
+import { listEntries } from '../../../../test/support/list-entries.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRecordingLog } from '../../../../test/support/recording-log.ts';
 import { closedEntry, ledgerNoonMs, openEntry } from '../../contracts/ledger.contract.ts';
-import type { Ledger, LedgerEntry } from '../../contracts/ledger.ts';
+import type { LedgerEntry } from '../../contracts/ledger.ts';
 import { openSqliteLedger } from '../sqlite-ledger.ts';
 
 /** Opens and closes rows as fast as 40 clients can, and prints what was acknowledged. */
@@ -57,7 +58,7 @@ export async function checkKilledLedger(
 			);
 			interrupted += (await ledger.closeInterrupted()).length;
 			expect(await ledger.closeInterrupted()).toEqual([]);
-			checkEntries(await rowsOf(ledger), acknowledged);
+			checkEntries(await listEntries(ledger), acknowledged);
 			expect(await ledger.check()).toEqual([]);
 			await ledger.end();
 		}
@@ -85,16 +86,6 @@ async function writeUntilKilled(dataDir: string, round: number, afterMs: number,
 		if (id !== undefined && number !== undefined) acknowledged[kind === 'o' ? 'opened' : 'closed'].set(id, Number(number));
 	}
 	expect([await died, complaint]).toEqual(['SIGKILL', '']);
-}
-
-async function rowsOf(ledger: Ledger): Promise<LedgerEntry[]> {
-	const rows: LedgerEntry[] = [];
-	for (let cursor: string | null | undefined; cursor !== null; ) {
-		const page = await ledger.list({ limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
-		rows.push(...page.rows);
-		cursor = page.nextCursor;
-	}
-	return rows;
 }
 
 function checkEntries(rows: readonly LedgerEntry[], { opened, closed }: Acknowledged): void {
