@@ -252,6 +252,17 @@ describe('a reference', () => {
 		expect(bench.sent).toEqual([]);
 	});
 
+	test('is rejected if the client names a model of another format', async () => {
+		const bench = createBench();
+		const expiresAtMs = bench.clock.nowMs() + dayMs;
+		await bench.owners.note(['resp_1'], { team: 'team-red', provider: 'provider_b', model: 'gpt-5-mini', expiresAtMs });
+		for (const model of ['claude-opus-5', 'gemini-2.5-flash']) {
+			const response = await create(bench, 'red', { previous_response_id: 'resp_1', model });
+			expect([summaryOf(response), errorOf(response).error.param]).toEqual(['400 field_invalid', 'previous_response_id']);
+		}
+		expect(bench.sent).toEqual([]);
+	});
+
 	test('needs no input, and no output for a stored call', async () => {
 		const bench = createBench();
 		await create(bench, 'red', {});

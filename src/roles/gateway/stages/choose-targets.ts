@@ -3,6 +3,7 @@ import type { RoutingInput } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
+import { targetDialect } from './target-dialect.ts';
 
 /**
  * Returns the targets of a request in the order in which they are tried.
@@ -11,8 +12,19 @@ import type { InferenceRequest } from './read-inference-request.ts';
  */
 export function chooseTargets(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps, stored?: Target): Targets {
 	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
-	if (stored !== undefined) return [targets.find(({ provider }) => provider === stored.provider) ?? stored];
+	if (stored !== undefined) return [continuedTarget(inferenceRequest, targets, stored, deps)];
 	return targets.length === 1 ? targets : ejectedLast(targets, deps);
+}
+
+/**
+ * Returns the target that continues what is stored. For a model whose requests are translated, that is the model's own target: it rejects
+ * the reference, because the client would get another model unnoticed.
+ */
+function continuedTarget({ format }: InferenceRequest, targets: Targets, stored: Target, deps: GatewayDeps): Target {
+	const [first] = targets;
+	const chosen = targets.find(({ provider }) => provider === stored.provider);
+	if (chosen !== undefined) return chosen;
+	return targetDialect(first, format.name, deps) === format.name ? stored : first;
 }
 
 /** Returns true if routing prefers this target, regardless of ejections. */

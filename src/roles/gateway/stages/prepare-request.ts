@@ -10,15 +10,15 @@ import type { ResponseContext } from '../../../wire/conversation/response.ts';
 import type { ResponseTranslation } from '../../../wire/conversation/translation.ts';
 import type { ClientDialect, Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
-import { isResponsesOnly } from '../../../wire/dialects/responses/responses-only.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, WrittenBody } from '../../../wire/json/parse-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
-import { dialectAt, responseTranslation, translateRequest } from '../../../wire/translate.ts';
+import { responseTranslation, translateRequest } from '../../../wire/translate.ts';
 import { removeVendorFieldsSteps } from '../../../wire/vendor-fields.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type InferenceRequest, locatedMembers } from './read-inference-request.ts';
+import { targetDialect } from './target-dialect.ts';
 
 interface TranslatedPart {
 	readonly translation: ResponseTranslation;
@@ -248,11 +248,9 @@ function dialectFor(
 	{ endpoint, format, body, model }: InferenceRequest,
 	provider: Provider,
 	target: Target,
-	{ modelCapabilities }: GatewayDeps,
+	deps: GatewayDeps,
 ): DialectName {
-	const said = modelCapabilities.of(target);
-	const preferred = said.dialect ?? (isResponsesOnly(said.knownAs ?? target.model) ? 'responses' : undefined);
-	const dialect = dialectAt(provider.protocol, format.name, preferred);
+	const dialect = targetDialect(target, format.name, deps);
 	if (dialect === format.name) return dialect;
 	if (dialect !== undefined && endpoint.isUntranslated !== true) {
 		rejectStored(format, body);

@@ -1,5 +1,5 @@
 import { Rejection } from '../../../core/rejection.ts';
-import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { isJsonObject } from '../../json/parse-body.ts';
 import { itemsOf } from '../../text-view.ts';
 import type { ProviderState, ResponseProgress, StateReference } from '../state.ts';
 import { containerOfItem, containersOfTools } from './containers.ts';
