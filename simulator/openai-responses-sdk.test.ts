@@ -211,12 +211,33 @@ describe.each(openAiLines)('%s', (_name, Client, AzureClient) => {
 	test('a background response is complete after its time, unless it is cancelled', async () => {
 		const queued = await responses().create(request({ model: 'gpt-4o-sim-interval-1000', background: true }));
 		expect(queued).toMatchObject({ status: 'queued', output: [] });
+		simulator.clock.advance(1000);
+		expect(await responses().retrieve(queued.id)).toMatchObject({ status: 'in_progress', output: [], usage: null });
 		simulator.clock.advance(600_000);
 		expect(await responses().retrieve(queued.id)).toMatchObject({ status: 'completed', output: [{ type: 'message' }] });
 		const other = await responses().create(request({ model: 'gpt-4o-sim-interval-1000', background: true }));
 		expect(await responses().cancel(other.id)).toMatchObject({ status: 'cancelled' });
 		simulator.clock.advance(600_000);
 		expect(await responses().retrieve(other.id)).toMatchObject({ status: 'cancelled' });
+	});
+
+	test('a background stream continues when its client disconnects, and is billed completely', async () => {
+		const before = (await simulator.bill()).total;
+		const stream = await responses().create({ model: 'gpt-4o-sim-interval-1000', input: 'Hello harbor', background: true, stream: true });
+		let id = '';
+		for await (const event of stream) {
+			if (event.type === 'response.created') id = event.response.id;
+			break;
+		}
+		let read = await responses().retrieve(id);
+		for (let second = 0; second < 200 && read.status !== 'completed'; second++) {
+			simulator.clock.advance(1000);
+			read = await responses().retrieve(id);
+		}
+		expect(read.status).toBe('completed');
+		const after = (await simulator.bill()).total;
+		expect([after.complete - before.complete, after.aborted - before.aborted]).toEqual([1, 0]);
+		expect(after.output_tokens - before.output_tokens).toBe(read.usage?.output_tokens);
 	});
 
 	test('compaction replaces the conversation, and counting is free', async () => {

@@ -10,6 +10,8 @@ export interface Pace {
 	/** Interval between events; 0 sends one event in each turn of the event loop. */
 	readonly intervalMs: number;
 	readonly breakOff: BreakOff | undefined;
+	/** True if the events continue after the client has disconnected. Default false. */
+	readonly outlivesClient?: boolean;
 }
 
 export interface StreamWitness {
@@ -23,9 +25,13 @@ export interface StreamWitness {
 export const maxStallMs = 600_000;
 
 export interface PacedStream extends ByteStream {
-	/** Stops the stream because the client disconnected; the same as the sink's cancel. */
+	/** Called when the client disconnected; the same as the sink's cancel. */
 	abort(): void;
+	/** Stops the stream for good. */
+	stop(): void;
 }
+
+const nowhere: ByteSink = { write: () => true, end: () => {}, fail: () => {} };
 
 export function pacedStream(
 	events: Iterator<WireEvent>,
@@ -109,6 +115,16 @@ export function pacedStream(
 		} else if (canContinue) schedule(pace.intervalMs, turn);
 	};
 
+	const leave = (): void => {
+		if (pace.outlivesClient !== true) {
+			finish('aborted');
+			return;
+		}
+		const hasBegun = sink !== undefined;
+		sink = nowhere;
+		if (!isOver && !isWaiting && !isHalted) schedule(hasBegun ? pace.intervalMs : pace.firstEventMs, turn);
+	};
+
 	return {
 		start(given) {
 			sink = given;
@@ -117,10 +133,13 @@ export function pacedStream(
 				resume() {
 					if (!isOver && !isWaiting && !isHalted) schedule(pace.intervalMs, turn);
 				},
-				cancel: () => void finish('aborted'),
+				cancel: leave,
 			};
 		},
-		abort: () => void finish('aborted'),
+		abort: leave,
+		stop() {
+			if (finish('aborted')) sink?.end();
+		},
 	};
 }
 

@@ -65,6 +65,8 @@ interface Serving {
 	turn?: ThreadTurn;
 	/** Request that stores its response, or refers to stored ones. */
 	stored?: ResponseTurn;
+	/** True if a response is generated to its end, although the client has disconnected. */
+	outlivesClient?: boolean;
 }
 
 export async function serveRequest(request: HttpRequest, wire: Wire, target: WireTarget, server: RequestServer): Promise<HttpResponse> {
@@ -93,7 +95,9 @@ export async function serveRequest(request: HttpRequest, wire: Wire, target: Wir
 		inputTokens: 0,
 	};
 	call.identify(key, serving.model);
-	request.onClientDisconnect(() => call.settle('aborted'));
+	request.onClientDisconnect(() => {
+		if (serving.outlivesClient !== true) call.settle('aborted');
+	});
 	try {
 		return await respondToRequest(serving);
 	} catch (cause) {
@@ -267,16 +271,20 @@ function respondWithStream(serving: Serving, model: ModelRequest, response: Wire
 	const { server, call, faults, request } = serving;
 	const rendered = noteResponse(serving, model, response, model.renderEvents(response));
 	const events = faults.isMalformed === true ? withMalformedEvent(rendered) : rendered;
+	const outlivesClient = model.renderQueued !== undefined;
+	serving.outlivesClient = outlivesClient;
 	const pace = {
 		firstEventMs: faults.firstEventMs ?? 0,
 		intervalMs: faults.intervalMs ?? server.settings().intervalMs,
 		breakOff: faults.breakOff,
+		outlivesClient,
 	};
 	const stream = pacedStream(events, pace, server.clock, model.renderErrorEvent, {
 		onSent: (event) => call.generated(event.outputTokens, event.webSearches),
 		onOver: (outcome) => call.settle(outcome),
 	});
 	request.onClientDisconnect(stream.abort);
+	serving.stored?.setCancel(stream.stop);
 	return respond(serving, 200, faults.hasWrongContentType === true ? 'text/plain' : model.streamContentType, stream);
 }
 
@@ -314,11 +322,14 @@ function respondInBackground(
 ): HttpResponse {
 	const { server, call, faults, stored } = serving;
 	const queued = renderQueued(final);
-	const durationMs = (faults.firstEventMs ?? 0) + (faults.intervalMs ?? server.settings().intervalMs) * plan.usage.output;
-	const timer = server.clock.after(durationMs, () => {
-		stored?.store(final);
-		call.generated(plan.usage.output, plan.usage.webSearches);
-		call.settle('complete');
+	const durationMs = (faults.intervalMs ?? server.settings().intervalMs) * plan.usage.output;
+	let timer = server.clock.after(faults.firstEventMs ?? 0, () => {
+		stored?.store({ ...queued, status: 'in_progress' });
+		timer = server.clock.after(durationMs, () => {
+			stored?.store(final);
+			call.generated(plan.usage.output, plan.usage.webSearches);
+			call.settle('complete');
+		});
 	});
 	stored?.setCancel(() => {
 		timer.cancel();

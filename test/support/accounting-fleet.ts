@@ -31,6 +31,8 @@ export interface FleetPlan {
 	 * two cores would delay the store, and requests would pass uncounted.
 	 */
 	readonly transfersReservation?: boolean;
+	/** Settings of the section `responses`. */
+	readonly responses?: Settings;
 	/** Settings of the section `gateway`. */
 	readonly gateway?: Settings;
 	/** Roles of the gateway processes. */
@@ -165,6 +167,7 @@ function gatewaySettings(plan: FleetPlan, identityUrl: string, simulatorUrl: str
 		providers: simulatedProviders(simulatorUrl),
 		stores: { counters: plan.counters ?? 'memory' },
 		...(plan.budgets && { budgets: plan.budgets }),
+		...(plan.responses && { responses: plan.responses }),
 	};
 }
 
