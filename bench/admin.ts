@@ -213,6 +213,8 @@ async function fill(dataDir: string, rows: number, teams: number): Promise<void>
 					priceVersion: 'default:2026-11-21',
 					reservedNanoUsd: 1_000_000n,
 					budgets: ['all'],
+					endpoint: '/v1/chat/completions',
+					attributes: '',
 				}),
 				closeEntry(ledger, {
 					id,

@@ -320,6 +320,8 @@ function openEntry(id: string, startedMs: number, index: number): OpenEntry {
 		priceVersion: 'default:2026-11-01',
 		reservedNanoUsd: 12_345_678n,
 		budgets: [`team-${team}`],
+		endpoint: index % 2 === 0 ? '/v1/chat/completions' : '/v1/messages',
+		attributes: '',
 	};
 }
 

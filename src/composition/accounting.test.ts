@@ -35,6 +35,8 @@ const row = {
 	priceVersion: 'v',
 	reservedNanoUsd: 0n,
 	budgets: [],
+	endpoint: '/v1/chat/completions',
+	attributes: '',
 };
 
 it('the budget of a model is computed from its requests under all names, except those that have a budget of their own', async () => {

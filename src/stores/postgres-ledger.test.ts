@@ -9,6 +9,8 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { query } from '../../test/support/postgres-server.ts';
 import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../test/support/shared-stores.ts';
+import { attributesText } from '../core/attributes.ts';
+import { boundedAttributesContract } from './contracts/attributes.contract.ts';
 import { closedEntry, ledgerContract, ledgerNoonMs, openEntry } from './contracts/ledger.contract.ts';
 import type { Ledger, LedgerReader, OpenEntry, SummaryQuery } from './contracts/ledger.ts';
 import { StoreUnusable } from './contracts/store-unusable.ts';
@@ -40,7 +42,7 @@ ledgerContract('postgres', async () => {
 		async dispose() {
 			await ledger.list({ limit: 1 });
 			change(dataDir, 'DELETE FROM calls; DELETE FROM hourly; DELETE FROM daily; UPDATE progress SET pruned_before_ms = 0');
-			await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
+			await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily, tollgate.ledger_attribute_sets');
 			await query(url, 'UPDATE tollgate.ledger_progress SET pruned_before_ms = 0');
 		},
 	};
@@ -50,6 +52,8 @@ afterAll(async () => {
 	await contracted.ledger.end();
 	rmSync(contracted.dataDir, { recursive: true });
 });
+
+boundedAttributesContract(async () => (await open()).ledger);
 
 describe('the local file', () => {
 	test('of an installation that had no PostgreSQL keeps its entries, and sends none of them', async () => {
@@ -127,6 +131,17 @@ test('an earlier release’s database is migrated: estimated costs are read from
 		'moderation matched',
 		'words matched',
 	]);
+	expect(await ledger.check()).toEqual([]);
+	// Sums of the migrated tables and new ones stand next to each other.
+	const attributes = '{"project":"search"}';
+	await openAndClose(ledger, 'new', { clientId: 'c', provider: 'p', attributes });
+	const split = await ledger.summarize({ ...november, by: ['model', 'endpoint', 'attributes'] });
+	expect(split.map((sum) => [sum.model, sum.endpoint, sum.attributes, sum.requests, sum.costNanoUsd])).toEqual([
+		['claude', '', '', 3, 300n],
+		['claude', '/v1/chat/completions', attributes, 1, 1234n],
+	]);
+	const listed = (await ledger.list({ limit: 9 })).rows.map((row) => `${row.id} ${row.endpoint} ${row.attributes}`);
+	expect(listed.toSorted()).toEqual(['call1  ', 'call2  ', 'call3  ', `new /v1/chat/completions ${attributes}`]);
 	expect(await ledger.check()).toEqual([]);
 });
 
@@ -212,9 +227,20 @@ test('a rejection of all entries has another cause, so they wait', async () => {
 test('the longest names fit', async () => {
 	const { ledger } = await open();
 	const name = (): string => Array.from({ length: 300 }, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))).join('');
-	const row = openEntry('one', { team: name(), clientId: name(), provider: name(), model: name() });
+	const attributes = attributesText(
+		Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`a${index}`.padEnd(32, 'b'), randomBytes(96).toString('base64')])),
+	);
+	const row = openEntry('one', {
+		team: name(),
+		clientId: name(),
+		provider: name(),
+		model: name(),
+		endpoint: `/${'e'.repeat(80)}`,
+		attributes,
+	});
 	await ledger.open(row);
-	expect((await ledger.list({ limit: 1 })).rows[0]?.team).toBe(row.team.slice(0, 213));
+	const [listed] = (await ledger.list({ limit: 1 })).rows;
+	expect(listed).toMatchObject({ team: row.team.slice(0, 213), endpoint: row.endpoint.slice(0, 64), attributes });
 	expect(ledger.health().unstorableEntries).toBe(0);
 });
 
@@ -224,12 +250,12 @@ test('sums that were tampered with are found', async () => {
 	expect(await ledger.check()).toEqual([]);
 	await query(url, 'UPDATE tollgate.ledger_hourly SET cost_nano_usd = 7; UPDATE tollgate.ledger_daily SET requests = 5');
 	expect(await ledger.check()).toEqual([
-		{ what: '2026-11-21T10 team red: cost_nano_usd', expected: '1234', found: '7' },
-		{ what: '2026-11-21 team red: requests', expected: '1', found: '5' },
-		{ what: '2026-11-21 team red: cost_nano_usd', expected: '7', found: '1234' },
+		{ what: '2026-11-21T10 team red endpoint /v1/chat/completions: cost_nano_usd', expected: '1234', found: '7' },
+		{ what: '2026-11-21 team red endpoint /v1/chat/completions: requests', expected: '1', found: '5' },
+		{ what: '2026-11-21 team red endpoint /v1/chat/completions: cost_nano_usd', expected: '7', found: '1234' },
 	]);
 	await query(url, 'DELETE FROM tollgate.ledger_calls');
-	expect((await ledger.check()).map(({ what }) => what)).toContain('2026-11-21T10 team red: requests');
+	expect((await ledger.check()).map(({ what }) => what)).toContain('2026-11-21T10 team red endpoint /v1/chat/completions: requests');
 });
 
 test('a reader of its own sees what was sent', async () => {

@@ -102,6 +102,8 @@ export interface SettledRequest {
 	readonly startedMs?: number;
 	readonly isRunning?: boolean;
 	readonly isEstimated?: boolean;
+	readonly endpoint?: string;
+	readonly attributes?: string;
 }
 
 export async function startAdmin(
@@ -179,8 +181,8 @@ export async function startAdmin(
 		async book({ id = randomUUID(), team = 'red', clientId = 'agent', provider = 'provider_b', model = 'gpt-4o-mini', ...call }) {
 			const startedMs = call.startedMs ?? clock.nowMs();
 			const row = { id, startedMs, team, clientId, provider, model, dialect: 'chat', isStreaming: false };
-			const { priceVersion = 'default:2026-11-21' } = call;
-			await ledger.open({ ...row, priceVersion, reservedNanoUsd: 0n, budgets: [] });
+			const { priceVersion = 'default:2026-11-21', endpoint = '/v1/chat/completions', attributes = '' } = call;
+			await ledger.open({ ...row, priceVersion, reservedNanoUsd: 0n, budgets: [], endpoint, attributes });
 			if (call.isRunning === true) return;
 			const usage = { ...noUsage, ...call.usage };
 			const costNanoUsd = call.costNanoUsd ?? 0n;

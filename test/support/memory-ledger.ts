@@ -2,6 +2,9 @@
 import { noUsage, type Usage } from '../../src/core/usage.ts';
 import {
 	type ClosedEntry,
+	type CostQuery,
+	type CostScope,
+	defaultSummaryNames,
 	type EntryQuery,
 	type Ledger,
 	type LedgerEntry,
@@ -30,12 +33,18 @@ export function createMemoryLedger(): Ledger {
 	let lastSequence = 0;
 	const count = (row: LedgerEntry, added: Sums): void => {
 		const hour = Math.floor(row.startedMs / msPerHour);
-		const key = JSON.stringify([hour, row.team, row.clientId, row.provider, row.model]);
+		const key = JSON.stringify([hour, ...summaryNames.map((name) => row[name])]);
 		const sum = hours.get(key) ?? { hour, row, ...nothing };
 		const total = sumOf(sum, added);
 		if (total.requests === 0) hours.delete(key);
 		else hours.set(key, { ...sum, ...total });
 	};
+	const costsOf = ({ of, ...span }: CostQuery): bigint[] =>
+		of.map((scope) =>
+			summarize(hours.values(), { ...span, period: 'all', team: scope.team, by: summaryNames })
+				.filter((row) => isInScope(row, scope))
+				.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n),
+		);
 	return {
 		...assessments,
 		open(row) {
@@ -77,21 +86,17 @@ export function createMemoryLedger(): Ledger {
 			return old.length;
 		},
 		summarize: async (query) => summarize(hours.values(), query),
-		sumCosts: async ({ of, ...span }) =>
-			of.map(({ team, model }) =>
-				summarize(hours.values(), { ...span, period: 'month', team })
-					.filter((row) => model === null || row.model === model)
-					.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n),
-			),
+		sumCosts: async (query) => costsOf(query),
 		async list(query) {
 			return pageOf(
 				[...rows.values()].toSorted((left, right) => right.sequence - left.sequence),
 				query,
 			);
 		},
-		async readTeam({ team, spans, requests }) {
+		async readTeam({ team, spans, costs: costQueries = [], requests }) {
 			const sums = spans.map((span) => summarize(hours.values(), { ...span, team }));
-			if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
+			const costs = costQueries.map(costsOf);
+			if (requests === undefined) return { sums, costs, openRequests: [], endedIds: [] };
 			const ofTeam = [...rows.values()].map(({ row }) => row).filter((row) => row.team === team);
 			const ended = ofTeam.filter(
 				({ startedMs, closed }) => (closed?.endedMs ?? 0) >= requests.endedSinceMs && startedMs >= requests.startedSinceMs,
@@ -99,7 +104,7 @@ export function createMemoryLedger(): Ledger {
 			const openRequests = ofTeam
 				.filter(({ closed }) => closed === undefined)
 				.map(({ id, startedMs, isStreaming, budgets, reservedNanoUsd }) => ({ id, startedMs, isStreaming, budgets, reservedNanoUsd }));
-			return { sums, openRequests, endedIds: ended.map(({ id }) => id) };
+			return { sums, costs, openRequests, endedIds: ended.map(({ id }) => id) };
 		},
 		check: async () => [],
 		health: (): LedgerHealth => ({
@@ -133,15 +138,16 @@ function sumOf(left: Sums, right: Sums): Sums {
 }
 
 function summarize(hours: Iterable<HourlySum>, query: SummaryQuery): UsageSummary[] {
-	const { fromMs, toMs, period, team, by = summaryNames, after, limit } = query;
+	const { fromMs, toMs, period, team, by = defaultSummaryNames, attributeNames, after, limit } = query;
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.ceil(toMs / msPerHour);
 	const sums = new Map<string, UsageSummary>();
 	for (const { hour, row, ...sum } of hours) {
 		if (hour < fromHour || hour >= toHour || (team !== undefined && row.team !== team)) continue;
 		const name = new Date(hour * msPerHour).toISOString().slice(0, periodLengths[period]);
-		const retained = Object.fromEntries(by.map((one) => [one, row[one]]));
-		const of: SummaryKey = { period: name, team: '', clientId: '', provider: '', model: '', ...retained };
+		const reduced = { ...row, attributes: reducedAttributes(row.attributes, attributeNames) };
+		const retained = Object.fromEntries(by.map((one) => [one, reduced[one]]));
+		const of: SummaryKey = { period: name, team: '', clientId: '', provider: '', model: '', endpoint: '', attributes: '', ...retained };
 		const key = JSON.stringify(of);
 		sums.set(key, { ...of, ...sumOf(sums.get(key) ?? nothing, sum) });
 	}
@@ -149,10 +155,28 @@ function summarize(hours: Iterable<HourlySum>, query: SummaryQuery): UsageSummar
 	return (after === undefined ? ordered : ordered.filter((row) => byKey(row, after) > 0)).slice(0, limit);
 }
 
-const periodLengths = { day: 10, month: 7, all: 0 } as const;
+const periodLengths = { hour: 13, day: 10, month: 7, all: 0 } as const;
+
+function reducedAttributes(text: string, names: readonly string[] | undefined): string {
+	if (text === '' || names === undefined) return text;
+	const members = Object.entries(JSON.parse(text) as Record<string, string>).filter(([name]) => names.includes(name));
+	return members.length === 0 ? '' : JSON.stringify(Object.fromEntries(members));
+}
+
+function isInScope(row: SummaryKey, { model, clientId = null, provider = null, attribute = null }: CostScope): boolean {
+	if (attribute !== null) {
+		const attributes = row.attributes === '' ? {} : (JSON.parse(row.attributes) as Record<string, string>);
+		if (attributes[attribute.name] !== attribute.value) return false;
+	}
+	return [
+		[model, row.model],
+		[clientId, row.clientId],
+		[provider, row.provider],
+	].every(([wanted, found]) => wanted === null || wanted === found);
+}
 
 function byKey(left: SummaryKey, right: SummaryKey): number {
-	for (const name of ['period', 'team', 'clientId', 'provider', 'model'] as const) {
+	for (const name of ['period', ...summaryNames] as const) {
 		if (left[name] !== right[name]) return left[name] < right[name] ? -1 : 1;
 	}
 	return 0;

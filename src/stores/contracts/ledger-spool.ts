@@ -47,6 +47,8 @@ export type SpooledEntry = readonly [
 	/** JSON array of names. */
 	budgets: string,
 	reservedNanoUsd: string,
+	endpoint: string,
+	attributes: string,
 	outcome: RequestOutcome | null,
 	endedMs: number | null,
 	status: number | null,

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { closeEntry } from '../../../test/support/close-entry.ts';
 import { noUsage } from '../../core/usage.ts';
 import { assessmentContract } from './assessments.contract.ts';
+import { attributesContract } from './attributes.contract.ts';
 import { type ClosedEntry, type EntryQuery, type Ledger, maxEntriesScanned, type OpenEntry, type SummaryQuery } from './ledger.ts';
 import { summariesContract } from './summaries.contract.ts';
 import { teamSnapshotContract } from './team-snapshot.contract.ts';
@@ -37,6 +38,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 		assessmentContract(() => ledger);
 		summariesContract(() => ledger, openAndClose);
+		attributesContract(() => ledger, openAndClose);
 		teamSnapshotContract(() => ledger, openEntry, closedEntry);
 
 		describe('entries', () => {
@@ -237,7 +239,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 		describe('sums', () => {
 			test('count a request when it is admitted, its usage and cost when it ends', async () => {
 				await ledger.open(openEntry('one'));
-				const key = { period: '2026-11', team: 'red', clientId: 'red-client', provider: 'provider_a', model: 'claude' };
+				const names = { team: 'red', clientId: 'red-client', provider: 'provider_a', model: 'claude', endpoint: '', attributes: '' };
+				const key = { period: '2026-11', ...names };
 				expect(await ledger.summarize(november)).toEqual([
 					{ ...key, requests: 1, usage: noUsage, costNanoUsd: 0n, estimatedCostNanoUsd: 0n },
 				]);
@@ -403,6 +406,8 @@ export function openEntry(id: string, differences: Partial<OpenEntry> = {}): Ope
 		priceVersion: 'default:2026-11-01',
 		reservedNanoUsd: 5000n,
 		budgets: [team],
+		endpoint: '/v1/chat/completions',
+		attributes: '',
 		...differences,
 	};
 }

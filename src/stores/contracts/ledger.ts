@@ -35,15 +35,15 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 
 /** The part of the ledger for processes that serve no requests. */
 export interface LedgerReader extends AssessmentReader {
-	/** Returns sums over UTC days or months, by team, client, provider and model, ordered by their names; reads no single entries. */
+	/** Returns sums over UTC hours, days or months by chosen dimensions, ordered by their names; reads no single entries. */
 	summarize(query: SummaryQuery): Promise<readonly UsageSummary[]>;
-	/** Returns the cost of closed requests, in the order of the query; reads no single entries. */
+	/** Returns the cost of closed requests, in the order of the query; reads no entries, except those that are summed as other attributes. */
 	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
 	/** Lists entries, newest first. @throws RangeError for a cursor that no page returned. */
 	list(query: EntryQuery): Promise<EntryPage>;
 	/** Reads sums and requests of one team in one snapshot: a request that ends meanwhile is either ended in both or open in both. */
 	readTeam(query: TeamQuery): Promise<TeamSnapshot>;
-	/** Compares entries with sums, and hourly with daily sums. @returns each difference; empty if there is none. */
+	/** Compares entries with sums by hour, team, endpoint and attributes, and hourly with daily sums. @returns each difference. */
 	check(): Promise<readonly LedgerDifference[]>;
 	/** Writes what is queued, then frees all resources. */
 	end(): Promise<void>;
@@ -66,6 +66,10 @@ export interface OpenEntry {
 	readonly reservedNanoUsd: bigint;
 	/** Budgets with a reservation of the request, for rebuilding counters. */
 	readonly budgets: readonly string[];
+	/** Path that the client requested, such as `/v1/messages`; empty for entries of earlier releases. */
+	readonly endpoint: string;
+	/** JSON object of names to texts as `attributesText` writes it; empty for none. */
+	readonly attributes: string;
 }
 
 /** Result of `open`. The caller checks `failure` when it begins to send the request, and closes the entry in either case. */
@@ -108,11 +112,13 @@ export interface SummaryQuery {
 	/** Unix milliseconds, exclusive; its whole hour counts. */
 	readonly toMs: number;
 	/** `all`: one sum over the whole span. */
-	readonly period: 'day' | 'month' | 'all';
+	readonly period: 'hour' | 'day' | 'month' | 'all';
 	/** Default all teams. */
 	readonly team?: string;
-	/** Dimensions of a sum in addition to the period; names of omitted ones are empty. Default all four. */
+	/** Dimensions of a sum in addition to the period; names of omitted ones are empty. Default team, client, provider and model. */
 	readonly by?: readonly SummaryName[];
+	/** Attributes by which `attributes` distinguishes sums, of the form `attributeName`. Default all. */
+	readonly attributeNames?: readonly string[];
 	/** Maximum number of rows. Default all. */
 	readonly limit?: number;
 	/** Key of the row after which the next page begins. */
@@ -120,17 +126,29 @@ export interface SummaryQuery {
 }
 
 export interface SummaryKey {
-	/** UTC day such as `2026-11-21`, or month such as `2026-11`; empty for the whole span. */
+	/** UTC hour such as `2026-11-21T14`, day such as `2026-11-21`, or month such as `2026-11`; empty for the whole span. */
 	readonly period: string;
 	readonly team: string;
 	readonly clientId: string;
 	readonly provider: string;
 	readonly model: string;
+	readonly endpoint: string;
+	/** Like those of an entry, or `otherAttributes`. */
+	readonly attributes: string;
 }
 
-export const summaryNames = ['team', 'clientId', 'provider', 'model'] as const;
+/** In the order of `summarize`. */
+export const summaryNames = ['team', 'clientId', 'provider', 'model', 'endpoint', 'attributes'] as const;
 
 export type SummaryName = (typeof summaryNames)[number];
+
+export const defaultSummaryNames: readonly SummaryName[] = ['team', 'clientId', 'provider', 'model'];
+
+/** Maximum number of distinct attributes in the sums of a team and UTC day, because clients choose the values. */
+export const maxAttributesPerDay = 10_000;
+
+/** Attributes of sums beyond this maximum, whose entries keep their own. No object, so that it is no client's attributes. */
+export const otherAttributes = '"other"';
 
 export interface UsageSummary extends SummaryKey {
 	/** Admitted requests, including those in flight. */
@@ -143,17 +161,28 @@ export interface UsageSummary extends SummaryKey {
 }
 
 export interface CostQuery {
-	/** Unix milliseconds of the start of a UTC day, inclusive. */
+	/** Unix milliseconds, inclusive; its whole hour counts. */
 	readonly fromMs: number;
-	/** Unix milliseconds of the start of a UTC day, exclusive. */
+	/** Unix milliseconds, exclusive; its whole hour counts. */
 	readonly toMs: number;
-	readonly of: readonly { readonly team: string /** Null means all models. */; readonly model: string | null }[];
+	readonly of: readonly CostScope[];
+}
+
+/** Requests of a team that a cost is the sum of: those that match each of the others that is not null. */
+export interface CostScope {
+	readonly team: string;
+	readonly model: string | null;
+	readonly clientId?: string | null;
+	readonly provider?: string | null;
+	readonly attribute?: { readonly name: string; readonly value: string } | null;
 }
 
 export interface TeamQuery {
 	readonly team: string;
 	/** Each span has its own sums. */
 	readonly spans: readonly Pick<SummaryQuery, 'fromMs' | 'toMs' | 'period'>[];
+	/** Costs to read in the same snapshot. Default none. */
+	readonly costs?: readonly CostQuery[];
 	/** Undefined if only sums are read. */
 	readonly requests?: {
 		/** Lower bound for the end of ended requests, unix milliseconds. */
@@ -166,6 +195,8 @@ export interface TeamQuery {
 export interface TeamSnapshot {
 	/** In the order of the spans. */
 	readonly sums: readonly (readonly UsageSummary[])[];
+	/** In the order of the costs. */
+	readonly costs: readonly (readonly bigint[])[];
 	readonly openRequests: readonly OpenRequest[];
 	readonly endedIds: readonly string[];
 }
@@ -201,7 +232,7 @@ export interface LedgerEntry extends OpenEntry {
 }
 
 export interface LedgerDifference {
-	/** Such as `2026-11-21T14 team red: requests`. */
+	/** Such as `2026-11-21T14 team red endpoint /v1/messages: requests`. */
 	readonly what: string;
 	/** Value computed from the entries. */
 	readonly expected: string;

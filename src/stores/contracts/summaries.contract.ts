@@ -17,10 +17,10 @@ export function summariesContract(ledger: () => Ledger, openAndClose: (id: strin
 					return `${Object.values(key).join('/')} ${requests}`;
 				},
 			);
-		expect(await sumsBy('team')).toEqual(['/B/// 1', '/a/// 3', '/b/// 1', '/é/// 1']);
-		expect(await sumsBy('clientId')).toEqual(['//c// 5', '//c2// 1']);
-		expect(await sumsBy('model', 'provider')).toEqual(['///p/m 5', '///p/m2 1']);
-		expect(await sumsBy()).toEqual(['//// 6']);
+		expect(await sumsBy('team')).toEqual(['/B///// 1', '/a///// 3', '/b///// 1', '/é///// 1']);
+		expect(await sumsBy('clientId')).toEqual(['//c//// 5', '//c2//// 1']);
+		expect(await sumsBy('model', 'provider')).toEqual(['///p/m// 5', '///p/m2// 1']);
+		expect(await sumsBy()).toEqual(['////// 6']);
 		expect(await ledger().summarize({ ...span, fromMs: span.toMs, period: 'all', by: [] })).toEqual([]);
 		for (const query of [
 			{ ...span, period: 'all', by: ['team'] },

@@ -40,8 +40,8 @@ export function teamSnapshotContract(
 			const { id, isStreaming, budgets, reservedNanoUsd } = open;
 			expect(openRequests).toEqual([{ id, startedMs: open.startedMs, isStreaming, budgets, reservedNanoUsd }]);
 			expect(endedIds).toEqual(['ended']);
-			expect(await ledger().readTeam({ team: 'red', spans: [] })).toEqual({ sums: [], openRequests: [], endedIds: [] });
-			expect(await ledger().readTeam({ ...query, team: 'nobody' })).toEqual({ sums: [[], []], openRequests: [], endedIds: [] });
+			expect(await ledger().readTeam({ team: 'red', spans: [] })).toEqual({ sums: [], costs: [], openRequests: [], endedIds: [] });
+			expect(await ledger().readTeam({ ...query, team: 'nobody' })).toEqual({ sums: [[], []], costs: [], openRequests: [], endedIds: [] });
 		});
 
 		test('is of one moment, however many requests end meanwhile', async () => {

@@ -12,8 +12,9 @@ import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { requireProgram } from '../../../test/support/system-programs.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
+import { boundedAttributesContract } from '../contracts/attributes.contract.ts';
 import { closedEntry, ledgerContract, ledgerNoonMs, openEntry } from '../contracts/ledger.contract.ts';
-import type { Ledger } from '../contracts/ledger.ts';
+import { type Ledger, summaryNames } from '../contracts/ledger.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
 import { ledgerSchema } from './ledger/ledger-schema.ts';
 import { migrate } from './migrate.ts';
@@ -45,6 +46,8 @@ afterAll(async () => {
 	rmSync(contracted.dataDir, { recursive: true });
 });
 
+boundedAttributesContract(async () => (await open()).ledger);
+
 test('any sequence of operations leaves the same entries and sums as in memory', async () => {
 	const { ledger } = await open();
 	const model = createMemoryLedger();
@@ -54,6 +57,8 @@ test('any sequence of operations leaves the same entries and sums as in memory',
 		request: fc.nat(12),
 		team: fc.constantFrom('red', 'blue', ''),
 		model: fc.constantFrom('claude', 'gpt', '__proto__'),
+		endpoint: fc.constantFrom('', '/v1/messages'),
+		attributes: fc.constantFrom('', '{"project":"a"}', '{"project":"a","user":"b"}'),
 		hour: fc.nat(80),
 		amount: fc.bigInt(0n, 10n ** 15n),
 		tokens: fc.nat(10 ** 9),
@@ -64,9 +69,10 @@ test('any sequence of operations leaves the same entries and sums as in memory',
 			round += 1;
 			const pending: Promise<unknown>[] = [];
 			const closes: Promise<unknown>[] = [];
-			for (const { kind, request, team, model: name, hour, amount, tokens, waits } of operations) {
+			for (const { kind, request, team, model: name, endpoint, attributes, hour, amount, tokens, waits } of operations) {
 				const id = request % 2 === 0 ? `req_${`${round}`.padStart(12, '0')}${`${request}`.padStart(20, '0')}` : `${round}-${request}`;
-				const opened = openEntry(id, { team, model: name, startedMs: ledgerNoonMs - hour * hourMs, reservedNanoUsd: amount });
+				const names = { team, model: name, endpoint, attributes };
+				const opened = openEntry(id, { ...names, startedMs: ledgerNoonMs - hour * hourMs, reservedNanoUsd: amount });
 				const closed = closedEntry(id, { usage: { ...closedEntry(id).usage, outputTokens: tokens }, costNanoUsd: amount });
 				if (kind === 'prune') {
 					await Promise.all([...pending, ...closes]);
@@ -84,8 +90,8 @@ test('any sequence of operations leaves the same entries and sums as in memory',
 				if (waits) await Promise.all([...pending, ...closes]);
 			}
 			await Promise.all([...pending, ...closes]);
-			for (const period of ['day', 'month'] as const) {
-				const query = { fromMs: ledgerNoonMs - 50 * hourMs, toMs: ledgerNoonMs + hourMs, period };
+			for (const period of ['hour', 'day', 'month'] as const) {
+				const query = { fromMs: ledgerNoonMs - 50 * hourMs, toMs: ledgerNoonMs + hourMs, period, by: summaryNames };
 				expect(await ledger.summarize(query)).toEqual(await model.summarize(query));
 			}
 			const [rows, expected] = [(await ledger.list({ limit: 1000 })).rows, (await model.list({ limit: 1000 })).rows];
@@ -103,7 +109,7 @@ test('a team’s sums wait for none over all teams', async () => {
 	const day = Math.floor(ledgerNoonMs / (24 * hourMs));
 	database.exec(`
 		WITH RECURSIVE teams (id) AS (SELECT 1000 UNION ALL SELECT id + 1 FROM teams WHERE id < 60000)
-		INSERT INTO daily SELECT ${day}, id, id, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0 FROM teams`);
+		INSERT INTO daily SELECT ${day}, id, id, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0 FROM teams`);
 	database.close();
 	const span = { fromMs: (day - 1) * 24 * hourMs, toMs: (day + 1) * 24 * hourMs, period: 'all', limit: 1 } as const;
 	await ledger.summarize({ ...span, team: 'red' });
@@ -460,12 +466,12 @@ describe('a temporary failure', () => {
 		await closeEntry(ledger, closedEntry('one'));
 		change(dataDir, 'UPDATE hourly SET cost_nano_usd = 7; DELETE FROM calls WHERE 0; UPDATE daily SET requests = 5');
 		expect(await ledger.check()).toEqual([
-			{ what: '2026-11-21T10 team red: cost_nano_usd', expected: '1234', found: '7' },
-			{ what: '2026-11-21 team red: requests', expected: '1', found: '5' },
-			{ what: '2026-11-21 team red: cost_nano_usd', expected: '7', found: '1234' },
+			{ what: '2026-11-21T10 team red endpoint /v1/chat/completions: cost_nano_usd', expected: '1234', found: '7' },
+			{ what: '2026-11-21 team red endpoint /v1/chat/completions: requests', expected: '1', found: '5' },
+			{ what: '2026-11-21 team red endpoint /v1/chat/completions: cost_nano_usd', expected: '7', found: '1234' },
 		]);
 		change(dataDir, 'DELETE FROM calls');
-		expect((await ledger.check()).map(({ what }) => what)).toContain('2026-11-21T10 team red: requests');
+		expect((await ledger.check()).map(({ what }) => what)).toContain('2026-11-21T10 team red endpoint /v1/chat/completions: requests');
 	});
 });
 

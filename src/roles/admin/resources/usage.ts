@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
-import type { SummaryKey, SummaryName, UsageSummary } from '../../../stores/contracts/ledger.ts';
+import { type SummaryKey, type SummaryName, summaryNames, type UsageSummary } from '../../../stores/contracts/ledger.ts';
 import type { AdminDeps } from '../admin-deps.ts';
 import { csvResponse } from '../csv.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
@@ -50,7 +50,7 @@ export function usageOperations(deps: AdminDeps): Operation[] {
 				const rows = await deps.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'all', by: namesOf[by], ...page });
 				const data = rows.slice(0, limit).map((row) => ({ ...groupOf[by](row), ...sumsBody([row]) }));
 				const last = rows.length > limit ? rows[limit - 1] : undefined;
-				const cursor = last === undefined ? null : cursorOf([last.period, last.team, last.clientId, last.provider, last.model]);
+				const cursor = last === undefined ? null : cursorOf([last.period, ...summaryNames.map((name) => last[name])]);
 				if (!wantsCsv) {
 					const period = { start: timeOf(span.fromMs), end: timeOf(span.toMs) };
 					return { body: { period, group_by: by, data, next_cursor: cursor } };
@@ -132,13 +132,13 @@ const groupOf: Readonly<Record<(typeof allGroupings)[number], (row: SummaryKey) 
 	day: ({ period }) => ({ day: period }),
 };
 
-const keyOfCursor = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string()]);
+const keyOfCursor = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string(), z.string()]);
 
 function readKey(last: unknown): SummaryKey {
 	const { data } = keyOfCursor.safeParse(last);
 	if (data === undefined) throw unknownCursor();
-	const [period, team, clientId, provider, model] = data;
-	return { period, team, clientId, provider, model };
+	const [period, team, clientId, provider, model, endpoint, attributes] = data;
+	return { period, team, clientId, provider, model, endpoint, attributes };
 }
 
 function groupsOf(rows: readonly UsageSummary[], by: Grouping | undefined): { readonly groups?: UsageGroup[] } {

@@ -56,6 +56,8 @@ const entry: OpenEntry = {
 	priceVersion: 'test',
 	reservedNanoUsd: 105n,
 	budgets: ['all'],
+	endpoint: '/v1/chat/completions',
+	attributes: '',
 };
 
 const charge = (inputTokens: number, outputTokens: number, isEstimated: boolean) => ({

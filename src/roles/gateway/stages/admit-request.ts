@@ -63,7 +63,7 @@ export function admitRequest(
 }
 
 function rowOf(
-	{ request, target, format, isStreaming }: PreparedRequest,
+	{ request, endpoint, target, format, isStreaming }: PreparedRequest,
 	{ id: team }: Team,
 	{ record }: RequestRecorder,
 	admission: AdmissionTerms,
@@ -80,6 +80,8 @@ function rowOf(
 		priceVersion: admission.priced.price.version,
 		reservedNanoUsd: admission.need.amountNanoUsd,
 		budgets: namesOf(admission.terms.budgets),
+		endpoint: endpoint.path,
+		attributes: '',
 	};
 }
 

@@ -1,57 +1,65 @@
 /** Reports from PostgreSQL, in the order and form of every ledger. */
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import {
 	type CostQuery,
+	type CostScope,
+	defaultSummaryNames,
 	type EntryPage,
 	type EntryQuery,
 	type LedgerEntry,
 	maxEntriesScanned,
 	type OpenRequest,
+	otherAttributes,
 	type RequestOutcome,
 	type SummaryName,
 	type SummaryQuery,
-	summaryNames,
 	type TeamQuery,
 	type TeamSnapshot,
 	type UsageSummary,
 } from '../../contracts/ledger.ts';
 import { decodeJson, listOf, textFrom } from '../../decode.ts';
-import { amounts, hoursPerDay, msPerDay, periodBounds } from '../../sum-tables.ts';
+import { amounts, hoursPerDay, msPerHour, periodBounds, sumKeys } from '../../sum-tables.ts';
 import { textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
+import { groupsOfSums } from './sum-changes.ts';
 
 export async function summarize(
 	db: Database,
-	{ fromMs, toMs, period, team, by = summaryNames, limit, after }: SummaryQuery,
+	{ fromMs, toMs, period, team, by = defaultSummaryNames, attributeNames, limit, after }: SummaryQuery,
 ): Promise<readonly UsageSummary[]> {
-	const { fromHour, headEnd, tailStart, toHour, fromDay, toDay } = periodBounds(fromMs, toMs);
+	const { fromHour, headEnd, tailStart, toHour, fromDay, toDay } = periodBounds(fromMs, toMs, period === 'hour');
 	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
-	const who = Object.entries(keyColumns).map(([name, column]) => (by.some((one) => one === name) ? column : `'' AS ${column}`));
-	const columns = sql.raw(`${who.join(', ')}, ${amounts.join(', ')}`);
-	const periodName = period === 'all' ? sql`''` : sql`to_char(date '1970-01-01' + day, ${period === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'})`;
+	const who = Object.entries(keyColumns).map(([name, column]) => {
+		if (!by.some((one) => one === name)) return sql.raw(`'' AS ${column}`);
+		return column === 'attributes' && attributeNames !== undefined ? reducedAttributes(attributeNames) : sql.raw(column);
+	});
+	const columns = sql`${sql.join(who)}, ${sql.raw(amounts.join(', '))}`;
+	const periodName = period === 'all' ? sql`''` : sql`to_char(timestamp '1970-01-01' + hour * interval '1 hour', ${formats[period]})`;
 	const past =
 		after &&
-		sql`WHERE (period, team, client, provider, model)
-			> (${after.period}, ${after.team}, ${after.clientId}, ${after.provider}, ${after.model})`;
+		sql`WHERE (period, ${keys}) > (${after.period}, ${after.team}, ${after.clientId}, ${after.provider}, ${after.model}, ${after.endpoint},
+			${after.attributes})`;
 	const { rows } = await sql<SumRow>`
 		WITH parts AS (
-			SELECT period / ${sql.raw(String(hoursPerDay))} AS day, ${columns} FROM tollgate.ledger_hourly
+			SELECT period AS hour, ${columns} FROM tollgate.ledger_hourly
 				WHERE ((period >= ${fromHour} AND period < ${headEnd}) OR (period >= ${tailStart} AND period < ${toHour})) ${ofTeam}
 			UNION ALL
-			SELECT period, ${columns} FROM tollgate.ledger_daily WHERE period >= ${fromDay} AND period < ${toDay} ${ofTeam}
+			SELECT period * ${sql.raw(String(hoursPerDay))}, ${columns} FROM tollgate.ledger_daily WHERE period >= ${fromDay} AND period < ${toDay} ${ofTeam}
 		), totals AS (
-			SELECT ${periodName} AS period, team, client, provider, model,
+			SELECT ${periodName} AS period, ${keys},
 				${sql.raw(amounts.map((name) => `sum(${name}) AS ${name}`).join(', '))}
-			FROM parts GROUP BY 1, 2, 3, 4, 5
+			FROM parts GROUP BY ${groupsOfSums}
 		)
-		SELECT * FROM totals ${past ?? sql``} ORDER BY 1, 2, 3, 4, 5 LIMIT ${limit ?? null}`.execute(db);
+		SELECT * FROM totals ${past ?? sql``} ORDER BY ${groupsOfSums} LIMIT ${limit ?? null}`.execute(db);
 	return rows.map((row) => ({
 		period: row.period,
 		team: row.team,
 		clientId: row.client,
 		provider: row.provider,
 		model: row.model,
+		endpoint: row.endpoint,
+		attributes: row.attributes,
 		requests: Number(row.requests),
 		usage: usageOf(row),
 		costNanoUsd: BigInt(row.cost_nano_usd),
@@ -59,22 +67,61 @@ export async function summarize(
 	}));
 }
 
-const keyColumns = { team: 'team', clientId: 'client', provider: 'provider', model: 'model' } as const satisfies Record<
-	SummaryName,
-	string
->;
+const formats = { hour: 'YYYY-MM-DD"T"HH24', day: 'YYYY-MM-DD', month: 'YYYY-MM' } as const;
+
+const keys = sql.raw(sumKeys.join(', '));
+
+/** Writes the chosen attributes as `attributesText` would. */
+function reducedAttributes(names: readonly string[]): RawBuilder<unknown> {
+	const members = names.toSorted().map((name) => sql`${`"${name}":`}::text || (attributes::json -> ${name}::text)::text`);
+	return sql`CASE WHEN attributes IN ('', ${otherAttributes}) THEN attributes
+		ELSE coalesce('{' || nullif(concat_ws(',', ${sql.join(members)}), '') || '}', '') END COLLATE "C" AS attributes`;
+}
+
+const keyColumns = {
+	team: 'team',
+	clientId: 'client',
+	provider: 'provider',
+	model: 'model',
+	endpoint: 'endpoint',
+	attributes: 'attributes',
+} as const satisfies Record<SummaryName, string>;
 
 export async function sumCosts(db: Database, { fromMs, toMs, of }: CostQuery): Promise<readonly bigint[]> {
+	if (of.length === 0) return [];
+	const { fromHour, headEnd, tailStart, toHour, fromDay, toDay } = periodBounds(fromMs, toMs);
 	const teams = textArray(of.map(({ team }) => team));
+	const texts = (valueOf: (scope: CostScope) => string | null | undefined): RawBuilder<unknown> =>
+		sql`${textArray(of.map((scope) => valueOf(scope) ?? null))}::text[]`;
+	const hasAttribute = of.some(({ attribute = null }) => attribute !== null);
+	// Sums of all attributes are one, unless a scope distinguishes them.
+	const attributes = hasAttribute ? sql`attributes` : sql`''`;
+	const sums = sql`team, client, provider, model, ${attributes} AS attributes, cost_nano_usd`;
+	// Literal numbers, so that the plan excludes the other partitions.
+	const ofEntries = sql.raw(`started_ms >= ${fromHour * msPerHour} AND started_ms < ${toHour * msPerHour}`);
+	const others = sql`
+		UNION ALL SELECT true, team, client, provider, model, attributes, cost_nano_usd FROM tollgate.ledger_calls
+			WHERE is_summed_as_other AND outcome IS NOT NULL AND ${ofEntries} AND team = ANY(${teams}::text[])`;
 	const { rows } = await sql<{ cost: string }>`
 		WITH wanted AS (
-			SELECT * FROM unnest(${teams}::text[], ${textArray(of.map(({ model }) => model))}::text[]) WITH ORDINALITY AS of (team, model, place)
+			SELECT * FROM unnest(${teams}::text[], ${texts(({ clientId }) => clientId)}, ${texts(({ provider }) => provider)},
+				${texts(({ model }) => model)}, ${texts(({ attribute }) => attribute?.name)}, ${texts(({ attribute }) => attribute?.value)})
+				WITH ORDINALITY AS of (team, client, provider, model, name, value, place)
+		), parts AS (
+			SELECT false AS is_entry, ${sums} FROM tollgate.ledger_hourly
+				WHERE ((period >= ${fromHour} AND period < ${headEnd}) OR (period >= ${tailStart} AND period < ${toHour})) AND team = ANY(${teams}::text[])
+			UNION ALL SELECT false, ${sums} FROM tollgate.ledger_daily
+				WHERE period >= ${fromDay} AND period < ${toDay} AND team = ANY(${teams}::text[])
+			${hasAttribute ? others : sql``}
 		), sums AS (
-			SELECT team, model, sum(cost_nano_usd) AS cost FROM tollgate.ledger_daily
-			WHERE period >= ${fromMs / msPerDay} AND period < ${toMs / msPerDay} AND team = ANY(${teams}::text[]) GROUP BY team, model
+			SELECT is_entry, team, client, provider, model, attributes, sum(cost_nano_usd) AS cost FROM parts GROUP BY 1, 2, 3, 4, 5, 6
 		)
 		SELECT coalesce(sum(cost), 0) AS cost
-		FROM wanted LEFT JOIN sums ON sums.team = wanted.team AND (wanted.model IS NULL OR sums.model = wanted.model)
+		FROM wanted LEFT JOIN sums ON sums.team = wanted.team
+			AND (wanted.client IS NULL OR sums.client = wanted.client)
+			AND (wanted.provider IS NULL OR sums.provider = wanted.provider)
+			AND (wanted.model IS NULL OR sums.model = wanted.model)
+			AND CASE WHEN wanted.name IS NULL THEN NOT is_entry ELSE nullif(sums.attributes, '')::json ->> wanted.name = wanted.value END
 		GROUP BY place ORDER BY place`.execute(db);
 	return rows.map(({ cost }) => BigInt(cost));
 }
@@ -132,6 +179,8 @@ interface SumRow extends CountColumns {
 	readonly client: string;
 	readonly provider: string;
 	readonly model: string;
+	readonly endpoint: string;
+	readonly attributes: string;
 	readonly requests: Whole;
 	readonly estimated_cost_nano_usd: Whole;
 }
@@ -151,6 +200,8 @@ interface EntryColumns extends CountColumns {
 	readonly price_version: string;
 	readonly budgets: string;
 	readonly hold_nano_usd: bigint;
+	readonly endpoint: string;
+	readonly attributes: string;
 	readonly outcome: RequestOutcome | null;
 	readonly ended_ms: bigint;
 	readonly status: number;
@@ -170,6 +221,8 @@ function ledgerEntryOf(row: EntryColumns): LedgerEntry {
 		priceVersion: row.price_version,
 		reservedNanoUsd: row.hold_nano_usd,
 		budgets: decodeJson(row.budgets, listOf(textFrom)),
+		endpoint: row.endpoint,
+		attributes: row.attributes,
 		closed:
 			row.outcome === null
 				? undefined
@@ -205,12 +258,14 @@ export function readTeam(db: Database, query: TeamQuery): Promise<TeamSnapshot> 
 		.setIsolationLevel('repeatable read')
 		.setAccessMode('read only')
 		.execute(async (transaction) => {
-			const { team, spans, requests } = query;
+			const { team, spans, costs: costQueries = [], requests } = query;
 			const sums: (readonly UsageSummary[])[] = [];
 			for (const span of spans) sums.push(await summarize(transaction, { ...span, team }));
-			if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
+			const costs: (readonly bigint[])[] = [];
+			for (const costQuery of costQueries) costs.push(await sumCosts(transaction, costQuery));
+			if (requests === undefined) return { sums, costs, openRequests: [], endedIds: [] };
 			const endedIds = await listEnded(transaction, team, requests);
-			return { sums, openRequests: await listOpen(transaction, team), endedIds };
+			return { sums, costs, openRequests: await listOpen(transaction, team), endedIds };
 		});
 }
 

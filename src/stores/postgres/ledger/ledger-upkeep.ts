@@ -3,7 +3,7 @@ import { dayNumberOf } from '../../../core/day-number.ts';
 import { amounts, msPerDay, msPerHour } from '../../sum-tables.ts';
 import { type Database, listDays, noneWhenDropped, partitionName } from './ledger-days.ts';
 
-import { addToSums, changedEntry, changedSums, type SumChange } from './sum-changes.ts';
+import { addToSums, changedEntry, changedSums, groupsOfSums, type SumChange } from './sum-changes.ts';
 
 /** Longer than any request or restart takes: the process that opened the row is gone, and its data directory too. */
 const lostAfterMs = 25 * msPerHour;
@@ -35,7 +35,7 @@ async function closeSome(db: Database, day: number, beforeMs: number, nowMs: num
 					${sql.raw(tokens.join(', '))}, cost_nano_usd = hold_nano_usd
 				FROM lost WHERE calls.id = lost.id AND calls.outcome IS NULL
 				RETURNING ${sql.raw(changedEntry('calls', 0))}
-			) ${sql.raw(changedSums)}, count(*) AS rows FROM closed GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
+			) ${sql.raw(changedSums)}, count(*) AS rows FROM closed GROUP BY ${groupsOfSums}`.execute(transaction);
 		await addToSums(transaction, rows);
 		return rows.reduce((sum, row) => sum + Number(row.rows), 0);
 	});

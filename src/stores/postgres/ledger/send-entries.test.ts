@@ -40,7 +40,8 @@ function spooledEntry(round: number, request: number, isClosed: boolean): Spoole
 	});
 	const closed = closedEntry(row.id, { costNanoUsd: BigInt(request + 1) });
 	const { team, clientId, provider, model, dialect, isStreaming, priceVersion } = row;
-	const opened = [row.id, row.startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, '[]', '5000'] as const;
+	const terms = [team, clientId, provider, model, dialect, isStreaming, priceVersion] as const;
+	const opened = [row.id, row.startedMs, ...terms, '[]', '5000', row.endpoint, row.attributes] as const;
 	if (!isClosed) return [...opened, null, null, null, null, null, null, null, null, null, null, null];
 	const { usage, outcome, endedMs, status, isEstimated, costNanoUsd } = closed;
 	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;

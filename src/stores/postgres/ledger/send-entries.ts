@@ -3,13 +3,16 @@ import { type RawBuilder, sql } from 'kysely';
 import { dayNumberOf } from '../../../core/day-number.ts';
 import type { SpooledEntry } from '../../contracts/ledger-spool.ts';
 import { plainArray, textArray } from './array-literal.ts';
+import { indexedName } from './indexed-name.ts';
 import { type Database, makeDay, partitionName } from './ledger-days.ts';
-import { addToSums, changedEntry, changedSums, type SumChange } from './sum-changes.ts';
+import { findOtherAttributes } from './other-attributes.ts';
+import { addToSums, changedEntry, changedSums, groupsOfSums, type SumChange } from './sum-changes.ts';
 
 interface NumberedEntry {
 	readonly row: SpooledEntry;
 	/** Number in its batch. */
 	readonly number: number;
+	readonly isSummedAsOther: boolean;
 }
 
 export interface RejectedEntry {
@@ -101,13 +104,6 @@ function sqlState(cause: unknown): string {
 	return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }
 
-/** Allows four names in one index entry of 2,704 bytes. */
-const maxNameBytes = 640;
-
-function nameOf(name: string): string {
-	return Buffer.byteLength(name) <= maxNameBytes ? name : name.slice(0, maxNameBytes / 3);
-}
-
 const closedColumns = [
 	'outcome',
 	'ended_ms',
@@ -133,14 +129,18 @@ const columns = [
 	'price_version',
 	'budgets',
 	'hold_nano_usd',
+	'endpoint',
+	'attributes',
 	...closedColumns,
+	'is_summed_as_other',
 ].join(', ');
 
 /** Writes rows of days that have partitions. */
 export async function writeBatch(transaction: Database, rows: readonly SpooledEntry[]): Promise<void> {
 	const batch = await sql<{ sequence: bigint }>`SELECT nextval('tollgate.ledger_sequence') AS sequence`.execute(transaction);
 	const sequence = batch.rows[0]?.sequence ?? 0n;
-	const numbered = rows.map((row, number): NumberedEntry => ({ row, number }));
+	const isOther = await findOtherAttributes(transaction, rows);
+	const numbered = rows.map((row, number): NumberedEntry => ({ row, number, isSummedAsOther: isOther(row) }));
 	const days = [...Map.groupBy(numbered, ({ row }) => dayNumberOf(row[1]))].toSorted(([left], [right]) => left - right);
 	const changes: SumChange[] = [];
 	for (const [day, some] of days) changes.push(...(await writeDay(transaction, day, some, sequence)));
@@ -158,17 +158,17 @@ async function writeDay(transaction: Database, day: number, numbered: readonly N
 			INSERT INTO ${table} AS calls (sequence, ${sql.raw(columns)})
 			SELECT ${sequence} + number, ${sql.raw(columns)} FROM ${given(numbered)} ON CONFLICT (id) DO NOTHING
 			RETURNING ${sql.raw(changedEntry('calls', 1))}
-		) ${sql.raw(changedSums)} FROM opened GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
+		) ${sql.raw(changedSums)} FROM opened GROUP BY ${groupsOfSums}`.execute(transaction);
 	const insertedEntries = opened.reduce((sum, { requests }) => sum + Number(requests), 0);
 	const moved = insertedEntries === numbered.length ? [] : await moveEntries(transaction, day, numbered);
-	const closed = numbered.filter(({ row }) => row[11] !== null);
+	const closed = numbered.filter(({ row }) => row[13] !== null);
 	if (closed.length === 0) return [...opened, ...moved];
 	const { rows: changed } = await sql<SumChange>`
 		WITH closed AS (
 			UPDATE ${table} AS calls SET ${sql.raw(closedColumns.map((name) => `${name} = given.${name}`).join(', '))}
 			FROM ${given(closed)} WHERE calls.id = given.id AND calls.outcome IS NULL
 			RETURNING ${sql.raw(changedEntry('calls', 0))}
-		) ${sql.raw(changedSums)} FROM closed GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
+		) ${sql.raw(changedSums)} FROM closed GROUP BY ${groupsOfSums}`.execute(transaction);
 	return [...opened, ...moved, ...changed];
 }
 
@@ -188,17 +188,17 @@ async function moveEntries(transaction: Database, day: number, numbered: readonl
 			FROM before WHERE calls.id = before.id
 			RETURNING ${sql.raw(changedEntry('calls', 1))}
 		), both_sides AS (SELECT ${sql.raw(changedEntry('before', -1))} FROM before UNION ALL SELECT * FROM after)
-		${sql.raw(changedSums)} FROM both_sides GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
+		${sql.raw(changedSums)} FROM both_sides GROUP BY ${groupsOfSums}`.execute(transaction);
 	return rows;
 }
 
 function given(numbered: readonly NumberedEntry[]): RawBuilder<unknown> {
 	const rows = numbered.map(({ row }) => row);
-	const texts = (index: 0 | 6 | 8 | 9 | 11): RawBuilder<unknown> => sql`${textArray(rows.map((row) => row[index]))}::text[]`;
-	const names = (index: 2 | 3 | 4 | 5): RawBuilder<unknown> => sql`${textArray(rows.map((row) => nameOf(row[index])))}::text[]`;
-	const numbers = (index: 1 | 10 | 12 | 13 | 15 | 16 | 17 | 18 | 19 | 20 | 21, type = 'int8'): RawBuilder<unknown> =>
+	const texts = (index: 0 | 6 | 8 | 9 | 11 | 12 | 13): RawBuilder<unknown> => sql`${textArray(rows.map((row) => row[index]))}::text[]`;
+	const names = (index: 2 | 3 | 4 | 5): RawBuilder<unknown> => sql`${textArray(rows.map((row) => indexedName(row[index])))}::text[]`;
+	const numbers = (index: 1 | 10 | 14 | 15 | 17 | 18 | 19 | 20 | 21 | 22 | 23, type = 'int8'): RawBuilder<unknown> =>
 		sql`${plainArray(rows.map((row) => row[index]))}::${sql.raw(type)}[]`;
-	const booleans = (index: 7 | 14): RawBuilder<unknown> => sql`${plainArray(rows.map((row) => row[index]))}::boolean[]`;
+	const booleans = (index: 7 | 16): RawBuilder<unknown> => sql`${plainArray(rows.map((row) => row[index]))}::boolean[]`;
 	return sql`unnest(${sql.join([
 		texts(0),
 		numbers(1),
@@ -209,10 +209,13 @@ function given(numbered: readonly NumberedEntry[]): RawBuilder<unknown> {
 		texts(9),
 		numbers(10),
 		texts(11),
-		numbers(12),
-		numbers(13, 'int4'),
-		booleans(14),
-		...([15, 16, 17, 18, 19, 20, 21] as const).map((index) => numbers(index)),
+		texts(12),
+		texts(13),
+		numbers(14),
+		numbers(15, 'int4'),
+		booleans(16),
+		...([17, 18, 19, 20, 21, 22, 23] as const).map((index) => numbers(index)),
+		sql`${plainArray(numbered.map(({ isSummedAsOther }) => isSummedAsOther))}::boolean[]`,
 		sql`${plainArray(numbered.map(({ number }) => number))}::int8[]`,
 	])}) AS given (${sql.raw(columns)}, number)`;
 }

@@ -1,7 +1,21 @@
 import { expect, test } from 'vitest';
 import { spooledEntryFrom } from './spooled-texts.ts';
 
-const opened = ['id', 1, 'red', 'red-client', 'provider_a', 'claude', 'responses', true, 'default:2026-11-01', '["red"]', '5000'];
+const opened = [
+	'id',
+	1,
+	'red',
+	'red-client',
+	'provider_a',
+	'claude',
+	'responses',
+	true,
+	'default:2026-11-01',
+	'["red"]',
+	'5000',
+	'/v1/responses',
+	'{"a":"b"}',
+];
 
 test('entries of a dialect that this release does not know are sent like others', () => {
 	const running = [...opened, ...Array.from({ length: 11 }, () => null)];

@@ -10,6 +10,10 @@ const outcomes: readonly RequestOutcome[] = ['complete', 'client_closed', 'upstr
 export const interruptedOutcome = outcomes.indexOf('interrupted');
 
 const maxNameLength = 256;
+/** Longer than any path; keeps an index entry of PostgreSQL below its maximum. */
+const maxEndpointLength = 64;
+/** More than the JSON of the attributes of a request has. */
+const maxAttributesLength = 4096;
 /** More tokens than any request has; keeps the sums of a batch exact. */
 const maxTokens = 1e12;
 /** Maximum of a column. */
@@ -18,10 +22,11 @@ const maxExact = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * Formats a row as one line of JSON, for the journal and the database's thread.
- * @throws RangeError when the money is negative or too large to store, or the time is not an integer.
+ * @throws RangeError when the money is negative or too large to store, the time is not an integer, or the attributes are too long.
  */
 export function lineOf(row: OpenEntry): string {
 	if (!Number.isSafeInteger(row.startedMs)) throw new RangeError(`${row.startedMs} is not a time in milliseconds`);
+	if (row.attributes.length > maxAttributesLength) throw new RangeError(`${row.attributes.length} characters of attributes are too many`);
 	const reserved = compactMoney(row.reservedNanoUsd);
 	const compact: CompactOpen = [
 		row.id,
@@ -34,12 +39,14 @@ export function lineOf(row: OpenEntry): string {
 		row.isStreaming ? 1 : 0,
 		shortName(row.priceVersion),
 		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
+		row.endpoint.slice(0, maxEndpointLength),
+		row.attributes,
 		typeof reserved === 'number' ? reserved : `${reserved}`,
 	];
 	return `${JSON.stringify(compact)}\n`;
 }
 
-const columnsOfOpen = 11;
+const columnsOfOpen = 13;
 
 /** Money in a row: text where a number would not be exact. */
 const numberOrTextFrom: Decode<number | string> = (value) => (typeof value === 'string' ? value : numberFrom(value));
@@ -47,13 +54,14 @@ const numberOrTextFrom: Decode<number | string> = (value) => (typeof value === '
 /** @throws SyntaxError or TypeError for anything but a complete line of `lineOf`, of this or an earlier release. */
 export function readLine(line: string): CompactOpen {
 	const compact = decodeJson(line, itemsFrom);
-	const columns = compact.length === columnsOfEarlierOpen ? fromEarlierOpen(compact) : compact;
+	const columns = fromEarlierOpen(compact);
 	if (columns.length !== columnsOfOpen) throw new SyntaxError('The journal line is not a ledger entry');
 	return openFrom(columns);
 }
 
 function openFrom(columns: readonly unknown[]): CompactOpen {
-	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, reserved] = columns;
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, ...rest] = columns;
+	const [endpoint, attributes, reserved] = rest;
 	return [
 		textFrom(id),
 		numberFrom(startedMs),
@@ -65,15 +73,28 @@ function openFrom(columns: readonly unknown[]): CompactOpen {
 		numberFrom(isStreaming),
 		textFrom(priceVersion),
 		textFrom(budgets),
+		textFrom(endpoint),
+		textFrom(attributes),
 		numberOrTextFrom(reserved),
 	];
 }
 
-const columnsOfEarlierOpen = 10;
+const columnsWithoutEndpoint = 11;
+const columnsWithForm = 10;
 const formColumn = 6;
 
-/** Splits the number that earlier releases wrote: bit 0 is the dialect, of which there were two, bit 1 is streaming. */
 function fromEarlierOpen(columns: readonly unknown[]): readonly unknown[] {
+	if (columns.length === columnsWithForm) return withoutEndpoint(withDialect(columns));
+	return columns.length === columnsWithoutEndpoint ? withoutEndpoint(columns) : columns;
+}
+
+/** Adds an empty endpoint and attributes before the reservation. */
+function withoutEndpoint(columns: readonly unknown[]): readonly unknown[] {
+	return columns.toSpliced(columnsWithoutEndpoint - 1, 0, '', '');
+}
+
+/** Splits the number that earlier releases wrote: bit 0 is the dialect, of which there were two, bit 1 is streaming. */
+function withDialect(columns: readonly unknown[]): readonly unknown[] {
 	const form = numberFrom(columns[formColumn]);
 	if (!Number.isSafeInteger(form)) throw new SyntaxError('The journal line is not a ledger entry');
 	return columns.toSpliced(formColumn, 1, clientDialectNames[form & 1], (form & 2) === 0 ? 0 : 1);
@@ -152,7 +173,8 @@ export function compactClose(row: ClosedEntry): CompactClose {
 }
 
 export function ledgerEntryOf(row: CompactEntry): LedgerEntry {
-	const [, id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, reserved] = row;
+	const [, id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, endpoint, attributes, reserved] =
+		row;
 	return {
 		id,
 		startedMs,
@@ -165,12 +187,14 @@ export function ledgerEntryOf(row: CompactEntry): LedgerEntry {
 		priceVersion,
 		reservedNanoUsd: BigInt(reserved),
 		budgets: readBudgets(budgets),
+		endpoint,
+		attributes,
 		closed: closedOf(row),
 	};
 }
 
 function closedOf(row: CompactEntry): Omit<ClosedEntry, 'id'> | undefined {
-	const [, , startedMs, , , , , , , , , , outcome, durationMs, status, isEstimated, ...counts] = row;
+	const [, , startedMs, , , , , , , , , , , , outcome, durationMs, status, isEstimated, ...counts] = row;
 	const [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens, cost] = counts;
 	if (outcome === null) return undefined;
 	return {

@@ -2,12 +2,17 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { integerOf } from '../../row.ts';
 import type { EntryTerms } from './ledger-names.ts';
+import type { SumKey } from './ledger-sums.ts';
 import type { EntryOpening, RequestEnd } from './packed-batch.ts';
 import { bindRequestId, ownIdBytes } from './packed-request-id.ts';
 
 export interface NewEntry {
 	readonly opening: EntryOpening;
 	readonly terms: EntryTerms;
+	/** Sums that count it. */
+	readonly key: SumKey;
+	/** Attributes if the sums count it under others; null otherwise. */
+	readonly otherAttributes: string | null;
 	/** End of a request that has already ended. */
 	readonly end: RequestEnd | undefined;
 }
@@ -33,6 +38,7 @@ const singlyBehindTaken = 8;
 
 const columns = [
 	...['id', 'started_ms', 'team', 'client', 'provider', 'model', 'dialect', 'is_streamed', 'price_version', 'budgets', 'run'],
+	...['endpoint', 'attributes', 'other_attributes'],
 	...['hold_nano_usd', 'duration_ms', 'outcome', 'status', 'is_estimated', 'input_tokens', 'cache_read_tokens', 'cache_write_tokens'],
 	...['cache_write_hour_tokens', 'output_tokens', 'reasoning_tokens', 'cost_nano_usd'],
 ];
@@ -90,7 +96,7 @@ class EntryValues {
 		}
 	}
 
-	#fillRow(at: number, { opening, terms, end }: NewEntry, id: SQLInputValue, run: number): void {
+	#fillRow(at: number, { opening, terms, key, otherAttributes, end }: NewEntry, id: SQLInputValue, run: number): void {
 		const { values } = this;
 		values[at] = id;
 		values[at + 1] = opening.startedMs;
@@ -103,18 +109,21 @@ class EntryValues {
 		values[at + 8] = terms.priceVersion;
 		values[at + 9] = terms.budgets;
 		values[at + 10] = run;
-		values[at + 11] = opening.reserved;
-		values[at + 12] = end === undefined ? null : end.endedMs - opening.startedMs;
-		values[at + 13] = end?.outcome ?? null;
-		values[at + 14] = end?.status ?? null;
-		values[at + 15] = end?.isEstimated ?? null;
-		values[at + 16] = end?.inputTokens ?? null;
-		values[at + 17] = end?.cacheReadTokens ?? null;
-		values[at + 18] = end?.cacheWriteTokens ?? null;
-		values[at + 19] = end?.cacheWriteHourTokens ?? null;
-		values[at + 20] = end?.outputTokens ?? null;
-		values[at + 21] = end?.reasoningTokens ?? null;
-		values[at + 22] = end?.costNanoUsd ?? null;
+		values[at + 11] = terms.endpoint;
+		values[at + 12] = key.attributes;
+		values[at + 13] = otherAttributes;
+		values[at + 14] = opening.reserved;
+		values[at + 15] = end === undefined ? null : end.endedMs - opening.startedMs;
+		values[at + 16] = end?.outcome ?? null;
+		values[at + 17] = end?.status ?? null;
+		values[at + 18] = end?.isEstimated ?? null;
+		values[at + 19] = end?.inputTokens ?? null;
+		values[at + 20] = end?.cacheReadTokens ?? null;
+		values[at + 21] = end?.cacheWriteTokens ?? null;
+		values[at + 22] = end?.cacheWriteHourTokens ?? null;
+		values[at + 23] = end?.outputTokens ?? null;
+		values[at + 24] = end?.reasoningTokens ?? null;
+		values[at + 25] = end?.costNanoUsd ?? null;
 	}
 }
 

@@ -74,6 +74,8 @@ export function prepareEntries(database: DatabaseSync, from: string): StatementS
 			is_streamed,
 			(SELECT name FROM names WHERE id = calls.price_version),
 			(SELECT name FROM names WHERE id = calls.budgets),
+			coalesce((SELECT name FROM names WHERE id = calls.endpoint), ''),
+			coalesce(other_attributes, (SELECT name FROM names WHERE id = calls.attributes), ''),
 			${exact('hold_nano_usd')}, outcome, duration_ms, status, is_estimated, input_tokens, cache_read_tokens, cache_write_tokens,
 			cache_write_hour_tokens, output_tokens, reasoning_tokens, ${exact('cost_nano_usd')}
 		${from}`);

@@ -2,8 +2,9 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Closing } from '../../contracts/ledger.ts';
 import { integerOf, type Row } from '../../row.ts';
+import { sumKeys } from '../../sum-tables.ts';
 import { createEntryInserts, type NewEntry } from './entry-inserts.ts';
-import type { LedgerNames } from './ledger-names.ts';
+import type { EntryNames } from './entry-names.ts';
 import type { CompactInteger } from './ledger-operations.ts';
 import type { GatheredSums, SumKey } from './ledger-sums.ts';
 import type { EntryOpening, RequestEnd } from './packed-batch.ts';
@@ -35,7 +36,7 @@ interface OpenedEntry {
 const maxCached = 50_000;
 
 /** @param spools true if rows are also for the outbox. */
-export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): EntryUpdates {
+export function createEntryUpdates(database: DatabaseSync, entryNames: EntryNames, run: string, spools: boolean): EntryUpdates {
 	const inserts = createEntryInserts(database, spools);
 	const close = `
 		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
@@ -44,9 +45,9 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 	// Compares the id, too: after a failed transaction a remembered sequence number may belong to another row, or to none.
 	const updateOpened = database.prepare(`${close} AND sequence = ?`);
 	const update = database.prepare(`${close}
-		RETURNING sequence, is_spooled, started_ms, team, client, provider, model`);
+		RETURNING sequence, is_spooled, started_ms, ${sumKeys.join(', ')}`);
 	const findElsewhere = database.prepare(`
-		SELECT sequence, is_spooled, started_ms, team, client, provider, model FROM calls
+		SELECT sequence, is_spooled, started_ms, ${sumKeys.join(', ')} FROM calls
 		WHERE id = ? AND outcome IS NULL AND (provider, model, price_version, budgets, hold_nano_usd) IS NOT (?, ?, ?, ?, ?)`);
 	const move = database.prepare(`
 		UPDATE calls SET provider = ?, model = ?, price_version = ?, budgets = ?, hold_nano_usd = ? WHERE sequence = ?`);
@@ -76,14 +77,14 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 	const noteIfSpooled = (row: Row, atMs: number): void => {
 		if (row['is_spooled'] === 1) note.run(integerOf(row, 'sequence'), atMs);
 	};
-	const inserted = ({ opening, terms, end }: NewEntry, sequence: number, sums: GatheredSums): void => {
+	const inserted = ({ opening, key, end }: NewEntry, sequence: number, sums: GatheredSums): void => {
 		const { id, startedMs } = opening;
-		sums.addOpened(terms, startedMs);
+		sums.addOpened(key, startedMs);
 		if (end === undefined) {
 			if (opened.size >= maxCached) opened.clear();
-			opened.set(requestIdHash(id), { sequence, key: terms, startedMs });
+			opened.set(requestIdHash(id), { sequence, key, startedMs });
 		} else {
-			sums.addClosed(terms, startedMs, end);
+			sums.addClosed(key, startedMs, end);
 		}
 		if (spools) note.run(sequence, end?.endedMs ?? startedMs);
 	};
@@ -102,8 +103,8 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 		open(openings, ends, sums, behindPiece) {
 			const taken: number[] = [];
 			if (openings.length === 0) return taken;
-			const instanceId = names.idOf(run);
-			const requests = openings.map((opening, place) => ({ opening, terms: names.termsOf(opening.terms), end: ends[place] }));
+			const instanceId = entryNames.names.idOf(run);
+			const requests = openings.map((opening, place) => newEntryOf(opening, ends[place], entryNames));
 			for (let place = 0; place < requests.length; ) {
 				const { count, firstSequence, isNextTaken } = inserts.insertFrom(requests, place, instanceId);
 				for (const [index, request] of requests.slice(place, place + count).entries()) inserted(request, firstSequence + index, sums);
@@ -135,12 +136,22 @@ export function createEntryUpdates(database: DatabaseSync, names: LedgerNames, r
 	};
 }
 
+function newEntryOf(opening: EntryOpening, end: RequestEnd | undefined, { names, attributeNames }: EntryNames): NewEntry {
+	const terms = names.termsOf(opening.terms);
+	const { attributesText } = terms;
+	if (attributesText === '') return { opening, terms, key: terms, otherAttributes: null, end };
+	const { id, isOther } = attributeNames.of(terms.team, opening.startedMs, attributesText);
+	return { opening, terms, key: { ...terms, attributes: id }, otherAttributes: isOther ? attributesText : null, end };
+}
+
 function keyOf(row: Row): SumKey {
 	return {
 		team: integerOf(row, 'team'),
 		client: integerOf(row, 'client'),
 		provider: integerOf(row, 'provider'),
 		model: integerOf(row, 'model'),
+		endpoint: integerOf(row, 'endpoint'),
+		attributes: integerOf(row, 'attributes'),
 	};
 }
 

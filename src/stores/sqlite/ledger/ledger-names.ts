@@ -18,11 +18,18 @@ export interface EntryTerms {
 	readonly isStreaming: number;
 	readonly priceVersion: number;
 	readonly budgets: number;
+	/** 0 for none. */
+	readonly endpoint: number;
+	/** Number of their name in the sums, 0 for none; `AttributeNames` decides for others. */
+	readonly attributes: 0;
+	readonly attributesText: string;
 }
 
 export interface LedgerNames {
 	/** For use inside a transaction. */
 	idOf(name: string): number;
+	/** Likewise. @returns undefined for an unknown name. */
+	find(name: string): number | undefined;
 	/** Likewise. @param text as in a `EntryOpening`. */
 	termsOf(text: string): EntryTerms;
 	/** Must follow a failed transaction, because the names that it added were rolled back. */
@@ -32,7 +39,7 @@ export interface LedgerNames {
 type TermValues = CompactOpen extends readonly [string, number, ...infer Values, number | string] ? Values : never;
 
 function termValuesFrom(value: unknown): TermValues {
-	const [team, client, provider, model, dialect, isStreaming, priceVersion, budgets] = itemsFrom(value);
+	const [team, client, provider, model, dialect, isStreaming, priceVersion, budgets, endpoint, attributes] = itemsFrom(value);
 	return [
 		textFrom(team),
 		textFrom(client),
@@ -42,6 +49,8 @@ function termValuesFrom(value: unknown): TermValues {
 		numberFrom(isStreaming),
 		textFrom(priceVersion),
 		textFrom(budgets),
+		textFrom(endpoint),
+		textFrom(attributes),
 	];
 }
 
@@ -50,11 +59,19 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	const insert = database.prepare('INSERT INTO names (name) VALUES (?)');
 	const ids = new Map<string, number>();
 	const termsByText = new Map<string, EntryTerms>();
-	const idOf = (name: string): number => {
+	const find = (name: string): number | undefined => {
 		const known = ids.get(name);
 		if (known !== undefined) return known;
 		const row = select.get(name);
-		const id = row === undefined ? Number(insert.run(name).lastInsertRowid) : integerOf(row, 'id');
+		if (row === undefined) return undefined;
+		const id = integerOf(row, 'id');
+		cache(ids, name, id);
+		return id;
+	};
+	const idOf = (name: string): number => {
+		const known = find(name);
+		if (known !== undefined) return known;
+		const id = Number(insert.run(name).lastInsertRowid);
 		cache(ids, name, id);
 		return id;
 	};
@@ -62,8 +79,8 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 		const known = termsByText.get(text);
 		if (known !== undefined) return known;
 		const values = decodeJson(`[${text}]`, termValuesFrom);
-		const [team, client, provider, model, dialect, isStreaming, priceVersion, budgets] = values;
-		const terms = {
+		const [team, client, provider, model, dialect, isStreaming, priceVersion, budgets, endpoint, attributesText] = values;
+		const terms: EntryTerms = {
 			team: idOf(team),
 			client: idOf(client),
 			provider: idOf(provider),
@@ -72,6 +89,9 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 			isStreaming,
 			priceVersion: idOf(priceVersion),
 			budgets: idOf(budgets),
+			endpoint: endpoint === '' ? 0 : idOf(endpoint),
+			attributes: 0,
+			attributesText,
 		};
 		// A separate string: the given one may be a slice of a whole batch, which it would keep in memory.
 		cache(termsByText, JSON.stringify(values).slice(1, -1), terms);
@@ -79,6 +99,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	};
 	return {
 		idOf,
+		find,
 		termsOf,
 		forget() {
 			ids.clear();

@@ -27,6 +27,8 @@ export type CompactOpen = readonly [
 	isStreaming: number,
 	priceVersion: string,
 	budgets: string,
+	endpoint: string,
+	attributes: string,
 	reservedNanoUsd: number | string,
 ];
 

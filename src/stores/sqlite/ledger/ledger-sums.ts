@@ -2,7 +2,7 @@
  * Hourly and daily sums, updated in the transaction that writes the rows: changes are gathered in memory, then written once for each key.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { hoursPerDay, msPerHour } from '../../sum-tables.ts';
+import { amounts, hoursPerDay, msPerHour, sumKeys } from '../../sum-tables.ts';
 import type { CompactInteger } from './ledger-operations.ts';
 import type { RequestEnd } from './packed-batch.ts';
 
@@ -12,6 +12,8 @@ export interface SumKey {
 	readonly client: number;
 	readonly provider: number;
 	readonly model: number;
+	readonly endpoint: number;
+	readonly attributes: number;
 }
 
 export interface GatheredSums {
@@ -38,19 +40,20 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 	const dropDaily = prepareDrop(database, 'daily');
 	return () => {
 		const hours: Sum[] = [];
-		// A key of all five would be hashed for each row, whereas one client has few sums.
-		const byClient = new Map<number, Sum[]>();
+		// A key of all would be hashed for each row, whereas a client has few sums with the same attributes.
+		const byGroup = new Map<number, Sum[]>();
 		let hasMoved = false;
 		const sumOf = (key: SumKey, startedMs: number): Sum => {
 			const hour = Math.floor(startedMs / msPerHour);
-			let ofClient = byClient.get(key.client);
-			if (ofClient === undefined) {
-				ofClient = [];
-				byClient.set(key.client, ofClient);
+			const group = key.client + key.attributes * attributesFactor;
+			let ofGroup = byGroup.get(group);
+			if (ofGroup === undefined) {
+				ofGroup = [];
+				byGroup.set(group, ofGroup);
 			}
-			for (const sum of ofClient) if (sum.hour === hour && isSame(sum.key, key)) return sum;
+			for (const sum of ofGroup) if (sum.hour === hour && isSame(sum.key, key)) return sum;
 			const sum: Sum = { key, hour, requests: 0, counts: [0, 0, 0, 0, 0, 0], costNanoUsd: 0, estimatedCostNanoUsd: 0 };
-			ofClient.push(sum);
+			ofGroup.push(sum);
 			hours.push(sum);
 			return sum;
 		};
@@ -77,19 +80,32 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 			},
 			write() {
 				for (const { key, hour, requests, counts, costNanoUsd, estimatedCostNanoUsd } of hours) {
-					const rest = [key.team, key.client, key.provider, key.model, requests, ...counts, costNanoUsd, estimatedCostNanoUsd] as const;
+					const rest = [...valuesOf(key), requests, ...counts, costNanoUsd, estimatedCostNanoUsd] as const;
 					addHourly.run(hour, ...rest);
 					addDaily.run(Math.floor(hour / hoursPerDay), ...rest);
 				}
 				if (!hasMoved) return;
 				for (const { key, hour } of hours) {
-					const rest = [key.team, key.client, key.provider, key.model] as const;
-					dropHourly.run(hour, ...rest);
-					dropDaily.run(Math.floor(hour / hoursPerDay), ...rest);
+					dropHourly.run(hour, ...valuesOf(key));
+					dropDaily.run(Math.floor(hour / hoursPerDay), ...valuesOf(key));
 				}
 			},
 		};
 	};
+}
+
+/** Larger than the number of most names. A group of more than one client and attributes is only slower. */
+const attributesFactor = 2 ** 24;
+
+function valuesOf({
+	team,
+	client,
+	provider,
+	model,
+	endpoint,
+	attributes,
+}: SumKey): readonly [number, number, number, number, number, number] {
+	return [team, client, provider, model, endpoint, attributes];
 }
 
 function exactSum(one: CompactInteger, other: CompactInteger): CompactInteger {
@@ -99,27 +115,19 @@ function exactSum(one: CompactInteger, other: CompactInteger): CompactInteger {
 
 /** Compares all but the hour. */
 function isSame(one: SumKey, other: SumKey): boolean {
-	return one.model === other.model && one.provider === other.provider && one.team === other.team && one.client === other.client;
+	const isSameTarget = one.model === other.model && one.provider === other.provider && one.endpoint === other.endpoint;
+	return isSameTarget && one.team === other.team && one.client === other.client && one.attributes === other.attributes;
 }
+
+const columns = ['period', ...sumKeys, ...amounts];
 
 function prepareAdd(database: DatabaseSync, table: 'hourly' | 'daily'): StatementSync {
 	return database.prepare(`
-		INSERT INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET
-			requests = requests + excluded.requests,
-			input_tokens = input_tokens + excluded.input_tokens,
-			cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
-			cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
-			cache_write_hour_tokens = cache_write_hour_tokens + excluded.cache_write_hour_tokens,
-			output_tokens = output_tokens + excluded.output_tokens,
-			reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
-			cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd,
-			estimated_cost_nano_usd = estimated_cost_nano_usd + excluded.estimated_cost_nano_usd`);
+		INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+		ON CONFLICT DO UPDATE SET ${amounts.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`);
 }
 
 /** Deletes sums without any request left. */
 function prepareDrop(database: DatabaseSync, table: 'hourly' | 'daily'): StatementSync {
-	return database.prepare(
-		`DELETE FROM ${table} WHERE period = ? AND team = ? AND client = ? AND provider = ? AND model = ? AND requests = 0`,
-	);
+	return database.prepare(`DELETE FROM ${table} WHERE period = ? AND ${sumKeys.map((key) => `${key} = ?`).join(' AND ')} AND requests = 0`);
 }

@@ -133,11 +133,12 @@ function readerOperations(): ReaderOperations {
 	const sending = createSendingLock(data.dataDir);
 	const connection = connect((database) => {
 		const summarize = createSummaries(database);
+		const sumCosts = createCostSums(database);
 		return {
 			summarize,
-			sumCosts: createCostSums(database),
+			sumCosts,
 			list: createEntryPages(database),
-			readTeam: createTeamReading(database, summarize),
+			readTeam: createTeamReading(database, summarize, sumCosts),
 			check: createLedgerCheck(database),
 			...createAssessmentReading(database),
 			readOutbox: createOutboxReading(database),

@@ -9,8 +9,8 @@ import { msPerHour } from '../../sum-tables.ts';
 import { createTransaction } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
 import { interruptedOutcome, readBudgets } from './compact-entries.ts';
+import { createEntryNames } from './entry-names.ts';
 import { createEntryUpdates, type EntryUpdates } from './entry-updates.ts';
-import { createLedgerNames } from './ledger-names.ts';
 import type { EntryException, PackedBatch } from './ledger-operations.ts';
 import { createSums, type GatheredSums } from './ledger-sums.ts';
 import type { StaleJournal } from './open-journal.ts';
@@ -47,7 +47,7 @@ const closesOfPiece = 16;
  */
 export function createLedgerWriter(database: DatabaseSync, run: string, spools: boolean, rest: () => void): LedgerWriter {
 	const transaction = createTransaction(database);
-	const names = createLedgerNames(database);
+	const names = createEntryNames(database);
 	const gatherSums = createSums(database);
 	const rows = createEntryUpdates(database, names, run, spools);
 	const outbox = createOutboxWriting(database);

@@ -427,9 +427,11 @@ describe('syncs', () => {
 	});
 });
 
-describe('a line of eleven values that is no entry', () => {
+describe('a line of thirteen values that is no entry', () => {
 	const sound = JSON.parse(line('a')) as unknown[];
 	const changed = (place: number, value: unknown): string => `${JSON.stringify(sound.with(place, value))}\n`;
+
+	const earlier = (form: unknown): unknown[] => sound.toSpliced(10, 2).toSpliced(6, 2, form);
 
 	test.each([
 		['an id of another kind', changed(0, 5)],
@@ -443,12 +445,14 @@ describe('a line of eleven values that is no entry', () => {
 		['budgets that are a number', changed(9, '5')],
 		['budgets of numbers', changed(9, '[5]')],
 		['budgets that are nothing', changed(9, 'null')],
-		['money below nothing', changed(10, -1)],
-		['money that is no number', changed(10, '1.5')],
-		['a twelfth value', `${JSON.stringify([...sound, 1])}\n`],
-		['an earlier release’s form that is text', `${JSON.stringify(sound.toSpliced(6, 2, '2'))}\n`],
-		['an earlier release’s form that is no whole number', `${JSON.stringify(sound.toSpliced(6, 2, 0.5))}\n`],
-		['an earlier release’s team that is none', `${JSON.stringify(sound.toSpliced(6, 2, 2).with(2, null))}\n`],
+		['an endpoint that is a number', changed(10, 5)],
+		['attributes that are no JSON', changed(11, '{')],
+		['money below nothing', changed(12, -1)],
+		['money that is no number', changed(12, '1.5')],
+		['a fourteenth value', `${JSON.stringify([...sound, 1])}\n`],
+		['an earlier release’s form that is text', `${JSON.stringify(earlier('2'))}\n`],
+		['an earlier release’s form that is no whole number', `${JSON.stringify(earlier(0.5))}\n`],
+		['an earlier release’s team that is none', `${JSON.stringify(earlier(2).with(2, null))}\n`],
 	])('because of %s is left out', (_what, wrong) => {
 		const dataDir = temporaryDirectory();
 		writeFileSync(fileOf(dataDir, 0), `1\n${line('before')}${wrong}${line('after')}`);

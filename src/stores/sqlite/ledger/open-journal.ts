@@ -243,10 +243,16 @@ function isSound([
 	isStreaming,
 	priceVersion,
 	budgets,
+	endpoint,
+	attributes,
 	reserved,
 ]: CompactOpen): boolean {
 	const names: unknown = JSON.parse(budgets);
-	const areTexts = [id, team, clientId, provider, model, dialect, priceVersion].every((text: unknown) => typeof text === 'string');
+	// The database parses them too.
+	if (attributes !== '') JSON.parse(attributes);
+	const areTexts = [id, team, clientId, provider, model, dialect, priceVersion, endpoint, attributes].every(
+		(text: unknown) => typeof text === 'string',
+	);
 	const areNumbers = Number.isSafeInteger(startedMs) && (isStreaming === 0 || isStreaming === 1);
 	return areTexts && areNumbers && isAmount(reserved) && Array.isArray(names) && names.every((name) => typeof name === 'string');
 }

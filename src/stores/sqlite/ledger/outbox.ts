@@ -55,11 +55,11 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 }
 
 function spooledEntryOf(row: CompactEntry): SpooledEntry {
-	const { id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, reservedNanoUsd, closed } =
-		ledgerEntryOf(row);
+	const entry = ledgerEntryOf(row);
+	const { id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, reservedNanoUsd, closed } = entry;
 	const opened = [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion] as const;
 	const [, , , , , , , , , , budgets] = row;
-	const reserved = [budgets, reservedNanoUsd.toString()] as const;
+	const reserved = [budgets, reservedNanoUsd.toString(), entry.endpoint, entry.attributes] as const;
 	if (closed === undefined) return [...opened, ...reserved, null, null, null, null, null, null, null, null, null, null, null];
 	const { outcome, endedMs, status, isEstimated, usage, costNanoUsd } = closed;
 	return [

@@ -8,7 +8,7 @@ import { ownIdLength, ownRequestIdAt, type RequestId, requestIdOf } from './pack
 export interface EntryOpening {
 	readonly id: RequestId;
 	readonly startedMs: number;
-	/** JSON of the fields that many requests share, from the team to the budgets, without brackets. */
+	/** JSON of the fields that many requests share, from the team to the attributes, without brackets. */
 	readonly terms: string;
 	readonly reserved: CompactInteger;
 }
@@ -89,8 +89,9 @@ function wholeNumberIn(text: string, start: number, end: number): number | undef
 }
 
 export function openingOf(row: CompactOpen): EntryOpening {
-	const [id, startedMs, team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets, reserved] = row;
-	const terms = JSON.stringify([team, clientId, provider, model, dialect, isStreaming, priceVersion, budgets]).slice(1, -1);
+	const [id, startedMs, ...fields] = row;
+	const reserved = row[12];
+	const terms = JSON.stringify(fields.slice(0, -1)).slice(1, -1);
 	return { id: requestIdOf(id), startedMs, terms, reserved: typeof reserved === 'number' ? reserved : BigInt(reserved) };
 }
 

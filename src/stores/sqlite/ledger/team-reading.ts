@@ -1,38 +1,33 @@
 /** Reads one team in one snapshot. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { SummaryQuery, TeamQuery, TeamSnapshot, UsageSummary } from '../../contracts/ledger.ts';
+import type { CostQuery, SummaryQuery, TeamQuery, TeamSnapshot, UsageSummary } from '../../contracts/ledger.ts';
 import { ledgerEntryOf } from './compact-entries.ts';
 import { idText, prepareEntries, rowsOf } from './entry-pages.ts';
+import { inSnapshot } from './summaries.ts';
 
 /** A few milliseconds of work. */
 const entriesPerPage = 20_000;
 
 const ofTeam = '(SELECT id FROM names WHERE name = :team)';
 
-/** Uses one transaction, because the writer commits between separate statements. */
 export function createTeamReading(
 	database: DatabaseSync,
 	summarize: (query: SummaryQuery) => readonly UsageSummary[],
+	sumCosts: (query: CostQuery) => readonly bigint[],
 ): (query: TeamQuery) => TeamSnapshot {
 	const running = prepareEntries(database, `FROM calls WHERE outcome IS NULL AND team = ${ofTeam}`);
 	const listEnded = createEndedList(database);
-	const read = ({ team, spans, requests }: TeamQuery): TeamSnapshot => {
+	const read = ({ team, spans, costs: costQueries = [], requests }: TeamQuery): TeamSnapshot => {
 		const sums = spans.map((span) => summarize({ ...span, team }));
-		if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
+		const costs = costQueries.map(sumCosts);
+		if (requests === undefined) return { sums, costs, openRequests: [], endedIds: [] };
 		const openRequests = rowsOf(running.all({ team })).map((row) => {
 			const { id, startedMs, isStreaming, budgets, reservedNanoUsd } = ledgerEntryOf(row);
 			return { id, startedMs, isStreaming, budgets, reservedNanoUsd };
 		});
-		return { sums, openRequests, endedIds: listEnded(team, requests) };
+		return { sums, costs, openRequests, endedIds: listEnded(team, requests) };
 	};
-	return (query) => {
-		database.exec('BEGIN');
-		try {
-			return read(query);
-		} finally {
-			database.exec('COMMIT');
-		}
-	};
+	return (query) => inSnapshot(database, () => read(query));
 }
 
 type EndedList = (team: string, requests: NonNullable<TeamQuery['requests']>) => readonly string[];
