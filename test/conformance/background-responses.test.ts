@@ -4,14 +4,15 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
 import { readLedger, readLimits } from '../support/ledger-view.ts';
 import { eventually, type Product } from '../support/product.ts';
-import { openAiLines, openOpenAi } from './sdk-lines.ts';
+import { openAiLines } from '../support/sdk-lines.ts';
+import { openOpenAi } from './open-sdk.ts';
 import { describeOwn, useSubject } from './subject.ts';
 
 /** Takes long enough to be seen while it runs. */
 const slow = 'gpt-4o-sim-slow-first-event-1500';
 const endless = 'gpt-4o-sim-slow-first-event-600000';
 
-describeOwn('contract 10, background responses', 'our simulator', () => {
+describeOwn('background responses', 'our simulator', () => {
 	const subject = useSubject({
 		responses: { state: 'owner', max_background: 2 },
 		budgets: { unknown_price: 'default_rate' },
