@@ -32,6 +32,8 @@ it('writes each text as a request of the batch', () => {
 		warnings: ['truncation: ignored'],
 	});
 	expect(adapt({ input: 'a', input_type: 'poem' }).warnings).toEqual(['input_type: ignored']);
+	expect(adapt({ input: 'a', task_type: ['CLUSTERING'] }).warnings).toEqual(['task_type: ignored']);
+	expect(adapt({ input: 'a', task_type: null }).warnings).toEqual([]);
 });
 
 it('rejects token ids, and more texts than Google takes', () => {

@@ -35,6 +35,7 @@ export function adaptEmbeddings(request: JsonObject, { model }: TranslationTarge
 
 function taskTypeOf({ task_type, input_type }: JsonObject, warnings: RequestWarnings): JsonObject {
 	if (typeof task_type === 'string') return { taskType: task_type };
+	if (task_type !== undefined && task_type !== null) warnings.add('task_type', 'ignored');
 	if (input_type === undefined || input_type === null) return {};
 	const taskType = taskTypes.get(input_type);
 	if (taskType !== undefined) return { taskType };
