@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { offeredTools } from './request-tools.ts';
+import { viewOf } from '../../conversation/json-view.ts';
+import { RequestWarnings } from '../../conversation/request-translation.ts';
+import { offeredTools, readToolChoice, readTools } from './request-tools.ts';
 
 const fn = (name: string): object => ({ type: 'function', name });
 
@@ -34,6 +36,12 @@ describe('offered tools of a Responses request', () => {
 		const names = [...offeredTools({ tools: [namespace(`${'n'.repeat(40)}1`), namespace(`${'n'.repeat(40)}2`)] }).keys()];
 		expect(new Set(names).size).toBe(2);
 		for (const name of names) expect(name).toMatch(/^[\w-]{1,64}$/);
+	});
+
+	it('can be chosen by a word or an object, and the error names both', () => {
+		const request = viewOf({ tools: [fn('f')], tool_choice: 'sometimes' });
+		const tools = readTools(request, new RequestWarnings());
+		expect(() => readToolChoice(request, tools)).toThrow('`tool_choice` must be `none`, `auto`, `required` or an object');
 	});
 
 	it('are none in a request without definitions', () => {

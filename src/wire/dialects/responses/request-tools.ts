@@ -138,6 +138,7 @@ export function readToolChoice(request: JsonView, { offered }: ReadTools): ToolC
 	if (word === 'required' && offered.size === 0) rejectField(choice.path, 'must not be `required` without tools of the client');
 	if (word === 'auto' || word === 'required') return { ...common, mode: word };
 	if (word === 'none') return { ...common, mode: word, isSingle: false };
+	if (choice.kind !== 'object') rejectField(choice.path, 'must be `none`, `auto`, `required` or an object');
 	const type = choice.textOf('type');
 	if (type === 'allowed_tools') {
 		const mode = choice.textOf('mode');
