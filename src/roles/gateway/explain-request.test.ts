@@ -195,11 +195,15 @@ test('a request that refers to a stored response is explained by its owner', asy
 	const { bench, explain } = await createRig({ responses: { state: 'owner', retentionMs: 1 } });
 	const owner = { team: 'free', provider: 'provider_b', model: 'gpt-5', expiresAtMs: bench.clock.nowMs() + 1 };
 	await bench.owners.note(['resp_1'], owner);
-	const body = Buffer.from('{"model":"claude-opus-5","previous_response_id":"resp_1"}');
-	const explained = (team: string) => explain({ of: { team }, format: 'responses', body, headers: {} });
+	const explained = (team: string, model = 'gpt-5') => {
+		const body = Buffer.from(JSON.stringify({ model, previous_response_id: 'resp_1' }));
+		return explain({ of: { team }, format: 'responses', body, headers: {} });
+	};
 	const { outcome, route } = await explained('free');
 	expect([outcome.admitted, route?.targets]).toMatchObject([true, [{ provider: 'provider_b', model: 'gpt-5' }]]);
-	expect((await explained('slow')).outcome).toMatchObject({ admitted: false, code: 'response_not_found', param: 'previous_response_id' });
+	const rejected = { admitted: false, param: 'previous_response_id' };
+	expect((await explained('slow')).outcome).toMatchObject({ ...rejected, code: 'response_not_found' });
+	expect((await explained('free', 'claude-opus-5')).outcome).toMatchObject({ ...rejected, code: 'field_invalid' });
 });
 
 interface Rig {

@@ -263,6 +263,14 @@ describe('a reference', () => {
 		expect(bench.sent).toEqual([]);
 	});
 
+	test('to an item of a translated response is rejected with the cure', async () => {
+		const bench = createBench();
+		const input = [{ type: 'item_reference', id: 'msg_1' }];
+		const response = await create(bench, 'red', { input, model: 'claude-opus-5' });
+		expect([summaryOf(response), errorOf(response).error.param]).toEqual(['400 field_invalid', 'input[0]']);
+		expect(errorOf(response).error.message).toContain('set `providerOptions.openai.store` to `false`');
+	});
+
 	test('needs no input, and no output for a stored call', async () => {
 		const bench = createBench();
 		await create(bench, 'red', {});

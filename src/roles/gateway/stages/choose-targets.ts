@@ -12,19 +12,15 @@ import { targetDialect } from './target-dialect.ts';
  */
 export function chooseTargets(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps, stored?: Target): Targets {
 	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
-	if (stored !== undefined) return [continuedTarget(inferenceRequest, targets, stored, deps)];
+	if (stored !== undefined) return [targets.find(({ provider }) => provider === stored.provider) ?? stored];
 	return targets.length === 1 ? targets : ejectedLast(targets, deps);
 }
 
-/**
- * Returns the target that continues what is stored. For a model whose requests are translated, that is the model's own target: it rejects
- * the reference, because the client would get another model unnoticed.
- */
-function continuedTarget({ format }: InferenceRequest, targets: Targets, stored: Target, deps: GatewayDeps): Target {
-	const [first] = targets;
-	const chosen = targets.find(({ provider }) => provider === stored.provider);
-	if (chosen !== undefined) return chosen;
-	return targetDialect(first, format.name, deps) === format.name ? stored : first;
+/** Returns true if no target receives the request in the client's format. */
+export function isTranslated(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps): boolean {
+	const { name } = inferenceRequest.format;
+	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
+	return targets.every((target) => targetDialect(target, name, deps) !== name);
 }
 
 /** Returns true if routing prefers this target, regardless of ejections. */

@@ -3,6 +3,7 @@ import type { Target } from '../../../policy/routing/target.ts';
 import type { ResponseOwner } from '../../../stores/contracts/response-owners.ts';
 import { canBeStoredId, type StateReference } from '../../../wire/dialects/state.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { isTranslated } from './choose-targets.ts';
 import { requireSingleMembers } from './evaluate-input.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
 
@@ -27,6 +28,10 @@ async function findTarget(
 	team: string,
 	deps: GatewayDeps,
 ): Promise<Target | undefined> {
+	const stored = references.find(({ isStored }) => isStored);
+	const { state } = inferenceRequest.format;
+	// Another model would continue unnoticed, and ids of translated responses are stored nowhere.
+	if (state !== undefined && stored !== undefined && isTranslated(inferenceRequest, team, deps)) throw state.rejectReference(stored);
 	// The provider may read the other one of two ids.
 	await requireSingleMembers(inferenceRequest);
 	const ids = [...new Set(references.map(({ id }) => id))].filter(canBeStoredId);

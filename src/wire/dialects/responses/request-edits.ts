@@ -35,7 +35,12 @@ export function storageEdits({ bytes, members, ranges }: JsonBody, { storesRespo
 	return [{ start: end, end, text: ',"store":false' }];
 }
 
-const cure = 'this gateway keeps no responses: send the whole conversation in `input`, with `store: false`';
+export const resendCure = 'send the whole conversation in `input`, with `store: false`';
+
+/** For the client that refers to items by default. */
+export const itemCure = '. With the Vercel AI SDK, set `providerOptions.openai.store` to `false`';
+
+const cure = `this gateway keeps no responses: ${resendCure}`;
 
 const containerCure = 'this gateway keeps no containers: let the provider create one, with `{"type": "auto"}`';
 
@@ -63,7 +68,7 @@ export function rejectReferences(members: JsonObject, { storesResponses, takesRe
 
 /** @param path of an item that stands for a stored one. */
 export function storedItem(path: string): Rejection {
-	return unsupported(path, `${cure}. With the Vercel AI SDK, set \`providerOptions.openai.store\` to \`false\``);
+	return unsupported(path, cure + itemCure);
 }
 
 function unsupported(param: string, reason: string): Rejection {

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../json/parse-body.ts';
 import { itemsOf } from '../../text-view.ts';
 import type { ProviderState, ResponseProgress, StateReference } from '../state.ts';
 import { containerOfItem, containersOfTools } from './containers.ts';
+import { itemCure, resendCure } from './request-edits.ts';
 import { standsForStored } from './stored-items.ts';
 
 /** Responses, conversations and items that OpenAI stores for its account. */
@@ -28,7 +29,7 @@ export const responsesState: ProviderState = {
 	rejectReference: ({ param }) =>
 		new Rejection('field_invalid', {
 			param,
-			message: `\`${param}\` is not supported: the provider of this model keeps no responses. Send the whole conversation in \`input\``,
+			message: `\`${param}\` is not supported: the provider of this model keeps no responses: ${resendCure}${param.startsWith('input[') ? itemCure : ''}`,
 		}),
 	runsInBackground: ({ background }) => background === true,
 	rejectBackground: () =>
