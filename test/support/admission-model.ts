@@ -45,11 +45,11 @@ interface ModelRequest {
 /** Keeps all ended requests, so sequences must be shorter than a store's retention of them. */
 class Model {
 	nowMs: number;
-	private readonly admittedMs: number[] = [];
-	private readonly settledTokens: { ms: number; tokens: number }[] = [];
-	private readonly spend = new Map<string, bigint>();
-	private readonly running = new Map<string, ModelRequest>();
-	private readonly ended = new Set<string>();
+	readonly #admittedMs: number[] = [];
+	readonly #settledTokens: { ms: number; tokens: number }[] = [];
+	readonly #spend = new Map<string, bigint>();
+	readonly #running = new Map<string, ModelRequest>();
+	readonly #ended = new Set<string>();
 
 	constructor(nowMs: number) {
 		this.nowMs = nowMs;
@@ -57,39 +57,39 @@ class Model {
 
 	/** Returns the expected result of a store. */
 	apply(operation: Operation): unknown {
-		for (const [id, { endsMs }] of this.running) if (endsMs <= this.nowMs) this.running.delete(id);
+		for (const [id, { endsMs }] of this.#running) if (endsMs <= this.nowMs) this.#running.delete(id);
 		switch (operation.kind) {
 			case 'wait':
 				this.nowMs += operation.ms;
 				return undefined;
 			case 'admit':
-				return this.admit(operation);
+				return this.#admit(operation);
 			case 'settle': {
-				const isDuplicate = this.ended.has(operation.id);
-				const isLate = !isDuplicate && !this.running.has(operation.id);
+				const isDuplicate = this.#ended.has(operation.id);
+				const isLate = !isDuplicate && !this.#running.has(operation.id);
 				if (!isDuplicate) {
-					const admittedMs = this.running.get(operation.id)?.admittedMs ?? this.nowMs - operation.admittedAgoMs;
-					this.end(operation.id);
-					this.settledTokens.push({ ms: admittedMs, tokens: operation.tokens });
-					for (const budget of operation.budgets) this.spend.set(budgetKey(budget), this.settled(budget) + operation.costNanoUsd);
+					const admittedMs = this.#running.get(operation.id)?.admittedMs ?? this.nowMs - operation.admittedAgoMs;
+					this.#end(operation.id);
+					this.#settledTokens.push({ ms: admittedMs, tokens: operation.tokens });
+					for (const budget of operation.budgets) this.#spend.set(budgetKey(budget), this.#settled(budget) + operation.costNanoUsd);
 				}
 				return { isDuplicate, isLate, budgets: this.read(operation.budgets).budgets };
 			}
 			case 'release':
-				this.end(operation.id);
+				this.#end(operation.id);
 				return undefined;
 			case 'extend': {
-				const call = this.running.get(operation.id);
+				const call = this.#running.get(operation.id);
 				if (call === undefined) return false;
 				const raised = operation.reservations.filter(
 					(reservation) => reservation.amountNanoUsd > (call.reserved.get(budgetKey(reservation)) ?? 0n),
 				);
-				if (!raised.every((reservation) => this.allows(reservation, call.reserved.get(budgetKey(reservation)) ?? 0n))) return false;
+				if (!raised.every((reservation) => this.#allows(reservation, call.reserved.get(budgetKey(reservation)) ?? 0n))) return false;
 				for (const reservation of raised) call.reserved.set(budgetKey(reservation), reservation.amountNanoUsd);
 				return true;
 			}
 			case 'grow': {
-				const call = this.running.get(operation.id);
+				const call = this.#running.get(operation.id);
 				if (call === undefined) return undefined;
 				call.endsMs = Math.max(call.endsMs, Math.ceil((this.nowMs + operation.reservationMs) / 1000) * 1000);
 				const possible = operation.reservations.map((reservation) => {
@@ -97,7 +97,7 @@ class Model {
 					const missing = reservation.amountNanoUsd - own;
 					return missing <= 0n
 						? reservation.amountNanoUsd
-						: own + fittingNanoUsd(this.left(reservation), missing, reservation.minNanoUsd ?? 0n);
+						: own + fittingNanoUsd(this.#left(reservation), missing, reservation.minNanoUsd ?? 0n);
 				});
 				const grown = possible.reduce((min, one) => (one < min ? one : min), possible[0] ?? 0n);
 				for (const reservation of operation.reservations) {
@@ -108,7 +108,9 @@ class Model {
 				return grown;
 			}
 			case 'restoreReservations':
-				if (!this.running.has(operation.id) && !this.ended.has(operation.id)) this.start(operation, this.nowMs - operation.admittedAgoMs);
+				if (!this.#running.has(operation.id) && !this.#ended.has(operation.id)) {
+					this.#start(operation, this.nowMs - operation.admittedAgoMs);
+				}
 				return undefined;
 		}
 	}
@@ -116,11 +118,11 @@ class Model {
 	read(budgets: readonly { budget: string; period: string }[]) {
 		return {
 			nowMs: this.nowMs,
-			requestsThisMinute: this.admittedMs.filter((ms) => Math.floor(ms / 60_000) === Math.floor(this.nowMs / 60_000)).length,
-			tokensToday: this.settledTokens
+			requestsThisMinute: this.#admittedMs.filter((ms) => Math.floor(ms / 60_000) === Math.floor(this.nowMs / 60_000)).length,
+			tokensToday: this.#settledTokens
 				.filter(({ ms }) => Math.floor(ms / 86_400_000) === Math.floor(this.nowMs / 86_400_000))
 				.reduce((sum, { tokens }) => sum + tokens, 0),
-			reservedTokens: [...this.running.values()]
+			reservedTokens: [...this.#running.values()]
 				.filter(
 					({ admittedMs, endsMs }) => endsMs > this.nowMs && Math.floor(admittedMs / 86_400_000) === Math.floor(this.nowMs / 86_400_000),
 				)
@@ -128,18 +130,18 @@ class Model {
 			budgets: budgets.map(({ budget, period }) => {
 				const key = budgetKey({ budget, period });
 				let reservedNanoUsd = 0n;
-				for (const { endsMs, reserved } of this.running.values()) if (endsMs > this.nowMs) reservedNanoUsd += reserved.get(key) ?? 0n;
-				return { budget, period, settledNanoUsd: this.settled({ budget, period }), reservedNanoUsd };
+				for (const { endsMs, reserved } of this.#running.values()) if (endsMs > this.nowMs) reservedNanoUsd += reserved.get(key) ?? 0n;
+				return { budget, period, settledNanoUsd: this.#settled({ budget, period }), reservedNanoUsd };
 			}),
 		};
 	}
 
-	private admit(request: Operation & { kind: 'admit' }): unknown {
+	#admit(request: Operation & { kind: 'admit' }): unknown {
 		const { id, requestsPerMinute, dailyTokens, reservations } = request;
 		const before = this.read(reservations);
 		const isFitted = reservations.some(({ check }) => check === 'fit');
-		if (this.ended.has(id)) return { isAdmitted: true, reading: before };
-		const known = this.running.get(id);
+		if (this.#ended.has(id)) return { isAdmitted: true, reading: before };
+		const known = this.#running.get(id);
 		if (known !== undefined) {
 			const [first] = known.reserved.values();
 			return { isAdmitted: true, reading: before, ...(isFitted && first !== undefined && { reservedNanoUsd: first }) };
@@ -150,26 +152,26 @@ class Model {
 		if (dailyTokens !== null && before.tokensToday + before.reservedTokens >= dailyTokens) {
 			return { isAdmitted: false, binding: 'daily_tokens', reading: before };
 		}
-		const binding = reservations.find((reservation) => !this.allows(reservation, 0n));
+		const binding = reservations.find((reservation) => !this.#allows(reservation, 0n));
 		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
-		this.admittedMs.push(this.nowMs);
+		this.#admittedMs.push(this.nowMs);
 		const fits = reservations.map((reservation) =>
-			fittingNanoUsd(this.left(reservation), reservation.amountNanoUsd, reservation.minNanoUsd ?? 0n),
+			fittingNanoUsd(this.#left(reservation), reservation.amountNanoUsd, reservation.minNanoUsd ?? 0n),
 		);
 		const fitting = fits.reduce((min, one) => (one < min ? one : min), fits[0] ?? 0n);
-		this.start(
+		this.#start(
 			isFitted ? { ...request, reservations: reservations.map((reservation) => ({ ...reservation, amountNanoUsd: fitting })) } : request,
 			this.nowMs,
 		);
 		return { isAdmitted: true, reading: this.read(reservations), ...(isFitted && { reservedNanoUsd: fitting }) };
 	}
 
-	private start(
+	#start(
 		{ id, reservedTokens, reservationMs, reservations }: Operation & { kind: 'admit' | 'restoreReservations' },
 		admittedMs: number,
 	): void {
 		const endsMs = Math.ceil((this.nowMs + reservationMs) / 1000) * 1000;
-		this.running.set(id, {
+		this.#running.set(id, {
 			admittedMs,
 			reservedTokens,
 			endsMs,
@@ -177,22 +179,22 @@ class Model {
 		});
 	}
 
-	private end(id: string): void {
-		this.running.delete(id);
-		this.ended.add(id);
+	#end(id: string): void {
+		this.#running.delete(id);
+		this.#ended.add(id);
 	}
 
-	private settled(budget: { budget: string; period: string }): bigint {
-		return this.spend.get(budgetKey(budget)) ?? 0n;
+	#settled(budget: { budget: string; period: string }): bigint {
+		return this.#spend.get(budgetKey(budget)) ?? 0n;
 	}
 
-	private left(reservation: BudgetReservation): bigint {
+	#left(reservation: BudgetReservation): bigint {
 		const [{ settledNanoUsd, reservedNanoUsd } = { settledNanoUsd: 0n, reservedNanoUsd: 0n }] = this.read([reservation]).budgets;
 		const left = reservation.limitNanoUsd - settledNanoUsd - reservedNanoUsd;
 		return left > 0n ? left : 0n;
 	}
 
-	private allows(reservation: BudgetReservation, own: bigint): boolean {
+	#allows(reservation: BudgetReservation, own: bigint): boolean {
 		const taken = this.read([reservation]).budgets.reduce(
 			(sum, { settledNanoUsd, reservedNanoUsd }) => sum + settledNanoUsd + reservedNanoUsd,
 			-own,

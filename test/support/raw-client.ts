@@ -5,14 +5,14 @@ import { until } from './until.ts';
 export class RawClient {
 	readonly socket: Socket;
 	receivedBytes = 0;
-	private pieces: Buffer[] = [];
+	#pieces: Buffer[] = [];
 	isEnded = false;
 	isClosed = false;
 
 	constructor(port: number, localAddress = '127.0.0.1') {
 		this.socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
 		this.socket.on('data', (chunk: Buffer) => {
-			this.pieces.push(chunk);
+			this.#pieces.push(chunk);
 			this.receivedBytes += chunk.length;
 		});
 		this.socket.on('end', () => {
@@ -32,8 +32,8 @@ export class RawClient {
 	}
 
 	get text(): string {
-		const whole = Buffer.concat(this.pieces);
-		this.pieces = [whole];
+		const whole = Buffer.concat(this.#pieces);
+		this.#pieces = [whole];
 		return whole.toString('latin1');
 	}
 

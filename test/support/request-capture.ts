@@ -7,22 +7,22 @@ export class RequestLog {
 	requested = 0;
 	/** In-flight requests of the team `red`. */
 	readonly open: ReservedRequest[] = [];
-	private readonly rows: (Settlement & { endedMs: number })[] = [];
+	readonly #rows: (Settlement & { endedMs: number })[] = [];
 
 	/** Records the end before the store is notified. */
 	close(settlement: Settlement, endedMs = Date.now()): void {
-		this.rows.push({ ...settlement, endedMs });
+		this.#rows.push({ ...settlement, endedMs });
 	}
 
 	spentNanoUsd(team: string, { budget, period }: BudgetPeriod): bigint {
-		return this.rows
+		return this.#rows
 			.filter((row) => row.team === team && row.budgets.some((one) => one.budget === budget && one.period === period))
 			.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
 	}
 
 	readonly sumUp = async (team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number): Promise<TeamTotals> => {
 		this.requested++;
-		const rows = this.rows.filter((row) => row.team === team);
+		const rows = this.#rows.filter((row) => row.team === team);
 		return {
 			team,
 			tokensToday: rows.reduce((sum, { tokens }) => sum + tokens, 0),

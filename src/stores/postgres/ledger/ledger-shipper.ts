@@ -42,115 +42,115 @@ interface Waiter {
 }
 
 export class LedgerShipper {
-	private readonly deps: LedgerShipperDeps;
-	private waiters: Waiter[] = [];
-	private timer: Timer | undefined;
-	private isBusy = false;
+	readonly #deps: LedgerShipperDeps;
+	#waiters: Waiter[] = [];
+	#timer: Timer | undefined;
+	#isBusy = false;
 	/** True if entries may have been added since the last check. */
-	private isStale = false;
-	private isProbing = false;
-	private hasEnded = false;
-	private failingSinceMs: number | undefined;
-	private spooled = { rows: 0, oldestMs: null as number | null };
-	private unstorableEntries = 0;
-	private entriesPerPart = maxEntriesPerBatch;
+	#isStale = false;
+	#isProbing = false;
+	#hasEnded = false;
+	#failingSinceMs: number | undefined;
+	#spooled = { rows: 0, oldestMs: null as number | null };
+	#unstorableEntries = 0;
+	#entriesPerPart = maxEntriesPerBatch;
 
 	constructor(deps: LedgerShipperDeps) {
-		this.deps = deps;
+		this.#deps = deps;
 	}
 
 	/** Signals new entries. */
 	wake(): void {
-		this.isStale = true;
-		this.schedule(pauseMs);
+		this.#isStale = true;
+		this.#schedule(pauseMs);
 	}
 
 	/** Resolves when PostgreSQL has all earlier entries; rejects when the next attempt fails. */
 	flush(): Promise<void> {
 		return new Promise((resolve, reject) => {
-			if (this.hasEnded) {
+			if (this.#hasEnded) {
 				reject(new Error('The process is shutting down'));
 				return;
 			}
-			this.waiters.push({ target: undefined, resolve, reject });
-			this.schedule(0);
+			this.#waiters.push({ target: undefined, resolve, reject });
+			this.#schedule(0);
 		});
 	}
 
 	/** Like `flush`, but sends a request even when there is nothing to send. */
 	probe(): Promise<void> {
-		this.isProbing = true;
+		this.#isProbing = true;
 		return this.flush();
 	}
 
 	health(): ShippingHealth {
-		const { rows, oldestMs } = this.spooled;
+		const { rows, oldestMs } = this.#spooled;
 		return {
-			isShipping: this.failingSinceMs === undefined,
+			isShipping: this.#failingSinceMs === undefined,
 			spooledEntries: rows,
-			oldestSpooledAgeMs: oldestMs === null ? null : Math.max(0, this.deps.clock.nowMs() - oldestMs),
-			unstorableEntries: this.unstorableEntries,
+			oldestSpooledAgeMs: oldestMs === null ? null : Math.max(0, this.#deps.clock.nowMs() - oldestMs),
+			unstorableEntries: this.#unstorableEntries,
 		};
 	}
 
 	/** Stops sending. A send in progress completes by itself. */
 	end(): void {
-		this.hasEnded = true;
-		this.timer?.cancel();
-		this.timer = undefined;
-		this.rejectWaiters(new Error('The process is shutting down'));
+		this.#hasEnded = true;
+		this.#timer?.cancel();
+		this.#timer = undefined;
+		this.#rejectWaiters(new Error('The process is shutting down'));
 	}
 
-	private schedule(delayMs: number): void {
-		if (this.isBusy || this.hasEnded) return;
+	#schedule(delayMs: number): void {
+		if (this.#isBusy || this.#hasEnded) return;
 		if (delayMs === 0) {
-			this.timer?.cancel();
-			this.timer = undefined;
-			void this.sendPart();
+			this.#timer?.cancel();
+			this.#timer = undefined;
+			void this.#sendPart();
 			return;
 		}
-		this.timer ??= this.deps.clock.after(delayMs, () => {
-			this.timer = undefined;
-			void this.sendPart();
+		this.#timer ??= this.#deps.clock.after(delayMs, () => {
+			this.#timer = undefined;
+			void this.#sendPart();
 		});
 	}
 
-	private async sendPart(): Promise<void> {
-		const { spool, send } = this.deps;
-		this.isBusy = true;
-		this.isStale = false;
-		const requested = [...this.waiters];
-		const shouldQuery = this.isProbing || this.failingSinceMs !== undefined;
-		this.isProbing = false;
+	async #sendPart(): Promise<void> {
+		const { spool, send } = this.#deps;
+		this.#isBusy = true;
+		this.#isStale = false;
+		const requested = [...this.#waiters];
+		const shouldQuery = this.#isProbing || this.#failingSinceMs !== undefined;
+		this.#isProbing = false;
 		let part: SpoolPart | undefined;
 		try {
-			part = await spool.read(this.entriesPerPart);
-			this.look(part);
+			part = await spool.read(this.#entriesPerPart);
+			this.#look(part);
 			for (const waiter of requested) waiter.target ??= part.last;
 			const rejected = part.count > 0 || shouldQuery ? await send(part.rows) : [];
 			if (part.through >= part.first) {
 				await spool.forget({ through: part.through, rejectedIds: rejected.map(({ id }) => id) });
-				this.entriesPerPart = Math.min(this.entriesPerPart * 2, maxEntriesPerBatch);
+				this.#entriesPerPart = Math.min(this.#entriesPerPart * 2, maxEntriesPerBatch);
 			}
-			this.recordRejected(rejected);
-			this.recovered(part.last - part.through);
-			this.settle(part);
+			this.#recordRejected(rejected);
+			this.#recovered(part.last - part.through);
+			this.#settle(part);
 		} catch (cause) {
-			this.failed(cause);
+			this.#failed(cause);
 		}
-		this.isBusy = false;
-		const delayMs = this.nextDelayMs(part);
-		if (delayMs !== undefined) this.schedule(delayMs);
+		this.#isBusy = false;
+		const delayMs = this.#nextDelayMs(part);
+		if (delayMs !== undefined) this.#schedule(delayMs);
 	}
 
-	private look({ first, last, oldestMs }: SpoolPart): void {
-		this.spooled = { rows: last - first + 1, oldestMs };
+	#look({ first, last, oldestMs }: SpoolPart): void {
+		this.#spooled = { rows: last - first + 1, oldestMs };
 	}
 
-	private settle({ through, last }: SpoolPart): void {
-		if (through === last) this.spooled = { rows: 0, oldestMs: null };
-		else this.spooled.rows = last - through;
-		this.waiters = this.waiters.filter((waiter) => {
+	#settle({ through, last }: SpoolPart): void {
+		if (through === last) this.#spooled = { rows: 0, oldestMs: null };
+		else this.#spooled.rows = last - through;
+		this.#waiters = this.#waiters.filter((waiter) => {
 			if (waiter.target === undefined || waiter.target > through) return true;
 			waiter.resolve();
 			return false;
@@ -158,41 +158,41 @@ export class LedgerShipper {
 	}
 
 	/** Undefined when there is nothing to do until the next entry. */
-	private nextDelayMs(part: SpoolPart | undefined): number | undefined {
-		if (part === undefined || this.failingSinceMs !== undefined) return pauseMs;
+	#nextDelayMs(part: SpoolPart | undefined): number | undefined {
+		if (part === undefined || this.#failingSinceMs !== undefined) return pauseMs;
 		const isMore = part.through < part.last;
-		if (part.isSentByAnother && isMore) return this.waiters.length > 0 ? tickMs : pauseMs;
-		if (this.waiters.length > 0 || isMore) return 0;
-		return this.isStale ? pauseMs : undefined;
+		if (part.isSentByAnother && isMore) return this.#waiters.length > 0 ? tickMs : pauseMs;
+		if (this.#waiters.length > 0 || isMore) return 0;
+		return this.#isStale ? pauseMs : undefined;
 	}
 
-	private recordRejected(rejected: readonly { id: string; why: string }[]): void {
-		this.unstorableEntries += rejected.length;
-		for (const { id, why } of rejected) this.deps.log.error('PostgreSQL cannot store a ledger entry', { id, cause: why });
+	#recordRejected(rejected: readonly { id: string; why: string }[]): void {
+		this.#unstorableEntries += rejected.length;
+		for (const { id, why } of rejected) this.#deps.log.error('PostgreSQL cannot store a ledger entry', { id, cause: why });
 	}
 
-	private failed(cause: unknown): void {
-		const { clock, log, address } = this.deps;
-		if (this.hasEnded) return;
-		this.entriesPerPart = minEntriesPerPart;
-		if (this.failingSinceMs === undefined) {
-			this.failingSinceMs = clock.monotonicMs();
+	#failed(cause: unknown): void {
+		const { clock, log, address } = this.#deps;
+		if (this.#hasEnded) return;
+		this.#entriesPerPart = minEntriesPerPart;
+		if (this.#failingSinceMs === undefined) {
+			this.#failingSinceMs = clock.monotonicMs();
 			log.error('ledger entries cannot be sent to PostgreSQL and stay spooled on this disk', { address, cause });
 		}
-		this.rejectWaiters(cause);
+		this.#rejectWaiters(cause);
 	}
 
-	private recovered(spooledEntries: number): void {
-		const { clock, log, address } = this.deps;
-		if (this.failingSinceMs === undefined) return;
-		const failedForMs = Math.round(clock.monotonicMs() - this.failingSinceMs);
+	#recovered(spooledEntries: number): void {
+		const { clock, log, address } = this.#deps;
+		if (this.#failingSinceMs === undefined) return;
+		const failedForMs = Math.round(clock.monotonicMs() - this.#failingSinceMs);
 		log.info('ledger entries are sent to PostgreSQL again', { address, failed_for_ms: failedForMs, spooled_entries: spooledEntries });
-		this.failingSinceMs = undefined;
+		this.#failingSinceMs = undefined;
 	}
 
-	private rejectWaiters(cause: unknown): void {
-		const rejected = this.waiters;
-		this.waiters = [];
+	#rejectWaiters(cause: unknown): void {
+		const rejected = this.#waiters;
+		this.#waiters = [];
 		for (const { reject } of rejected) reject(cause);
 	}
 }
