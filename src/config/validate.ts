@@ -126,8 +126,8 @@ function withoutInner(value: unknown, [step, ...inner]: Path): unknown {
 		return inner.length === 0 ? value.toSpliced(step, 1) : value.with(step, withoutInner(value[step], inner));
 	}
 	if (!isRecord(value) || step === undefined) return value;
-	const { [step]: held, ...others } = value;
-	return inner.length === 0 ? others : { ...others, [step]: withoutInner(held, inner) };
+	const { [step]: child, ...others } = value;
+	return inner.length === 0 ? others : { ...others, [step]: withoutInner(child, inner) };
 }
 
 function valueAt(raw: unknown, path: Path): unknown {

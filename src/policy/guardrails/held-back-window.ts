@@ -30,7 +30,7 @@ export class HeldBackWindow {
 	readonly #findings: Finding[] = [];
 	readonly #reported = new Set<string>();
 	/** Text that was not judged as a complete sentence yet. */
-	#unjudged = '';
+	#unevaluated = '';
 	#length = 0;
 	#isOver = false;
 	#hasViolation = false;
@@ -47,10 +47,10 @@ export class HeldBackWindow {
 		this.#take(scan.push(piece));
 		if (noted !== undefined) this.#take(noted.push(piece));
 		if (classified.length === 0) return;
-		this.#unjudged += piece;
-		for (let end = unitEnd(this.#unjudged); end > 0; end = unitEnd(this.#unjudged)) {
-			this.#classify(this.#unjudged.slice(0, end), false);
-			this.#unjudged = this.#unjudged.slice(end);
+		this.#unevaluated += piece;
+		for (let end = unitEnd(this.#unevaluated); end > 0; end = unitEnd(this.#unevaluated)) {
+			this.#classify(this.#unevaluated.slice(0, end), false);
+			this.#unevaluated = this.#unevaluated.slice(end);
 		}
 	}
 
@@ -60,8 +60,8 @@ export class HeldBackWindow {
 		const { scan, noted } = this.#parts;
 		this.#take(scan.end());
 		if (noted !== undefined) this.#take(noted.end());
-		this.#classify(this.#unjudged, true);
-		this.#unjudged = '';
+		this.#classify(this.#unevaluated, true);
+		this.#unevaluated = '';
 		this.#isOver = true;
 	}
 
@@ -79,13 +79,13 @@ export class HeldBackWindow {
 		if (this.#hasViolation) return 0;
 		if (this.#isOver) return this.#length;
 		const { scan, isSentenceBuffered } = this.#parts;
-		return isSentenceBuffered ? Math.min(scan.decided, this.#length - this.#unjudged.length) : scan.decided;
+		return isSentenceBuffered ? Math.min(scan.decided, this.#length - this.#unevaluated.length) : scan.decided;
 	}
 
 	/** Offset before which no policy can find anything more, whatever follows. */
 	get settled(): number {
 		const { scan, noted } = this.#parts;
-		return Math.min(scan.decided, noted?.decided ?? this.#length, this.#length - this.#unjudged.length);
+		return Math.min(scan.decided, noted?.decided ?? this.#length, this.#length - this.#unevaluated.length);
 	}
 
 	get masks(): readonly Mask[] {

@@ -16,7 +16,7 @@ export interface PairingWords {
 /** Pairs each tool call of the assistant with its result: every call has exactly one, before the next turn other than instructions. */
 export class ToolPairing {
 	readonly #words: PairingWords;
-	readonly #byId = new Map<string, { readonly call: ToolCall; isAnswered: boolean }>();
+	readonly #byId = new Map<string, { readonly call: ToolCall; hasResult: boolean }>();
 	#calls: ToolCall[] = [];
 	#results: ToolResult[] = [];
 
@@ -27,7 +27,7 @@ export class ToolPairing {
 	/** @throws `Rejection` `field_invalid` for two open calls with one id. */
 	open(call: ToolCall): void {
 		if (this.#byId.has(call.id)) rejectField(`${call.at.path}.id`, this.#words.repeatedCall);
-		this.#byId.set(call.id, { call, isAnswered: false });
+		this.#byId.set(call.id, { call, hasResult: false });
 		this.#calls.push(call);
 	}
 
@@ -39,12 +39,12 @@ export class ToolPairing {
 	callOf(id: string, at: Place): ToolCall {
 		const open = this.#byId.get(id);
 		if (open === undefined) return rejectField(at.path, this.#words.unsupported);
-		return open.isAnswered ? rejectField(at.path, this.#words.repeatedResult) : open.call;
+		return open.hasResult ? rejectField(at.path, this.#words.repeatedResult) : open.call;
 	}
 
 	response(result: ToolResult): void {
 		const open = this.#byId.get(result.call.id);
-		if (open !== undefined) open.isAnswered = true;
+		if (open !== undefined) open.hasResult = true;
 		this.#results.push(result);
 	}
 
@@ -64,8 +64,8 @@ export class ToolPairing {
 	/** Returns the results of all open calls; undefined if there are none. @throws `Rejection` `field_invalid` for a call without a result. */
 	close(): ResultsTurn | undefined {
 		if (this.#calls.length === 0) return undefined;
-		for (const { call, isAnswered } of this.isAwaitingResults ? this.#byId.values() : []) {
-			if (!isAnswered) rejectField(`${call.at.path}${this.#words.unsupportedMember}`, this.#words.pendingCalls);
+		for (const { call, hasResult } of this.isAwaitingResults ? this.#byId.values() : []) {
+			if (!hasResult) rejectField(`${call.at.path}${this.#words.unsupportedMember}`, this.#words.pendingCalls);
 		}
 		const turn: ResultsTurn = { role: 'results', results: this.#results, calls: this.#calls };
 		this.#byId.clear();

@@ -25,12 +25,12 @@ export class PausableSocket extends Duplex {
 		socket.pause();
 	}
 
-	hold(): void {
+	pauseReading(): void {
 		this.#isPaused = true;
 		this.#socket.pause();
 	}
 
-	release(): void {
+	resumeReading(): void {
 		if (!this.#isPaused) return;
 		this.#isPaused = false;
 		if (this.#ended === undefined) this.#socket.resume();

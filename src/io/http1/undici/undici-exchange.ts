@@ -8,9 +8,9 @@ import type { RequestCarrier } from '../client/upstream-connection.ts';
 import type { WaitingExchange } from '../client/upstream-pool.ts';
 
 /** A connection that can be paused. */
-export interface Holdable {
-	hold(): void;
-	release(): void;
+export interface PausableConnection {
+	pauseReading(): void;
+	resumeReading(): void;
 }
 
 export interface ExchangeListener {
@@ -23,7 +23,7 @@ export interface ExchangeListener {
 export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrier {
 	readonly #exchange: WaitingExchange;
 	readonly #listener: ExchangeListener;
-	#connection: Holdable | undefined;
+	#connection: PausableConnection | undefined;
 	#controller: Dispatcher.DispatchController | undefined;
 	#isOver = false;
 	#hasEnded = false;
@@ -34,7 +34,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	/** Must be called before the request starts. */
-	assign(connection: Holdable): void {
+	assign(connection: PausableConnection): void {
 		this.#connection = connection;
 	}
 
@@ -72,7 +72,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		this.#notifyEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
-		this.#connection?.release();
+		this.#connection?.resumeReading();
 		this.#exchange.onComplete();
 	}
 
@@ -94,11 +94,11 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	// Implements `RequestCarrier`.
 
 	pause(): void {
-		this.#connection?.hold();
+		this.#connection?.pauseReading();
 	}
 
 	resume(): void {
-		this.#connection?.release();
+		this.#connection?.resumeReading();
 	}
 
 	destroy(): void {

@@ -9,7 +9,7 @@ import { createSocketOpener, type OpenSocket, openUnlessRefused, positionOf } fr
 import type { WaitingExchange } from '../client/upstream-pool.ts';
 import { PausableSocket } from './pausable-socket.ts';
 import { createTunnelOpener, ProxyRejected } from './tunnel.ts';
-import { type Holdable, UndiciExchange } from './undici-exchange.ts';
+import { type PausableConnection, UndiciExchange } from './undici-exchange.ts';
 
 export type UndiciPoolOptions = Omit<PoolOptions, 'deadlines'>;
 
@@ -109,7 +109,10 @@ export class UndiciPool implements Pool {
 	/** Undici's pool creates a client for each connection. */
 	#createClient(place: URL, options: Client.Options, open: OpenSocket): Client {
 		let connection: PausableSocket | undefined;
-		const buffered: Holdable = { hold: () => connection?.hold(), release: () => connection?.release() };
+		const buffered: PausableConnection = {
+			pauseReading: () => connection?.pauseReading(),
+			resumeReading: () => connection?.resumeReading(),
+		};
 		const connect: buildConnector.connector = (_place, notify) => {
 			const cancel = open(this.#connectMs, {}, (result) => {
 				this.#opening.delete(cancel);

@@ -80,7 +80,7 @@ describe.each(names)('%s', (name) => {
 	it('reports the findings, and meters the cost', async () => {
 		const { moderationProvider, added } = startEngine(name);
 		const clean = await judge(moderationProvider, 'What is the capital of France?');
-		expect(clean).toMatchObject({ outcome: 'judged' });
+		expect(clean).toMatchObject({ outcome: 'evaluated' });
 		expect(clean.findings).toEqual([]);
 		const violated = await moderationProvider.judge(['hello', 'a text that says simulate-hate and simulate-violence'], 'output', requested);
 		expect(
@@ -138,21 +138,21 @@ describe('any moderation provider', () => {
 		await breakModeration('judge', 'hang');
 		const { moderationProvider } = startEngine('judge', { maxConcurrent: 2, timeoutMs: 100 });
 		const judgements = await Promise.all(Array.from({ length: 30 }, () => judge(moderationProvider, 'x')));
-		const failures = judgements.map((judgement) => (judgement.outcome === 'failed' ? judgement.failure : 'judged'));
+		const failures = judgements.map((judgement) => (judgement.outcome === 'failed' ? judgement.failure : 'evaluated'));
 		expect(failures.filter((failure) => failure === 'timeout')).toHaveLength(2);
 		expect(failures.filter((failure) => failure === 'busy')).toHaveLength(28);
 		await simulator.control('DELETE', '/faults');
 		const later = await Promise.all(
 			Array.from({ length: 10 }, () => judge(startEngine('judge', { maxConcurrent: 2 }).moderationProvider, 'x')),
 		);
-		expect(later.every(({ outcome }) => outcome === 'judged')).toBe(true);
+		expect(later.every(({ outcome }) => outcome === 'evaluated')).toBe(true);
 	});
 
 	it('releases its slots', async () => {
 		const { moderationProvider } = startEngine('judge', { maxConcurrent: 1 });
 		for (let round = 0; round < 3; round++) {
 			const judgements = await Promise.all(Array.from({ length: 8 }, () => judge(moderationProvider, 'x')));
-			expect(judgements.every(({ outcome }) => outcome === 'judged')).toBe(true);
+			expect(judgements.every(({ outcome }) => outcome === 'evaluated')).toBe(true);
 		}
 	});
 
@@ -174,7 +174,7 @@ describe('any moderation provider', () => {
 	it('evaluates long texts in pieces, and rejects texts that would need too many', async () => {
 		const { moderationProvider } = startEngine('content-safety');
 		const long = await judge(moderationProvider, `${'a'.repeat(35_000)} simulate-sexual`);
-		expect(long).toMatchObject({ outcome: 'judged', usage: { units: 4 } });
+		expect(long).toMatchObject({ outcome: 'evaluated', usage: { units: 4 } });
 		expect(long.findings).toContainEqual({ category: 'sexual', label: 'Sexual', score: 1, isSure: true });
 		expect(await judge(moderationProvider, 'a'.repeat(1_000_000))).toMatchObject({ outcome: 'failed', failure: 'too_large' });
 	});
@@ -219,7 +219,7 @@ describe('any moderation provider', () => {
 	it('sends nothing if there is no text', async () => {
 		const { moderationProvider, added } = startEngine('moderation');
 		await breakModeration('moderation', '500');
-		expect(await moderationProvider.judge(['', ''], 'input', requested)).toMatchObject({ outcome: 'judged', findings: [] });
+		expect(await moderationProvider.judge(['', ''], 'input', requested)).toMatchObject({ outcome: 'evaluated', findings: [] });
 		expect(added).toHaveLength(1);
 	});
 
@@ -229,7 +229,7 @@ describe('any moderation provider', () => {
 			awsCredentials: { region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'session' },
 		});
 		expect(await judge(moderationProvider, 'simulate-misconduct')).toMatchObject({
-			outcome: 'judged',
+			outcome: 'evaluated',
 			findings: [{ category: 'misconduct' }],
 		});
 		const [seen] = await simulator.requests('?dialect=bedrock-guardrail&limit=1');

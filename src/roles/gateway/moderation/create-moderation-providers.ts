@@ -29,7 +29,7 @@ interface ScoredFinding extends ModerationFinding {
 }
 
 interface ModerationVerdict extends ModerationReport {
-	readonly outcome: 'judged';
+	readonly outcome: 'evaluated';
 }
 
 interface ModerationFailed extends ModerationReport {
@@ -94,7 +94,7 @@ function createModerationProvider(
 		const { usage, costNanoUsd } = judgement;
 		const cost = costNanoUsd === undefined ? null : String(costNanoUsd);
 		const fields = { requestId, team, moderation_provider: name, ...usage, cost_nano_usd: cost, duration_ms: Math.round(durationMs) };
-		if (judgement.outcome === 'judged') log.debug('moderation provider evaluated', fields);
+		if (judgement.outcome === 'evaluated') log.debug('moderation provider evaluated', fields);
 		else if (judgement.failure !== 'abandoned') {
 			log.warn('moderation provider failed', {
 				...fields,
@@ -147,7 +147,7 @@ function reportOf(
 		costNanoUsd: costOf(usage, price),
 	};
 	const problem = responses.find(isProblem);
-	if (problem === undefined) return { outcome: 'judged', ...report };
+	if (problem === undefined) return { outcome: 'evaluated', ...report };
 	return { outcome: 'failed', failure: problem.failure, isBlocking: onFailure === 'closed', ...report };
 }
 
@@ -225,7 +225,7 @@ class ModerationMetrics {
 	add(moderationProvider: string, judgement: ModerationResult, durationMs: number): void {
 		this.#judgements.add(1, {
 			moderation_provider: moderationProvider,
-			outcome: judgement.outcome === 'judged' ? 'evaluated' : judgement.failure,
+			outcome: judgement.outcome === 'failed' ? judgement.failure : judgement.outcome,
 		});
 		this.#seconds.observe(durationMs / 1000, { moderation_provider: moderationProvider });
 		const { usage, costNanoUsd } = judgement;

@@ -74,7 +74,7 @@ export function sendRequest(
 		requireWanted(response, scope);
 		scope.recorder.beginResponse(response.status, ports.clock.monotonicMs() - request.arrivedMs);
 		if (response.status >= 400) permit.markRejected();
-		const unanswered = (cause: unknown): UpstreamError => {
+		const toUpstreamError = (cause: unknown): UpstreamError => {
 			if (response.status >= 400 || (cause instanceof UpstreamError && cause.code === 'provider_response_invalid')) {
 				return upstreamErrorIn(cause);
 			}
@@ -88,10 +88,10 @@ export function sendRequest(
 				guardrailRunner?.isEnforced === true && endpoint.response === 'generated',
 			);
 			return body instanceof Promise
-				? body.then((whole) => providerResponseOf(response, whole)).catch(unanswered)
+				? body.then((whole) => providerResponseOf(response, whole)).catch(toUpstreamError)
 				: providerResponseOf(response, body);
 		} catch (cause) {
-			return unanswered(cause);
+			return toUpstreamError(cause);
 		}
 	};
 	return ports.upstream(outgoing).then(readResponse, (cause: unknown) => {

@@ -29,7 +29,7 @@ const otherFields = 'fields';
 interface Block {
 	/** End of the text that was evaluated. */
 	before: string;
-	unjudged: string;
+	unevaluated: string;
 }
 
 /**
@@ -52,7 +52,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	#buffered: StreamEvent[] = [];
 	#bufferedBytes = 0;
 	readonly #pages = new Arena();
-	#unjudgedCharacters = 0;
+	#unevaluatedCharacters = 0;
 	#endsSentence = false;
 	#isClassifying = false;
 	/** Latest result of a write to the sink. */
@@ -151,27 +151,27 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	#await(key: string, text: string): void {
 		const block = this.#blockOf(key);
-		block.unjudged += text;
-		this.#unjudgedCharacters += text.length;
-		this.#endsSentence = sentenceEnd.test(block.unjudged.slice(-8));
+		block.unevaluated += text;
+		this.#unevaluatedCharacters += text.length;
+		this.#endsSentence = sentenceEnd.test(block.unevaluated.slice(-8));
 	}
 
 	#blockOf(key: string): Block {
 		const known = this.#blocks.get(key);
 		if (known !== undefined) return known;
-		const block: Block = { before: '', unjudged: '' };
+		const block: Block = { before: '', unevaluated: '' };
 		this.#blocks.set(key, block);
 		return block;
 	}
 
 	#classifyWhenDue(): void {
 		if (this.#isClassifying || this.#isOver) return;
-		if (this.#unjudgedCharacters === 0) {
+		if (this.#unevaluatedCharacters === 0) {
 			this.#pass(this.#buffered);
 			return;
 		}
-		const isLong = this.#unjudgedCharacters >= maxPieceCharacters;
-		const isPiece = isLong || (this.#endsSentence && this.#unjudgedCharacters >= pieceCharacters);
+		const isLong = this.#unevaluatedCharacters >= maxPieceCharacters;
+		const isPiece = isLong || (this.#endsSentence && this.#unevaluatedCharacters >= pieceCharacters);
 		if (isPiece || this.#ending !== undefined || this.#bufferedBytes >= maxBufferedBytes) this.#judge().catch(this.#failed);
 	}
 
@@ -181,15 +181,15 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		// Streams of some formats repeat each text in later events.
 		const texts = new Set<string>();
 		for (const block of this.#blocks.values()) {
-			if (block.unjudged === '') continue;
-			const text = block.before + block.unjudged;
+			if (block.unevaluated === '') continue;
+			const text = block.before + block.unevaluated;
 			texts.add(text);
 			block.before = text.slice(-repeatedCharacters);
-			block.unjudged = '';
+			block.unevaluated = '';
 		}
 		const events = this.#buffered;
 		this.#buffered = [];
-		this.#unjudgedCharacters = 0;
+		this.#unevaluatedCharacters = 0;
 		const { moderationProviders } = this.#guardrailRunner;
 		const violations = await moderationProviders.evaluate(moderationProviders.stopping(this.#inferenceRequest.team), [...texts], 'output', {
 			...this.#inferenceRequest,
