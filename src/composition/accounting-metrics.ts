@@ -1,21 +1,24 @@
 import type { Metrics } from '../core/metrics.ts';
 import type { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import type { Ledger, LedgerHealth } from '../stores/contracts/ledger.ts';
+import type { RequestRecords } from '../stores/contracts/request-records.ts';
 import type { CounterStoreState } from '../stores/failing-open-settings.ts';
 import type { ShippingHealth } from '../stores/postgres/ledger/ledger-shipper.ts';
 
 export interface MeasuredAccounting {
 	readonly ledger: Pick<Ledger, 'health'>;
+	readonly requestRecords: Pick<RequestRecords, 'health'>;
 	readonly unpriced: UnpricedModels;
 	/** Undefined if the counters are in this process. */
 	readonly counterStore: (() => CounterStoreState) | undefined;
 }
 
 /** Metrics of counters and ledger, read from their own state at each scrape. Metrics of unused stores have no value. */
-export function measureAccounting(metrics: Metrics, { ledger, unpriced, counterStore }: MeasuredAccounting): void {
+export function measureAccounting(metrics: Metrics, { ledger, requestRecords, unpriced, counterStore }: MeasuredAccounting): void {
 	if (counterStore === undefined) measureCounterStore(metrics, () => undefined);
 	else measureCounterStore(metrics, counterStore);
 	measureLedger(metrics, () => ledger.health());
+	measureRequestRecords(metrics, requestRecords);
 	metrics.gauge('tollgate_unpriced_models', 'Models in use without a price, up to 1000.', () => unpriced.list().length);
 }
 
@@ -64,6 +67,18 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 		'tollgate_counter_store_dropped_updates_total',
 		`Updates dropped for ${unavailable}; the ledger has them.`,
 		read(({ lost }) => lost),
+	);
+}
+
+function measureRequestRecords(metrics: Metrics, records: Pick<RequestRecords, 'health'>): void {
+	metrics.gauge('tollgate_request_records_writable', '1 while request records can be written; 0: they are queued.', () =>
+		Number(records.health().isWritable),
+	);
+	metrics.gauge('tollgate_request_records_queued', 'Request records that are not written yet.', () => records.health().queuedRecords);
+	metrics.total(
+		'tollgate_request_records_dropped_total',
+		'Request records dropped because the queue was full.',
+		() => records.health().droppedRecords,
 	);
 }
 

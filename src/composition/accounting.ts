@@ -14,6 +14,7 @@ import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, endedRetentionMs, type ReservedRequest } from '../stores/contracts/admission.ts';
 import type { EntryPage, Ledger, LedgerEntry, LedgerReader, OpenRequest, UsageSummary } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
+import type { RequestRecords } from '../stores/contracts/request-records.ts';
 import type { ResponseOwners } from '../stores/contracts/response-owners.ts';
 import { registerCounterInstance, releaseStaleInstances } from '../stores/counter-instances.ts';
 import { failOpen } from '../stores/failing-open-admission.ts';
@@ -24,8 +25,9 @@ import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts
 import { measureAccounting } from './accounting-metrics.ts';
 import type { AppContext } from './app-context.ts';
 import { type ListModel, listModels } from './listed-models.ts';
-import { openLedger } from './open-stores.ts';
+import { openLedger, openRequestRecords } from './open-stores.ts';
 import { ProviderReporter } from './provider-reports.ts';
+import { recordInterrupted } from './record-requests.ts';
 import { RecoveredSettlements } from './recovered-settlements.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 
@@ -39,6 +41,7 @@ export interface Accounting {
 	/** Provider reports of all processes that serve requests. @throws UpstreamError `records_unavailable` in a process that serves none. */
 	providerReports(): Promise<readonly ProviderReport[]>;
 	readonly ledger: Ledger;
+	readonly requestRecords: RequestRecords;
 	readonly responseOwners: ResponseOwners;
 	readonly admission: AdmissionStore;
 	/** Counters for reports. Those that the ledger would first have to restore can be missing. */
@@ -58,7 +61,10 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 	cleanup.defer(() => records.close());
 	const ledger = await openLedger(config, context);
 	cleanup.defer(() => ledger.end());
+	const requestRecords = await openRequestRecords(config, context);
+	cleanup.defer(() => requestRecords.end());
 	const interrupted = await ledger.closeInterrupted();
+	if (isRecording(config)) recordInterrupted(requestRecords, interrupted, context.clock.nowMs());
 	if (interrupted.length > 0) {
 		log.warn('interrupted requests of an earlier process are charged their reservation', { requests: interrupted.length });
 	}
@@ -75,7 +81,7 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 	const { admission, countersAtHand, counterStore, abandon } = await openAdmission(context, sumUp);
 	cleanup.defer(() => admission.close());
 	const unpriced = new UnpricedModels();
-	measureAccounting(context.metrics, { ledger, unpriced, counterStore });
+	measureAccounting(context.metrics, { ledger, requestRecords, unpriced, counterStore });
 	// Counters of this process are restored from the ledger, which has these requests. Shared counters need the settlements.
 	const recovered = new RecoveredSettlements({ ...context, settings: gatewaySettings(config), records, admission });
 	if (config.stores.counters === 'memory') {
@@ -101,6 +107,7 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 		traffic,
 		providerReports: async () => (reporter === undefined ? [...(await store.providerReports.read()).values()] : reporter.read()),
 		ledger,
+		requestRecords,
 		responseOwners: store.responseOwners,
 		admission,
 		countersAtHand,
@@ -110,6 +117,7 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 				records: records.isLoaded,
 				ledger: ledger.health().isWritable,
 				counters: counterStore?.().isReachable ?? true,
+				request_records: requestRecords.health().isWritable,
 			};
 			const states = Object.entries(dependencies).map(([name, isThere]) => [name, isThere ? 'ok' : 'unavailable']);
 			return { isReady: dependencies.records && dependencies.ledger, dependencies: Object.fromEntries(states) as Record<string, string> };
@@ -119,6 +127,10 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 			records.configure(configuredTeams(next));
 		},
 	};
+}
+
+export function isRecording({ requests: { record } }: Config): boolean {
+	return record === 'on' || record === true;
 }
 
 interface OpenedAdmission {

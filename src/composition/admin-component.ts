@@ -42,6 +42,7 @@ export function composeAdmin(
 		{
 			records,
 			ledger: accounting.ledger,
+			requestRecords: accounting.requestRecords,
 			admission: accounting.countersAtHand,
 			sumUpSpent: spentBy(accounting.sumUp, clock),
 			verifier,

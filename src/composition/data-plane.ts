@@ -10,6 +10,7 @@ import type { TlsMaterial } from '../io/http1/server/http-server.ts';
 import { inflateGzip } from '../io/inflated-body.ts';
 import type { KeySet } from '../io/key-set.ts';
 import { createReasoningEncryption } from '../io/reasoning-encryption.ts';
+import type { RequestObserver } from '../io/request-log.ts';
 import { createRequestObserver } from '../io/request-metrics.ts';
 import { ServingRole } from '../io/serving-role.ts';
 import { isPublicAddress } from '../policy/firewall/address-class.ts';
@@ -21,12 +22,13 @@ import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
 import type { GatewayWork } from '../roles/gateway/gateway-work.ts';
 import { inferenceEndpoints } from '../wire/endpoints/endpoints.ts';
 import { reconfigurableVerifier } from './access-token-component.ts';
-import type { Accounting } from './accounting.ts';
+import { type Accounting, isRecording } from './accounting.ts';
 import { type AppContext, type Component, serve } from './app-context.ts';
 import { composeFirewall } from './firewall-component.ts';
 import { contentScorerFor, moderationProviderSettings } from './guardrail-component.ts';
 import { watchOverload } from './overload.ts';
 import { rebuildOnChange } from './rebuild-on-change.ts';
+import { observeRequests } from './record-requests.ts';
 import { restoreReportedModels } from './restore-reported-models.ts';
 import { edgeSettings, forwardSettings, gatewaySettings, tlsMaterial } from './settings.ts';
 
@@ -80,10 +82,18 @@ export async function composeDataPlane(context: AppContext, keySet: KeySet, acco
 	const outer = hasEdge ? await composeEdge(context, ports, inner) : inner;
 	let { shutdown_grace_ms: graceMs, max_body_bytes: maxBodyBytes } = config.gateway;
 	const name = accounting === undefined ? 'edge' : 'gateway';
-	const observe = createRequestObserver(metrics, {
+	const count = createRequestObserver(metrics, {
 		role: name,
 		formats: new Map(inferenceEndpoints.map(({ path, dialect }) => [path, dialect.name])),
 	});
+	const record = accounting === undefined || !isRecording(config) ? undefined : observeRequests(accounting.requestRecords);
+	const observe: RequestObserver =
+		record === undefined
+			? count
+			: (entry) => {
+					count(entry);
+					record(entry);
+				};
 	let tls = hasEdge ? tlsMaterial(config) : undefined;
 	const server = serve(context, (request) => outer.handle(inflateGzip(request, maxBodyBytes)), config[name].listen, { observe, tls });
 	const renewTls = (next: TlsMaterial | undefined): void => {

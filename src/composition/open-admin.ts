@@ -18,6 +18,7 @@ import type { ExplainedRequest } from '../roles/admin/admin-settings.ts';
 import { createExplainer } from '../roles/gateway/explain-request.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
+import type { RequestRecordReader } from '../stores/contracts/request-records.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from '../stores/records-snapshot.ts';
 import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
@@ -27,7 +28,7 @@ import { loadRunningConfig } from './demo-mark.ts';
 import { explainedModerationProviders } from './explainer.ts';
 import { contentScorerFor } from './guardrail-component.ts';
 import { listModels } from './listed-models.ts';
-import { openLedgerReader, openRecords } from './open-stores.ts';
+import { openLedgerReader, openRecords, openRequestRecordReader } from './open-stores.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 
 /**
@@ -54,11 +55,13 @@ async function openStores(config: Config): Promise<AdminApi> {
 	const deps = { clock: systemClock, log };
 	const records = await openRecords(config, deps);
 	const ledger = readWhenNeeded(() => openLedgerReader(config, deps));
+	const requestRecords = recordsWhenNeeded(() => openRequestRecordReader(config, deps));
 	const configured = configuredRecords(config);
 	const rendered = redactedConfig(config);
 	const admin = createLocalAdmin(createTrustedAccess('cli'), {
 		records,
 		ledger,
+		requestRecords,
 		admission: undefined,
 		sumUpSpent: async (team, budgets) =>
 			withSnapshot(config, records, (snapshot) => spentBy(sumUpLocally(config, ledger, snapshot), systemClock)(team, budgets)),
@@ -88,6 +91,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 		async close() {
 			await admin.close();
 			await ledger.end();
+			await requestRecords.end();
 			await records.close();
 		},
 	};
@@ -160,6 +164,19 @@ function readWhenNeeded(
 		verdictsOf: async (requestIds) => (await reader()).verdictsOf(requestIds),
 		async end() {
 			await (await cleanup)?.end();
+		},
+	};
+}
+
+/** Like `readWhenNeeded`, for request records. */
+function recordsWhenNeeded(open: () => Promise<RequestRecordReader>): RequestRecordReader {
+	let opened: Promise<RequestRecordReader> | undefined;
+	const reader = (): Promise<RequestRecordReader> => (opened ??= open());
+	return {
+		list: async (query) => (await reader()).list(query),
+		find: async (id) => (await reader()).find(id),
+		async end() {
+			await (await opened)?.end();
 		},
 	};
 }

@@ -4,9 +4,11 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Ledger, LedgerReader } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
+import type { RequestRecordReader, RequestRecords } from '../stores/contracts/request-records.ts';
 import type { SchemaPart } from '../stores/postgres/migrate.ts';
 import { openSqliteLedger, openSqliteLedgerReader } from '../stores/sqlite/sqlite-ledger.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
+import { openSqliteRequestRecordReader, openSqliteRequestRecords } from '../stores/sqlite/sqlite-request-records.ts';
 
 export interface StoreDeps {
 	readonly clock: Clock;
@@ -40,6 +42,17 @@ export async function openLedgerReader({ data_dir: dataDir, stores: { records: u
 	if (url === 'sqlite') return openSqliteLedgerReader({ dataDir });
 	const { openPostgresLedgerReader } = await import('../stores/postgres-ledger.ts');
 	return openPostgresLedgerReader({ url }, deps);
+}
+
+/** Opens at the first use: request records never prevent a start. */
+export async function openRequestRecords({ data_dir: dataDir, stores, requests }: Config, deps: StoreDeps): Promise<RequestRecords> {
+	const retention = { retainDays: requests.retain_days, maxBytes: requests.max_bytes };
+	return openSqliteRequestRecords({ dataDir, ...retention }, deps);
+}
+
+/** Opens request records for processes that serve no requests, at the first use. */
+export async function openRequestRecordReader({ data_dir: dataDir, stores }: Config, deps: StoreDeps): Promise<RequestRecordReader> {
+	return openSqliteRequestRecordReader({ dataDir });
 }
 
 export interface MigratedSchema {

@@ -50,6 +50,10 @@ function setUp(unregistered = 'sandbox') {
 const row = (team: string, costNanoUsd: bigint, startedMs = nowMs): InterruptedEntry => ({
 	id: `${team}-${costNanoUsd}`,
 	team,
+	clientId: `${team}-bot`,
+	provider: 'provider_b',
+	model: 'gpt-4o',
+	dialect: 'chat',
 	startedMs,
 	budgets: ['all'],
 	costNanoUsd,

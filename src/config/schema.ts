@@ -6,6 +6,7 @@ import { gateway } from './sections/gateway.ts';
 import { guardrails } from './sections/guardrails.ts';
 import { admin, identity, simulator } from './sections/identity.ts';
 import { providers } from './sections/providers.ts';
+import { requests } from './sections/requests.ts';
 import { responses } from './sections/responses.ts';
 import { routing } from './sections/routing.ts';
 import { stores } from './sections/stores.ts';
@@ -55,6 +56,7 @@ export const configSchema = z.strictObject({
 	metrics: metrics.prefault({}).describe('Prometheus metrics.'),
 	auth: auth.prefault({}).describe('Access tokens that are accepted.'),
 	stores: stores.prefault({}).describe('Where records, ledger and counters are stored.'),
+	requests: requests.prefault({}).describe('Records of requests, for lookups.'),
 	tiers: tiers.prefault({}).describe('Limits of teams by tier. Built-in tiers can be changed field by field; a new tier needs all fields.'),
 	teams: teams.prefault({}).describe('Teams and unregistered clients.'),
 	providers: providers.prefault({}).describe('Model providers by name. The four built-in ones can be changed field by field.'),

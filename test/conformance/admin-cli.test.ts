@@ -101,7 +101,7 @@ describeOwn('the command line', 'a configuration of its own', () => {
 				`usage list --group-by model`,
 				`usage show red --group-by day`,
 				`usage history red`,
-				`request list --team red --limit 5`,
+				`request list --team red --status 200 --limit 5`,
 				`budget delete ${name}`,
 			];
 			for (const line of lines) expect(await way(line), `tollgate ${line}`).toMatchObject({ code: 0 });

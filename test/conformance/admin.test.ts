@@ -102,8 +102,8 @@ describeOwn('Spec: Admin interface', 'a configuration of its own', () => {
 		expect((await call()).status).toBe(200);
 		const { data } = (await admin('GET', '/audit')).body as { data: unknown[] };
 		expect(data.length).toBeGreaterThanOrEqual(5);
-		const requests = (await admin('GET', '/requests?team=red')).body as { data: { request_id: string }[] };
-		expect(requests.data.map((row) => row.request_id)).toContain(first.headers.get('x-request-id'));
+		const requests = (await admin('GET', '/requests?team=red')).body as { data: { id: string }[] };
+		expect(requests.data.map((row) => row.id)).toContain(first.headers.get('x-request-id'));
 	});
 });
 

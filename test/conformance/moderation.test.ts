@@ -84,7 +84,7 @@ describe.each([true, false])('moderation providers, enforced %s', (isEnforced) =
 		});
 	const verdict = (id: string, wanted: string | null): Promise<string | null> =>
 		eventually(`verdict of ${id}`, async () => {
-			const found = (await admin<{ request_id: string; guardrails: string | null }>('/requests')).find((row) => row.request_id === id);
+			const found = (await admin<{ id: string; guardrails: string | null }>('/requests')).find((row) => row.id === id);
 			return found?.guardrails === wanted ? wanted : undefined;
 		});
 	const measurement = async (name: string): Promise<number> => {
@@ -108,9 +108,8 @@ describe.each([true, false])('moderation providers, enforced %s', (isEnforced) =
 			rows.filter(({ stage, category, ...row }) => stage === 'input' && category.endsWith('.hate') && row.action === action);
 		const rows = await assessmentsOf(id, (all) => hated(all).length === names.length);
 		expect(new Set(hated(rows).map(({ category }) => category.split('.')[0]))).toEqual(new Set(names));
-		// Rejected requests have no ledger entry.
-		const row = (await admin<{ request_id: string }>('/requests')).find(({ request_id }) => request_id === id);
-		expect(row === undefined).toBe(isEnforced);
+		const row = (await admin<{ id: string; code: string | null }>('/requests')).find((one) => one.id === id);
+		expect(row?.code).toBe(isEnforced ? 'guardrail_blocked' : null);
 	});
 
 	it.each(shapes)('a response that matches: $format, streaming $stream', async (shape) => {

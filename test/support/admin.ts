@@ -15,6 +15,7 @@ import type { AdminPorts, AdminSettings, ConfiguredRecords } from '../../src/rol
 import { createExplainer } from '../../src/roles/gateway/explain-request.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
+import type { RequestRecords } from '../../src/stores/contracts/request-records.ts';
 import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
 import { noReasoningEncryption } from '../../src/wire/conversation/reasoning-encryption.ts';
 import { type AdminDocument, type AdminResponse, type JsonBody, readAdminDocument } from './admin-document.ts';
@@ -22,6 +23,7 @@ import { closeEntry } from './close-entry.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { createMemoryRecords } from './memory-records.ts';
+import { createMemoryRequestRecords } from './memory-request-records.ts';
 import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 
 export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
@@ -76,6 +78,7 @@ export interface AdminSubject {
 	readonly baseUrl: string;
 	readonly records: RecordStore;
 	readonly ledger: Ledger;
+	readonly requestRecords: RequestRecords;
 	readonly clock: ManualClock;
 	readonly log: RecordingLog;
 	/**
@@ -112,6 +115,7 @@ export async function startAdmin(
 ): Promise<AdminSubject> {
 	const records = createMemoryRecords();
 	const ledger = createMemoryLedger();
+	const requestRecords = createMemoryRequestRecords();
 	const clock = new ManualClock(adminStartMs);
 	const log = createRecordingLog();
 	const snapshot = await openRecordsSnapshot(records, configuredRecords.configTeams, { clock, log });
@@ -141,6 +145,7 @@ export async function startAdmin(
 		{
 			records,
 			ledger,
+			requestRecords,
 			admission: undefined,
 			sumUpSpent: spentBy(sumUpFrom(ledger, snapshot, { clock, listing: () => undated }), clock),
 			verifier,
@@ -165,6 +170,7 @@ export async function startAdmin(
 		baseUrl,
 		records,
 		ledger,
+		requestRecords,
 		clock,
 		log,
 		async send(method, path, body, headers = {}) {

@@ -9,6 +9,7 @@ import type { TierSettings } from '../../policy/limits/terms-resolver.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
+import type { RequestRecordReader } from '../../stores/contracts/request-records.ts';
 import type { ConfigClient } from './schemas/client.ts';
 
 /** Settings of the admin API. They can change with the configuration, so each is read when it is used. */
@@ -81,6 +82,7 @@ export type ReadMetrics = () => Promise<{ readonly contentType: string; readonly
 export interface AdminPorts {
 	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit' | 'onChange'>;
 	readonly ledger: Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'listAssessments' | 'verdictsOf'>;
+	readonly requestRecords: Pick<RequestRecordReader, 'list' | 'find'>;
 	/** Undefined in a process that cannot reach the counters, where spend is computed from the ledger. */
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
 	/** Computes budget counters from the ledger, in the order given. Requests for a model count under all of its names. */

@@ -84,11 +84,6 @@ describe('usage of a team', () => {
 		});
 	});
 
-	test('equals the entries of /requests', async () => {
-		const rows = (await send('GET', '/requests?team=red')).body['data'] as { request_id: string; time: string }[];
-		expect(rows.filter(({ time }) => time >= month.start)).toHaveLength(4);
-	});
-
 	test('the team’s own budget replaces its tier’s; that of a model does not', async () => {
 		const idsOf = async () => ((await send('GET', '/usage/red')).body['budgets'] as { id: string }[]).map(({ id }) => id);
 		await send('POST', '/budgets', { id: 'one', team: 'red', model: 'gpt-4o-mini', limit_usd: '1' });
@@ -356,83 +351,5 @@ describe('CSV', () => {
 			const response = await send('GET', '/usage/red', undefined, { accept });
 			expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
 		}
-	});
-
-	test('of requests has the tokens in separate columns', async () => {
-		const lines = (await send('GET', '/requests?team=red&limit=2', undefined, csv)).text.split('\r\n');
-		expect(lines[0]).toMatch(/^request_id,time,team,.*,duration_ms,input,output,cache_read,cache_write,total,guardrails$/);
-		expect(lines).toHaveLength(4);
-	});
-});
-
-describe('requests', () => {
-	const list = async (query: string) =>
-		(await send('GET', `/requests?${query}`)).body as { data: { request_id: string }[]; next_cursor: string | null };
-
-	test('are listed newest first, with their usage', async () => {
-		const { data } = await list('team=red');
-		expect(data.map((row) => row.request_id)).toEqual(['six', 'four', 'three', 'two', 'one']);
-		expect(data[2]).toEqual({
-			request_id: 'three',
-			time: '2026-11-21T12:00:00.000Z',
-			team: 'red',
-			client_id: 'agent',
-			provider: 'local',
-			model: 'gpt-4o-mini',
-			format: 'chat',
-			status: 200,
-			outcome: 'complete',
-			tokens: tokens(1),
-			cost_usd: '0.00',
-			priced: true,
-			estimated: false,
-			guardrails: null,
-			duration_ms: 1500,
-		});
-		expect(data[1]).toMatchObject({ status: null, outcome: null, duration_ms: null, cost_usd: '0.00' });
-	});
-
-	test.each(['unpriced', 'default_rate'])('of a model without a price (%s) are marked, in CSV too', async (priceVersion) => {
-		await subject.book({ team: 'blue', priceVersion });
-		await subject.book({ team: 'blue', priceVersion: 'override:3' });
-		expect((await list('team=blue&limit=2')).data).toMatchObject([{ priced: true }, { priced: false }]);
-		const rows = (await send('GET', '/requests?team=blue&limit=2', undefined, csv)).text.split('\r\n').map((line) => line.split(','));
-		const column = rows[0]?.indexOf('priced') ?? -1;
-		expect(rows.slice(0, 3).map((row) => row[column])).toEqual(['priced', 'true', 'false']);
-	});
-
-	test('are found by filters, over any number of pages, while more arrive', async () => {
-		const seen: string[] = [];
-		let cursor: string | null = null;
-		do {
-			const page: Awaited<ReturnType<typeof list>> = await list(`client_id=agent&limit=1${cursor === null ? '' : `&cursor=${cursor}`}`);
-			seen.push(...page.data.map((row) => row.request_id));
-			cursor = page.next_cursor;
-			await subject.book({});
-		} while (cursor !== null);
-		expect(seen).toEqual(['six', 'five', 'four', 'three', 'one']);
-		expect((await list('outcome=complete&provider=local')).data.map((row) => row.request_id)).toEqual(['three']);
-		const ofProvider = await list('provider=provider_b');
-		expect(await list('provider=openai'), 'a vendor’s name stands for its provider').toEqual(ofProvider);
-		expect(ofProvider.data.length).toBeGreaterThan(0);
-		expect((await list('model=absent')).data).toEqual([]);
-	});
-
-	test('are never more on a page than requested', async () => {
-		for (const model of ['m', 'n', 'm', 'n', 'm', 'm']) await subject.book({ model });
-		const { data, next_cursor: cursor } = await list('model=m&limit=3');
-		expect(data).toHaveLength(3);
-		expect((await list(`model=m&limit=3&cursor=${cursor}`)).data).toHaveLength(1);
-	});
-
-	test('a filter without matches in many entries continues by a cursor', async () => {
-		for (let index = 0; index < maxEntriesScanned; index++) await subject.book({ model: 'm' });
-		const first = await list('client_id=%2B1&limit=1');
-		expect(first.data).toEqual([]);
-		expect(await list(`client_id=%2B1&limit=1&cursor=${first.next_cursor}`)).toMatchObject({ data: [{ request_id: 'two' }] });
-	});
-
-	test.each(['cursor=x', 'outcome=none', 'limit=0', 'modle=x'])('?%s is 422', async (query) => {
-		expect((await send('GET', `/requests?${query}`)).body['errors']).toMatchObject([{ path: query.split('=')[0] }]);
 	});
 });

@@ -101,6 +101,10 @@ export type Closing = 'closed' | 'closed_before' | 'unknown';
 export interface InterruptedEntry {
 	readonly id: string;
 	readonly team: string;
+	readonly clientId: string;
+	readonly provider: string;
+	readonly model: string;
+	readonly dialect: string;
 	readonly startedMs: number;
 	readonly budgets: readonly string[];
 	readonly costNanoUsd: bigint;

@@ -233,7 +233,9 @@ describe('dead processes', () => {
 		await closeEntry(ledger, closedEntry('closed'));
 		await ledger.end();
 		const { ledger: next, clock } = await open({ dataDir });
-		const notified = { id: 'left', team: 'blue', startedMs: ledgerNoonMs, budgets: ['x', 'y'], costNanoUsd: 777n };
+		const { clientId, provider, model, dialect } = openEntry('left');
+		const names = { clientId, provider, model, dialect };
+		const notified = { ...names, id: 'left', team: 'blue', startedMs: ledgerNoonMs, budgets: ['x', 'y'], costNanoUsd: 777n };
 		expect(await next.closeInterrupted()).toEqual([notified]);
 		expect(await next.closeInterrupted()).toEqual([]);
 		const remaining = (await next.list({ team: 'blue', limit: 1 })).rows[0];

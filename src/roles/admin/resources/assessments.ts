@@ -9,7 +9,7 @@ import {
 import type { AdminDeps } from '../admin-deps.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
-import { named, time, timeOf } from '../schemas/values.ts';
+import { moment, msOf, named, time, timeOf } from '../schemas/values.ts';
 
 const assessment = named(
 	'Assessment',
@@ -33,9 +33,6 @@ const assessment = named(
 
 const assessmentList = named('AssessmentList', pageOf(assessment));
 
-/** Accepts a date as the beginning of its UTC day. */
-const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
-
 const filters = {
 	request_id: z.string().optional(),
 	team: z.string().optional(),
@@ -55,7 +52,7 @@ export function assessmentOperations({ ledger }: AdminDeps): Operation[] {
 			path: '/guardrails/assessments',
 			tag: 'guardrails',
 			summary: 'List guardrail assessments, newest first',
-			description: 'Retained as long as entries of `/requests`. Includes requests that were blocked before admission.',
+			description: 'Retained as long as ledger entries. Includes requests that were blocked before admission.',
 			query: z.strictObject({ ...pageQuery, ...filters }),
 			success: { status: 200, schema: assessmentList },
 			run: async ({ query: { request_id: requestId, from, to, limit, ...query } }) => {
@@ -68,10 +65,6 @@ export function assessmentOperations({ ledger }: AdminDeps): Operation[] {
 			},
 		}),
 	];
-}
-
-function msOf(text: string | undefined): number | undefined {
-	return text === undefined ? undefined : Date.parse(text);
 }
 
 function assessmentBody({ atMs, requestId, policy, category, ...rest }: Assessment): z.output<typeof assessment> {

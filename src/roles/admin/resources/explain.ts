@@ -1,8 +1,10 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { AdminDeps } from '../admin-deps.ts';
 import type { ExplainedRequest } from '../admin-settings.ts';
+import { explainRecorded, recordedExplanation } from '../explain-record.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { explainInput, explanation } from '../schemas/explanation.ts';
+import { readRequest } from './requests.ts';
 
 export function explainOperations(deps: AdminDeps): Operation[] {
 	return [
@@ -20,8 +22,25 @@ export function explainOperations(deps: AdminDeps): Operation[] {
 				return { body: await deps.explain({ of: await senderOf(input, deps), format, body: bytes, headers }) };
 			},
 		}),
+		defineOperation({
+			method: 'GET',
+			path: '/explain/{request_id}',
+			tag: 'explain',
+			summary: 'Explain a recorded request',
+			description: 'Says in one sentence why the request ended as it did, then lists the decisions with the numbers of that moment.',
+			params: z.strictObject({ request_id: z.string() }),
+			success: { status: 200, schema: recordedExplanation },
+			rejections: ['record_unknown'],
+			run: async ({ params: { request_id: id } }) => {
+				const request = await readRequest(id, deps);
+				const { assessments } = await deps.ledger.listAssessments({ requestId: id, limit: maxAssessments });
+				return { body: explainRecorded(request, assessments.toReversed()) };
+			},
+		}),
 	];
 }
+
+const maxAssessments = 100;
 
 async function senderOf(
 	{ client_id: clientId = '', team, access_token: accessToken }: Pick<z.output<typeof explainInput>, 'client_id' | 'team' | 'access_token'>,

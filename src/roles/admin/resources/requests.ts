@@ -1,55 +1,31 @@
 import { z } from 'zod';
-import { clientDialectNames } from '../../../core/dialect-name.ts';
-import { isPriced } from '../../../core/price.ts';
-import { noUsage } from '../../../core/usage.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
-import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
-import type { EntryQuery, LedgerEntry } from '../../../stores/contracts/ledger.ts';
+import type { RequestQuery } from '../../../stores/contracts/request-records.ts';
 import type { AdminDeps } from '../admin-deps.ts';
 import { csvResponse } from '../csv.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { limitOf, type Page, type PageQuery, pageOf, pageQuery, withCursor } from '../page.ts';
-import { tokens, tokensBody } from '../schemas/usage.ts';
-import { named, time, timeOf, usdSum, usdText } from '../schemas/values.ts';
+import { limitOf, type Page, type PageQuery, pageQuery, withCursor } from '../page.ts';
+import { type RequestBody, requestBody, requestEntry, requestList } from '../schemas/request.ts';
+import { moment, msOf } from '../schemas/values.ts';
 
-const outcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
-
-const requestEntry = named(
-	'Request',
-	z.strictObject({
-		request_id: z.string().describe('`x-request-id` of the response.'),
-		time: time.describe('Time of admission.'),
-		team: z.string(),
-		client_id: z.string(),
-		provider: z.string(),
-		model: z.string(),
-		format: z
-			.string()
-			.describe(
-				`Format of the client’s request: ${clientDialectNames.map((name) => `\`${name}\``).join(' or ')}; entries from other releases can have other values.`,
-			),
-		status: z.int().nullable().describe('Status that the client received; 0: interrupted, null: in flight.'),
-		outcome: z.enum(outcomes).nullable().describe('Null: in flight.'),
-		tokens,
-		cost_usd: usdSum,
-		priced: z.boolean().describe('False: the model had no price; `cost_usd` is 0 or follows `budgets.default_rate`.'),
-		estimated: z.boolean().describe('True: the provider did not report usage, and it was estimated.'),
-		duration_ms: z.int().nullable(),
-		guardrails: z
-			.enum(assessmentOutcomes)
-			.nullable()
-			.describe('Most severe guardrail outcome; `not_evaluated` also if the response was not evaluated. Null: guardrails did not run.'),
-	}),
-);
-
-const requestList = named('RequestList', pageOf(requestEntry));
+const text = z.string().min(1).max(256).optional();
 
 const filters = {
-	team: z.string().optional(),
-	client_id: z.string().optional(),
-	provider: z.string().optional(),
-	model: z.string().optional(),
-	outcome: z.enum(outcomes).optional(),
+	from: moment.optional().describe('Start of the request, inclusive.'),
+	to: moment.optional().describe('Start of the request, exclusive.'),
+	team: text,
+	client: text,
+	model: text.describe('Requested or served model.'),
+	provider: text,
+	status: z.int().min(0).max(599).optional(),
+	code: text.describe('Error code, such as `rpm_limit_exceeded`, also of monitor mode.'),
+	endpoint: text.describe('Path, such as `/v1/messages`.'),
+	attribute: z
+		.string()
+		.regex(/^[a-z][a-z0-9_]{0,31}:[\x21-\x7e]{1,128}$/, 'must be name:value, such as project:search')
+		.optional()
+		.describe('`name:value`.'),
 };
 
 type Query = PageQuery & { readonly [Name in keyof typeof filters]?: z.output<(typeof filters)[Name]> };
@@ -60,73 +36,112 @@ export function requestOperations(deps: AdminDeps): Operation[] {
 			method: 'GET',
 			path: '/requests',
 			tag: 'requests',
-			summary: 'List admitted requests, newest first',
-			description: 'With filters other than `team`, a page can have fewer entries than `limit`, or none, although `next_cursor` is set.',
+			summary: 'List requests, newest first',
+			description:
+				'Includes rejected requests of known clients. A page can have fewer entries than `limit`, or none, although `next_cursor` is set.',
 			query: z.strictObject({ ...pageQuery, ...filters }),
 			success: { status: 200, schema: requestList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {
 				const page = await withCursor(() => readPage(deps, query));
 				if (!wantsCsv) return { body: page };
-				const columns = [...plainColumns, 'input', 'output', 'cache_read', 'cache_write', 'total', 'guardrails'] as const;
-				const response = csvResponse(
-					columns,
-					page.data.map(({ tokens: counts, ...row }) => ({ ...row, ...counts })),
-				);
+				const response = csvResponse(columns, page.data.map(csvRow));
 				return page.next_cursor === null ? response : { ...response, headers: { ...response.headers, 'x-next-cursor': page.next_cursor } };
 			},
+		}),
+		defineOperation({
+			method: 'GET',
+			path: '/requests/{request_id}',
+			tag: 'requests',
+			summary: 'Get a request',
+			params: z.strictObject({ request_id: z.string() }),
+			success: { status: 200, schema: requestEntry },
+			rejections: ['record_unknown'],
+			run: async ({ params: { request_id: id } }) => ({ body: await readRequest(id, deps) }),
 		}),
 	];
 }
 
+/** @throws `Rejection` `record_unknown`. */
+export async function readRequest(
+	id: string,
+	{ requestRecords, ledger }: Pick<AdminDeps, 'requestRecords' | 'ledger'>,
+): Promise<RequestBody> {
+	const found = await requestRecords.find(id);
+	if (found === undefined)
+		throw new Rejection('record_unknown', { message: `Request ${id.slice(0, 256)} does not exist, or its record was deleted` });
+	const verdicts = await ledger.verdictsOf([id]);
+	return requestBody(found, verdicts.get(id));
+}
+
+async function readPage({ requestRecords, ledger, configured }: AdminDeps, query: Query): Promise<Page<RequestBody>> {
+	const { from, to, client: clientId, provider, attribute, limit, ...rest } = query;
+	const colon = attribute?.indexOf(':') ?? -1;
+	const requested: RequestQuery = {
+		...rest,
+		clientId,
+		fromMs: msOf(from),
+		toMs: msOf(to),
+		provider: provider === undefined ? undefined : providerNamed(provider, configured().providers),
+		attributes: attribute === undefined ? undefined : { [attribute.slice(0, colon)]: attribute.slice(colon + 1) },
+		limit: limitOf({ limit }),
+	};
+	const { requests, nextCursor } = await requestRecords.list(requested);
+	const verdicts = await ledger.verdictsOf(requests.map(({ id }) => id));
+	return { data: requests.map((request) => requestBody(request, verdicts.get(request.id))), next_cursor: nextCursor };
+}
+
 const plainColumns = [
-	'request_id',
+	'id',
 	'time',
-	'team',
+	'endpoint',
+	'team_id',
 	'client_id',
-	'provider',
+	'model_requested',
 	'model',
-	'format',
+	'provider',
 	'status',
-	'outcome',
+	'code',
 	'cost_usd',
 	'priced',
 	'estimated',
+	'guardrails',
+	'stream',
+	'request_bytes',
+	'response_bytes',
 	'duration_ms',
+	'first_byte_ms',
 ] as const;
 
-async function readPage({ ledger, configured }: AdminDeps, query: Query): Promise<Page<z.output<typeof requestEntry>>> {
-	const { client_id: clientId, limit: _, provider: requested, ...rest } = query;
-	const provider = requested === undefined ? undefined : providerNamed(requested, configured().providers);
-	const given = Object.entries({ ...rest, provider, clientId }).filter(([, value]) => value !== undefined);
-	const { rows, nextCursor } = await ledger.list({ ...(Object.fromEntries(given) as Partial<EntryQuery>), limit: limitOf(query) });
-	const verdicts = await ledger.verdictsOf(rows.map(({ id }) => id));
-	return { data: rows.map((row) => entryBody(row, verdicts.get(row.id))), next_cursor: nextCursor };
-}
+const columns = [
+	...plainColumns,
+	'input',
+	'output',
+	'cache_read',
+	'cache_write',
+	'total',
+	'limit_kind',
+	'limit',
+	'limit_used',
+	'limit_reserved',
+	'limit_resets_at',
+	'targets',
+	'monitored',
+	'attributes',
+] as const;
 
-function entryBody(row: LedgerEntry, verdict: Verdict | undefined): z.output<typeof requestEntry> {
-	const { closed } = row;
+function csvRow({ usage, limit, targets, monitored, attributes, ...plain }: RequestBody) {
 	return {
-		request_id: row.id,
-		time: timeOf(row.startedMs),
-		team: row.team,
-		client_id: row.clientId,
-		provider: row.provider,
-		model: row.model,
-		format: row.dialect,
-		status: closed?.status ?? null,
-		outcome: closed?.outcome ?? null,
-		tokens: tokensBody(closed?.usage ?? noUsage),
-		cost_usd: usdText(closed?.costNanoUsd ?? 0n),
-		priced: isPriced(row.priceVersion),
-		estimated: closed?.isEstimated ?? false,
-		duration_ms: closed === undefined ? null : Math.max(0, closed.endedMs - row.startedMs),
-		guardrails: guardrailsOf(row, verdict),
+		...plain,
+		...usage,
+		limit_kind: limit?.kind,
+		limit: limit?.limit,
+		limit_used: limit?.used,
+		limit_reserved: limit?.reserved,
+		limit_resets_at: limit?.resets_at,
+		targets: targets.map(({ provider, model, status, code }) => `${provider}/${model}=${status ?? code}`).join(' '),
+		monitored: monitored.join(' '),
+		attributes: Object.entries(attributes)
+			.map(([name, value]) => `${name}=${value}`)
+			.join(' '),
 	};
-}
-
-/** Returns the outcome; `not_evaluated` instead of clean or masked if the response was not evaluated, or not yet. */
-function guardrailsOf({ closed }: LedgerEntry, verdict: Verdict | undefined): Verdict['outcome'] | null {
-	if (verdict === undefined) return null;
-	const isNew = closed?.outcome === 'complete' && !verdict.hasOutput;
-	return isNew && (verdict.outcome === 'clean' || verdict.outcome === 'masked') ? 'not_evaluated' : verdict.outcome;
 }

@@ -58,6 +58,13 @@ export const origin = z
 	.enum(['config', 'api'])
 	.describe('`config`: defined in the configuration file and read-only here. `api`: created through the admin API or CLI.');
 
+/** Accepts a date as the beginning of its UTC day. */
+export const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+export function msOf(text: string | undefined): number | undefined {
+	return text === undefined ? undefined : Date.parse(text);
+}
+
 export const day = z.iso.date('must be a day such as 2026-11-01');
 
 /** Accepts and ignores a field, so that a record can be sent back as it was read. */

@@ -54,7 +54,9 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 	const probe = database.prepare('UPDATE progress SET probes = probes + 1');
 	const selectRunning = database.prepare(`
 		SELECT id, started_ms, hold_nano_usd, (SELECT name FROM names WHERE id = run) AS run_name,
-			(SELECT name FROM names WHERE id = team) AS team_name, (SELECT name FROM names WHERE id = budgets) AS budgets_text
+			(SELECT name FROM names WHERE id = team) AS team_name, (SELECT name FROM names WHERE id = budgets) AS budgets_text,
+			(SELECT name FROM names WHERE id = client) AS client_name, (SELECT name FROM names WHERE id = provider) AS provider_name,
+			(SELECT name FROM names WHERE id = model) AS model_name, (SELECT name FROM names WHERE id = dialect) AS dialect_name
 		FROM calls WHERE outcome IS NULL AND run IS NOT NULL ORDER BY sequence`);
 	selectRunning.setReadBigInts(true);
 	const selectPruned = database.prepare('SELECT pruned_before_ms FROM progress');
@@ -209,6 +211,10 @@ function interruptedEntry(row: Row, nowMs: number): { end: RequestEnd; onClosed:
 		onClosed: {
 			id,
 			team: textOf(row, 'team_name'),
+			clientId: textOf(row, 'client_name'),
+			provider: textOf(row, 'provider_name'),
+			model: textOf(row, 'model_name'),
+			dialect: textOf(row, 'dialect_name'),
 			startedMs: Number(row['started_ms']),
 			budgets: readBudgets(row['budgets_text']),
 			costNanoUsd,

@@ -24,8 +24,9 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		// No batch has been written yet, where nothing had to be waited for.
 		if (durability === 'process') expect(entriesInFile(dataDir)).toBe(0);
 		const ledger = await start(dataDir);
+		const { clientId, provider, model, dialect } = openEntry('one');
 		expect(await ledger.closeInterrupted()).toEqual([
-			{ id: 'one', team: 'red', startedMs: ledgerNoonMs, budgets: ['red'], costNanoUsd: 5000n },
+			{ clientId, provider, model, dialect, id: 'one', team: 'red', startedMs: ledgerNoonMs, budgets: ['red'], costNanoUsd: 5000n },
 		]);
 		expect(await ledger.closeInterrupted()).toEqual([]);
 		await ledger.end();

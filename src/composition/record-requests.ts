@@ -1,0 +1,80 @@
+/** Feeds the store of request records. */
+import type { RequestLogEntry, RequestObserver } from '../io/request-log.ts';
+import type { InterruptedEntry } from '../stores/contracts/ledger.ts';
+import { noAttributes, type RecordedRequest, type RequestRecords, startedMsOf } from '../stores/contracts/request-records.ts';
+import { inferenceEndpoints } from '../wire/endpoints/endpoints.ts';
+
+const none: readonly never[] = [];
+
+/** Records inference requests of known clients; all others are only counted. */
+export function observeRequests(records: Pick<RequestRecords, 'add'>): RequestObserver {
+	return (entry) => {
+		const { endpoint, clientId } = entry.record;
+		if (endpoint !== undefined && clientId !== undefined) records.add(recordedRequest(entry, endpoint, clientId));
+	};
+}
+
+function recordedRequest(entry: RequestLogEntry, endpoint: string, clientId: string): RecordedRequest {
+	const { record, outcome } = entry;
+	const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0, costNanoUsd } = record;
+	return {
+		id: entry.requestId,
+		endpoint,
+		team: record.team ?? null,
+		clientId,
+		modelRequested: record.modelRequested ?? null,
+		model: record.model ?? null,
+		provider: record.provider ?? null,
+		status: entry.status,
+		outcome,
+		code: entry.code ?? (outcome === 'client_closed' ? outcome : null),
+		limit: record.limit ?? null,
+		monitored: record.monitored ?? none,
+		targets: record.targets ?? none,
+		usage:
+			inputTokens === undefined
+				? null
+				: { inputTokens: inputTokens - cacheReadTokens - cacheWriteTokens, cacheReadTokens, cacheWriteTokens, outputTokens },
+		costNanoUsd: costNanoUsd ?? null,
+		isEstimated: record.isEstimated === true,
+		isPriced: record.isUnpriced !== true,
+		isStreaming: record.isStreaming === true,
+		attributes: record.attributes ?? noAttributes,
+		durationMs: entry.durationMs,
+		firstByteMs: record.firstByteMs ?? null,
+		requestBytes: record.requestBytes ?? entry.requestBytes,
+		responseBytes: entry.responseBytes,
+	};
+}
+
+/** Records requests that a dead process left open, once for each request: each of its failed targets has an entry too. */
+export function recordInterrupted(records: Pick<RequestRecords, 'add'>, entries: readonly InterruptedEntry[], nowMs: number): void {
+	for (const { id, team, clientId, provider, model, dialect, startedMs, costNanoUsd } of entries) {
+		if (startedMsOf(id) === undefined || id.includes('.')) continue;
+		records.add({
+			id,
+			endpoint: inferenceEndpoints.find((endpoint) => endpoint.dialect.name === dialect)?.path ?? '',
+			team,
+			clientId,
+			modelRequested: null,
+			model,
+			provider,
+			status: 0,
+			outcome: 'interrupted',
+			code: 'interrupted',
+			limit: null,
+			monitored: none,
+			targets: none,
+			usage: { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 },
+			costNanoUsd,
+			isEstimated: true,
+			isPriced: true,
+			isStreaming: false,
+			attributes: noAttributes,
+			durationMs: Math.max(0, nowMs - startedMs),
+			firstByteMs: null,
+			requestBytes: 0,
+			responseBytes: 0,
+		});
+	}
+}

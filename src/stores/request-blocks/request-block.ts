@@ -1,0 +1,183 @@
+import { limitKinds, type ReachedLimit, type TargetAttempt } from '../../core/request-record.ts';
+import { noAttributes, type RecordedRequest, type RecordedUsage, type RequestQuery, startedMsOf } from '../contracts/request-records.ts';
+import { type Decode, decodeJson, itemsFrom, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
+import { attributesFrom } from './block-builder.ts';
+import { blockVersion, flagBits, type NumberColumns, numberColumns, type TextColumns, textColumns } from './record-columns.ts';
+
+type Cells = readonly unknown[];
+
+/** Filters by values. */
+export type RequestFilters = Omit<RequestQuery, 'limit' | 'cursor' | 'fromMs' | 'toMs'>;
+
+/** Records of one block. Cells are decoded when they are read, because a page shows few of them. */
+export class RequestBlock {
+	readonly ids: Cells;
+	readonly #texts: TextColumns<readonly string[]>;
+	readonly #indexes: TextColumns<Cells>;
+	readonly #numbers: NumberColumns<Cells>;
+	readonly #limits: Readonly<Record<string, unknown>>;
+	readonly #monitored: Readonly<Record<string, unknown>>;
+	readonly #targets: Readonly<Record<string, unknown>>;
+
+	/** @throws SyntaxError, TypeError for a text that is no block of this release. */
+	constructor(text: string) {
+		const { version, ids, texts, indexes, numbers, rare } = decodeJson(text, membersFrom);
+		if (version !== blockVersion) throw new TypeError(`Expected a block of version ${blockVersion}`);
+		this.ids = itemsFrom(ids);
+		const [dictionaries, ofIndexes, ofNumbers, { limit, monitored, targets }] = [
+			membersFrom(texts),
+			membersFrom(indexes),
+			membersFrom(numbers),
+			membersFrom(rare),
+		];
+		this.#texts = textColumns((name) => listOf(textFrom)(dictionaries[name]));
+		this.#indexes = textColumns((name) => itemsFrom(ofIndexes[name]));
+		this.#numbers = numberColumns((name) => itemsFrom(ofNumbers[name]));
+		this.#limits = membersFrom(limit);
+		this.#monitored = membersFrom(monitored);
+		this.#targets = membersFrom(targets);
+	}
+
+	get count(): number {
+		return this.ids.length;
+	}
+
+	idOf(index: number): string {
+		return textFrom(this.ids[index]);
+	}
+
+	startedMsOf(index: number): number {
+		return startedMsOf(this.idOf(index)) ?? 0;
+	}
+
+	/** Returns a test for records by their index; undefined if no record of the block can match. */
+	matcher(filters: RequestFilters): ((index: number) => boolean) | undefined {
+		const tests: ((index: number) => boolean)[] = [];
+		for (const name of ['endpoint', 'team', 'clientId', 'provider'] as const) {
+			const wanted = filters[name];
+			if (wanted === undefined) continue;
+			const test = this.#textTest(name, (text) => text === wanted);
+			if (test === undefined) return undefined;
+			tests.push(test);
+		}
+		const { model, code, status, attributes } = filters;
+		if (model !== undefined) {
+			const some = anyOf([this.#textTest('model', (text) => text === model), this.#textTest('modelRequested', (text) => text === model)]);
+			if (some === undefined) return undefined;
+			tests.push(some);
+		}
+		if (code !== undefined) {
+			const isMonitored = (index: number): boolean => this.#monitoredOf(index).includes(code);
+			const hasMonitored = Object.keys(this.#monitored).length > 0;
+			const some = anyOf([this.#textTest('code', (text) => text === code), hasMonitored ? isMonitored : undefined]);
+			if (some === undefined) return undefined;
+			tests.push(some);
+		}
+		if (status !== undefined) tests.push((index) => this.#numbers.status[index] === status);
+		for (const [name, value] of Object.entries(attributes ?? noAttributes)) {
+			const test = this.#textTest('attributes', (text) => {
+				const found = attributesFrom(text);
+				return Object.hasOwn(found, name) && found[name] === value;
+			});
+			if (test === undefined) return undefined;
+			tests.push(test);
+		}
+		return (index) => tests.every((test) => test(index));
+	}
+
+	#textTest(name: keyof TextColumns<unknown>, isWanted: (text: string) => boolean): ((index: number) => boolean) | undefined {
+		const wanted = new Set<unknown>();
+		for (const [index, text] of this.#texts[name].entries()) if (isWanted(text)) wanted.add(index);
+		const cells = this.#indexes[name];
+		return wanted.size === 0 ? undefined : (index) => wanted.has(cells[index]);
+	}
+
+	requestAt(index: number): RecordedRequest {
+		const number = (name: keyof NumberColumns<unknown>): number => numberFrom(this.#numbers[name][index]);
+		const text = (name: keyof TextColumns<unknown>): string | null => this.#texts[name][numberFrom(this.#indexes[name][index])] ?? null;
+		const flags = number('flags');
+		const firstByteTenths = number('firstByteTenths');
+		const costNanoUsd = number('costNanoUsd');
+		const attributes = text('attributes');
+		return {
+			id: this.idOf(index),
+			endpoint: text('endpoint') ?? '',
+			team: text('team'),
+			clientId: text('clientId') ?? '',
+			modelRequested: text('modelRequested'),
+			model: text('model'),
+			provider: text('provider'),
+			status: number('status'),
+			outcome: text('outcome') ?? '',
+			code: text('code'),
+			limit: limitFrom(this.#limits[index]),
+			monitored: this.#monitoredOf(index),
+			targets: this.#targetsOf(index, text('provider'), text('model'), number('attemptStatus'), number('attemptTenths')),
+			usage: usageOf(number),
+			costNanoUsd: costNanoUsd === -1 ? null : BigInt(costNanoUsd),
+			isEstimated: (flags & flagBits.isEstimated) !== 0,
+			isPriced: (flags & flagBits.isPriced) !== 0,
+			isStreaming: (flags & flagBits.isStreaming) !== 0,
+			attributes: attributes === null ? noAttributes : attributesFrom(attributes),
+			durationMs: number('durationTenths') / 10,
+			firstByteMs: firstByteTenths === -1 ? null : firstByteTenths / 10,
+			requestBytes: number('requestBytes'),
+			responseBytes: number('responseBytes'),
+		};
+	}
+
+	#monitoredOf(index: number): readonly string[] {
+		const codes = this.#monitored[index];
+		return codes === undefined ? [] : listOf(textFrom)(codes);
+	}
+
+	#targetsOf(index: number, provider: string | null, model: string | null, status: number, tenths: number): readonly TargetAttempt[] {
+		const several = this.#targets[index];
+		if (several !== undefined) return listOf(attemptFrom)(several);
+		if (status === -1 || provider === null || model === null) return [];
+		return [{ provider, model, status, code: null, ms: tenths / 10 }];
+	}
+}
+
+function anyOf(tests: readonly (((index: number) => boolean) | undefined)[]): ((index: number) => boolean) | undefined {
+	const given = tests.filter((test) => test !== undefined);
+	return given.length === 0 ? undefined : (index) => given.some((test) => test(index));
+}
+
+function usageOf(number: (name: keyof NumberColumns<unknown>) => number): RecordedUsage | null {
+	const inputTokens = number('inputTokens');
+	if (inputTokens === -1) return null;
+	return {
+		inputTokens,
+		cacheReadTokens: number('cacheReadTokens'),
+		cacheWriteTokens: number('cacheWriteTokens'),
+		outputTokens: number('outputTokens'),
+	};
+}
+
+const attemptFrom: Decode<TargetAttempt> = (value) => {
+	const [provider, model, status, code, tenths] = itemsFrom(value);
+	return {
+		provider: textFrom(provider),
+		model: textFrom(model),
+		status: orNull(numberFrom)(status),
+		code: orNull(textFrom)(code),
+		ms: numberFrom(tenths) / 10,
+	};
+};
+
+function limitFrom(value: unknown): ReachedLimit | null {
+	if (value === undefined) return null;
+	const [kind, limit, used, reserved, resetsAtMs] = itemsFrom(value);
+	return {
+		kind: oneOf(limitKinds)(kind),
+		limit: amountFrom(limit),
+		used: amountFrom(used),
+		reserved: amountFrom(reserved),
+		resetsAtMs: orNull(numberFrom)(resetsAtMs),
+	};
+}
+
+function amountFrom(value: unknown): number | bigint {
+	return typeof value === 'string' ? BigInt(value) : numberFrom(value);
+}

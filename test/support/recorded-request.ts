@@ -1,0 +1,41 @@
+import { firstIdOf, noAttributes, type RecordedRequest } from '../../src/stores/contracts/request-records.ts';
+
+/** @param sequence makes ids of one millisecond differ. */
+export function recordedRequest(startedMs: number, sequence: number, changed: Partial<RecordedRequest> = {}): RecordedRequest {
+	return {
+		id: `${firstIdOf(startedMs)}${sequence.toString(16).padStart(20, '0')}`,
+		endpoint: '/v1/chat/completions',
+		team: 'red',
+		clientId: 'red-bot',
+		modelRequested: 'gpt-4o',
+		model: 'gpt-4o',
+		provider: 'provider_b',
+		status: 200,
+		outcome: 'complete',
+		code: null,
+		limit: null,
+		monitored: [],
+		targets: [{ provider: 'provider_b', model: 'gpt-4o', status: 200, code: null, ms: 12.5 }],
+		usage: { inputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2, outputTokens: 5 },
+		costNanoUsd: 123_456n,
+		isEstimated: false,
+		isPriced: true,
+		isStreaming: false,
+		attributes: noAttributes,
+		durationMs: 20.3,
+		firstByteMs: 12.4,
+		requestBytes: 300,
+		responseBytes: 700,
+		...changed,
+	};
+}
+
+/** Changes that make a record that of a rejected request. */
+export const rejectedRequest: Partial<RecordedRequest> = {
+	status: 429,
+	outcome: 'rejected',
+	targets: [],
+	usage: null,
+	costNanoUsd: null,
+	firstByteMs: null,
+};
