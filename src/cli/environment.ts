@@ -130,7 +130,7 @@ export interface NewClient {
 	/** By default made from the name and a random suffix. */
 	readonly id?: string;
 	readonly name: string;
-	/** Scope names without the scope base: `invoke`, `admin`. */
+	/** Scope names without the scope base, such as `invoke`. */
 	readonly scopes: readonly string[];
 	/** Id of the team that the client joins. */
 	readonly team?: string;

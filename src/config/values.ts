@@ -1,5 +1,6 @@
 /** Types of setting values. Every number has an upper bound, so that no timer or buffer overflows. */
 import { z } from 'zod';
+import { maxScopeLength, scopeNameRule, scopePattern } from '../core/scope-names.ts';
 import { maxTeamIdLength, teamIdPattern, teamIdRule } from '../core/team.ts';
 import { parseIpRange } from '../policy/firewall/ip-address.ts';
 import { parseListen } from './listen.ts';
@@ -35,6 +36,9 @@ export const listen = z
 	.refine((text) => parseListen(text) !== undefined, 'must name an IP address or host name and a port from 0 to 65535');
 
 export const teamId = z.string().max(maxTeamIdLength).regex(teamIdPattern, teamIdRule);
+
+/** Scope without the scope base. */
+export const scopeName = z.string().max(maxScopeLength).regex(scopePattern, scopeNameRule);
 
 export const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -');
 

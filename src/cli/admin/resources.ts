@@ -205,7 +205,7 @@ const client: Resource = {
 	set: 'Update, disable or enable a client. Issued access tokens stay valid for inference until they expire.',
 	fields: [
 		field('--name <name>', 'name', 'display name'),
-		field('--scopes <names>', 'scopes', 'scopes of the client: invoke, admin', list),
+		field('--scopes <names>', 'scopes', 'scopes of the client, such as invoke or admin:read', list),
 		field('--disabled <boolean>', 'disabled', 'true: the token endpoint treats the client as unknown', onOrOff),
 	],
 };

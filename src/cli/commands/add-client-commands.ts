@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isScopeName, scopeNameRule } from '../../core/scope-names.ts';
 import { maxTeamIdLength, teamIdPattern, teamIdRule } from '../../core/team.ts';
 import { CommandFailure } from '../command-failure.ts';
 import type { CliEnvironment, ClientOperations, ListedClient, NewClient, RunTask } from '../environment.ts';
 import { canStyle, formatTable } from '../format-table.ts';
-import { type AdminFlags, addressFlag, configFlag, integerWithin, jsonFlag, listOf, readAdminFlags } from './command-options.ts';
+import { type AdminFlags, addressFlag, configFlag, integerWithin, jsonFlag, readAdminFlags, words } from './command-options.ts';
 
 type ClientFlags = AdminFlags & { readonly json?: true };
 type CreateFlags = ClientFlags & Omit<NewClient, 'name'> & { readonly name?: string };
@@ -22,9 +23,9 @@ export function addClientCommands(program: Command, run: RunTask): void {
 		.addOption(new Option('--id <id>', 'id of the client; default: derived from the name').argParser(readClientId))
 		.option('--name <name>', 'display name; default: the id, else client')
 		.addOption(
-			new Option('--scopes <names>', 'scopes of the client: invoke, admin')
+			new Option('--scopes <names>', 'scopes of the client: invoke, admin, admin:read, admin:write, admin:secrets, admin:team:ID')
 				.default(['invoke'], 'invoke')
-				.argParser(listOf(['invoke', 'admin'])),
+				.argParser(readScopes),
 		)
 		.addOption(new Option('--team <id>', 'team of the client; created in tier sandbox if it does not exist').argParser(readTeamId))
 		.addOption(addressFlag())
@@ -146,6 +147,14 @@ function unknownClient(id: string): CommandFailure {
 function readTeamId(text: string): string {
 	if (text.length > maxTeamIdLength || !teamIdPattern.test(text)) throw new InvalidArgumentError(`It ${teamIdRule}.`);
 	return text;
+}
+
+function readScopes(text: string): string[] {
+	const names = words(text);
+	if (names.length === 0 || !names.every(isScopeName)) {
+		throw new InvalidArgumentError(`Each scope ${scopeNameRule}.`);
+	}
+	return names;
 }
 
 function readClientId(text: string): string {

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { clientId, count, integer, listen, nonEmpty, restart, secret, secretText, teamId, webAddress } from '../values.ts';
+import { maxScopes } from '../../core/scope-names.ts';
+import { clientId, count, integer, listen, nonEmpty, restart, scopeName, secret, secretText, teamId, webAddress } from '../values.ts';
 
 export const admin = z.strictObject({
 	listen: listen.default('127.0.0.1:8788').meta(restart('Address of the admin API.')),
 	metrics: z
 		.enum(['open', 'admin_scope'])
 		.default('open')
-		.meta(restart('Access to `GET /metrics` on the admin address: everyone, or only clients with the admin scope.')),
+		.meta(restart('Access to `GET /metrics` on the admin address: everyone, or only clients with the scope `admin:read`.')),
 	max_requests_per_minute: integer(1, 1_000_000).default(30_000).describe('Maximum admin API requests per client and minute.'),
 	max_unauthenticated_per_minute: integer(1, 1_000_000)
 		.default(600)
@@ -30,9 +31,12 @@ const client = z
 			.default(null)
 			.meta(secret('Hash of the secret, `scrypt$N$r$p$salt$hash`, instead of the secret.')),
 		scopes: z
-			.array(z.enum(['invoke', 'admin']))
+			.array(scopeName)
+			.max(maxScopes)
 			.default(['invoke'])
-			.describe('Scopes of the client without the scope base. A client without scopes cannot get tokens.'),
+			.describe(
+				'Scopes of the client without the scope base: `invoke`, `admin`, `admin:read`, `admin:write`, `admin:secrets`, `admin:team:ID`. A client without scopes cannot get tokens.',
+			),
 		team: teamId
 			.nullable()
 			.default(null)

@@ -1,11 +1,9 @@
 import { Rejection } from '../../core/rejection.ts';
-
-const adminScope = 'admin';
-
-export const scopeNames: readonly string[] = ['invoke', adminScope];
+import { isAdminScope } from '../../core/scope-names.ts';
 
 /**
- * Selects the scopes of a token: the requested ones, or all of the client except admin, which must be requested explicitly.
+ * Selects the scopes of a token: the requested ones, or all of the client except those of administrators, which must be requested
+ * explicitly.
  * @param requested as received: scopes with their base, separated by single blanks.
  * @param granted scope names without the base.
  * @returns scopes with their base, each once: in the requested order, or that of `granted`.
@@ -14,10 +12,10 @@ export const scopeNames: readonly string[] = ['invoke', adminScope];
 export function grantScopes(requested: string | undefined, granted: readonly string[], scopeBase: string): string[] {
 	const available = granted.map((name) => `${scopeBase}/${name}`);
 	if (requested === undefined) {
-		const given = available.filter((scope) => scope !== `${scopeBase}/${adminScope}`);
+		const given = granted.filter((name) => !isAdminScope(name)).map((name) => `${scopeBase}/${name}`);
 		if (given.length === 0) {
 			throw new Rejection('invalid_scope', {
-				message: `Request scope ${scopeBase}/${adminScope} explicitly: the client has no other scope`,
+				message: `Request a scope explicitly: the client has only scopes of administrators, ${available.join(' ')}`,
 			});
 		}
 		return given;

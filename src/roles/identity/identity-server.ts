@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from '../../core/log.ts';
 import { Rejection } from '../../core/rejection.ts';
+import { fixedScopeNames } from '../../core/scope-names.ts';
 import { createDocumentServer } from '../document-server.ts';
 import { maxBodyBytes, renderError } from './error-responses.ts';
-import { scopeNames } from './granted-scopes.ts';
 import type { IdentitySettings } from './settings.ts';
 import type { PublishedKey } from './signing-keys.ts';
 import type { Grant, TokenRequest } from './token-endpoint.ts';
@@ -107,7 +107,7 @@ function describeIssuer(issuer: string, scopeBase: string): IssuerMetadata {
 		jwks_uri: `${base}/.well-known/jwks.json`,
 		grant_types_supported: ['client_credentials'],
 		token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-		scopes_supported: scopeNames.map((name) => `${scopeBase}/${name}`),
+		scopes_supported: fixedScopeNames.map((name) => `${scopeBase}/${name}`),
 		response_types_supported: [],
 		subject_types_supported: ['public'],
 		id_token_signing_alg_values_supported: ['RS256'],

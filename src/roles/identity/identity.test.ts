@@ -40,7 +40,7 @@ describe('what identity publishes', () => {
 			jwks_uri: `${issuer}/.well-known/jwks.json`,
 			grant_types_supported: ['client_credentials'],
 			token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-			scopes_supported: ['tollgate/invoke', 'tollgate/admin'],
+			scopes_supported: ['tollgate/invoke', 'tollgate/admin', 'tollgate/admin:read', 'tollgate/admin:write', 'tollgate/admin:secrets'],
 			response_types_supported: [],
 			subject_types_supported: ['public'],
 			id_token_signing_alg_values_supported: ['RS256'],

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { Rejection } from '../../core/rejection.ts';
+import { isScopeName, maxScopes, scopeNameRule } from '../../core/scope-names.ts';
 import { hashClientSecret, parseSecretHash } from './client-secret.ts';
 import type { ChangeDeps, ClientRecord, ClientStore } from './records.ts';
 
@@ -41,7 +42,6 @@ export interface ClientsAdministrationDeps {
 	readonly random?: (bytes: number) => Buffer;
 }
 
-const knownScopes = new Set(['invoke', 'admin']);
 const minSecretLength = 16;
 
 export function createClientsAdministration({ clients, clock, random = randomBytes }: ClientsAdministrationDeps): ClientsAdministration {
@@ -93,9 +93,10 @@ function checkInput({ id, name, scopes, secret }: ClientInput): void {
 	if (name.trim() === '' || name.length > 200) {
 		throw new Rejection('field_invalid', { param: 'name', message: 'name: must be 1 to 200 characters' });
 	}
-	const unknown = scopes.find((scope) => !knownScopes.has(scope));
+	if (scopes.length > maxScopes) throw new Rejection('field_invalid', { param: 'scopes', message: `scopes: must be at most ${maxScopes}` });
+	const unknown = scopes.find((scope) => !isScopeName(scope));
 	if (unknown !== undefined) {
-		throw new Rejection('field_invalid', { param: 'scopes', message: `scopes: ${JSON.stringify(unknown)} is not one of invoke, admin` });
+		throw new Rejection('field_invalid', { param: 'scopes', message: `scopes: ${JSON.stringify(unknown)} ${scopeNameRule}` });
 	}
 	// RFC 6749 appendix A.2 allows these characters in a client secret, and no others.
 	if (secret !== undefined && (secret.length < minSecretLength || !/^[\x20-\x7e]{1,512}$/.test(secret))) {

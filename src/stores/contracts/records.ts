@@ -30,7 +30,7 @@ export interface ClientRecord {
 	 * expiry `expiresAtMs` (unix), null for none.
 	 */
 	readonly secrets: readonly { readonly hash: string; readonly expiresAtMs: number | null }[];
-	/** Scope names without the scope base: `invoke`, `admin`. */
+	/** Scope names without the scope base, such as `invoke`. */
 	readonly scopes: readonly string[];
 	readonly isDisabled: boolean;
 	readonly createdAtMs: number;

@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { maxScopeLength, maxScopes, scopeNameRule, scopePattern } from '../../../core/scope-names.ts';
 import type { ClientRecord } from '../../../stores/contracts/records.ts';
 import { named, origin, readOnly, text, time, timeOf, timeOrNull } from './values.ts';
 
 const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -');
 
 const scopes = z
-	.array(z.enum(['invoke', 'admin']))
-	.max(2)
+	.array(z.string().max(maxScopeLength).regex(scopePattern, scopeNameRule))
+	.max(maxScopes)
 	.refine((names) => new Set(names).size === names.length, 'must not name a scope twice')
-	.describe('Without the scope base. A client without scopes cannot get tokens.');
+	.describe(
+		'Without the scope base: `invoke`, `admin`, `admin:read`, `admin:write`, `admin:secrets`, `admin:team:ID`. A client without scopes cannot get tokens.',
+	);
 
 export const client = named(
 	'Client',
