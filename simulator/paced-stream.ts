@@ -116,13 +116,9 @@ export function pacedStream(
 	};
 
 	const leave = (): void => {
-		if (pace.outlivesClient !== true) {
-			finish('aborted');
-			return;
-		}
-		const hasBegun = sink !== undefined;
+		if (pace.outlivesClient !== true) finish('aborted');
 		sink = nowhere;
-		if (!isOver && !isWaiting && !isHalted) schedule(hasBegun ? pace.intervalMs : pace.firstEventMs, turn);
+		if (!isOver && !isWaiting && !isHalted) schedule(pace.intervalMs, turn);
 	};
 
 	return {

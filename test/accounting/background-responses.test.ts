@@ -51,9 +51,9 @@ test('two gateways book each response once, and a killed one is charged the rese
 	});
 	expect([rows.length, differences]).toEqual([3, []]);
 	const billed = (await fleet.simulator.requests()).filter(({ outcome, tokens }) => outcome === 'complete' && tokens.input > 0);
-	expect(rows.map(({ closed }) => [closed?.usage.inputTokens, closed?.usage.outputTokens, closed?.isEstimated]).toSorted()).toEqual(
-		billed.map((request) => [billedCounts(request).input, request.tokens.output, false]).toSorted(),
-	);
+	expect(
+		rows.map(({ closed }) => [closed?.usage.inputTokens, closed?.usage.outputTokens, closed?.isEstimated].join(' ')).toSorted(),
+	).toEqual(billed.map((request) => [billedCounts(request).input, request.tokens.output, false].join(' ')).toSorted());
 
 	// The gateway that follows the response dies.
 	const lost = await ask(one.url, accessToken, 'POST', '', { model: 'gpt-4o-sim-slow-first-event-600000' });

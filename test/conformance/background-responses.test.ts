@@ -87,7 +87,7 @@ describeOwn('background responses', 'our simulator', () => {
 			expect(await isReserved()).toBe(false);
 		});
 
-		it('is booked completely although the client leaves its stream', async () => {
+		it('is booked completely although the client disconnects from its stream', async () => {
 			const client = await openOpenAi(Client, subject.current);
 			const events = await client.responses.create({
 				model: 'gpt-4o-sim-interval-20',

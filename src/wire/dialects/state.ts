@@ -35,8 +35,6 @@ export interface ProviderState {
 	rejectReference(reference: StateReference): Rejection;
 	/** True if a request asks the provider to generate the response after its own. */
 	runsInBackground(members: JsonObject): boolean;
-	/** Returns the rejection of a background request to a target that has no such responses. */
-	rejectBackground(): Rejection;
 	/** Returns the state of the response in a body or an event of a stream; undefined if it contains none. */
 	progressOf(reported: JsonObject): ResponseProgress | undefined;
 	/** True if the provider stores the response to a request. */

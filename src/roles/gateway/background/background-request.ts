@@ -4,7 +4,7 @@ import type { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { BilledPermit } from '../request-scope/billed-permit.ts';
 import { ChargedElsewherePermit, type Permit } from '../request-scope/permit.ts';
-import type { RequestScope, ScopeOutcome } from '../request-scope/request-scope.ts';
+import type { RequestScope } from '../request-scope/request-scope.ts';
 import { type InferenceRequest, runsInBackground } from '../stages/read-inference-request.ts';
 import { readObject } from '../stages/respond.ts';
 import type { ProviderResponse } from '../stages/send-request.ts';
@@ -63,8 +63,8 @@ export class BackgroundRequest implements StreamFollower {
 		}
 	}
 
-	followStream({ kind }: ScopeOutcome): boolean {
-		return kind !== 'draining' && this.#id !== undefined && this.#follow(this.#id);
+	followStream(): boolean {
+		return this.#id !== undefined && this.#follow(this.#id);
 	}
 
 	#follow(id: string): boolean {

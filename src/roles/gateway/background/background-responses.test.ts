@@ -424,7 +424,7 @@ describe('a stream of a background response', () => {
 		expect(rig.remaining()).toEqual({});
 	});
 
-	test('is not followed at the shutdown', async () => {
+	test('ends at the shutdown, and is charged its reservation', async () => {
 		const { rig, upstream } = await open();
 		upstream.write(created);
 		rig.bench.gateway.endInFlightRequests();

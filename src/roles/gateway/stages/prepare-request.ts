@@ -262,12 +262,10 @@ function dialectFor(
 	});
 }
 
-/** Rejects references to what only a provider of the client's format stores, and responses that only it runs in the background. @throws `Rejection` `field_invalid` */
+/** Rejects references to what only a provider of the client's format stores. @throws `Rejection` `field_invalid` */
 function rejectStored({ state }: ClientDialect, { members }: JsonBody): void {
-	if (state === undefined) return;
-	const reference = state.references(members).find(({ isStored }) => isStored);
-	if (reference !== undefined) throw state.rejectReference(reference);
-	if (state.runsInBackground(members)) throw state.rejectBackground();
+	const reference = state?.references(members).find(({ isStored }) => isStored);
+	if (state !== undefined && reference !== undefined) throw state.rejectReference(reference);
 }
 
 /** With these details, Anthropic's SDKs resend the conversation in full without `thread`, and stay in that mode. */

@@ -38,7 +38,7 @@ export interface StreamFollower {
 	/** Called with the events of the stream. */
 	push(events: EventBatch): void;
 	/** Takes over the permit of a stream that ended before its usage was reported. @returns false if the response cannot be followed. */
-	followStream(outcome: ScopeOutcome): boolean;
+	followStream(): boolean;
 }
 
 export interface RelayDeps extends StreamReaders {
@@ -371,7 +371,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Resource {
 		this.#timer?.cancel();
 		this.#meterLast();
 		const metered = this.#meter.read();
-		const isFollowed = metered.isEstimated && this.#deps.background?.followStream(outcome) === true;
+		const isFollowed = metered.isEstimated && this.#deps.background?.followStream() === true;
 		if (!isFollowed) this.#permit.meterStream(metered);
 		this.#scope.end(this.#hasFailed ? { ...outcome, kind: 'upstream_error', code: outcome.code ?? 'provider_failed' } : outcome);
 	}

@@ -157,7 +157,7 @@ const rejected: ReadonlyMap<string, string> = new Map([
 	['previous_response_id', statelessCure],
 	['conversation', statelessCure],
 	['prompt', 'is not supported: send the text of the prompt in `instructions` and `input`'],
-	['background', 'must be false: this gateway keeps no responses'],
+	['background', 'must be false: the provider of this model runs no responses in the background'],
 ]);
 
 const harmless: ReadonlyMap<string, (view: JsonView) => boolean> = new Map([

@@ -32,12 +32,6 @@ export const responsesState: ProviderState = {
 			message: `\`${param}\` is not supported: the provider of this model keeps no responses: ${resendCure}${param.startsWith('input[') ? itemCure : ''}`,
 		}),
 	runsInBackground: ({ background }) => background === true,
-	rejectBackground: () =>
-		new Rejection('field_invalid', {
-			param: 'background',
-			message:
-				'`background` is not supported: the provider of this model runs no responses in the background. Omit it, and use `stream: true`',
-		}),
 	progressOf(reported) {
 		const { id, status } = isJsonObject(reported.response) ? reported.response : reported;
 		if (typeof id !== 'string') return undefined;
