@@ -33,10 +33,14 @@ export interface Dialect {
 	withoutUsageOption(body: JsonObject): JsonObject;
 	/** Returns the edits by which the provider stores nothing of a request, for a format whose providers store it by default. */
 	storageEdits?(body: JsonBody, state: StateMode): readonly Edit[];
+	/** For a format with encrypted reasoning that only the account that generated it can decrypt. */
+	readonly undecryptableReasoning?: UndecryptableReasoning;
 	/** Returns the maximum output that a request asks for. */
 	requestedOutput(body: JsonObject): RequestedOutput;
 	/** Returns the edits that cap the output of a request. @param body with the ranges of the cap members located. */
 	writeCap(body: JsonBody, tokens: number): readonly Edit[];
+	/** For a format in which a request can limit the calls of tools that its provider runs. */
+	readonly toolCallCap?: ToolCallCap;
 	/** Returns the most expensive prompt cache writes that a request may cause. */
 	cacheWrites(bytes: Buffer): CacheWrites;
 	/**
@@ -55,6 +59,22 @@ export interface Dialect {
 	isComplete(tail: Buffer): boolean;
 	/** True if the content of a stream is complete and its usage is expected next. @param tail as above. */
 	reportsUsageNext(tail: Buffer): boolean;
+}
+
+export interface ToolCallCap {
+	/** Returns the client's limit; undefined if it sets none. */
+	requested(members: JsonObject): number | undefined;
+	/** @param body with the range of the member located. */
+	write(body: JsonBody, calls: number): readonly Edit[];
+}
+
+/** Repair of a request whose encrypted reasoning its provider cannot decrypt. */
+export interface UndecryptableReasoning {
+	readonly warning: string;
+	/** @param body of a response with status 400. */
+	isRejected(body: Buffer): boolean;
+	/** Returns the edits that remove the reasoning; none if there is none, or the request is impossible without it. */
+	cuts(body: JsonBody): readonly Edit[];
 }
 
 export interface DialectVariant extends RequestVariant {

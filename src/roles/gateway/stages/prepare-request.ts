@@ -41,6 +41,8 @@ export interface PreparedRequest extends InferenceRequest {
 	readonly providerFormat: Dialect;
 	/** Body to send, except for later edits. */
 	readonly outgoing: JsonBody;
+	/** Sent instead of `outgoing`, with all edits. Undefined unless the provider rejected the first body. */
+	readonly repairedBytes?: Buffer;
 	/** Undefined if client and provider use the same dialect. */
 	readonly translated: TranslatedPart | undefined;
 	/** Dropped or changed fields, reported to the client. */

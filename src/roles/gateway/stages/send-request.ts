@@ -166,10 +166,29 @@ export function bodyFor(inferenceRequest: PreparedRequest, permitted: BodyEdits)
 	return edits.length === 0 ? bytes : spliceBody(bytes, edits);
 }
 
+/**
+ * Removes encrypted reasoning that the provider rejected, because another account generated it.
+ * @returns undefined for any other response, and for a request that was repaired before.
+ */
+export function withoutUndecryptable(
+	inferenceRequest: PreparedRequest,
+	{ response, body }: ProviderResponse,
+	permitted: BodyEdits,
+): PreparedRequest | undefined {
+	const { undecryptableReasoning: repair } = inferenceRequest.providerFormat;
+	if (response.status !== 400 || repair === undefined || inferenceRequest.repairedBytes !== undefined) return undefined;
+	if (!Buffer.isBuffer(body) || !repair.isRejected(body)) return undefined;
+	const { outgoing } = inferenceRequest;
+	const cuts = repair.cuts(outgoing);
+	if (cuts.length === 0) return undefined;
+	return { ...inferenceRequest, repairedBytes: spliceBody(outgoing.bytes, [...editsFor(inferenceRequest, permitted), ...cuts]) };
+}
+
 /** Above this size, a second copy costs more than writing several chunks. */
 const maxCopiedBytes = 262_144;
 
 function sentBody(inferenceRequest: PreparedRequest, permitted: BodyEdits): Buffer | readonly Buffer[] {
+	if (inferenceRequest.repairedBytes !== undefined) return inferenceRequest.repairedBytes;
 	const { bytes } = inferenceRequest.outgoing;
 	return bytes.length <= maxCopiedBytes
 		? bodyFor(inferenceRequest, permitted)

@@ -10,7 +10,7 @@ import { type AttemptLimits, remainingTimeouts } from '../provider-timeouts.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { estimatedResponse, isSpendStop, type ProviderResponse, sendRequest } from './send-request.ts';
+import { estimatedResponse, isSpendStop, type ProviderResponse, sendRequest, withoutUndecryptable } from './send-request.ts';
 import type { Taken } from './take-target.ts';
 
 /** Response of a provider, or the reason why there is none. */
@@ -43,6 +43,11 @@ function runAttempts(taken: Taken, retriesBefore: number, bound: BoundTraffic, s
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
 		const isNoted = countsForHealth(taken.prepared) && (taken.permit.canCost || !isOutOfTime(outcome));
 		if (isNoted) bound.traffic.note(resultOf(outcome), bound.terms);
+		const repaired = outcome instanceof Error ? undefined : withoutUndecryptable(taken.prepared, outcome, taken.permit.edits);
+		if (repaired !== undefined) {
+			scope.recorder.warn([`input: ${repaired.providerFormat.undecryptableReasoning?.warning}`]);
+			return runAttempts({ ...taken, prepared: repaired }, retriesBefore, bound, scope, deps);
+		}
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, deps);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;

@@ -26,13 +26,17 @@ const closeBrace = 0x7d;
  * Returns the edits by which the vendor stores nothing. Without the field, it would store the response.
  * @param body with the range of `store` located.
  */
-export function storageEdits({ bytes, members, ranges }: JsonBody, { storesResponses }: StateRules): readonly Edit[] {
-	if (storesResponses || members.store === false) return none;
-	const range = ranges.get('store');
-	if (range !== undefined) return [{ ...range, text: 'false' }];
+export function storageEdits(body: JsonBody, { storesResponses }: StateRules): readonly Edit[] {
+	return storesResponses || body.members.store === false ? none : writeMember(body, 'store', 'false');
+}
+
+/** Replaces or adds a member. @param body with the range of the member located. @param json its value. */
+export function writeMember({ bytes, ranges }: JsonBody, name: string, json: string): readonly Edit[] {
+	const range = ranges.get(name);
+	if (range !== undefined) return [{ ...range, text: json }];
 	// The last brace closes the body, which has at least the member `model`.
 	const end = bytes.lastIndexOf(closeBrace);
-	return [{ start: end, end, text: ',"store":false' }];
+	return [{ start: end, end, text: `,"${name}":${json}` }];
 }
 
 export const resendCure = 'send the whole conversation in `input`, with `store: false`';

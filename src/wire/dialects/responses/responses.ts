@@ -21,7 +21,7 @@ import { ResponsesCapEnding } from './cap-ending.ts';
 import { checkInput } from './check-input.ts';
 import { maxRetryAfterSeconds, withVendorCode } from './client-errors.ts';
 import { errorEvent, ResponsesErrorEnding } from './error-ending.ts';
-import { isGiven, rejectReferences, repairResponses, stateRulesOf, storageEdits } from './request-edits.ts';
+import { isGiven, rejectReferences, repairResponses, stateRulesOf, storageEdits, writeMember } from './request-edits.ts';
 import { responsesInputContent, surcharges } from './request-facts.ts';
 import { readResponsesRequest } from './request-reader.ts';
 import { responsesRequestWriter } from './request-writer.ts';
@@ -29,6 +29,7 @@ import { responsesReading } from './response-reader.ts';
 import { responsesWriting } from './response-writer.ts';
 import { responsesState } from './state.ts';
 import { responsesTextViews } from './texts.ts';
+import { undecryptableReasoning } from './undecryptable-reasoning.ts';
 import { responsesVendorFields } from './vendor-items.ts';
 
 const required: FieldTable = { model: modelName };
@@ -75,13 +76,18 @@ export const responses: ClientConversationDialect = {
 	state: responsesState,
 	textViews: responsesTextViews,
 	usage: responsesUsage,
-	editedMembers: ['store', ...capMembers],
+	editedMembers: ['store', 'max_tool_calls', ...capMembers],
 	// Its streams always report usage.
 	requestUsage: () => [],
 	withoutUsageOption: (body) => body,
 	storageEdits: (body, state) => storageEdits(body, stateRulesOf(state)),
+	undecryptableReasoning,
 	requestedOutput: (body) => requestedOutput(body, capMembers),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
+	toolCallCap: {
+		requested: ({ max_tool_calls: calls }) => (typeof calls === 'number' && Number.isInteger(calls) && calls >= 1 ? calls : undefined),
+		write: (body, calls) => writeMember(body, 'max_tool_calls', String(calls)),
+	},
 	// Servers write to their cache automatically; the model's price decides the cost.
 	cacheWrites: () => 'short',
 	requestsThinking: ({ reasoning }) => requestsThinkingBy(isJsonObject(reasoning) ? reasoning.effort : undefined, 'none'),

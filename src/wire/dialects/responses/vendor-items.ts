@@ -37,7 +37,8 @@ function isEncryptedByGateway(item: unknown): boolean {
 	return typeof encrypted_content === 'string' && encrypted_content.startsWith(encryptedPrefix);
 }
 
-function isGenerated(item: unknown): boolean {
+/** True for an item that a model generated. */
+export function isGenerated(item: unknown): boolean {
 	return isJsonObject(item) && (generated.has(item.type) || isOwnMessage(item));
 }
 
