@@ -27,6 +27,8 @@ const addedTokensPerDefinedTool = 2048;
 const estimatedTokensPerAttachment = 1500;
 /** Maximum rounds of its own tools after which a provider pauses. */
 export const serverToolRounds = 10;
+/** Maximum calls of such tools in these rounds, for a provider that limits calls: the last round responds to the last call. */
+export const maxServerToolCalls = serverToolRounds - 1;
 
 /** Body text of a request. */
 interface InputText {

@@ -5,7 +5,7 @@ import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { dearestCallsNanoUsd, plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
-import { estimatedOutputTokens, measureInput, serverToolRounds } from '../../../policy/budgets/estimate.ts';
+import { estimatedOutputTokens, maxServerToolCalls, measureInput, serverToolRounds } from '../../../policy/budgets/estimate.ts';
 import { canHideReasoning } from '../../../policy/budgets/hidden-reasoning.ts';
 import { capFor, outputTokenLimitOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
@@ -324,7 +324,8 @@ export function unlessUnreachable(cause: unknown): never {
 export function admissionWarnings({ need, priced }: AdmissionTerms, { settings }: Pick<GatewayDeps, 'settings'>): readonly string[] {
 	if (need.capEdits.length === 0 && !priced.isUnknown) return none;
 	const warnings: string[] = [];
-	if (need.capEdits.length > 0) warnings.push(`the output is capped at ${need.capTokens} tokens, for a budget`);
+	if (need.isOutputCapped) warnings.push(`the output is capped at ${need.capTokens} tokens, for a budget`);
+	if (need.areCallsCapped) warnings.push(`max_tool_calls: limited to ${maxServerToolCalls}, for a budget`);
 	if (priced.isUnknown) {
 		const rate = settings.budgets.unknownPrice === 'default_rate' ? 'budgets.default_rate' : '$0';
 		warnings.push(`model: has no price, its cost is recorded at ${rate}`);
@@ -348,6 +349,10 @@ export interface Need {
 	readonly choices: number;
 	/** Output cap of one choice, if the gateway sets it. */
 	readonly capTokens?: number;
+	readonly isOutputCapped: boolean;
+	/** True if the gateway limits the calls of tools that the provider runs. */
+	readonly areCallsCapped: boolean;
+	/** Edits for both caps. */
 	readonly capEdits: readonly Edit[];
 }
 
@@ -377,7 +382,12 @@ function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: bo
 	const tokensNanoUsd = isWorstCase
 		? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
 		: plainCostNanoUsd(inputTokens, outputTokens, price);
-	const calls = hasHostedTools ? (isWorstCase ? serverToolRounds : 1) : 0;
+	const outputEdits = lacksCap ? providerFormat.writeCap(outgoing, cap.tokens) : none;
+	const { toolCallCap } = providerFormat;
+	const wantedCalls = toolCallCap?.requested(outgoing.members);
+	const areCallsCapped = hasHostedTools && isWorstCase && toolCallCap !== undefined && (wantedCalls ?? Infinity) > maxServerToolCalls;
+	const highestCalls = toolCallCap === undefined ? serverToolRounds : Math.min(wantedCalls ?? maxServerToolCalls, maxServerToolCalls);
+	const calls = hasHostedTools ? (isWorstCase ? highestCalls : 1) : 0;
 	return {
 		amountNanoUsd: calls === 0 ? tokensNanoUsd : tokensNanoUsd + dearestCallsNanoUsd(calls, price),
 		estimatedInputTokens: estimatedTokens,
@@ -388,6 +398,8 @@ function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: bo
 		allowedOutputTokens,
 		choices,
 		capTokens: cap.tokens,
-		capEdits: lacksCap ? providerFormat.writeCap(outgoing, cap.tokens) : none,
+		isOutputCapped: lacksCap,
+		areCallsCapped,
+		capEdits: areCallsCapped ? [...outputEdits, ...toolCallCap.write(outgoing, maxServerToolCalls)] : outputEdits,
 	};
 }
