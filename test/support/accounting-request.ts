@@ -2,7 +2,7 @@
 import { Agent, type IncomingMessage, request as startRequest } from 'node:http';
 
 export interface RequestPlan {
-	readonly format: 'chat' | 'messages' | 'responses';
+	readonly format: 'chat' | 'completions' | 'embeddings' | 'messages' | 'responses';
 	readonly model: string;
 	readonly isStreaming?: boolean;
 	/** Question; ignored if `extra` contains another one. */
@@ -45,6 +45,8 @@ export function createCaller(token: string): Caller {
 
 const paths: Readonly<Record<RequestPlan['format'], string>> = {
 	chat: '/v1/chat/completions',
+	completions: '/v1/completions',
+	embeddings: '/v1/embeddings',
 	messages: '/v1/messages',
 	responses: '/v1/responses',
 };
@@ -104,6 +106,8 @@ export function callGateway(url: string, caller: Caller, plan: RequestPlan): Pro
 }
 
 export function bodyOf({ format, model, isStreaming = false, text = 'Say hello.', capTokens = 2000, extra }: RequestPlan): string {
+	if (format === 'embeddings') return JSON.stringify({ model, input: text, ...extra });
+	if (format === 'completions') return JSON.stringify({ model, max_tokens: capTokens, stream: isStreaming, prompt: text, ...extra });
 	if (format === 'responses') return JSON.stringify({ model, max_output_tokens: capTokens, stream: isStreaming, input: text, ...extra });
 	const cap = format === 'chat' && /^(?:o\d|gpt-5)/.test(model) ? 'max_completion_tokens' : 'max_tokens';
 	return JSON.stringify({ model, [cap]: capTokens, stream: isStreaming, messages: [{ role: 'user', content: text }], ...extra });
