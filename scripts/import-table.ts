@@ -36,7 +36,7 @@ const pureFolders = ['core', 'wire', 'policy'];
 /** Folders whose members must not import each other; any member may import the files that `shared` matches. */
 const strangers: readonly { folder: string; shared: string }[] = [
 	{ folder: 'roles', shared: '[^/]+\\.ts$' },
-	{ folder: 'stores', shared: '(contracts/|[^/]+\\.ts$)' },
+	{ folder: 'stores', shared: '(contracts/|request-blocks/|[^/]+\\.ts$)' },
 	{ folder: 'wire/providers', shared: '(providers?|protocol|relayed-headers|scrub-secrets)\\.ts$' },
 	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|held-back-window|masks|text-evaluation|text-scan|verdicts)\\.ts$)' },
 ];

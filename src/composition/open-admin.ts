@@ -55,7 +55,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 	const deps = { clock: systemClock, log };
 	const records = await openRecords(config, deps);
 	const ledger = readWhenNeeded(() => openLedgerReader(config, deps));
-	const requestRecords = recordsWhenNeeded(() => openRequestRecordReader(config, deps));
+	const requestRecords = recordsWhenNeeded(() => openRequestRecordReader(config));
 	const configured = configuredRecords(config);
 	const rendered = redactedConfig(config);
 	const admin = createLocalAdmin(createTrustedAccess('cli'), {

@@ -47,12 +47,16 @@ export async function openLedgerReader({ data_dir: dataDir, stores: { records: u
 /** Opens at the first use: request records never prevent a start. */
 export async function openRequestRecords({ data_dir: dataDir, stores, requests }: Config, deps: StoreDeps): Promise<RequestRecords> {
 	const retention = { retainDays: requests.retain_days, maxBytes: requests.max_bytes };
-	return openSqliteRequestRecords({ dataDir, ...retention }, deps);
+	if (stores.records === 'sqlite') return openSqliteRequestRecords({ dataDir, ...retention }, deps);
+	const { openPostgresRequestRecords } = await import('../stores/postgres/postgres-request-records.ts');
+	return openPostgresRequestRecords({ url: stores.records, ...retention }, deps);
 }
 
 /** Opens request records for processes that serve no requests, at the first use. */
-export async function openRequestRecordReader({ data_dir: dataDir, stores }: Config, deps: StoreDeps): Promise<RequestRecordReader> {
-	return openSqliteRequestRecordReader({ dataDir });
+export async function openRequestRecordReader({ data_dir: dataDir, stores: { records: url } }: Config): Promise<RequestRecordReader> {
+	if (url === 'sqlite') return openSqliteRequestRecordReader({ dataDir });
+	const { openPostgresRequestRecordReader } = await import('../stores/postgres/postgres-request-records.ts');
+	return openPostgresRequestRecordReader({ url });
 }
 
 export interface MigratedSchema {
@@ -75,9 +79,10 @@ export async function areStoresMigrated({ stores: { records: url } }: Config, de
 }
 
 async function schemaParts(): Promise<readonly SchemaPart[]> {
-	const [{ recordsSchema }, { postgresLedgerSchema }] = await Promise.all([
+	const [{ recordsSchema }, { postgresLedgerSchema }, { postgresRequestsSchema }] = await Promise.all([
 		import('../stores/postgres/records-schema.ts'),
 		import('../stores/postgres/ledger/postgres-ledger-schema.ts'),
+		import('../stores/postgres/request-records/postgres-blocks.ts'),
 	]);
-	return [recordsSchema, postgresLedgerSchema];
+	return [recordsSchema, postgresLedgerSchema, postgresRequestsSchema];
 }

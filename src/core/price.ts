@@ -3,13 +3,6 @@ import type { HostedTool } from './usage.ts';
 /** Versions of the fallback prices for a model without a known price: zero, and `budgets.default_rate`. */
 export const fallbackPriceVersions = { free: 'unpriced', defaultRate: 'default_rate' } as const;
 
-const fallbacks: ReadonlySet<string> = new Set(Object.values(fallbackPriceVersions));
-
-/** True if a ledger entry with this version was charged the price of its model. */
-export function isPriced(priceVersion: string): boolean {
-	return !fallbacks.has(priceVersion);
-}
-
 /** Price of a model's tokens. */
 export interface Price {
 	/** Identifies this price in ledger entries by source and date or number, such as `default:2026-11-01` or `override:17`. */

@@ -27,9 +27,6 @@ interface BillLine {
 
 const faults = ['500', '529', '429-retry-after-9', '401', 'reset', 'slow-first-byte-60000'] as const;
 const good = { chat: 'gpt-4o-mini', messages: 'claude-haiku-4-5' };
-/** Faults after which the provider may have processed, and billed, the request. */
-const canCost = new Set<string>(['reset', 'slow-first-byte-60000']);
-
 let product: Product;
 let accessToken: string;
 let adminUrl: string;

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
-import { maxEntriesScanned } from '../../stores/contracts/ledger.ts';
 
 let subject: AdminSubject;
 const send: AdminSubject['send'] = (...request) => subject.send(...request);

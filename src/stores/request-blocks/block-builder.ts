@@ -20,7 +20,7 @@ export interface BuiltBlock {
 	readonly maxMs: number;
 	/** JSON of its `BlockColumns`. */
 	readonly text: string;
-	/** What filters can find in it, as `dimension=value`, each once. */
+	/** Values that filters can find in it, as `dimension=value`, each once. */
 	readonly keys: readonly string[];
 }
 

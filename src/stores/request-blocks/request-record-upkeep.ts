@@ -9,9 +9,9 @@ export interface RequestRetention {
 }
 
 export interface RequestRecordUpkeepPorts {
-	/** @returns whether there may be more to merge. */
+	/** @returns true if there may be more to merge. */
 	mergeSome(): Promise<boolean>;
-	/** @returns whether there may be more to delete. */
+	/** @returns true if there may be more to delete. */
 	pruneSome(beforeMs: number, maxBytes: number): Promise<boolean>;
 	readonly clock: Clock;
 	readonly log: Log;

@@ -233,7 +233,7 @@ describe('dead processes', () => {
 		await closeEntry(ledger, closedEntry('closed'));
 		await ledger.end();
 		const { ledger: next, clock } = await open({ dataDir });
-		const { clientId, provider, model, dialect } = openEntry('left');
+		const { clientId, provider, model, dialect } = openEntry('left', { team: 'blue' });
 		const names = { clientId, provider, model, dialect };
 		const notified = { ...names, id: 'left', team: 'blue', startedMs: ledgerNoonMs, budgets: ['x', 'y'], costNanoUsd: 777n };
 		expect(await next.closeInterrupted()).toEqual([notified]);

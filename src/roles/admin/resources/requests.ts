@@ -9,18 +9,18 @@ import { limitOf, type Page, type PageQuery, pageQuery, withCursor } from '../pa
 import { type RequestBody, requestBody, requestEntry, requestList } from '../schemas/request.ts';
 import { moment, msOf } from '../schemas/values.ts';
 
-const text = z.string().min(1).max(256).optional();
+const value = z.string().min(1).max(256).optional();
 
 const filters = {
 	from: moment.optional().describe('Start of the request, inclusive.'),
 	to: moment.optional().describe('Start of the request, exclusive.'),
-	team: text,
-	client: text,
-	model: text.describe('Requested or served model.'),
-	provider: text,
+	team: value,
+	client: value,
+	model: value.describe('Requested or served model.'),
+	provider: value,
 	status: z.int().min(0).max(599).optional(),
-	code: text.describe('Error code, such as `rpm_limit_exceeded`, also of monitor mode.'),
-	endpoint: text.describe('Path, such as `/v1/messages`.'),
+	code: value.describe('Error code, such as `rpm_limit_exceeded`, also of monitor mode.'),
+	endpoint: value.describe('Path, such as `/v1/messages`.'),
 	attribute: z
 		.string()
 		.regex(/^[a-z][a-z0-9_]{0,31}:[\x21-\x7e]{1,128}$/, 'must be name:value, such as project:search')
@@ -67,8 +67,9 @@ export async function readRequest(
 	{ requestRecords, ledger }: Pick<AdminDeps, 'requestRecords' | 'ledger'>,
 ): Promise<RequestBody> {
 	const found = await requestRecords.find(id);
-	if (found === undefined)
+	if (found === undefined) {
 		throw new Rejection('record_unknown', { message: `Request ${id.slice(0, 256)} does not exist, or its record was deleted` });
+	}
 	const verdicts = await ledger.verdictsOf([id]);
 	return requestBody(found, verdicts.get(id));
 }

@@ -61,8 +61,8 @@ export const origin = z
 /** Accepts a date as the beginning of its UTC day. */
 export const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
-export function msOf(text: string | undefined): number | undefined {
-	return text === undefined ? undefined : Date.parse(text);
+export function msOf(given: string | undefined): number | undefined {
+	return given === undefined ? undefined : Date.parse(given);
 }
 
 export const day = z.iso.date('must be a day such as 2026-11-01');

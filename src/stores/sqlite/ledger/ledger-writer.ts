@@ -41,6 +41,13 @@ const entriesPerPruning = 500;
 const idleEntries = { atLeast: 32, atMost: 512 };
 const closesOfPiece = 16;
 
+const runningEntries = `
+	SELECT id, started_ms, hold_nano_usd, (SELECT name FROM names WHERE id = run) AS run_name,
+		(SELECT name FROM names WHERE id = team) AS team_name, (SELECT name FROM names WHERE id = budgets) AS budgets_text,
+		(SELECT name FROM names WHERE id = client) AS client_name, (SELECT name FROM names WHERE id = provider) AS provider_name,
+		(SELECT name FROM names WHERE id = model) AS model_name, (SELECT name FROM names WHERE id = dialect) AS dialect_name
+	FROM calls WHERE outcome IS NULL AND run IS NOT NULL ORDER BY sequence`;
+
 /**
  * @param spools true if rows opened from now on are added to the outbox.
  * @param rest yields the core for a moment.
@@ -52,12 +59,7 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 	const rows = createEntryUpdates(database, names, run, spools);
 	const outbox = createOutboxWriting(database);
 	const probe = database.prepare('UPDATE progress SET probes = probes + 1');
-	const selectRunning = database.prepare(`
-		SELECT id, started_ms, hold_nano_usd, (SELECT name FROM names WHERE id = run) AS run_name,
-			(SELECT name FROM names WHERE id = team) AS team_name, (SELECT name FROM names WHERE id = budgets) AS budgets_text,
-			(SELECT name FROM names WHERE id = client) AS client_name, (SELECT name FROM names WHERE id = provider) AS provider_name,
-			(SELECT name FROM names WHERE id = model) AS model_name, (SELECT name FROM names WHERE id = dialect) AS dialect_name
-		FROM calls WHERE outcome IS NULL AND run IS NOT NULL ORDER BY sequence`);
+	const selectRunning = database.prepare(runningEntries);
 	selectRunning.setReadBigInts(true);
 	const selectPruned = database.prepare('SELECT pruned_before_ms FROM progress');
 	const setPruned = database.prepare('UPDATE progress SET pruned_before_ms = max(pruned_before_ms, ?)');

@@ -33,9 +33,9 @@ function refOf(row: Row): BlockRef {
 
 export interface BlockWriting {
 	insert(block: NewBlock): void;
-	/** Merges some loose blocks. @returns whether there may be more. */
+	/** Merges some loose blocks. @returns true if there may be more. */
 	mergeSome(): boolean;
-	/** Deletes some of the oldest blocks that ended before then, or are beyond the size. @returns whether there may be more. */
+	/** Deletes some of the oldest blocks that ended before then, or are beyond the size. @returns true if there may be more. */
 	pruneSome(beforeMs: number, maxBytes: number): boolean;
 }
 

@@ -5,9 +5,9 @@ import type { WorkerOperations } from '../../store-thread.ts';
 /** Calls of the main thread to the thread that writes request records. */
 export interface RequestWriterOperations extends WorkerOperations {
 	write(block: BuiltBlock): null;
-	/** @returns whether there may be more. */
+	/** @returns true if there may be more. */
 	mergeSome(): boolean;
-	/** @returns whether there may be more. */
+	/** @returns true if there may be more. */
 	pruneSome(bounds: { readonly beforeMs: number; readonly maxBytes: number }): boolean;
 	stop(): null;
 }

@@ -1,0 +1,88 @@
+/** Records of requests in PostgreSQL, written and read by one thread; several processes share the tables. */
+import { extname } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { UpstreamError } from '../../core/upstream-error.ts';
+import type { RequestRecordReader, RequestRecords } from '../contracts/request-records.ts';
+import { RequestRecordQueue } from '../request-blocks/request-record-queue.ts';
+import { RequestRecordUpkeep, type RequestRetention } from '../request-blocks/request-record-upkeep.ts';
+import { createStoreThread, type StoreThread } from '../store-thread.ts';
+import type { PostgresRequestOperations } from './request-records/postgres-request-operations.ts';
+
+export interface PostgresRequestRecordsSettings extends RequestRetention {
+	readonly url: string;
+}
+
+/** Connects at the first write or read. @throws StoreUnusable for an invalid URL. */
+export async function openPostgresRequestRecords(
+	{ url, ...retention }: PostgresRequestRecordsSettings,
+	{ clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<RequestRecords> {
+	const { thread, address } = await openThread(url);
+	const reader = createReader(thread);
+	const upkeep = new RequestRecordUpkeep(retention, {
+		mergeSome: () => thread.request('mergeSome', null),
+		pruneSome: (beforeMs, maxBytes) => thread.request('pruneSome', { beforeMs, maxBytes }),
+		clock,
+		log,
+	});
+	const queue = new RequestRecordQueue({
+		async write(block) {
+			await thread.request('write', block);
+			upkeep.noteWrite();
+		},
+		clock,
+		log,
+		name: address,
+	});
+	// Records that cannot be written do not prevent reads of earlier ones.
+	const written = (): Promise<unknown> => queue.flush().catch(() => undefined);
+	let ending: Promise<void> | undefined;
+	const end = async (): Promise<void> => {
+		await queue.end();
+		await upkeep.end();
+		await thread.stop();
+	};
+	return {
+		add: (request) => queue.add(request),
+		health: () => queue.health(),
+		list: (query) => written().then(() => reader.list(query)),
+		find: (id) => written().then(() => reader.find(id)),
+		end: () => (ending ??= end()),
+	};
+}
+
+/** Reader for processes that serve no requests. @throws StoreUnusable for an invalid URL. */
+export async function openPostgresRequestRecordReader({ url }: { readonly url: string }): Promise<RequestRecordReader> {
+	return createReader((await openThread(url)).thread);
+}
+
+type Thread = StoreThread<PostgresRequestOperations>;
+
+async function openThread(url: string): Promise<{ readonly thread: Thread; readonly address: string }> {
+	const file = new URL(`./request-records/postgres-request-worker${extname(import.meta.url)}`, import.meta.url);
+	const thread: Thread = createStoreThread({ file, name: 'request records postgres', data: { url } });
+	try {
+		return { thread, address: await thread.request('open', null) };
+	} catch (cause) {
+		await thread.stop();
+		throw cause;
+	}
+}
+
+function createReader(thread: Thread): RequestRecordReader {
+	return {
+		list: (query) => unlessUnavailable(thread.request('list', query)),
+		find: async (id) => (await unlessUnavailable(thread.request('find', id))) ?? undefined,
+		end: () => thread.stop(),
+	};
+}
+
+async function unlessUnavailable<Result>(response: Promise<Result>): Promise<Result> {
+	try {
+		return await response;
+	} catch (cause) {
+		if (cause instanceof RangeError) throw cause;
+		throw new UpstreamError('records_unavailable', { message: 'The request records in PostgreSQL are unavailable', cause });
+	}
+}
