@@ -176,7 +176,7 @@ async function fill(dataDir: string, rows: number, teams: number): Promise<void>
 			secrets: [{ hash: 'scrypt$2$8$1$c2FsdA$aGFzaA', expiresAtMs: null }],
 			scopes: ['invoke'],
 		};
-		await records.clients.create({ ...client, isDisabled: false, ...times }, { author });
+		await records.clients.create({ ...client, isDisabled: false, canSetAttributes: false, ...times }, { author });
 		await records.teams.create(
 			{ id: `team-${index}`, name: `Team ${index}`, tier: 'standard', clientIds: [client.id], ...times },
 			{ author },

@@ -134,6 +134,8 @@ export interface NewClient {
 	readonly scopes: readonly string[];
 	/** Id of the team that the client joins. */
 	readonly team?: string;
+	/** Default false. */
+	readonly maySetAttributes?: boolean;
 }
 
 /** The displayed part of a `ClientRecord`; hashes of secrets are only counted. */
@@ -145,6 +147,7 @@ export interface ListedClient {
 	readonly scopes: readonly string[];
 	readonly secrets: readonly unknown[];
 	readonly isDisabled: boolean;
+	readonly canSetAttributes: boolean;
 	readonly createdAtMs: number;
 }
 

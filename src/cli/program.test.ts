@@ -174,6 +174,7 @@ describe('client', () => {
 				team: 'red',
 				scopes: ['invoke', 'admin'],
 				disabled: false,
+				may_set_attributes: false,
 				secret_count: 1,
 				created_at: '1970-01-01T00:00:00.000Z',
 			},
@@ -181,7 +182,16 @@ describe('client', () => {
 	});
 
 	it('list keeps what a terminal would obey out of the table', async () => {
-		const hostile = { id: 'a', name: '\u001b[2J\n', team: null, scopes: [], secrets: [], isDisabled: true, createdAtMs: 0 };
+		const hostile = {
+			id: 'a',
+			name: '\u001b[2J\n',
+			team: null,
+			scopes: [],
+			secrets: [],
+			isDisabled: true,
+			canSetAttributes: false,
+			createdAtMs: 0,
+		};
 		const { out } = await run('client list', { clients: { list: () => Promise.resolve([hostile]) } });
 		expect(out.split('\n')).toHaveLength(3);
 		expect(out).not.toContain('\u001b');

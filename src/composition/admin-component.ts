@@ -90,7 +90,12 @@ export function configuredRecords(config: Config): ConfiguredRecords {
 		budgetDefaults: budgets,
 		unregisteredClients,
 		configTeams: configuredTeams(config),
-		configClients: config.identity.clients.map(({ id, name, scopes }) => ({ id, name: name ?? id, scopes })),
+		configClients: config.identity.clients.map(({ id, name, scopes, may_set_attributes: canSetAttributes }) => ({
+			id,
+			name: name ?? id,
+			scopes,
+			canSetAttributes,
+		})),
 		providers: providers.map((settings) => ({
 			name: settings.name,
 			kind: settings.kind,

@@ -28,6 +28,8 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		scopeBase: config.auth.scope_base,
 		trustEdge: gateway.trust_edge,
 		tokenHeaders: edge.token_headers,
+		attributesFromClaims: config.teams.attributes_from_claims,
+		clientAttributes: new Map(config.identity.clients.map((client) => [client.id, client.may_set_attributes])),
 		maxBodyBytes: gateway.max_body_bytes,
 		maxBufferedRequestBytes: gateway.max_buffered_request_bytes,
 		timeouts: {
@@ -274,7 +276,9 @@ export function adminSettings(configOf: () => Config, version: string, maxConnec
 }
 
 export function accessTokenSettings({ auth, ...config }: Config): AccessTokenSettings {
+	const { attributes_from_claims: attributesFromClaims } = config.teams;
 	return {
+		...(Object.keys(attributesFromClaims).length > 0 && { attributesFromClaims }),
 		issuer: acceptedIssuer({ auth, ...config }),
 		audience: auth.audience,
 		clockSkewSeconds: auth.clock_skew_seconds,

@@ -1,3 +1,5 @@
+import type { Attributes } from './attributes.ts';
+
 declare const verified: unique symbol;
 
 /**
@@ -11,4 +13,6 @@ export interface Caller {
 	readonly scopes: ReadonlySet<string>;
 	/** Unix seconds. */
 	readonly expiresAtSeconds: number;
+	/** Attributes from the claims of the access token; undefined if there are none. */
+	readonly attributes?: Attributes;
 }

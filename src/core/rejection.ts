@@ -95,6 +95,11 @@ export const rejections = {
 		title: 'The client is in no team, and `teams.unregistered_clients` is `reject`',
 		remedy: 'Ask an administrator to add the client to a team.',
 	},
+	attributes_not_allowed: {
+		status: 403,
+		title: 'The client may not set attributes',
+		remedy: 'Omit `x-gateway-attributes`, or ask an administrator to set `may_set_attributes` for the client.',
+	},
 	model_unpriced: {
 		status: 400,
 		title: 'The model has no price and `budgets.unknown_price` is `reject`',

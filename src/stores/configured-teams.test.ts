@@ -55,6 +55,7 @@ function scriptedStore() {
 	const isStopped = { value: false };
 	const empty = { list: () => Promise.resolve([]) };
 	const records = {
+		clients: empty,
 		budgets: empty,
 		priceOverrides: empty,
 		routingRules: empty,

@@ -50,6 +50,21 @@ test('finds teams by id and by client, and a change at the next request', async 
 	expect([snapshot.teamOf('two'), snapshot.teamOf('three')?.id]).toEqual([undefined, 'red']);
 });
 
+test('finds clients that may set attributes, and a change at the next request', async () => {
+	const records = createMemoryRecords();
+	const times = { createdAtMs: 0, updatedAtMs: 0 };
+	const record = { name: 'Bot', secrets: [], scopes: ['invoke'], isDisabled: false, canSetAttributes: true, ...times };
+	await records.clients.create({ ...record, id: 'may' });
+	await records.clients.create({ ...record, id: 'may-not', canSetAttributes: false });
+	const snapshot = await open(records);
+	const found = (): boolean[] => ['may', 'may-not', 'unknown'].map((id) => snapshot.canSetAttributes(id));
+	expect(found()).toEqual([true, false, false]);
+	await records.clients.replace({ ...record, id: 'may', canSetAttributes: false });
+	await records.clients.replace({ ...record, id: 'may-not' });
+	await turn();
+	expect(found()).toEqual([false, true, false]);
+});
+
 test('finds the budgets of a request', async () => {
 	const records = createMemoryRecords();
 	for (const record of [

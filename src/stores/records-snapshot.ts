@@ -15,6 +15,7 @@ export interface RecordsSnapshot {
 	readonly isLoaded: boolean;
 	team(id: string): Team | undefined;
 	teamOf(clientId: string): Team | undefined;
+	canSetAttributes(clientId: string): boolean;
 	/**
 	 * Returns the budgets of a request: the team's budget for all models first, then that for the model. The latter is found by the model's
 	 * name, or by its name in the price list.
@@ -33,7 +34,7 @@ export interface RecordsSnapshot {
 	close(): void;
 }
 
-type Followed = Pick<RecordStore, 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'onChange'>;
+type Followed = Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'onChange'>;
 
 export interface SnapshotDeps {
 	readonly clock: Clock;
@@ -97,6 +98,7 @@ export async function openRecordsSnapshot(
 		},
 		team: (id) => knownNow().teams.byId.get(id),
 		teamOf: (clientId) => knownNow().teams.byClient.get(clientId),
+		canSetAttributes: (clientId) => knownNow().policies.attributeClients.has(clientId),
 		budgetsFor(team, model, listed) {
 			const budgets = knownNow().policies.budgets.get(team);
 			if (budgets === undefined) return none;
@@ -152,6 +154,8 @@ interface TeamBudgets {
 }
 
 interface Policies {
+	/** Ids of clients that may set attributes. */
+	readonly attributeClients: ReadonlySet<string>;
 	readonly rules: readonly RoutingRule[];
 	readonly budgets: ReadonlyMap<string, TeamBudgets>;
 	readonly prices: ReadonlyMap<string, ByModel<Stored<PriceOverride>>>;
@@ -159,8 +163,14 @@ interface Policies {
 }
 
 async function readPolicies(records: Followed): Promise<Policies> {
-	const [budgets, prices, rules] = await Promise.all([records.budgets.list(), records.priceOverrides.list(), records.routingRules.list()]);
+	const [clients, budgets, prices, rules] = await Promise.all([
+		records.clients.list(),
+		records.budgets.list(),
+		records.priceOverrides.list(),
+		records.routingRules.list(),
+	]);
 	return {
+		attributeClients: new Set(clients.filter(({ canSetAttributes }) => canSetAttributes).map(({ id }) => id)),
 		rules: rules.filter(({ isEnabled }) => isEnabled).toSorted((one, other) => one.priority - other.priority),
 		budgets: grouped(budgets, ({ team }) => team, budgetsOf),
 		prices: grouped(

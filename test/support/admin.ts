@@ -65,7 +65,7 @@ export const configuredRecords: ConfiguredRecords = {
 	budgetDefaults: { warningThresholdPercent: 80, hardLimitPercent: 100 },
 	unregisteredClients: { tier: 'sandbox' },
 	configTeams: [{ id: 'pinned', name: 'Pinned', tier: 'standard', clientIds: ['pinned-client'] }],
-	configClients: [{ id: 'pinned-client', name: 'Pinned client', scopes: ['invoke'] }],
+	configClients: [{ id: 'pinned-client', name: 'Pinned client', scopes: ['invoke'], canSetAttributes: false }],
 	providers: [
 		{ name: 'provider_a', kind: 'anthropic', isConfigured: true, vendorModel },
 		{ name: 'provider_b', kind: 'openai', isConfigured: false, vendorModel },

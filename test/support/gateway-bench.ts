@@ -165,6 +165,7 @@ export function teamDirectory(changes: Partial<TeamDirectory> = {}): TeamDirecto
 		budgetsFor: () => [],
 		budgetsOf: () => [],
 		priceOverride: () => undefined,
+		canSetAttributes: () => false,
 		overriddenModels: () => [],
 		routingRules: () => [],
 		...changes,

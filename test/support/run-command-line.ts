@@ -12,6 +12,7 @@ export const clients: ClientOperations = {
 				team: 'red',
 				secrets: [{ hash: 'scrypt$x' }],
 				isDisabled: false,
+				canSetAttributes: false,
 				createdAtMs: 0,
 			},
 		]),

@@ -6,11 +6,11 @@ import type { Row } from './resources.ts';
 
 export function createClientOperations(api: AdminApi): ClientOperations {
 	return {
-		async create({ id, name, scopes, team }) {
+		async create({ id, name, scopes, team, maySetAttributes }) {
 			if (team !== undefined && (await find(api, teamPath(team)))?.body['origin'] === 'config') {
 				throw new CommandFailure(1, `team: \`${team}\` is defined in the configuration file: add the client to its client_ids there`);
 			}
-			const input = { name, scopes, ...(id !== undefined && { id }) };
+			const input = { name, scopes, ...(id !== undefined && { id }), ...(maySetAttributes === true && { may_set_attributes: true }) };
 			const created = await orStatus(409, requestAdmin(api, { method: 'POST', path: '/clients', body: input }));
 			if (created === 409) return 'id_taken';
 			const client = { id: String(created.body['id']), secret: String(created.body['client_secret']) };
@@ -83,6 +83,7 @@ function listedOf(row: Row): ListedClient {
 		scopes: row['scopes'] as string[],
 		secrets: row['secrets'] as unknown[],
 		isDisabled: row['disabled'] === true,
+		canSetAttributes: row['may_set_attributes'] === true,
 		createdAtMs: Date.parse(String(row['created_at'])),
 	};
 }

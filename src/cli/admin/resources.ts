@@ -206,6 +206,7 @@ const client: Resource = {
 	fields: [
 		field('--name <name>', 'name', 'display name'),
 		field('--scopes <names>', 'scopes', 'scopes of the client, such as invoke or admin:read', list),
+		field('--may-set-attributes <boolean>', 'may_set_attributes', 'true: its requests may carry `x-gateway-attributes`', onOrOff),
 		field('--disabled <boolean>', 'disabled', 'true: the token endpoint treats the client as unknown', onOrOff),
 	],
 };

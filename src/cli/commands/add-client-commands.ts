@@ -28,6 +28,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 				.argParser(readScopes),
 		)
 		.addOption(new Option('--team <id>', 'team of the client; created in tier sandbox if it does not exist').argParser(readTeamId))
+		.option('--may-set-attributes', 'let the client set attributes of its requests with `x-gateway-attributes`')
 		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addOption(jsonFlag())
@@ -65,8 +66,17 @@ export function addClientCommands(program: Command, run: RunTask): void {
 		.action((id: string, flags: ClientFlags) => run((environment) => deleteClient(id, flags, environment)));
 }
 
-async function createClient({ id, name, scopes, team, ...flags }: CreateFlags, environment: CliEnvironment): Promise<number> {
-	const input: NewClient = { scopes, name: name ?? id ?? 'client', ...(id !== undefined && { id }), ...(team !== undefined && { team }) };
+async function createClient(
+	{ id, name, scopes, team, maySetAttributes, ...flags }: CreateFlags,
+	environment: CliEnvironment,
+): Promise<number> {
+	const input: NewClient = {
+		scopes,
+		name: name ?? id ?? 'client',
+		...(id !== undefined && { id }),
+		...(team !== undefined && { team }),
+		...(maySetAttributes === true && { maySetAttributes }),
+	};
 	const created = await withClients(flags, environment, (clients) => clients.create(input), true);
 	if (created === 'id_taken') throw new CommandFailure(1, `client id ${input.id} is already used; see: tollgate client list`);
 	await writeSecret(created.id, created.secret, flags, environment);
@@ -134,6 +144,7 @@ function formatClientsAsJson(clients: readonly ListedClient[]): string {
 		team: client.team,
 		scopes: client.scopes,
 		disabled: client.isDisabled,
+		may_set_attributes: client.canSetAttributes,
 		secret_count: client.secrets.length,
 		created_at: new Date(client.createdAtMs).toISOString(),
 	}));

@@ -41,6 +41,7 @@ const client = z
 			.nullable()
 			.default(null)
 			.describe('Team of the client. A team outside `teams.registered` has the tier of unregistered clients. Null: set by `teams`.'),
+		may_set_attributes: z.boolean().default(false).describe('True: requests of the client may carry `x-gateway-attributes`.'),
 	})
 	.refine((value) => (value.secret === null) !== (value.secret_hash === null), 'needs exactly one of secret, secret_file and secret_hash');
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attributeNamePattern, maxAttributes } from '../../core/attributes.ts';
 import { clientId, entryName, integer, nonEmpty, rate, restart, teamId, usd } from '../values.ts';
 
 const tier = z.strictObject({
@@ -29,6 +30,11 @@ export const teams = z.strictObject({
 		})
 		.default({ tier: 'sandbox' })
 		.describe('An unregistered client is its own team in the given tier, or receives 403 (`reject`).'),
+	attributes_from_claims: z
+		.record(z.string().regex(attributeNamePattern, 'must be 1 to 32 characters of a-z 0-9 _ that begin with a letter'), nonEmpty.max(200))
+		.refine((claims) => Object.keys(claims).length <= maxAttributes, `must have at most ${maxAttributes} attributes`)
+		.default({})
+		.describe('Claims of access tokens whose values are attributes of the requests, by name of the attribute: `{project: project_id}`.'),
 	registered: z.array(registeredTeam).max(10_000).default([]).describe('Teams created at start, in addition to those of the admin API.'),
 });
 

@@ -248,3 +248,32 @@ describe('gateway.trust_edge: read without verification, not without care', () =
 		expect(() => readUnverifiedCaller(accessToken)).toThrow(rejected);
 	});
 });
+
+describe('attributes from claims', () => {
+	const attributesFromClaims = { project: 'project_id', cost_center: 'https://example.com/cost', flag: 'flag' };
+	const attributesOf = (claims: Claims) => check(claims, { attributesFromClaims }).attributes;
+
+	test('are texts, numbers and booleans of the named claims', () => {
+		expect(attributesOf({ project_id: 'search', 'https://example.com/cost': 4711, flag: true, other: 'x' })).toEqual({
+			project: 'search',
+			cost_center: '4711',
+			flag: 'true',
+		});
+	});
+
+	test('are none for claims that are missing or no valid value, and the token stays valid', () => {
+		const invalid = [undefined, null, '', 'two words', 'é', 'x'.repeat(129), 'a\nb', ['search'], { id: 'search' }];
+		for (const value of invalid) expect(attributesOf({ project_id: value, flag: 'x' })).toEqual({ flag: 'x' });
+		expect(attributesOf({ project_id: 'x'.repeat(128) })).toEqual({ project: 'x'.repeat(128) });
+		expect(attributesOf({})).toBeUndefined();
+		expect(check({ project_id: 'search' }).attributes).toBeUndefined();
+		expect(check({}, { attributesFromClaims: { project: 'toString', constructor: 'constructor' } }).attributes).toBeUndefined();
+	});
+
+	test('are read from the token that a balancer verified', () => {
+		const accessToken = ['{"alg":"none"}', JSON.stringify({ ...goodClaims, project_id: 'search' }), ''].map((part) =>
+			Buffer.from(part).toString('base64url'),
+		);
+		expect(readUnverifiedCaller(accessToken.join('.'), attributesFromClaims).attributes).toEqual({ project: 'search' });
+	});
+});

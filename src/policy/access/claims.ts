@@ -1,7 +1,10 @@
+import { type Attributes, isAttributeValue } from '../../core/attributes.ts';
 import type { Caller } from '../../core/caller.ts';
 import { readTrustedPayload } from './compact-token.ts';
 import { invalidToken } from './invalid-token.ts';
 import { type JsonObject, readJsonObject } from './json-object.ts';
+
+export type AttributeClaims = Readonly<Record<string, string>>;
 
 /** Required values of an access token's claims. */
 export interface ClaimRules {
@@ -11,6 +14,8 @@ export interface ClaimRules {
 	readonly audience: string | null;
 	/** Tolerated difference between the clocks of the issuer and the gateway. */
 	readonly clockSkewSeconds: number;
+	/** Claims whose values are attributes of the requests, by the name of the attribute. None by default. */
+	readonly attributesFromClaims?: AttributeClaims;
 	/** Maximum time from `iat` to `exp`, or from now when there is no `iat`; null: no limit. */
 	readonly maxLifetimeSeconds: number | null;
 }
@@ -23,7 +28,7 @@ export interface ClaimRules {
 export function checkClaims(payload: Buffer, rules: ClaimRules, nowSeconds: number): Caller {
 	const claims = readJsonObject(payload);
 	if (claims === undefined) throw invalidToken('claims are not one plain JSON object');
-	const caller = readClaimedCaller(claims);
+	const caller = readClaimedCaller(claims, rules.attributesFromClaims);
 	if (caller.issuer !== rules.issuer) throw invalidToken('iss is another issuer');
 	if (rules.audience !== null && !names(claims['aud'], rules.audience)) throw invalidToken('aud is another audience');
 	checkTimes(claims, caller.expiresAtSeconds, rules, nowSeconds);
@@ -65,13 +70,30 @@ const clientIdClaims = ['client_id', 'azp', 'appid', 'sub'] as const;
  * Returns the caller that the claims name. The code that uses this function must have verified the claims.
  * @throws {Rejection} `token_invalid`.
  */
-export function readClaimedCaller(claims: JsonObject): Caller {
+function readClaimedCaller(claims: JsonObject, attributeClaims: AttributeClaims | undefined): Caller {
 	const { iss, exp, token_use } = claims;
 	if (typeof iss !== 'string' || iss === '') throw invalidToken('iss is not a text');
 	if (typeof exp !== 'number' || !Number.isFinite(exp) || exp <= 0) throw invalidToken('exp is not a time');
 	if (token_use !== undefined && token_use !== 'access') throw invalidToken('token_use is not access');
-	const caller = { clientId: readClientId(claims), issuer: iss, scopes: readScopes(claims), expiresAtSeconds: exp };
+	const attributes = attributeClaims && readAttributes(claims, attributeClaims);
+	const caller = {
+		clientId: readClientId(claims),
+		issuer: iss,
+		scopes: readScopes(claims),
+		expiresAtSeconds: exp,
+		...(attributes && { attributes }),
+	};
 	return caller as Caller;
+}
+
+/** Omits claims that are missing or have no valid value, because the issuer's claims reject no request. */
+function readAttributes(claims: JsonObject, attributeClaims: AttributeClaims): Attributes | undefined {
+	const found = Object.entries(attributeClaims).flatMap(([name, claim]) => {
+		const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+		const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+		return typeof text === 'string' && isAttributeValue(text) ? [[name, text] as const] : [];
+	});
+	return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 function readClientId(claims: JsonObject): string {
@@ -93,8 +115,8 @@ function readScopes({ scope, scp }: JsonObject): ReadonlySet<string> {
  * name the caller are read strictly as always; the balancer checked the header, signature, times and issuer.
  * @throws {Rejection} `token_invalid`.
  */
-export function readUnverifiedCaller(accessToken: string): Caller {
+export function readUnverifiedCaller(accessToken: string, attributeClaims?: AttributeClaims): Caller {
 	const claims = readJsonObject(readTrustedPayload(accessToken));
 	if (claims === undefined) throw invalidToken('claims are not one plain JSON object');
-	return readClaimedCaller(claims);
+	return readClaimedCaller(claims, attributeClaims);
 }

@@ -160,7 +160,15 @@ describe('an operator of the embedded issuer', () => {
 		owned = await startAdmin(own);
 		const times = { createdAtMs: 0, updatedAtMs: 0 };
 		for (const id of ['root', 'other']) {
-			await owned.records.clients.create({ id, name: id, secrets: [], scopes: ['invoke', 'admin'], isDisabled: false, ...times });
+			await owned.records.clients.create({
+				id,
+				name: id,
+				secrets: [],
+				scopes: ['invoke', 'admin'],
+				isDisabled: false,
+				canSetAttributes: false,
+				...times,
+			});
 		}
 	});
 	afterEach(() => owned.stop());
@@ -190,8 +198,8 @@ describe('an operator of the embedded issuer', () => {
 
 	test('is accepted if the configuration has it, whatever the records contain, while it has the scope there', async () => {
 		let configClients = [
-			{ id: 'other', name: 'Other', scopes: ['admin' as const] },
-			{ id: 'root', name: 'Root', scopes: ['invoke' as const] },
+			{ id: 'other', name: 'Other', scopes: ['admin' as const], canSetAttributes: false },
+			{ id: 'root', name: 'Root', scopes: ['invoke' as const], canSetAttributes: false },
 		];
 		const pinned = await startAdmin(own, { configured: () => ({ ...configuredRecords, configClients }) });
 		try {

@@ -23,6 +23,7 @@ describe('a client', () => {
 			team: null,
 			scopes: ['invoke'],
 			disabled: false,
+			may_set_attributes: false,
 			secrets: [{ expires_at: null }],
 			origin: 'api',
 			created_at: startedAt,
@@ -76,11 +77,14 @@ describe('a client', () => {
 		const changed = await send(
 			'PUT',
 			'/clients/bot',
-			{ disabled: true, name: 'B', scopes: ['invoke'] },
+			{ disabled: true, name: 'B', scopes: ['invoke'], may_set_attributes: true },
 			{ 'if-match': made.headers.get('etag') ?? '' },
 		);
-		expect([changed.status, changed.body]).toMatchObject([200, { disabled: true, name: 'B', scopes: ['invoke'] }]);
-		expect(await subject.records.clients.get('bot')).toMatchObject({ isDisabled: true });
+		expect([changed.status, changed.body]).toMatchObject([
+			200,
+			{ disabled: true, name: 'B', scopes: ['invoke'], may_set_attributes: true },
+		]);
+		expect(await subject.records.clients.get('bot')).toMatchObject({ isDisabled: true, canSetAttributes: true });
 		expect((await send('PUT', '/clients/bot', {}, { 'if-match': made.headers.get('etag') ?? '' })).status).toBe(412);
 		expect((await send('PUT', '/clients/bot', changed.body)).body).toEqual(changed.body);
 	});

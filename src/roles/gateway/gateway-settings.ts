@@ -35,6 +35,10 @@ export interface GatewaySettings {
 	readonly trustEdge: boolean;
 	/** Header fields that may contain the access token, if no edge of this process has read it. */
 	readonly tokenHeaders: readonly TokenHeader[];
+	/** Claims of trusted access tokens that are attributes, by the name of the attribute. */
+	readonly attributesFromClaims?: Readonly<Record<string, string>>;
+	/** True for a client of the configuration that may set attributes, by client id. Clients of the admin API have records. */
+	readonly clientAttributes?: ReadonlyMap<string, boolean>;
 	readonly maxBodyBytes: number;
 	/** Memory budget for the bodies of all in-flight requests together. */
 	readonly maxBufferedRequestBytes: number;
@@ -121,6 +125,8 @@ export interface GatewayPorts {
 export interface TeamDirectory {
 	teamOf(clientId: string): Team | undefined;
 	team(id: string): Team | undefined;
+	/** Returns true for a registered client that may set attributes. */
+	canSetAttributes(clientId: string): boolean;
 	/**
 	 * Returns the budgets that a request of the team for the model counts toward. These are the team's own, and that of the model's name
 	 * or, failing that, of its name in the price list.

@@ -9,7 +9,7 @@ import { chooseTargets } from './stages/choose-targets.ts';
 import { evaluateInput } from './stages/evaluate-input.ts';
 import { evaluateOutput } from './stages/evaluate-output.ts';
 import { findStored } from './stages/find-stored.ts';
-import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
+import { identifyCaller, noteAttributes, noteTeam } from './stages/identify-caller.ts';
 import { readInferenceRequest } from './stages/read-inference-request.ts';
 import { fitResponse, readObject, respond } from './stages/respond.ts';
 import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provider.ts';
@@ -31,6 +31,7 @@ export async function serveInference(
 	const identified = identifyCaller(request, deps);
 	const caller = identified instanceof Promise ? await identified : identified;
 	const team = noteTeam(caller, scope.recorder, deps);
+	noteAttributes(request, caller, scope.recorder, deps);
 	const bodyMemory = work.bodyMemory.reserve(team.id, settings.maxBufferedRequestBytes);
 	scope.attach(bodyMemory);
 	const reading = readInferenceRequest(request, endpoint, settings, bodyMemory);

@@ -10,7 +10,7 @@ import type { RequestScope } from './request-scope/request-scope.ts';
 import { noteLimits } from './serve-limits.ts';
 import { evaluateOutput } from './stages/evaluate-output.ts';
 import { responseNotFound } from './stages/find-stored.ts';
-import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
+import { identifyCaller, noteAttributes, noteTeam } from './stages/identify-caller.ts';
 import type { PreparedRequest } from './stages/prepare-request.ts';
 import { prepareStored } from './stages/prepare-stored.ts';
 import { readObject, respond } from './stages/respond.ts';
@@ -35,7 +35,9 @@ export async function serveStoredResponse(
 	deps: GatewayDeps,
 ): Promise<HttpResponse> {
 	const { recorder } = scope;
-	const team = noteTeam(await identifyCaller(request, deps), recorder, deps);
+	const caller = await identifyCaller(request, deps);
+	const team = noteTeam(caller, recorder, deps);
+	noteAttributes(request, caller, recorder, deps);
 	deps.work.inFlightRequests.add(scope, request);
 	const counter = await takeFreeLimits(request.id, '', ownLimit, team, scope, deps);
 	const permit = new FreeStreamPermit({ id: request.id, team: team.id, counter }, format.usage, scope, deps);

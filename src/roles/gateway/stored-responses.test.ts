@@ -30,6 +30,7 @@ const directory: GatewayPorts['teams'] = {
 	budgetsFor: () => [],
 	budgetsOf: () => [],
 	priceOverride: () => undefined,
+	canSetAttributes: () => false,
 	overriddenModels: () => [],
 	routingRules: () => [],
 };

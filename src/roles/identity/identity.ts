@@ -140,5 +140,14 @@ async function hashOf({ id, secret, secretHash }: ConfiguredClient, cost: Scrypt
 }
 
 function recordOf({ id, name, scopes }: ConfiguredClient, hash: string): ClientRecord {
-	return { id, name, scopes, secrets: [{ hash, expiresAtMs: null }], isDisabled: false, createdAtMs: 0, updatedAtMs: 0 };
+	return {
+		id,
+		name,
+		scopes,
+		secrets: [{ hash, expiresAtMs: null }],
+		isDisabled: false,
+		canSetAttributes: false,
+		createdAtMs: 0,
+		updatedAtMs: 0,
+	};
 }

@@ -26,6 +26,8 @@ export interface ClientInput {
 	readonly name: string;
 	/** Scope names without the scope base. */
 	readonly scopes: readonly string[];
+	/** Default false. */
+	readonly canSetAttributes?: boolean | undefined;
 	/** Default 32 random bytes. */
 	readonly secret?: string | undefined;
 }
@@ -57,6 +59,7 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 				secrets: [{ hash: await hashClientSecret(secret), expiresAtMs: null }],
 				scopes: [...new Set(input.scopes)],
 				isDisabled: false,
+				canSetAttributes: input.canSetAttributes ?? false,
 				createdAtMs: nowMs,
 				updatedAtMs: nowMs,
 			};

@@ -29,6 +29,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 					name: 'Ünïcode "quoted" \u0000 name',
 					scopes: ['invoke', 'admin'],
 					isDisabled: true,
+					canSetAttributes: true,
 					secrets: [
 						{ hash: 'scrypt$2$8$1$bmV3$aGFzaA', expiresAtMs: null },
 						{ hash: 'scrypt$2$8$1$b2xk$aGFzaA', expiresAtMs: 1_700_000_000_123 },
@@ -540,6 +541,7 @@ function client(id: string, differences: Partial<ClientRecord> = {}): ClientReco
 		secrets: [{ hash: 'scrypt$2$8$1$c2FsdA$aGFzaA', expiresAtMs: null }],
 		scopes: ['invoke'],
 		isDisabled: false,
+		canSetAttributes: false,
 		createdAtMs: 1,
 		updatedAtMs: 2,
 		...differences,

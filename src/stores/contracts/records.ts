@@ -33,6 +33,8 @@ export interface ClientRecord {
 	/** Scope names without the scope base, such as `invoke`. */
 	readonly scopes: readonly string[];
 	readonly isDisabled: boolean;
+	/** True if its requests may carry `x-gateway-attributes`. */
+	readonly canSetAttributes: boolean;
 	readonly createdAtMs: number;
 	readonly updatedAtMs: number;
 }

@@ -30,7 +30,16 @@ test('while the server is silent every method fails within the deadline, and wor
 	await records.teams.create(team('red'));
 	server.pause();
 	onTestFinished(() => server.resume());
-	const record = { id: 'one', name: 'one', secrets: [], scopes: [], isDisabled: false, createdAtMs: 1, updatedAtMs: 1 };
+	const record = {
+		id: 'one',
+		name: 'one',
+		secrets: [],
+		scopes: [],
+		isDisabled: false,
+		canSetAttributes: false,
+		createdAtMs: 1,
+		updatedAtMs: 1,
+	};
 	// A timer of this thread, as the deadline is: a busy machine delays both.
 	const tooLate = new Promise<never>((_, reject) => setTimeout(reject, deadlineMs + 300, new Error('too late')));
 	const failing = Promise.all(

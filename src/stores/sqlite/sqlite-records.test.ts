@@ -88,7 +88,7 @@ test('processes that start on an empty directory at once all open it, and one of
 		const clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => ({ cancel() {} }) };
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
 		const records = openSqliteRecords({ dataDir: ${JSON.stringify(dataDir)} }, { clock, log });
-		const record = { id: 'one', name: 'one', secrets: [], scopes: [], isDisabled: false, createdAtMs: 1, updatedAtMs: 1 };
+		const record = { id: 'one', name: 'one', secrets: [], scopes: [], isDisabled: false, canSetAttributes: false, createdAtMs: 1, updatedAtMs: 1 };
 		console.log(await records.clients.create(record));`;
 	const outcomes = await Promise.all(
 		[1, 2, 3].map(async () => (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])).stdout.trim()),
@@ -167,7 +167,16 @@ test('a database that fails is an upstream error, not an internal error', async 
 	const database = new DatabaseSync(join(dataDir, 'records.db'));
 	database.exec('DROP TABLE client_secrets');
 	database.close();
-	const record = { id: 'one', name: 'one', secrets: [], scopes: [], isDisabled: false, createdAtMs: 1, updatedAtMs: 1 };
+	const record = {
+		id: 'one',
+		name: 'one',
+		secrets: [],
+		scopes: [],
+		isDisabled: false,
+		canSetAttributes: false,
+		createdAtMs: 1,
+		updatedAtMs: 1,
+	};
 	const failure = await records.clients.create(record).catch((cause: unknown) => cause);
 	expect(failure).toBeInstanceOf(UpstreamError);
 	expect(failure).toHaveProperty('code', 'records_unavailable');

@@ -107,6 +107,7 @@ function changingOperations(deps: AdminDeps): Operation[] {
 						name: body.name ?? before.name,
 						scopes: body.scopes ?? before.scopes,
 						isDisabled: body.disabled ?? before.isDisabled,
+						canSetAttributes: body.may_set_attributes ?? before.canSetAttributes,
 						updatedAtMs: author.atMs,
 					};
 					const outcome = await records.clients.replace(record, { author, ifVersion: version });
@@ -156,8 +157,8 @@ function changingOperations(deps: AdminDeps): Operation[] {
 async function createClient(deps: AdminDeps, input: z.output<typeof clientInput>, author: Author): Promise<CsvResponse> {
 	const taken = () => isFieldTaken('id', `must be unique: there is a client \`${input.id}\``);
 	if (input.id !== undefined && configIdsOf(deps, input.id) !== undefined) throw taken();
-	const { id, name, scopes = ['invoke'] } = input;
-	const created = await administration(deps).createClient({ id, name, scopes }, { author });
+	const { id, name, scopes = ['invoke'], may_set_attributes: canSetAttributes } = input;
+	const created = await administration(deps).createClient({ id, name, scopes, canSetAttributes }, { author });
 	if (created === 'id_taken') throw taken();
 	const response = await clientResult(deps, await storedClient(deps, created.record.id), created.secret);
 	return respondCreated(response, '/clients', created.record.id);

@@ -21,6 +21,7 @@ export const client = named(
 		team: z.string().nullable().describe('Id of the client’s team; null: none.'),
 		scopes: z.array(z.string()),
 		disabled: z.boolean().describe('True: the token endpoint treats the client as unknown.'),
+		may_set_attributes: z.boolean().describe('True: its requests may carry `x-gateway-attributes`.'),
 		secrets: z
 			.array(z.strictObject({ expires_at: time.nullable().describe('Null: never.') }))
 			.describe('Valid secrets; two during a rotation overlap. Empty for clients with `origin: config`.'),
@@ -47,6 +48,7 @@ export const clientInput = named(
 		name: text(200),
 		scopes: scopes.optional().describe('Default: `invoke`.'),
 		disabled: z.literal(false).optional(),
+		may_set_attributes: z.boolean().optional().describe('Default: false.'),
 		...given,
 	}),
 );
@@ -59,6 +61,7 @@ export const clientChange = named(
 		name: text(200).optional(),
 		scopes: scopes.optional(),
 		disabled: z.boolean().optional(),
+		may_set_attributes: z.boolean().optional(),
 		...given,
 	}),
 );
@@ -82,6 +85,7 @@ export function clientBody(record: ClientRecord, team: string | undefined, nowMs
 		team: team ?? null,
 		scopes: [...record.scopes],
 		disabled: record.isDisabled,
+		may_set_attributes: record.canSetAttributes,
 		secrets: record.secrets
 			.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs)
 			.map(({ expiresAtMs }) => ({ expires_at: expiresAtMs === null ? null : timeOf(expiresAtMs) })),
@@ -95,9 +99,13 @@ export interface ConfigClient {
 	readonly id: string;
 	readonly name: string;
 	readonly scopes: readonly string[];
+	readonly canSetAttributes: boolean;
 }
 
-export function configClientBody({ id, name, scopes: scopeNames }: ConfigClient, team: string | undefined): z.output<typeof client> {
+export function configClientBody(
+	{ id, name, scopes: scopeNames, canSetAttributes }: ConfigClient,
+	team: string | undefined,
+): z.output<typeof client> {
 	const never = { disabled: false, secrets: [], origin: 'config' as const, created_at: null, updated_at: null };
-	return { id, name, team: team ?? null, scopes: [...scopeNames], ...never };
+	return { id, name, team: team ?? null, scopes: [...scopeNames], may_set_attributes: canSetAttributes, ...never };
 }

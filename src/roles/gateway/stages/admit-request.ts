@@ -1,3 +1,4 @@
+import { attributesText } from '../../../core/attributes.ts';
 import type { InputContent } from '../../../core/cost-factors.ts';
 import type { Admission, Rejected } from '../../../core/counters.ts';
 import type { Price } from '../../../core/price.ts';
@@ -81,7 +82,7 @@ function rowOf(
 		reservedNanoUsd: admission.need.amountNanoUsd,
 		budgets: namesOf(admission.terms.budgets),
 		endpoint: endpoint.path,
-		attributes: '',
+		attributes: record.attributes === undefined ? '' : attributesText(record.attributes),
 	};
 }
 

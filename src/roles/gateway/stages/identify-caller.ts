@@ -1,3 +1,4 @@
+import { attributesHeader, readAttributes } from '../../../core/attributes.ts';
 import type { Caller } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
@@ -17,7 +18,7 @@ import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope }: GatewayDeps): Caller | Promise<Caller> {
 	if (request.caller !== undefined) return request.caller;
 	const accessToken = readAccessToken(request.headers, settings.tokenHeaders);
-	const caller = settings.trustEdge ? readUnverifiedCaller(accessToken) : ports.verifier.verify(accessToken);
+	const caller = settings.trustEdge ? readUnverifiedCaller(accessToken, settings.attributesFromClaims) : ports.verifier.verify(accessToken);
 	return caller instanceof Promise ? caller.then((verified) => requireScope(verified, invokeScope)) : requireScope(caller, invokeScope);
 }
 
@@ -27,6 +28,30 @@ export function noteTeam(caller: Caller, recorder: RequestRecorder, { settings, 
 	const team = identifyTeam(caller, settings, ports.teams);
 	recorder.identifyTeam(team);
 	return team;
+}
+
+/**
+ * Records the attributes of a request: those of the access token, and those that the client sets.
+ * @throws `Rejection` `attributes_not_allowed`, `field_invalid`.
+ */
+export function noteAttributes(
+	{ headers }: HttpRequest,
+	{ clientId, attributes }: Caller,
+	recorder: RequestRecorder,
+	{ settings, ports }: GatewayDeps,
+): void {
+	const given = headers[attributesHeader];
+	if (given === undefined) {
+		if (attributes !== undefined) recorder.attribute(attributes);
+		return;
+	}
+	if (!(settings.clientAttributes?.get(clientId) ?? ports.teams.canSetAttributes(clientId))) {
+		throw new Rejection('attributes_not_allowed', {
+			param: attributesHeader,
+			message: `Client \`${clientId}\` may not send \`${attributesHeader}\`: omit it, or ask an administrator to set \`may_set_attributes\` for the client`,
+		});
+	}
+	recorder.attribute(readAttributes(Array.isArray(given) ? given.join(',') : given, attributes));
 }
 
 /** Returns the client's team. An unregistered client is its own team, or rejected. @throws `Rejection` `client_unregistered`. */

@@ -1,0 +1,1 @@
+ALTER TABLE clients ADD COLUMN may_set_attributes INTEGER NOT NULL DEFAULT 0;
