@@ -10,6 +10,7 @@ import {
 	type LedgerEntry,
 	type LedgerHealth,
 	maxEntriesScanned,
+	otherAttributes,
 	type SummaryKey,
 	type SummaryQuery,
 	summaryNames,
@@ -158,7 +159,7 @@ function summarize(hours: Iterable<HourlySum>, query: SummaryQuery): UsageSummar
 const periodLengths = { hour: 13, day: 10, month: 7, all: 0 } as const;
 
 function reducedAttributes(text: string, names: readonly string[] | undefined): string {
-	if (text === '' || names === undefined) return text;
+	if (text === '' || text === otherAttributes || names === undefined) return text;
 	const members = Object.entries(JSON.parse(text) as Record<string, string>).filter(([name]) => names.includes(name));
 	return members.length === 0 ? '' : JSON.stringify(Object.fromEntries(members));
 }

@@ -16,12 +16,17 @@ export function addResourceCommands(program: Command, run: RunTask): void {
 
 function addVerbs(group: Command, resource: Resource, run: RunTask): void {
 	const { list, views, create, set, delete: remove, fields } = resource;
-	const add = (name: string, description: string): Command =>
-		group.command(name).description(description).addOption(addressFlag()).addOption(configFlag()).addHelpText('after', exampleOf(resource));
+	const add = (name: string, description: string, isDefault = false): Command =>
+		group
+			.command(name, { isDefault })
+			.description(description)
+			.addOption(addressFlag())
+			.addOption(configFlag())
+			.addHelpText('after', exampleOf(resource));
 	const one = (name: string, description: string): Command =>
 		add(name, description).addArgument(new Argument(`<${resource.argument}>`, 'id of the record'));
 	if (list !== undefined) {
-		const command = add('list', list.defaultRows === undefined ? 'List all.' : 'List newest first.').addOption(jsonFlag());
+		const command = add('list', list.defaultRows === undefined ? 'List all.' : 'List newest first.', list.isDefault).addOption(jsonFlag());
 		for (const filter of list.filters) command.addOption(optionOf(filter));
 		command.addOption(
 			new Option(

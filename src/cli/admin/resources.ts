@@ -20,7 +20,12 @@ export interface Resource {
 	/** Name of the argument that identifies a record. */
 	readonly argument: string;
 	/** Undefined if the resource cannot be listed. */
-	readonly list?: { readonly columns: readonly Column[]; readonly filters: readonly Field[]; readonly defaultRows?: number };
+	readonly list?: {
+		readonly columns: readonly Column[];
+		readonly filters: readonly Field[];
+		readonly defaultRows?: number;
+		readonly isDefault?: boolean;
+	};
 	/** Further read commands for one record, by name. */
 	readonly views: Readonly<Record<string, { readonly description: string; readonly suffix: string; readonly filters: readonly Field[] }>>;
 	readonly create?: string;
@@ -191,9 +196,15 @@ function targetText({ provider, model, weight }: Row): string {
 	return `${plainText(provider)}${model === null ? '' : `/${plainText(model)}`}${weight === 1 ? '' : `=${plainText(weight)}`}`;
 }
 
-function groupText({ team: id, client_id: clientId, day, provider, model }: Row): string {
-	return plainText(id ?? clientId ?? day ?? (model === undefined ? provider : `${plainText(provider)}/${plainText(model)}`));
+/** Shows the dimensions of a group in the order of the response; a model follows its provider. */
+function groupText({ provider, model, ...row }: Row): string {
+	const target = model === undefined ? provider : `${plainText(provider)}/${plainText(model)}`;
+	const others = Object.entries(row).filter(([name]) => !sumNames.has(name));
+	const values = [...others.map(([, value]) => value ?? 'none'), ...(target === undefined ? [] : [target])];
+	return values.map(plainText).join(' ');
 }
+
+const sumNames = new Set(['requests', 'tokens', 'cost_usd', 'estimated_cost_usd']);
 
 const client: Resource = {
 	name: 'client',
@@ -214,7 +225,7 @@ const client: Resource = {
 const usage: Resource = {
 	name: 'usage',
 	description: 'Usage by team for this UTC month or a range of days: requests, tokens, cost and budgets.',
-	example: 'tollgate usage list --from 2026-10-01 --to 2026-11-01',
+	example: 'tollgate usage --group-by team,model,attribute:project --interval day',
 	path: '/usage',
 	argument: 'team',
 	list: {
@@ -228,7 +239,17 @@ const usage: Resource = {
 			['COST USD', 'cost_usd'],
 			['ESTIMATED USD', 'estimated_cost_usd'],
 		],
-		filters: [...usageDays, field('--group-by <dimension>', 'group_by', 'team, model, provider, client or day; default: team')],
+		filters: [
+			field('--from <time>', 'from', 'UTC day or time, inclusive, such as 2026-11-01 or 2026-11-01T14:00:00Z'),
+			field('--to <time>', 'to', 'UTC day or time, exclusive'),
+			field(
+				'--group-by <dimensions>',
+				'group_by',
+				'up to three of team, client, model, provider, endpoint, attribute:NAME, and day, separated by commas; default: team',
+			),
+			field('--interval <interval>', 'interval', 'hour, day or month: split the period'),
+		],
+		isDefault: true,
 	},
 	views: {
 		show: {

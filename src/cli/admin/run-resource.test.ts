@@ -72,6 +72,27 @@ describe('records', () => {
 		expect(cut.err).toBe('more than 1 entries: use --limit\n');
 	});
 
+	it('usage alone lists groups, whose dimensions are in one column', async () => {
+		const sums = { requests: 2, tokens: {}, cost_usd: '1.00', estimated_cost_usd: '0.00' };
+		const data = [
+			{ day: '2026-11-01', team: 'red', provider: 'b', model: 'm', 'attribute:project': 'search', ...sums },
+			{ day: '2026-11-02', team: 'red', provider: 'b', model: 'm', 'attribute:project': null, ...sums },
+		];
+		const response: AdminApi['request'] = () =>
+			Promise.resolve({ status: 200, headers: {}, text: JSON.stringify({ data, next_cursor: null }) });
+		const { out, calls } = await run('usage --group-by team,model,attribute:project --interval day --from 2026-11-01', { response });
+		expect(calls[1]).toEqual([
+			'request',
+			{ method: 'GET', path: '/usage?from=2026-11-01&group_by=team%2Cmodel%2Cattribute%3Aproject&interval=day&limit=1000' },
+		]);
+		expect(out.split('\n').map((line) => line.slice(0, 32).trimEnd())).toEqual([
+			'GROUP                      REQUE',
+			'2026-11-01 red search b/m  2',
+			'2026-11-02 red none b/m    2',
+			'',
+		]);
+	});
+
 	it('a record is shown member by member, its lists as tables', async () => {
 		const text = '{"team":"red","period":{"start":"s"},"cost_usd":"1.00","models":[{"model":"m","tokens":{"input":5}}],"budgets":[]}';
 		const response: AdminApi['request'] = () => Promise.resolve({ status: 200, headers: {}, text });

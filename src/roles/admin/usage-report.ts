@@ -26,7 +26,7 @@ export function groupsBody(rows: readonly UsageSummary[], by: Grouping): UsageGr
 		case 'provider':
 			return grouped(rows, ({ provider }) => ({ provider }));
 		case 'client':
-			return grouped(rows, ({ clientId }) => ({ client_id: clientId }));
+			return grouped(rows, ({ clientId }) => ({ client: clientId }));
 		case 'day':
 			return grouped(rows, ({ period }) => ({ day: period }));
 	}

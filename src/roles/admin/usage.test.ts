@@ -103,8 +103,8 @@ describe('usage of a team', () => {
 		[
 			'client',
 			[
-				{ client_id: '+1', requests: 1 },
-				{ client_id: 'agent', requests: 3, cost_usd: '1.500000001', estimated_cost_usd: '0.00' },
+				{ client: '+1', requests: 1 },
+				{ client: 'agent', requests: 3, cost_usd: '1.500000001', estimated_cost_usd: '0.00' },
 			],
 		],
 		['day', [{ day: '2026-11-01' }, { day: '2026-11-20', requests: 1 }, { day: '2026-11-21', requests: 2 }]],
@@ -203,8 +203,8 @@ describe('usage of all teams', () => {
 		[
 			'client',
 			[
-				{ client_id: '+1', ...sums, cost_usd: '0.000000002', estimated_cost_usd: '0.000000002' },
-				{ client_id: 'agent', requests: 4, tokens: tokens(2), cost_usd: '1.50000001', estimated_cost_usd: '0.00' },
+				{ client: '+1', ...sums, cost_usd: '0.000000002', estimated_cost_usd: '0.000000002' },
+				{ client: 'agent', requests: 4, tokens: tokens(2), cost_usd: '1.50000001', estimated_cost_usd: '0.00' },
 			],
 		],
 		[
@@ -242,6 +242,15 @@ describe('usage of all teams', () => {
 		['from=2026-11-02&to=2026-11-01', 'from'],
 		['from=2000-01-01', 'from'],
 		['group_by=month', 'group_by'],
+		['group_by=team,clients', 'group_by'],
+		['group_by=', 'group_by'],
+		['group_by=attribute:', 'group_by'],
+		['group_by=attribute:Project', 'group_by'],
+		['group_by=team,client,model,endpoint', 'group_by'],
+		['group_by=day&interval=hour', 'interval'],
+		['interval=week', 'interval'],
+		['interval=hour&from=2026-07-01&to=2026-11-01', 'from'],
+		['from=2026-11-02T25:00:00Z', 'from'],
 		['limit=1001', 'limit'],
 		['cursor=x', 'cursor'],
 		['cursor=InJlZCI', 'cursor'],
@@ -273,6 +282,110 @@ describe('usage of all teams', () => {
 	});
 });
 
+describe('usage by several dimensions', () => {
+	beforeEach(async () => {
+		const at = (day: number, hour: number): number => Date.UTC(2026, 8, day, hour, 30);
+		for (const [startedMs, attributes, more] of [
+			[at(1, 10), '{"project":"search","user":"1"}', {}],
+			[at(1, 11), '{"project":"search","user":"2"}', { endpoint: '/v1/messages' }],
+			[at(1, 11), '{"project":"=mail"}', {}],
+			[at(2, 0), '', { team: 'blue', endpoint: '' }],
+			[at(2, 0), '"other"', {}],
+		] as const) {
+			await subject.book({ startedMs, attributes, costNanoUsd: 1_000_000_000n, ...more });
+		}
+	});
+	const september = 'from=2026-09-01&to=2026-10-01';
+	const rowsOf = async (query: string): Promise<unknown[]> => {
+		const { status, body } = await send('GET', `/usage?${september}&${query}`);
+		expect([query, status]).toEqual([query, 200]);
+		return (body['data'] as Record<string, unknown>[]).map(
+			({ tokens: _tokens, cost_usd, estimated_cost_usd: _estimated, requests, ...key }) => {
+				expect(cost_usd).toBe(`${Number(requests)}.00`);
+				return { ...key, requests };
+			},
+		);
+	};
+
+	test('has a row for each combination, with null for what a request does not have', async () => {
+		expect(await rowsOf('group_by=team,attribute:project')).toEqual([
+			{ team: 'blue', 'attribute:project': null, requests: 1 },
+			{ team: 'red', 'attribute:project': '(other)', requests: 1 },
+			{ team: 'red', 'attribute:project': '=mail', requests: 1 },
+			{ team: 'red', 'attribute:project': 'search', requests: 2 },
+		]);
+		expect(await rowsOf('group_by=endpoint,client')).toEqual([
+			{ endpoint: null, client: 'agent', requests: 1 },
+			{ endpoint: '/v1/chat/completions', client: 'agent', requests: 3 },
+			{ endpoint: '/v1/messages', client: 'agent', requests: 1 },
+		]);
+		expect(await rowsOf('group_by=model,attribute:user,attribute:project')).toHaveLength(5);
+		expect(await rowsOf('group_by=team,model,client,day')).toEqual([
+			{ day: '2026-09-01', team: 'red', provider: 'provider_b', model: 'gpt-4o-mini', client: 'agent', requests: 3 },
+			{ day: '2026-09-02', team: 'blue', provider: 'provider_b', model: 'gpt-4o-mini', client: 'agent', requests: 1 },
+			{ day: '2026-09-02', team: 'red', provider: 'provider_b', model: 'gpt-4o-mini', client: 'agent', requests: 1 },
+		]);
+	});
+
+	test('has a row for each hour, day or month', async () => {
+		expect(await rowsOf('group_by=attribute:project&interval=hour')).toEqual([
+			{ hour: '2026-09-01T10:00:00.000Z', 'attribute:project': 'search', requests: 1 },
+			{ hour: '2026-09-01T11:00:00.000Z', 'attribute:project': '=mail', requests: 1 },
+			{ hour: '2026-09-01T11:00:00.000Z', 'attribute:project': 'search', requests: 1 },
+			{ hour: '2026-09-02T00:00:00.000Z', 'attribute:project': null, requests: 1 },
+			{ hour: '2026-09-02T00:00:00.000Z', 'attribute:project': '(other)', requests: 1 },
+		]);
+		expect(await rowsOf('interval=day')).toEqual(await rowsOf('group_by=team,day'));
+		expect(await rowsOf('interval=month')).toMatchObject([
+			{ month: '2026-09', team: 'blue' },
+			{ month: '2026-09', team: 'red' },
+		]);
+		const hours = await send('GET', '/usage?interval=hour&from=2026-09-01T11:00:00Z&to=2026-09-02T00:00:00Z');
+		expect(hours.body).toMatchObject({
+			period: { start: '2026-09-01T11:00:00.000Z', end: '2026-09-02T00:00:00.000Z' },
+			data: [{ hour: '2026-09-01T11:00:00.000Z', team: 'red', requests: 2 }],
+			next_cursor: null,
+		});
+	});
+
+	test('is complete page by page, as JSON and as CSV', async () => {
+		const query = `${september}&group_by=team,attribute:project,attribute:user&interval=hour`;
+		const all = (await send('GET', `/usage?${query}`)).body['data'] as unknown[];
+		const paged: unknown[] = [];
+		const lines: string[] = [];
+		for (let cursor = ''; ; ) {
+			const page = `/usage?${query}&limit=2${cursor}`;
+			const { body } = await send('GET', page);
+			const { text } = await send('GET', page, undefined, csv);
+			paged.push(...(body['data'] as unknown[]));
+			lines.push(
+				...text
+					.trimEnd()
+					.split('\r\n')
+					.slice(lines.length === 0 ? 0 : 1),
+			);
+			if (body['next_cursor'] === null) break;
+			cursor = `&cursor=${String(body['next_cursor'])}`;
+		}
+		expect(paged).toEqual(all);
+		expect(lines).toEqual([
+			'hour,team,attribute:project,attribute:user,requests,input,output,cache_read,cache_write,total,cost_usd,estimated_cost_usd',
+			'2026-09-01T10:00:00.000Z,red,search,1,1,0,0,0,0,0,1.00,0.00',
+			`2026-09-01T11:00:00.000Z,red,"'=mail",,1,0,0,0,0,0,1.00,0.00`,
+			'2026-09-01T11:00:00.000Z,red,search,2,1,0,0,0,0,0,1.00,0.00',
+			'2026-09-02T00:00:00.000Z,blue,,,1,0,0,0,0,0,1.00,0.00',
+			'2026-09-02T00:00:00.000Z,red,"(other)","(other)",1,0,0,0,0,0,1.00,0.00',
+		]);
+	});
+
+	test('names the known dimensions and the one that was probably meant', async () => {
+		const { body } = await send('GET', '/usage?group_by=team,clients');
+		expect(body['detail']).toBe(
+			'`group_by` must name dimensions of team, client, model, provider, endpoint, day, attribute:NAME; "clients" is none. Did you mean client?',
+		);
+	});
+});
+
 describe('history', () => {
 	test('has the months with usage, the oldest first', async () => {
 		const { body } = await send('GET', '/usage/red/history');
@@ -295,7 +408,7 @@ describe('history', () => {
 	test.each<[string, object[], object[]]>([
 		['model', [{ model: 'gpt-4o-mini' }], [{ provider: 'local' }, { model: '=cmd|x' }, { model: 'gpt-4o-mini', requests: 2 }]],
 		['provider', [{ provider: 'provider_b' }], [{ provider: 'local' }, { provider: 'provider_b', requests: 3 }]],
-		['client', [{ client_id: 'agent' }], [{ client_id: '+1' }, { client_id: 'agent', requests: 3 }]],
+		['client', [{ client: 'agent' }], [{ client: '+1' }, { client: 'agent', requests: 3 }]],
 		['day', [{ day: '2026-10-31' }], [{ day: '2026-11-01' }, { day: '2026-11-20' }, { day: '2026-11-21', requests: 2 }]],
 	])('has groups in each month, by %s', async (by, ofOctober, ofNovember) => {
 		const { body } = await send('GET', `/usage/red/history?group_by=${by}`);

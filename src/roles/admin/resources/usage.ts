@@ -1,35 +1,41 @@
 import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
-import { type SummaryKey, type SummaryName, summaryNames, type UsageSummary } from '../../../stores/contracts/ledger.ts';
+import { type SummaryKey, summaryNames, type UsageSummary } from '../../../stores/contracts/ledger.ts';
 import type { AdminDeps } from '../admin-deps.ts';
 import { csvResponse } from '../csv.ts';
 import { fieldInvalid } from '../fields-rejection.ts';
 import { monthOf, monthsBefore, type Span, spanOfMonth } from '../months.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { cursorOf, decodeCursor, limitOf, pageQuery, unknownCursor } from '../page.ts';
-import {
-	allGroupings,
-	type Grouping,
-	groupings,
-	type TeamGroup,
-	type UsageGroup,
-	type UsageSums,
-	usage,
-	usageHistory,
-	usageList,
-} from '../schemas/usage.ts';
-import { day, timeOf } from '../schemas/values.ts';
+import { type Grouping, groupings, type UsageGroup, usage, usageHistory, usageList } from '../schemas/usage.ts';
+import { day, time, timeOf } from '../schemas/values.ts';
+import { intervals, readGrouping } from '../usage-dimensions.ts';
 import { budgetsInForce, groupsBody, periodBody, sumsBody } from '../usage-report.ts';
 
 const tag = 'usage';
 const params = z.strictObject({ team: z.string() });
 const msPerDay = 86_400_000;
 const maxDays = 1100;
+/** Hours are summed for each page, so that a long span would take seconds. */
+const maxDaysByHour = 100;
 const monthsOfHistory = 24;
 
 const days = { from: day.optional().describe('UTC day, inclusive.'), to: day.optional().describe('UTC day, exclusive.') };
 const requested = z.strictObject({ ...days, group_by: z.enum(groupings).optional() });
-const requestedOfAll = z.strictObject({ ...days, group_by: z.enum(allGroupings).optional().describe('Default: `team`.'), ...pageQuery });
+const moment = z.union([day, time], { error: 'must be a day such as 2026-11-01, or a time such as 2026-11-01T14:00:00Z' });
+const requestedOfAll = z.strictObject({
+	from: moment.optional().describe('UTC day or time, inclusive. Its whole hour counts.'),
+	to: moment.optional().describe('UTC day or time, exclusive. Its whole hour counts.'),
+	group_by: z
+		.string()
+		.max(256)
+		.optional()
+		.describe(
+			'At most three of `team`, `client`, `model`, `provider`, `endpoint`, `attribute:NAME`, and `day`, with commas between them. Default: `team`. `model` includes the provider.',
+		),
+	interval: z.enum(intervals).optional().describe('Splits the period into UTC hours, days or months. Default: none.'),
+	...pageQuery,
+});
 
 export function usageOperations(deps: AdminDeps): Operation[] {
 	return [
@@ -38,24 +44,26 @@ export function usageOperations(deps: AdminDeps): Operation[] {
 			path: '/usage',
 			tag,
 			summary: 'Usage of all teams',
-			description: `One entry per team, or per \`group_by\`, for the current UTC month or \`from\` to \`to\` (at most ${maxDays} days).`,
+			description: `One entry per team, or per \`group_by\` and \`interval\`, for the current UTC month or \`from\` to \`to\` (at most ${maxDays} days, ${maxDaysByHour} by hour).`,
 			query: requestedOfAll,
 			success: { status: 200, schema: usageList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {
 				const span = readSpan(query, monthOf(deps.clock.nowMs()));
 				const by = query.group_by ?? 'team';
+				const grouping = readGrouping(by, query.interval);
+				if (query.interval === 'hour') requireDays(span, maxDaysByHour);
 				const after = query.cursor === undefined ? undefined : readKey(decodeCursor(query.cursor));
 				const limit = limitOf(query);
 				const page = { limit: limit + 1, ...(after && { after }) };
-				const rows = await deps.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'all', by: namesOf[by], ...page });
-				const data = rows.slice(0, limit).map((row) => ({ ...groupOf[by](row), ...sumsBody([row]) }));
+				const rows = await deps.ledger.summarize({ ...span, ...grouping.query, ...page });
+				const data = rows.slice(0, limit).map((row) => ({ ...grouping.rowOf(row), ...sumsBody([row]) }));
 				const last = rows.length > limit ? rows[limit - 1] : undefined;
 				const cursor = last === undefined ? null : cursorOf([last.period, ...summaryNames.map((name) => last[name])]);
 				if (!wantsCsv) {
 					const period = { start: timeOf(span.fromMs), end: timeOf(span.toMs) };
 					return { body: { period, group_by: by, data, next_cursor: cursor } };
 				}
-				const response = csvOf(keyColumns[by], data);
+				const response = csvOf(grouping.columns, data);
 				return cursor === null ? response : { ...response, headers: { ...response.headers, 'x-next-cursor': cursor } };
 			},
 		}),
@@ -116,22 +124,6 @@ export function usageOperations(deps: AdminDeps): Operation[] {
 	];
 }
 
-const namesOf: Readonly<Record<(typeof allGroupings)[number], readonly SummaryName[]>> = {
-	team: ['team'],
-	model: ['provider', 'model'],
-	provider: ['provider'],
-	client: ['clientId'],
-	day: [],
-};
-
-const groupOf: Readonly<Record<(typeof allGroupings)[number], (row: SummaryKey) => Omit<TeamGroup, keyof UsageSums>>> = {
-	team: ({ team }) => ({ team }),
-	model: ({ provider, model }) => ({ provider, model }),
-	provider: ({ provider }) => ({ provider }),
-	client: ({ clientId }) => ({ client_id: clientId }),
-	day: ({ period }) => ({ day: period }),
-};
-
 const keyOfCursor = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string(), z.string()]);
 
 function readKey(last: unknown): SummaryKey {
@@ -159,8 +151,12 @@ function readSpan({ from, to }: { from?: string | undefined; to?: string | undef
 	if (fromMs >= toMs) {
 		throw from === undefined ? fieldInvalid('to', 'must be later than from') : fieldInvalid('from', 'must be earlier than to');
 	}
-	if (toMs - fromMs > maxDays * msPerDay) throw fieldInvalid('from', `must be at most ${maxDays} days before to`);
+	requireDays({ fromMs, toMs }, maxDays);
 	return { fromMs, toMs };
+}
+
+function requireDays({ fromMs, toMs }: Span, max: number): void {
+	if (toMs - fromMs > max * msPerDay) throw fieldInvalid('from', `must be at most ${max} days before to`);
 }
 
 function within(month: Span, span: Span): Span {
@@ -172,20 +168,19 @@ function monthsOf(rows: readonly UsageSummary[]): [month: string, rows: UsageSum
 }
 
 const sumColumns = ['requests', 'input', 'output', 'cache_read', 'cache_write', 'total', 'cost_usd', 'estimated_cost_usd'] as const;
-const keyColumns: Readonly<Record<(typeof allGroupings)[number], readonly KeyColumn[]>> = {
-	team: ['team'],
+const keyColumns: Readonly<Record<Grouping, readonly string[]>> = {
 	model: ['provider', 'model'],
 	provider: ['provider'],
-	client: ['client_id'],
+	client: ['client'],
 	day: ['day'],
 };
 
-type KeyColumn = 'month' | 'team' | 'day' | 'provider' | 'model' | 'client_id';
+type Cells = Readonly<Record<string, string | number | null | undefined>>;
 
 /** @param keys columns that identify a row; always the same, even without rows. */
-function csvOf(keys: readonly KeyColumn[], groups: readonly (TeamGroup & { readonly month?: string })[]): CsvResponse {
+function csvOf(keys: readonly string[], groups: readonly { readonly tokens: Cells }[]): CsvResponse {
 	return csvResponse(
 		[...keys, ...sumColumns],
-		groups.map(({ tokens, ...group }) => ({ ...tokens, ...group })),
+		groups.map(({ tokens, ...group }): Cells => ({ ...tokens, ...group })),
 	);
 }

@@ -35,22 +35,29 @@ export type Grouping = (typeof groupings)[number];
 export const usageGroup = z.strictObject({
 	provider: z.string().optional(),
 	model: z.string().optional(),
-	client_id: z.string().optional(),
+	client: z.string().optional(),
 	day: day.optional().describe('UTC.'),
 	...sums,
 });
 
 export type UsageGroup = z.output<typeof usageGroup>;
 
-export const allGroupings = ['team', ...groupings] as const;
+const usageRow = z
+	.object({
+		hour: time.optional().describe('Start of the UTC hour.'),
+		day: day.optional().describe('UTC.'),
+		month: z.string().optional().describe('UTC month, such as 2026-11.'),
+		team: z.string().optional(),
+		client: z.string().optional(),
+		provider: z.string().optional(),
+		model: z.string().optional(),
+		endpoint: z.string().nullable().optional().describe('Path of the request; null for requests that an earlier release served.'),
+		...sums,
+	})
+	.catchall(z.string().nullable())
+	.describe('Also `attribute:NAME` for each such dimension; null for requests without the attribute.');
 
-const teamGroup = z.strictObject({ team: z.string().optional(), ...usageGroup.shape });
-
-export type UsageSums = z.output<z.ZodObject<typeof sums>>;
-
-export type TeamGroup = z.output<typeof teamGroup>;
-
-export const usageList = named('UsageList', z.strictObject({ period, group_by: z.enum(allGroupings), ...pageOf(teamGroup).shape }));
+export const usageList = named('UsageList', z.strictObject({ period, group_by: z.string(), ...pageOf(usageRow).shape }));
 
 const usagePeriod = z.strictObject({
 	period,
