@@ -4,7 +4,8 @@ import { parseBody } from '../../../wire/json/parse-body.ts';
 import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { TextView } from '../../../wire/text-view.ts';
-import { type GuardrailRunner, maskEdits, maskedTexts } from '../guardrail-runner.ts';
+import type { GuardrailRunner } from '../guardrail-runner.ts';
+import { maskEdits, maskedTexts } from '../mask-edits.ts';
 import { type InferenceRequest, locatedMembers, runCooperatively } from './read-inference-request.ts';
 
 /** Limits names in errors, because a name from the client can be as long as the body. */
