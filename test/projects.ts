@@ -20,7 +20,7 @@ const slowFiles: readonly string[] = ['src/io/http1/server/http-server-without-f
 /** House tests that only read files. */
 const readingFiles: readonly string[] = [
 	'test/architecture/tree.test.ts',
-	'test/house/{conformance-titles,docs,lockfile,projects,prose}.test.ts',
+	'test/house/{docs,lockfile,projects,prose}.test.ts',
 ];
 
 export const projects: readonly Project[] = [
