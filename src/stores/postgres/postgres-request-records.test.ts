@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { query } from '../../../test/support/postgres-server.ts';
 import { recordedRequest } from '../../../test/support/recorded-request.ts';
+import { requestTrace } from '../../../test/support/request-trace.ts';
 import { type PostgresDatabase, sharePostgres } from '../../../test/support/shared-stores.ts';
 import { silentLog } from '../../core/log.ts';
 import { systemClock } from '../../io/system-clock.ts';
@@ -54,4 +56,35 @@ test('two processes write at once, and see each other’s records', async () => 
 	await Promise.all(both.map((records) => records.list({ limit: 1 })));
 	for (const records of both) expect((await records.list({ limit: 1000 })).requests).toHaveLength(400);
 	await Promise.all(both.map((records) => records.end()));
+});
+
+test('retention deletes by age and by size, with the keys', async () => {
+	const url = await server.createDatabase();
+	const clock = new ManualClock(Date.UTC(2026, 10, 21));
+	const records = await openPostgresRequestRecords({ url, retainDays: 30, maxBytes: 400_000 }, { clock, log: silentLog });
+	records.add(recordedRequest(clock.nowMs() - 31 * 86_400_000, 1));
+	for (const request of requestTrace(30_000, clock.nowMs())) records.add(request);
+	const newest = (await records.list({ limit: 1 })).requests;
+	clock.advance(60_000);
+	await expect
+		.poll(async () => (await query(url, 'SELECT sum(bytes) AS bytes FROM tollgate.request_blocks'))[0], { timeout: 20_000 })
+		.toSatisfy((row: { bytes: string }) => Number(row.bytes) < 400_000);
+	expect((await records.list({ limit: 1 })).requests).toEqual(newest);
+	const left = 'SELECT count(*) AS left FROM tollgate.request_block_keys WHERE block NOT IN (SELECT id FROM tollgate.request_blocks)';
+	expect(await query(url, left)).toEqual([{ left: '0' }]);
+	await records.end();
+});
+
+test('records wait for a server that is not there, and are read once it is', async () => {
+	const url = await server.createDatabase();
+	const missing = url.replace(/[^/]+$/, 'missing');
+	const records = await openPostgresRequestRecords({ url: missing, ...forever }, ports);
+	const request = recordedRequest(Date.UTC(2026, 10, 21), 1);
+	records.add(request);
+	await expect(records.find(request.id)).rejects.toMatchObject({ code: 'records_unavailable' });
+	expect(records.health()).toEqual({ isWritable: false, queuedRecords: 1, droppedRecords: 0 });
+	await query(url, 'CREATE DATABASE missing');
+	expect(await records.find(request.id)).toEqual(request);
+	await records.end();
+	await query(url, 'DROP DATABASE missing WITH (FORCE)');
 });

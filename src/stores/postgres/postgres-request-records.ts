@@ -1,4 +1,4 @@
-/** Records of requests in PostgreSQL, written and read by one thread; several processes share the tables. */
+/** Records of requests in PostgreSQL, written by one thread and read by another; several processes share the tables. */
 import { extname } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -8,6 +8,7 @@ import { RequestRecordQueue } from '../request-blocks/request-record-queue.ts';
 import { RequestRecordUpkeep, type RequestRetention } from '../request-blocks/request-record-upkeep.ts';
 import { createStoreThread, type StoreThread } from '../store-thread.ts';
 import type { PostgresRequestOperations } from './request-records/postgres-request-operations.ts';
+import type { PostgresRequestThreadData } from './request-records/postgres-request-worker.ts';
 
 export interface PostgresRequestRecordsSettings extends RequestRetention {
 	readonly url: string;
@@ -18,8 +19,8 @@ export async function openPostgresRequestRecords(
 	{ url, ...retention }: PostgresRequestRecordsSettings,
 	{ clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<RequestRecords> {
-	const { thread, address } = await openThread(url);
-	const reader = createReader(thread);
+	const { thread, address } = await openThread({ kind: 'writer', url });
+	const reader = await openPostgresRequestRecordReader({ url });
 	const upkeep = new RequestRecordUpkeep(retention, {
 		mergeSome: () => thread.request('mergeSome', null),
 		pruneSome: (beforeMs, maxBytes) => thread.request('pruneSome', { beforeMs, maxBytes }),
@@ -41,7 +42,7 @@ export async function openPostgresRequestRecords(
 	const end = async (): Promise<void> => {
 		await queue.end();
 		await upkeep.end();
-		await thread.stop();
+		await Promise.all([thread.stop(), reader.end()]);
 	};
 	return {
 		add: (request) => queue.add(request),
@@ -54,14 +55,14 @@ export async function openPostgresRequestRecords(
 
 /** Reader for processes that serve no requests. @throws StoreUnusable for an invalid URL. */
 export async function openPostgresRequestRecordReader({ url }: { readonly url: string }): Promise<RequestRecordReader> {
-	return createReader((await openThread(url)).thread);
+	return createReader((await openThread({ kind: 'reader', url })).thread);
 }
 
 type Thread = StoreThread<PostgresRequestOperations>;
 
-async function openThread(url: string): Promise<{ readonly thread: Thread; readonly address: string }> {
+async function openThread(data: PostgresRequestThreadData): Promise<{ readonly thread: Thread; readonly address: string }> {
 	const file = new URL(`./request-records/postgres-request-worker${extname(import.meta.url)}`, import.meta.url);
-	const thread: Thread = createStoreThread({ file, name: 'request records postgres', data: { url } });
+	const thread: Thread = createStoreThread({ file, name: `request records postgres ${data.kind}`, data });
 	try {
 		return { thread, address: await thread.request('open', null) };
 	} catch (cause) {

@@ -65,6 +65,9 @@ export class BlockBuilder {
 	readonly #numbers = numberColumns<number[]>(() => []);
 	readonly #rare: RareValues = { limit: {}, monitored: {}, targets: {} };
 	readonly #statuses = new Set<number>();
+	/** Attributes of a client are often one object. */
+	#attributes: Readonly<Record<string, string>> = noAttributes;
+	#attributesText: string | null = null;
 	#minMs = Number.POSITIVE_INFINITY;
 	#maxMs = 0;
 
@@ -88,7 +91,11 @@ export class BlockBuilder {
 		texts.provider.add(request.provider);
 		texts.outcome.add(request.outcome);
 		texts.code.add(request.code);
-		texts.attributes.add(attributesText(request.attributes));
+		if (request.attributes !== this.#attributes) {
+			this.#attributes = request.attributes;
+			this.#attributesText = attributesText(request.attributes);
+		}
+		texts.attributes.add(this.#attributesText);
 		this.#addNumbers(request);
 		if (request.limit !== null) this.#rare.limit[index] = limitCells(request.limit);
 		if (request.monitored.length > 0) this.#rare.monitored[index] = request.monitored;
@@ -97,7 +104,7 @@ export class BlockBuilder {
 	#addNumbers(request: RecordedRequest): void {
 		const numbers = this.#numbers;
 		const { status, usage, firstByteMs, costNanoUsd } = request;
-		this.#statuses.add(status);
+		if (status !== numbers.status.at(-1)) this.#statuses.add(status);
 		numbers.status.push(status);
 		numbers.flags.push(
 			(request.isEstimated ? flagBits.isEstimated : 0) |
@@ -175,7 +182,7 @@ function tenths(ms: number): number {
 }
 
 function attributesText(attributes: Readonly<Record<string, string>>): string | null {
-	return attributes === noAttributes || Object.keys(attributes).length === 0 ? null : JSON.stringify(attributes);
+	return Object.keys(attributes).length === 0 ? null : JSON.stringify(attributes);
 }
 
 /** @param text of `attributesText`. */

@@ -89,10 +89,15 @@ export function pruneSome(db: Database, beforeMs: number, maxBytes: number): Pro
 	return alone(db, async (transaction) => {
 		const { rows: sizes } = await sql<{ bytes: bigint | null }>`
 			SELECT sum(bytes)::int8 AS bytes FROM tollgate.request_blocks`.execute(transaction);
-		const isLarge = Number(sizes[0]?.bytes ?? 0) > maxBytes;
-		const { rows } = await sql<{ id: bigint }>`
-			SELECT id FROM tollgate.request_blocks ORDER BY id LIMIT ${blocksPerStep}`.execute(transaction);
-		const ids = rows.map(({ id }) => Number(id)).filter((id) => isLarge || id < beforeMs * blocksPerMs);
+		let remainingBytes = Number(sizes[0]?.bytes ?? 0);
+		const { rows } = await sql<{ id: bigint; bytes: number }>`
+			SELECT id, bytes FROM tollgate.request_blocks ORDER BY id LIMIT ${blocksPerStep}`.execute(transaction);
+		const ids: number[] = [];
+		for (const { id, bytes } of rows) {
+			if (Number(id) >= beforeMs * blocksPerMs && remainingBytes <= maxBytes) break;
+			ids.push(Number(id));
+			remainingBytes -= bytes;
+		}
 		if (ids.length > 0) await removeBlocks(transaction, ids);
 		return ids.length === blocksPerStep;
 	});

@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Clock } from '../../../core/clock.ts';
 import { silentLog } from '../../../core/log.ts';
 import { requireRequestCursor } from '../../contracts/request-records.ts';
-import { membersFrom, textFrom } from '../../decode.ts';
+import { membersFrom, oneOf, textFrom } from '../../decode.ts';
 import { type BlockReading, blocksPerMs } from '../../request-blocks/block-table.ts';
 import { packBlock } from '../../request-blocks/merge-blocks.ts';
 import { findRequest, readPage } from '../../request-blocks/read-page.ts';
@@ -27,11 +27,20 @@ const clock: Clock = {
 	},
 };
 
-// Requests take precedence on a busy core.
-lowerThreadPriority(5);
+export interface PostgresRequestThreadData {
+	readonly kind: 'writer' | 'reader';
+	readonly url: string;
+}
+
+function threadDataFrom(value: unknown): PostgresRequestThreadData {
+	const { kind, url } = membersFrom(value);
+	return { kind: oneOf(['writer', 'reader'])(kind), url: textFrom(url) };
+}
 
 function postgresRequestOperations(): PostgresRequestOperations {
-	const url = textFrom(membersFrom(workerData)['url']);
+	const { kind, url } = threadDataFrom(workerData);
+	// Requests take precedence on a busy core.
+	if (kind === 'writer') lowerThreadPriority(5);
 	const connection = openPostgres<unknown>({ url, deadlineMs, poolSize: 3 }, { clock, log: silentLog });
 	let migrated: Promise<unknown> | undefined;
 	const prepare = async (): Promise<void> => {

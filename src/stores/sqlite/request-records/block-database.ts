@@ -87,11 +87,14 @@ export function createBlockWriting(database: DatabaseSync, randomSequence: () =>
 			}),
 		pruneSome: (beforeMs, maxBytes) =>
 			transaction(() => {
-				const isLarge = integerOf(pages.get() ?? {}, 'bytes') > maxBytes;
-				const ids = oldest.all().map((row) => integerOf(row, 'id'));
-				const deleted = isLarge ? ids : ids.filter((id) => id < beforeMs * blocksPerMs);
-				for (const id of deleted) remove(id);
-				return deleted.length === blocksPerStep;
+				let deleted = 0;
+				for (const row of oldest.all()) {
+					const id = integerOf(row, 'id');
+					if (id >= beforeMs * blocksPerMs && integerOf(pages.get() ?? {}, 'bytes') <= maxBytes) break;
+					remove(id);
+					deleted++;
+				}
+				return deleted === blocksPerStep;
 			}),
 	};
 }
