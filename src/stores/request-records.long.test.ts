@@ -21,7 +21,7 @@ const ports = { clock: systemClock, log: silentLog };
 
 interface Opened {
 	readonly records: RequestRecords;
-	/** Size on the disk, if it can be told. */
+	/** Size on the disk; undefined for a server. */
 	bytes(): number | undefined;
 	dispose(): Promise<void>;
 }
