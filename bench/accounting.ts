@@ -56,7 +56,7 @@ const admission = restoreMissing(createMemoryAdmission({ clock: systemClock }), 
 	}),
 	endedSinceMs: () => systemClock.nowMs(),
 });
-const reading = { nowMs: systemClock.nowMs(), requestsThisMinute: 1, tokensToday: 1, reservedTokens: 0, budgets: [] };
+const reading = { nowMs: systemClock.nowMs(), requestsThisMinute: 1, tokensToday: 1, reservedTokens: 0, rates: [], budgets: [] };
 const idle: Stores = {
 	ledger: { open: () => ({ failure: undefined }), close: (_row, onClosed) => onClosed('closed'), assess: () => undefined },
 	admission: {

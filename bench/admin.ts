@@ -3,6 +3,7 @@
  * the embedded stores. It also measures the delay of the event loop, which the admin role shares with the inference requests. A given
  * directory is filled if it does not exist, and is kept.
  */
+
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { compose } from '../src/compose.ts';
 import { parseConfig } from '../src/config/load.ts';
+import { plainBudget } from '../src/core/budget.ts';
 import { parseUsd } from '../src/core/money.ts';
 import { noUsage } from '../src/core/usage.ts';
 import { createRequestIds } from '../src/io/request-ids.ts';
@@ -182,10 +184,7 @@ async function fill(dataDir: string, rows: number, teams: number): Promise<void>
 			{ author },
 		);
 		const limits = { limitNanoUsd: parseUsd('1000') ?? 0n, warningThresholdPercent: 80, hardLimitPercent: 100 };
-		await records.budgets.create(
-			{ id: `budget-${index}`, team: `team-${index}`, model: null, period: 'monthly', ...limits, ...times },
-			{ author },
-		);
+		await records.budgets.create({ ...plainBudget, id: `budget-${index}`, team: `team-${index}`, ...limits, ...times }, { author });
 	}
 	await records.close();
 	const ledger = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });

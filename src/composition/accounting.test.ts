@@ -7,18 +7,19 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { parseConfig } from '../config/load.ts';
+import { plainBudget } from '../core/budget.ts';
+import { allModels, counterName } from '../core/budget-scope.ts';
 import { silentLog } from '../core/log.ts';
 import { noUsage } from '../core/usage.ts';
 import { systemClock } from '../io/system-clock.ts';
-import { counterName } from '../policy/limits/terms-resolver.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openAccounting, sumUpFrom } from './accounting.ts';
 import { createAppContext } from './app-context.ts';
 
 const budget = {
+	...plainBudget,
 	team: 'red',
-	period: 'monthly' as const,
 	limitNanoUsd: 1n,
 	warningThresholdPercent: 80,
 	hardLimitPercent: 100,
@@ -60,7 +61,7 @@ it('the budget of a model is computed from its requests under all names, except 
 				/^gpt-\d/i.test(model) ? 'gpt' : undefined,
 	});
 	const period = periodOf(clock.nowMs());
-	const { budgets } = await sumUp('red', [{ budget: counterName(null), period }], clock.nowMs());
+	const { budgets } = await sumUp('red', [{ budget: allModels, period }], clock.nowMs());
 	expect(Object.fromEntries(budgets.map(({ budget: name, settledNanoUsd }) => [name, settledNanoUsd]))).toEqual({
 		all: 654_321n,
 		'model:gpt': 4301n,

@@ -1,13 +1,13 @@
 /** Counters and ledger of the gateway, and the restoration of counters from the ledger. */
 import type { Config } from '../config/schema.ts';
+import { counterName, hasOwnName, isInScope, scopeOfCounter } from '../core/budget-scope.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
 import type { ProviderReport } from '../core/health-report.ts';
 import type { Log } from '../core/log.ts';
 import type { Readiness } from '../core/readiness.ts';
 import { totalTokens } from '../core/usage.ts';
-import { counterName, modelOfCounter } from '../policy/limits/terms-resolver.ts';
-import { periodOf } from '../policy/limits/utc-time.ts';
+import { budgetPeriodOf, spanOfPeriod, windowAt } from '../policy/limits/budget-windows.ts';
 import type { AdminPorts } from '../roles/admin/admin-settings.ts';
 import { TrafficResolver } from '../roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
@@ -180,18 +180,21 @@ export interface SumUpDeps {
 	readonly reservationMs?: (isStreaming: boolean) => number;
 }
 
-/** Computes a team's counters. A budget's name says what it covers, so each budget is a sum over the ledger. */
+/** Computes a team's counters. Name and period of a budget say what it covers, so each budget is a sum over the ledger. */
 export function sumUpFrom(
 	ledger: Pick<LedgerReader, 'readTeam'>,
-	records: Pick<RecordsSnapshot, 'budgetsOf' | 'budgetsFor'>,
+	records: Pick<RecordsSnapshot, 'budgetsOf'>,
 	{ clock, listing, reservationMs = () => 0 }: SumUpDeps,
 ): SumUpTeam {
 	return async (team, requested, endedSinceMs) => {
 		const nowMs = clock.nowMs();
-		const ofMonth = records.budgetsOf(team).map(({ model }) => ({ budget: counterName(model), period: periodOf(nowMs) }));
-		const byPeriod = [...Map.groupBy([...requested, ...ofMonth], (one) => one.period)];
+		const current = records.budgetsOf(team).map((one) => ({ budget: counterName(one), period: windowAt(one, nowMs).period }));
+		const byPeriod = [...Map.groupBy([...requested, ...current], (one) => one.period)];
 		const dayMs = nowMs - (nowMs % msPerDay);
-		const spans = byPeriod.map(([period]) => ({ ...monthOf(period), period: 'month' as const }));
+		const spans = byPeriod.map(([period]) => {
+			const { fromMs, toMs } = spanOfPeriod(period);
+			return { fromMs, toMs, period: 'all' as const };
+		});
 		// Requests that ended before this process started are not settled any more.
 		const isLate = endedSinceMs < nowMs;
 		const maxMs = Math.max(endedRetentionMs, reservationMs(true), reservationMs(false));
@@ -200,11 +203,11 @@ export function sumUpFrom(
 			spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
 			...(isLate && { requests: { endedSinceMs, startedSinceMs: endedSinceMs - maxMs } }),
 		});
-		const [today = [], ...months] = sums;
+		const [today = [], ...ofPeriods] = sums;
 		return {
 			team,
 			tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
-			budgets: byPeriod.flatMap(([period, wanted], index) => sumUpBudgets(team, period, wanted, months[index] ?? [])),
+			budgets: byPeriod.flatMap(([period, wanted], index) => sumUpBudgets(team, period, wanted, ofPeriods[index] ?? [])),
 			endedIds,
 			...(isLate && { inFlightRequests: stillReserved(openRequests) }),
 		};
@@ -212,12 +215,11 @@ export function sumUpFrom(
 
 	function sumUpBudgets(team: string, period: string, wanted: readonly BudgetPeriod[], rows: readonly UsageSummary[]): BudgetTotal[] {
 		const listed = listing();
-		const counting = rows.map((row) => ({ ...row, budgets: records.budgetsFor(team, row.model, listed(row)).map(({ model }) => model) }));
+		const budgets = records.budgetsOf(team);
+		const counting = rows.map((row) => ({ ...row, listed: listed(row), isOwnName: hasOwnName(budgets, row.model) }));
 		return [...new Set(wanted.map((one) => one.budget))].map((budget) => {
-			const model = modelOfCounter(budget);
-			const counted = counting.filter(
-				(row) => model === null || row.model === model || (model !== undefined && row.budgets.includes(model)),
-			);
+			const scope = scopeOfCounter(budget);
+			const counted = scope === undefined ? [] : counting.filter((row) => isInScope(scope, row, row.isOwnName));
 			return { budget, period, settledNanoUsd: counted.reduce((sum, row) => sum + row.costNanoUsd, 0n) };
 		});
 	}
@@ -226,7 +228,7 @@ export function sumUpFrom(
 		const nowMs = clock.nowMs();
 		return requests
 			.map(({ id, startedMs, isStreaming, budgets, reservedNanoUsd }) => {
-				const reservations = budgets.map((budget) => ({ budget, period: periodOf(startedMs), amountNanoUsd: reservedNanoUsd }));
+				const reservations = budgets.map((name) => ({ ...budgetPeriodOf(name, startedMs), amountNanoUsd: reservedNanoUsd }));
 				return { id, admittedMs: startedMs, reservationMs: startedMs + reservationMs(isStreaming) - nowMs, reservations };
 			})
 			.filter((request) => request.reservationMs > 0);
@@ -252,12 +254,6 @@ async function* entriesSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number
 		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - endedRetentionMs) return;
 		cursor = nextCursor;
 	}
-}
-
-/** @param period such as `2026-11`. */
-function monthOf(period: string): { fromMs: number; toMs: number } {
-	const [year = 0, month = 1] = period.split('-').map(Number);
-	return { fromMs: Date.UTC(year, month - 1), toMs: Date.UTC(year, month) };
 }
 
 interface UnrecordedReservationsPorts {

@@ -29,7 +29,7 @@ export function composeAdmin(
 	let current = readConfig(config);
 	const explainer = reconfigurableExplainer(config, {
 		teams: accounting.records,
-		readCounters: (team, budgets) => accounting.admission.read(team, budgets),
+		readCounters: (team, budgets, limits) => accounting.admission.read(team, budgets, limits),
 		responseOwners: accounting.responseOwners,
 		verifier,
 		isEjected: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider).health.isEjected : undefined,

@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { allModels } from '../core/budget-scope.ts';
 import { silentLog } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
 import { systemClock } from '../io/system-clock.ts';
-import { counterName } from '../policy/limits/terms-resolver.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { type AdmissionStore, CountersMissing } from '../stores/contracts/admission.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
@@ -69,8 +69,8 @@ async function compareCounters(ledger: LedgerReader, { stores: { counters } }: C
 
 async function compareTeam(team: string, period: string, store: AdmissionStore, ledger: LedgerReader): Promise<DoctorCheck> {
 	const name = `counters of ${team}`;
-	const requested = [{ budget: counterName(null), period }];
-	const sumUp = sumUpFrom(ledger, { budgetsOf: () => [], budgetsFor: () => [] }, { clock: systemClock, listing: () => () => undefined });
+	const requested = [{ budget: allModels, period }];
+	const sumUp = sumUpFrom(ledger, { budgetsOf: () => [] }, { clock: systemClock, listing: () => () => undefined });
 	let detail = '';
 	for (let poll = 0; poll < polls; poll++) {
 		if (poll > 0) await new Promise((resolveLater) => setTimeout(resolveLater, pauseMs));

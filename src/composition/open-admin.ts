@@ -119,7 +119,7 @@ async function explainLocally(
 		};
 		const explain = createExplainer(gatewaySettings(config), {
 			teams: records,
-			readCounters: (team, budgets) => counters.read(team, budgets),
+			readCounters: (team, budgets, limits) => counters.read(team, budgets, limits),
 			responseOwners: store.responseOwners,
 			verifier,
 			isEjected: undefined,

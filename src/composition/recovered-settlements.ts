@@ -4,11 +4,11 @@ import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Team } from '../core/team.ts';
 import { totalTokens } from '../core/usage.ts';
+import { budgetPeriodOf } from '../policy/limits/budget-windows.ts';
 import { TermsResolver } from '../policy/limits/terms-resolver.ts';
-import { periodOf } from '../policy/limits/utc-time.ts';
 import { budgetWarnings } from '../roles/gateway/budget-warnings.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
-import type { AdmissionStore, Settlement } from '../stores/contracts/admission.ts';
+import { type AdmissionStore, budgetKey, type Settlement } from '../stores/contracts/admission.ts';
 import type { InterruptedEntry, LedgerEntry } from '../stores/contracts/ledger.ts';
 import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
 
@@ -63,14 +63,17 @@ export class RecoveredSettlements {
 	 * requests.
 	 */
 	async warnOf(rows: readonly InterruptedEntry[]): Promise<void> {
-		const period = periodOf(this.#ports.clock.nowMs());
-		const ofPeriod = rows.filter(({ startedMs }) => periodOf(startedMs) === period);
-		for (const [team, ofTeam] of Map.groupBy(ofPeriod, (row) => row.team)) {
-			for (const budget of new Set(ofTeam.flatMap(({ budgets }) => budgets))) {
-				const { budgets: readings } = await this.#ports.admission.read(team, [{ budget, period }]);
-				const ofBudget = ofTeam.filter(({ budgets }) => budgets.includes(budget));
-				const costNanoUsd = ofBudget.reduce((sum, row) => sum + row.costNanoUsd, 0n);
-				this.#warn({ team, costNanoUsd, readings }, this.#termsOf(team));
+		for (const [team, ofTeam] of Map.groupBy(rows, (row) => row.team)) {
+			const counted = ofTeam.flatMap(({ budgets, startedMs, costNanoUsd }) =>
+				budgets.map((name) => ({ ...budgetPeriodOf(name, startedMs), costNanoUsd })),
+			);
+			for (const ofBudget of Map.groupBy(counted, budgetKey).values()) {
+				const [budget] = ofBudget;
+				// Budgets of earlier windows have ended.
+				const terms = this.#termsOf(team).filter((one) => budget !== undefined && budgetKey(one) === budgetKey(budget));
+				if (budget === undefined || terms.length === 0) continue;
+				const { budgets: readings } = await this.#ports.admission.read(team, [budget]);
+				this.#warn({ team, costNanoUsd: ofBudget.reduce((sum, one) => sum + one.costNanoUsd, 0n), readings }, terms);
 			}
 		}
 	}
@@ -83,15 +86,15 @@ export class RecoveredSettlements {
 	}
 
 	#termsOf(id: string) {
-		const { records, settings } = this.#ports;
+		const { records, settings, clock } = this.#ports;
 		const { unregisteredClients: unregistered } = settings;
 		const alone: Team | undefined = unregistered === 'reject' ? undefined : { id, name: id, tier: unregistered.tier, clientIds: [id] };
 		const team = records.team(id) ?? alone;
-		return team === undefined ? [] : this.#terms.termsOf(team, records.budgetsOf(id)).budgets;
+		return team === undefined ? [] : this.#terms.termsOf(team, records.budgetsOf(id), clock.nowMs()).budgets;
 	}
 }
 
 function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedEntry): Settlement {
-	const period = periodOf(startedMs);
-	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: budgets.map((budget) => ({ budget, period })) };
+	const counters = budgets.map((name) => budgetPeriodOf(name, startedMs));
+	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: counters };
 }

@@ -4,13 +4,14 @@ import { acceptedIssuer, identityUrl } from '../config/identity-url.ts';
 import { parseListen } from '../config/listen.ts';
 import { proxyOf } from '../config/proxy.ts';
 import type { Config, ProviderConfig } from '../config/schema.ts';
-import type { Team } from '../core/team.ts';
+import type { ModelLimits, Team } from '../core/team.ts';
 import type { AccessTokenSettings } from '../io/access-tokens.ts';
 import type { HttpServerLimits, TlsMaterial } from '../io/http1/server/http-server.ts';
 import type { KeySetSettings } from '../io/key-set.ts';
 import type { ReputationFile } from '../io/reputation-files.ts';
 import type { FirewallSettings } from '../policy/firewall/firewall.ts';
 import type { IpRateSettings } from '../policy/firewall/ip-rate-window.ts';
+import type { TierSettings } from '../policy/limits/terms-resolver.ts';
 import type { LoadShedderSettings } from '../policy/overload/load-shedder.ts';
 import type { AdminSettings } from '../roles/admin/admin-settings.ts';
 import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
@@ -45,12 +46,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		isTranslationStrict: routing.translation === 'strict',
 		repairsParameters: config.repair_parameters === 'on' || config.repair_parameters === true,
 		unregisteredClients: config.teams.unregistered_clients,
-		tiers: Object.fromEntries(
-			Object.entries(config.tiers).map(([name, { rpm, daily_tokens: dailyTokens, monthly_budget_usd: monthlyBudgetUsd }]) => [
-				name,
-				{ requestsPerMinute: rpm, dailyTokens, monthlyBudgetUsd },
-			]),
-		),
+		tiers: Object.fromEntries(Object.entries(config.tiers).map(([name, tier]) => [name, tierSettings(tier)])),
 		budgets: budgetSettings(config),
 		responses: {
 			state: config.responses.state,
@@ -60,6 +56,29 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		guardrails: guardrailSettings(config),
 		hasTeamMetrics: config.metrics.team_label,
 	};
+}
+
+function tierSettings({
+	rpm,
+	daily_tokens: dailyTokens,
+	monthly_budget_usd: monthlyBudgetUsd,
+	limits = {},
+	...beside
+}: Config['tiers'][string]): TierSettings {
+	const { tpm = beside.tpm, concurrent_requests: concurrentRequests = beside.concurrent_requests, models, mode } = limits;
+	return {
+		requestsPerMinute: rpm,
+		dailyTokens,
+		monthlyBudgetUsd,
+		...(tpm !== undefined && { tokensPerMinute: tpm }),
+		...(concurrentRequests !== undefined && { concurrentRequests }),
+		...(models !== undefined && { models: Object.fromEntries(Object.entries(models).map(([name, one]) => [name, modelLimits(one)])) }),
+		...(mode !== undefined && { mode }),
+	};
+}
+
+function modelLimits({ rpm, tpm }: { readonly rpm?: number | null | undefined; readonly tpm?: number | null | undefined }): ModelLimits {
+	return { ...(rpm !== undefined && { requestsPerMinute: rpm }), ...(tpm !== undefined && { tokensPerMinute: tpm }) };
 }
 
 function aliasSettings({ routing }: Config): Pick<GatewaySettings, 'routing' | 'aliasCapabilities'> {

@@ -7,7 +7,7 @@ export class ByModel<Value> {
 
 	constructor(entries: readonly (readonly [model: string, value: Value])[]) {
 		this.#exact = new Map(entries);
-		this.#folded = new Map(entries.map(([model, value]) => [folded(model), value]));
+		this.#folded = new Map(entries.map(([model, value]) => [foldedModel(model), value]));
 	}
 
 	get size(): number {
@@ -15,11 +15,11 @@ export class ByModel<Value> {
 	}
 
 	find(model: string): Value | undefined {
-		return this.#exact.get(model) ?? this.#folded.get(folded(model));
+		return this.#exact.get(model) ?? this.#folded.get(foldedModel(model));
 	}
 }
 
 /** Removes Google's collection prefix, which clients may write before the name of a Gemini model. */
-function folded(model: string): string {
+export function foldedModel(model: string): string {
 	return model.toLowerCase().replace(/^(?:models\/)+(?=.)/, '');
 }

@@ -120,14 +120,24 @@ export const rejections = {
 		title: 'The team exceeded its daily tokens, or in-flight requests reserve the rest',
 		remedy: 'Retry after `retry-after`. The count resets at UTC midnight; reservations are released within seconds.',
 	},
+	tpm_limit_exceeded: {
+		status: 429,
+		title: 'The team exceeded its tokens per minute, or in-flight requests reserve the rest',
+		remedy: 'Retry after `retry-after`: the count resets each UTC minute.',
+	},
+	concurrency_limit_exceeded: {
+		status: 429,
+		title: 'The team has as many requests in flight as it may have',
+		remedy: 'Retry after `retry-after`, when one of them has ended.',
+	},
 	budget_exceeded: {
 		status: 429,
-		title: 'The team’s monthly budget is exceeded',
-		remedy: 'Wait for the next UTC month, or ask an administrator for a larger budget.',
+		title: 'A budget of the team is exceeded',
+		remedy: 'Wait for the window in the message to end, or ask an administrator for a larger budget.',
 	},
 	model_budget_exceeded: {
 		status: 429,
-		title: 'The team’s monthly budget for this model is exceeded',
+		title: 'A budget of the team for this model is exceeded',
 		remedy: 'Use another model, or ask an administrator for a larger budget.',
 	},
 	background_limit_exceeded: {
@@ -137,7 +147,7 @@ export const rejections = {
 	},
 	budget_reserved: {
 		status: 429,
-		title: 'In-flight requests reserve the rest of the team’s monthly budget',
+		title: 'In-flight requests reserve the rest of a budget of the team',
 		remedy: 'Retry after `retry-after`: a request releases its reservation when it ends.',
 	},
 	budgets_unavailable: {

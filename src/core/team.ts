@@ -20,8 +20,23 @@ export interface Team {
 	readonly updatedAtMs?: number;
 }
 
+/** `monitor`: the limit is decided and recorded, and rejects nothing. */
+export const policyModes = ['enforce', 'monitor'] as const;
+export type PolicyMode = (typeof policyModes)[number];
+
 /** Limits of a team. Null is unlimited; an absent limit comes from the tier. */
 export interface TeamLimits {
 	readonly requestsPerMinute?: number | null;
 	readonly dailyTokens?: number | null;
+	readonly tokensPerMinute?: number | null;
+	readonly concurrentRequests?: number | null;
+	/** Limits of a minute by pattern of model names. */
+	readonly models?: Readonly<Record<string, ModelLimits>>;
+	/** Mode of all these limits. Default `enforce`. */
+	readonly mode?: PolicyMode;
+}
+
+export interface ModelLimits {
+	readonly requestsPerMinute?: number | null;
+	readonly tokensPerMinute?: number | null;
 }

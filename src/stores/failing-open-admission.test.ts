@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { rateLimits } from '../../test/support/rate-limits.ts';
 import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { RequestLog } from '../../test/support/request-capture.ts';
 import { createUnreliableCounters, type Fate, type UnreliableCounters } from '../../test/support/unreliable-counters.ts';
@@ -11,7 +12,7 @@ import type { FailingOpenAdmission, FailingOpenSettings } from './failing-open-s
 
 const month = { budget: 'month', period: '2026-01' };
 const reservation = { ...month, limitNanoUsd: 100n, amountNanoUsd: 10n, check: 'after' as const };
-const request = { team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 };
+const request = { team: 'red', limits: [], reservations: [reservation], reservationMs: 60_000 };
 
 let clock: ManualClock;
 let log: RecordingLog;
@@ -74,8 +75,11 @@ async function heal(): Promise<void> {
 
 describe('while all is well', () => {
 	test('the results of the store are returned, and limits apply', async () => {
-		expect(await admit('one', { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: true, reading: { requestsThisMinute: 1 } });
-		expect(await admit('two', { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
+		expect(await admit('one', { limits: rateLimits({ requestsPerMinute: 1 }) })).toMatchObject({
+			isAdmitted: true,
+			reading: { requestsThisMinute: 1 },
+		});
+		expect(await admit('two', { limits: rateLimits({ requestsPerMinute: 1 }) })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
 		expect(await settle('one')).toMatchObject({ isLate: false });
 		expect(await pass(store.read('red', [month]))).toMatchObject({
 			tokensToday: 1,
@@ -110,7 +114,9 @@ describe('while all is well', () => {
 			return record.sumUp(...requested);
 		};
 		store = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp: slowly });
-		const requests = Array.from({ length: 20 }, (_, index) => store.admit({ ...request, id: `r${index}`, requestsPerMinute: 5 }));
+		const requests = Array.from({ length: 20 }, (_, index) =>
+			store.admit({ ...request, id: `r${index}`, limits: rateLimits({ requestsPerMinute: 5 }) }),
+		);
 		const responses = await pass(Promise.all(requests));
 		expect(responses.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(5);
 		expect(store.state()).toMatchObject({ uncounted: 0, failures: 0 });
@@ -123,12 +129,18 @@ describe('a failure', () => {
 		counters.fate = () => fate;
 		for (let index = 0; index < 5; index++) {
 			const startMs = clock.monotonicMs();
-			expect(await admit(`r${index}`, { requestsPerMinute: 0 })).toMatchObject({ isAdmitted: true, isUncounted: true });
+			expect(await admit(`r${index}`, { limits: rateLimits({ requestsPerMinute: 0 }) })).toMatchObject({
+				isAdmitted: true,
+				isUncounted: true,
+			});
 			expect(clock.monotonicMs() - startMs).toBeLessThan(50);
 			expect(clock.monotonicMs() - startMs).toBeGreaterThan(40);
 		}
 		const startMs = clock.monotonicMs();
-		expect(await admit('later', { requestsPerMinute: 0, dailyTokens: 0 })).toMatchObject({ isAdmitted: true, isUncounted: true });
+		expect(await admit('later', { limits: rateLimits({ requestsPerMinute: 0, dailyTokens: 0 }) })).toMatchObject({
+			isAdmitted: true,
+			isUncounted: true,
+		});
 		expect(clock.monotonicMs()).toBe(startMs);
 		expect(store.state()).toMatchObject({ isReachable: false, uncounted: 6, failures: 5, outages: 1 });
 	});
@@ -193,8 +205,11 @@ describe('a team whose counters cannot be restored', () => {
 
 	test('passes uncounted, while limits bind the other teams', async () => {
 		for (let index = 0; index < 8; index++) {
-			expect(await admit(`b${index}`, { team: 'blue', requestsPerMinute: 0 })).toMatchObject({ isAdmitted: true, isUncounted: true });
-			expect(await admit(`r${index}`, { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: index === 0 });
+			expect(await admit(`b${index}`, { team: 'blue', limits: rateLimits({ requestsPerMinute: 0 }) })).toMatchObject({
+				isAdmitted: true,
+				isUncounted: true,
+			});
+			expect(await admit(`r${index}`, { limits: rateLimits({ requestsPerMinute: 1 }) })).toMatchObject({ isAdmitted: index === 0 });
 		}
 		expect(store.state()).toMatchObject({ isReachable: true, outages: 0, unrestoredTeams: 1 });
 		expect(log.lines.map(({ event }) => event)).toEqual(['counters of a team cannot be restored, its requests pass uncounted']);
@@ -208,7 +223,10 @@ describe('a team whose counters cannot be restored', () => {
 		isBroken = false;
 		await passMs(1500);
 		expect(store.state()).toMatchObject({ replayQueue: 0, unrestoredTeams: 0 });
-		expect(await admit('two', { team: 'blue', requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
+		expect(await admit('two', { team: 'blue', limits: rateLimits({ requestsPerMinute: 0 }) })).toMatchObject({
+			isAdmitted: false,
+			binding: 'rpm',
+		});
 		expect((await counters.direct.read('blue', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n, reservedNanoUsd: 0n }]);
 		expect(log.lines.at(-1)?.event).toBe('counters of all teams restored');
 	});
@@ -222,7 +240,7 @@ describe('a team whose counters cannot be restored', () => {
 		counters.fate = () => 'serve';
 		await passMs(1500);
 		expect(store.state()).toMatchObject({ isReachable: true, unrestoredTeams: 1 });
-		expect(await admit('late', { requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
+		expect(await admit('late', { limits: rateLimits({ requestsPerMinute: 0 }) })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
 	});
 });
 

@@ -3,7 +3,7 @@
  * counters of one team cannot be restored. Operations that the store missed are replayed by request id, which is safe.
  */
 import type { Timer } from '../core/clock.ts';
-import type { Admission, BudgetPeriod, CounterReading } from '../core/counters.ts';
+import type { Admission, BudgetPeriod, CounterReading, RateLimit } from '../core/counters.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -174,8 +174,8 @@ class FailingOpen implements FailingOpenAdmission {
 		return this.fallbacks.of(team).grow(id, team, reservationsDuringOutage(reservations, this.settings), reservationMs);
 	}
 
-	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
-		const reading = await this.perform(team, budgets, (store) => store.read(team, budgets));
+	async read(team: string, budgets: readonly BudgetPeriod[], limits: readonly RateLimit[] = []): Promise<CounterReading> {
+		const reading = await this.perform(team, budgets, (store) => store.read(team, budgets, limits));
 		if (!this.fallbacks.has(team)) this.noteReading(team, reading);
 		return reading;
 	}
@@ -246,7 +246,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	private async admitWithoutStore(request: AdmissionRequest): Promise<Admission> {
 		const reservations = reservationsDuringOutage(request.reservations, this.settings);
-		const requested = { ...request, requestsPerMinute: null, dailyTokens: null };
+		const requested = { ...request, limits: [] };
 		let admission: Admission;
 		if (this.settings.budgetsOnFailure === 'deny' && reservations.length > 0) {
 			const reading = await this.fallbacks.of(request.team).read(request.team, reservations);

@@ -1,5 +1,6 @@
 /** Tests with real servers that really fail. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { rateLimits } from '../../test/support/rate-limits.ts';
 import { createRecordingLog, type RecordingLog } from '../../test/support/recording-log.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
 import { RequestLog } from '../../test/support/request-capture.ts';
@@ -67,7 +68,7 @@ async function requests(name: string, count: number, withinMs = 1000): Promise<b
 }
 
 function admit(id: string, requestsPerMinute: number | null = null) {
-	return store.admit({ id, team: 'red', requestsPerMinute, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 });
+	return store.admit({ id, team: 'red', limits: rateLimits({ requestsPerMinute }), reservations: [reservation], reservationMs: 60_000 });
 }
 
 /** Tolerates the few that a busy machine delays. */
@@ -82,8 +83,7 @@ async function enforcementMs(): Promise<number> {
 		const admission = await store.admit({
 			id: `none-${startMs}-${index}`,
 			team: 'red',
-			requestsPerMinute: 0,
-			dailyTokens: null,
+			limits: rateLimits({ requestsPerMinute: 0 }),
 			reservations: [],
 			reservationMs: 1000,
 		});
@@ -176,7 +176,7 @@ test('counters that were restored without the latest ends receive them from each
 		[store, 'unwritten'],
 		[other, 'unwritten-too'],
 	] as const) {
-		await one.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 });
+		await one.admit({ id, team: 'red', limits: [], reservations: [reservation], reservationMs: 60_000 });
 		await one.settle({ id, team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	}
 	await server.command('FLUSHALL');
@@ -230,7 +230,13 @@ test('a server that is not there at the start is not waited for, and used when i
 		{ clock: systemClock, log, sumUp: record.sumUp },
 	);
 	expect(
-		await late.admit({ id: 'early', team: 'red', requestsPerMinute: 0, dailyTokens: 0, reservations: [reservation], reservationMs: 1000 }),
+		await late.admit({
+			id: 'early',
+			team: 'red',
+			limits: rateLimits({ requestsPerMinute: 0, dailyTokens: 0 }),
+			reservations: [reservation],
+			reservationMs: 1000,
+		}),
 	).toMatchObject({
 		isAdmitted: true,
 		isUncounted: true,
@@ -239,7 +245,7 @@ test('a server that is not there at the start is not waited for, and used when i
 	await server.restart();
 	await until(() => late.state().replayQueue === 0, 'the delivery');
 	expect(
-		await late.admit({ id: 'later', team: 'red', requestsPerMinute: 0, dailyTokens: null, reservations: [], reservationMs: 1000 }),
+		await late.admit({ id: 'later', team: 'red', limits: rateLimits({ requestsPerMinute: 0 }), reservations: [], reservationMs: 1000 }),
 	).toMatchObject({
 		isAdmitted: false,
 	});

@@ -28,6 +28,10 @@ export class IdHashTable<Entry extends HashTableEntry<Entry>> {
 	private buckets = emptyBuckets<Entry>(minBuckets);
 	private size = 0;
 
+	get count(): number {
+		return this.size;
+	}
+
 	get(id: string): Entry | undefined {
 		let request = this.buckets[this.bucketOf(id)];
 		while (request !== undefined && request.id !== id) request = request.next;

@@ -1,6 +1,7 @@
 /** Under load, while day and month change, nothing is lost and nothing counts in the wrong period. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSteeredMemory } from '../../test/support/memory-admission-subject.ts';
+import { rateLimits } from '../../test/support/rate-limits.ts';
 import { openSteeredRedis } from '../../test/support/redis-admission-subject.ts';
 import { type RedisDatabase, shareRedis } from '../../test/support/shared-stores.ts';
 import { systemClock } from '../io/system-clock.ts';
@@ -37,7 +38,7 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 				const id = `${gateway}-${worker}-${number}`;
 				const period = nowMs < tickMs ? '2026-11' : '2026-12';
 				const reservation = { budget: 'all', period, limitNanoUsd, amountNanoUsd: 100n, check: 'before' as const };
-				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, reservations: [reservation], reservationMs: 60_000 };
+				const request = { id, team: 'red', limits: rateLimits({ dailyTokens: 1e9 }), reservations: [reservation], reservationMs: 60_000 };
 				const { isAdmitted, reading } = await store.admit(request);
 				expect(isAdmitted).toBe(true);
 				// Some end at once, others after midnight.

@@ -75,7 +75,7 @@ export function inTime(store: AdmissionStore, deadlines: OperationDeadlines): Ad
 		release: (id, team) => deadlines.race(store.release(id, team)),
 		extend: (id, team, reservations) => deadlines.race(store.extend(id, team, reservations)),
 		grow: (id, team, reservations, reservationMs) => deadlines.race(store.grow(id, team, reservations, reservationMs)),
-		read: (team, budgets) => deadlines.race(store.read(team, budgets)),
+		read: (team, budgets, limits) => deadlines.race(store.read(team, budgets, limits)),
 		restore: (totals) => deadlines.race(store.restore(totals)),
 		restoreReservations: (team, requests) => deadlines.race(store.restoreReservations(team, requests)),
 		onReturn: (listener) => store.onReturn(listener),

@@ -1,7 +1,8 @@
 /** Tables of records, with the same column names in SQLite and PostgreSQL. */
+import { type BudgetRaise, type BudgetWindow, budgetWindows, exceededActions, plainBudget, weekdays } from '../core/budget.ts';
 import { clientDialectNames } from '../core/dialect-name.ts';
 import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../core/routing-rule.ts';
-import type { Team, TeamLimits } from '../core/team.ts';
+import { type ModelLimits, policyModes, type Team, type TeamLimits } from '../core/team.ts';
 import type { RecordTable } from './contracts/record-changes.ts';
 import type { Budget, ClientRecord, PriceKey, PriceOverride, SigningKeyRecord } from './contracts/records.ts';
 import { byName, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from './decode.ts';
@@ -60,13 +61,26 @@ export const clientShape: RecordShape<string, ClientRecord> = {
 	}),
 };
 
+const textOrNull = orNull(textFrom);
 const limitFrom = orNull(numberFrom);
 
 function limitsFrom(value: unknown): TeamLimits {
-	const { requestsPerMinute, dailyTokens } = membersFrom(value);
+	const { requestsPerMinute, dailyTokens, tokensPerMinute, concurrentRequests, models, mode } = membersFrom(value);
 	return {
 		...(requestsPerMinute !== undefined && { requestsPerMinute: limitFrom(requestsPerMinute) }),
 		...(dailyTokens !== undefined && { dailyTokens: limitFrom(dailyTokens) }),
+		...(tokensPerMinute !== undefined && { tokensPerMinute: limitFrom(tokensPerMinute) }),
+		...(concurrentRequests !== undefined && { concurrentRequests: limitFrom(concurrentRequests) }),
+		...(models !== undefined && { models: byName(modelLimitsFrom)(models) }),
+		...(mode !== undefined && { mode: oneOf(policyModes)(mode) }),
+	};
+}
+
+function modelLimitsFrom(value: unknown): ModelLimits {
+	const { requestsPerMinute, tokensPerMinute } = membersFrom(value);
+	return {
+		...(requestsPerMinute !== undefined && { requestsPerMinute: limitFrom(requestsPerMinute) }),
+		...(tokensPerMinute !== undefined && { tokensPerMinute: limitFrom(tokensPerMinute) }),
 	};
 }
 
@@ -102,6 +116,52 @@ export const teamShape: RecordShape<string, Team> = {
 	},
 };
 
+/** Names of windows in the column, which was there before the others. */
+const periodNames: Readonly<Record<BudgetWindow, string>> = { hour: 'hourly', day: 'daily', week: 'weekly', month: 'monthly' };
+
+function windowOf(row: Row): BudgetWindow {
+	const period = textOf(row, 'period');
+	const window = budgetWindows.find((one) => periodNames[one] === period);
+	if (window === undefined) throw new TypeError(`\`${period}\` is no period of a budget`);
+	return window;
+}
+
+/** The same scope is always the same text, so that an index finds a second budget of it. Null: all clients and providers. */
+function scopeText({ client, provider }: Pick<Budget, 'client' | 'provider'>): string | null {
+	if (client === null && provider === null) return null;
+	return JSON.stringify({ ...(client !== null && { client }), ...(provider !== null && { provider }) });
+}
+
+function scopeOf(row: Row): Pick<Budget, 'client' | 'provider'> {
+	const { client = null, provider = null } = jsonOf(row, 'scope', orNull(membersFrom)) ?? {};
+	return { client: textOrNull(client), provider: textOrNull(provider) };
+}
+
+type BudgetTerms = Pick<Budget, 'timezone' | 'weekStart' | 'whenExceeded' | 'fallbackModel' | 'raise' | 'mode'>;
+
+function budgetTermsText({ timezone, weekStart, whenExceeded, fallbackModel, raise, mode }: Budget): string {
+	const raised = raise && { limitNanoUsd: raise.limitNanoUsd.toString(), untilMs: raise.untilMs };
+	return JSON.stringify({ timezone, weekStart, whenExceeded, fallbackModel, raise: raised, mode });
+}
+
+/** Budgets of earlier releases have no terms. */
+function budgetTermsOf(row: Row): BudgetTerms {
+	const terms = { ...plainBudget, ...jsonOf(row, 'terms', orNull(membersFrom)) };
+	return {
+		timezone: textFrom(terms.timezone),
+		weekStart: oneOf(weekdays)(terms.weekStart),
+		whenExceeded: oneOf(exceededActions)(terms.whenExceeded),
+		fallbackModel: textOrNull(terms.fallbackModel),
+		raise: orNull(raiseFrom)(terms.raise),
+		mode: oneOf(policyModes)(terms.mode),
+	};
+}
+
+function raiseFrom(value: unknown): BudgetRaise {
+	const { limitNanoUsd, untilMs } = membersFrom(value);
+	return { limitNanoUsd: BigInt(textFrom(limitNanoUsd)), untilMs: numberFrom(untilMs) };
+}
+
 export const budgetShape: RecordShape<string, Budget> = {
 	...byId,
 	kind: 'budget',
@@ -110,7 +170,9 @@ export const budgetShape: RecordShape<string, Budget> = {
 		id: ({ id }) => id,
 		team: ({ team }) => team,
 		model: ({ model }) => model,
-		period: ({ period }) => period,
+		period: ({ window }) => periodNames[window],
+		scope: scopeText,
+		terms: budgetTermsText,
 		limit_nano_usd: ({ limitNanoUsd }) => limitNanoUsd,
 		warning_threshold_percent: ({ warningThresholdPercent }) => warningThresholdPercent,
 		hard_limit_percent: ({ hardLimitPercent }) => hardLimitPercent,
@@ -121,7 +183,9 @@ export const budgetShape: RecordShape<string, Budget> = {
 		id: textOf(row, 'id'),
 		team: textOf(row, 'team'),
 		model: textOrNullOf(row, 'model'),
-		period: 'monthly',
+		...scopeOf(row),
+		...budgetTermsOf(row),
+		window: windowOf(row),
 		limitNanoUsd: bigintOf(row, 'limit_nano_usd'),
 		warningThresholdPercent: Number(row['warning_threshold_percent']),
 		hardLimitPercent: Number(row['hard_limit_percent']),
@@ -129,6 +193,11 @@ export const budgetShape: RecordShape<string, Budget> = {
 		updatedAtMs: integerOf(row, 'updated_at_ms'),
 	}),
 };
+
+/** Columns of which no two budgets have the same values. */
+export function budgetColumnsOf(budget: Budget) {
+	return { team: budget.team, model: budget.model, period: periodNames[budget.window], scope: scopeText(budget) };
+}
 
 export const priceOverrideShape: RecordShape<PriceKey, PriceOverride> = {
 	kind: 'price_override',
@@ -157,7 +226,6 @@ export const priceOverrideShape: RecordShape<PriceKey, PriceOverride> = {
 	}),
 };
 
-const textOrNull = orNull(textFrom);
 const strategyFrom = oneOf(['priority', 'weighted']);
 const formatFrom = orNull(oneOf(clientDialectNames));
 

@@ -2,16 +2,17 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRecordingLog } from '../../test/support/recording-log.ts';
+import { plainBudget } from '../core/budget.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { Budget, RecordStore } from './contracts/records.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from './records-snapshot.ts';
 
 const team = (id: string, clientIds: string[] = []) => ({ id, name: id, tier: 'standard', clientIds });
 const budget = (id: string, of: string, model: string | null): Budget => ({
+	...plainBudget,
 	id,
 	team: of,
 	model,
-	period: 'monthly',
 	limitNanoUsd: 1n,
 	warningThresholdPercent: 80,
 	hardLimitPercent: 100,
@@ -76,7 +77,8 @@ test('finds the budgets of a request', async () => {
 		await records.budgets.create(record);
 	}
 	const snapshot = await open(records);
-	const ids = (of: string, model: string, listed?: string): string[] => snapshot.budgetsFor(of, model, listed).map(({ id }) => id);
+	const ids = (of: string, model: string, listed?: string): string[] =>
+		snapshot.budgetsFor(of, { provider: 'p', clientId: 'c', model, listed }).map(({ id }) => id);
 	expect(ids('red', 'gpt')).toEqual(['red', 'red-gpt']);
 	expect(ids('red', 'gemini')).toEqual(['red']);
 	expect(ids('blue', 'gpt')).toEqual(['blue-gpt']);
@@ -135,7 +137,7 @@ test('opened while the store cannot be read it knows nothing, says so, and learn
 	for (const query of [
 		() => snapshot.team('red'),
 		() => snapshot.teamOf('two'),
-		() => snapshot.budgetsFor('red', 'gpt'),
+		() => snapshot.budgetsFor('red', { provider: 'p', clientId: 'c', model: 'gpt' }),
 		() => snapshot.budgetsOf('red'),
 		() => snapshot.priceOverride('a', 'b'),
 		() => snapshot.routingRules(),

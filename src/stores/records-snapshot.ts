@@ -1,5 +1,6 @@
 /** In-memory snapshot of teams, budgets and prices, which follows the record store. */
 
+import { allModels, type BudgetedRequest, counterName, hasOwnName, isInScope } from '../core/budget-scope.ts';
 import { ByModel } from '../core/by-model.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -17,10 +18,10 @@ export interface RecordsSnapshot {
 	teamOf(clientId: string): Team | undefined;
 	canSetAttributes(clientId: string): boolean;
 	/**
-	 * Returns the budgets of a request: the team's budget for all models first, then that for the model. The latter is found by the model's
-	 * name, or by its name in the price list.
+	 * Returns the budgets that a request counts toward: those for all requests first. Those of one model are found by its name, or by its
+	 * name in the price list if no budget has its name.
 	 */
-	budgetsFor(team: string, model: string, listed?: string): readonly Stored<Budget>[];
+	budgetsFor(team: string, request: BudgetedRequest): readonly Stored<Budget>[];
 	budgetsOf(team: string): readonly Stored<Budget>[];
 	priceOverride(provider: string, model: string): Stored<PriceOverride> | undefined;
 	/** Models with an override, by provider. */
@@ -99,12 +100,18 @@ export async function openRecordsSnapshot(
 		team: (id) => knownNow().teams.byId.get(id),
 		teamOf: (clientId) => knownNow().teams.byClient.get(clientId),
 		canSetAttributes: (clientId) => knownNow().policies.attributeClients.has(clientId),
-		budgetsFor(team, model, listed) {
+		budgetsFor(team, request) {
 			const budgets = knownNow().policies.budgets.get(team);
 			if (budgets === undefined) return none;
-			const { ofModels, ofAll } = budgets;
-			if (ofModels.size === 0) return ofAll;
-			return ofModels.find(model) ?? (listed === undefined ? undefined : ofModels.find(listed)) ?? ofAll;
+			const { ofModels, ofAll, scoped } = budgets;
+			const { model, listed } = request;
+			const byName = ofModels.size === 0 ? undefined : ofModels.find(model);
+			const isOwnName = byName !== undefined || (scoped.length > 0 && hasOwnName(scoped, model));
+			const byList = isOwnName || listed === undefined || ofModels.size === 0 ? undefined : ofModels.find(listed);
+			const unscoped = byName ?? byList ?? ofAll;
+			if (scoped.length === 0) return unscoped;
+			const more = scoped.filter((budget) => isInScope(budget, request, isOwnName));
+			return more.length === 0 ? unscoped : [...unscoped, ...more];
 		},
 		budgetsOf: (team) => knownNow().policies.budgets.get(team)?.all ?? none,
 		priceOverride: (provider, model) => knownNow().policies.prices.get(provider)?.find(model),
@@ -149,8 +156,10 @@ function indexTeams(stored: readonly Team[], configured: readonly Team[]): Teams
 interface TeamBudgets {
 	readonly all: readonly Stored<Budget>[];
 	readonly ofAll: readonly Stored<Budget>[];
-	/** Budgets of the model, preceded by the budget of all models. */
+	/** Budgets of one model by its name, preceded by the budgets of all models. */
 	readonly ofModels: ByModel<readonly Stored<Budget>[]>;
+	/** Budgets with patterns, and with other scopes. */
+	readonly scoped: readonly Stored<Budget>[];
 }
 
 interface Policies {
@@ -183,9 +192,12 @@ async function readPolicies(records: Followed): Promise<Policies> {
 }
 
 function budgetsOf(all: readonly Stored<Budget>[]): TeamBudgets {
-	const ofAll = all.filter(({ model }) => model === null);
-	const ofModels = all.flatMap((budget) => (budget.model === null ? [] : [[budget.model, [...ofAll, budget]] as const]));
-	return { all: [...ofAll, ...all.filter(({ model }) => model !== null)], ofAll, ofModels: new ByModel(ofModels) };
+	const isOfAll = (budget: Budget): boolean => counterName(budget) === allModels;
+	const ofAll = all.filter(isOfAll);
+	const others = all.filter((budget) => !isOfAll(budget));
+	const plain = others.filter(({ model, client, provider }) => model?.includes('*') === false && client === null && provider === null);
+	const ofModels = [...Map.groupBy(plain, ({ model }) => model ?? '')].map(([model, of]) => [model, [...ofAll, ...of]] as const);
+	return { all: [...ofAll, ...others], ofAll, ofModels: new ByModel(ofModels), scoped: others.filter((budget) => !plain.includes(budget)) };
 }
 
 function grouped<Value, Group>(

@@ -4,8 +4,7 @@ import { RequestsInFlight } from './requests-in-flight.ts';
 const request = (id: string, reservationMs: number) => ({
 	id,
 	team: 'red',
-	requestsPerMinute: null,
-	dailyTokens: null,
+	limits: [],
 	reservations: [],
 	reservationMs,
 });

@@ -154,7 +154,7 @@ export function restoreMissing(
 		extend: (id, team, reservations: readonly BudgetReservation[]) =>
 			perform(team, reservations, () => store.extend(id, team, reservations)),
 		grow: (id, team, reservations, reservationMs) => perform(team, reservations, () => store.grow(id, team, reservations, reservationMs)),
-		read: (team, budgets) => perform(team, budgets, () => store.read(team, budgets)),
+		read: (team, budgets, limits) => perform(team, budgets, () => store.read(team, budgets, limits)),
 		restore: (totals) => store.restore(totals),
 		restoreReservations: (team, requests: readonly ReservedRequest[]) => {
 			const budgets = requests.flatMap(({ reservations }) => reservations);

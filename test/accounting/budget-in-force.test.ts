@@ -1,5 +1,7 @@
 /** Warnings, rejections, caps of one model, and changed budgets, over two gateways that share counters and records. */
+
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { plainBudget } from '../../src/core/budget.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
 import type { Budget, RecordStore } from '../../src/stores/contracts/records.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
@@ -149,10 +151,10 @@ function openTeam(team: string): TeamAtWork {
 function budgetOf(team: string, changes: Partial<Budget>): Budget {
 	const nowMs = Date.now();
 	return {
+		...plainBudget,
 		id: `${team}-own`,
 		team,
 		model: null,
-		period: 'monthly',
 		limitNanoUsd: 0n,
 		warningThresholdPercent: 80,
 		hardLimitPercent: 100,

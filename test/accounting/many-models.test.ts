@@ -1,10 +1,12 @@
 /** Client that names a new model with each request. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { restoreReportedModels } from '../../src/composition/restore-reported-models.ts';
 import { parseConfig } from '../../src/config/load.ts';
+import { plainBudget } from '../../src/core/budget.ts';
 import { createMetrics } from '../../src/io/metrics.ts';
 import { maxUnlistedModels } from '../../src/policy/limits/reported-models.ts';
 import type { TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
@@ -53,9 +55,9 @@ function operatorsWord(): Pick<TeamDirectory, 'budgetsFor' | 'priceOverride' | '
 	const rule = { id: 'r', name: 'r', priority: 1, isEnabled: true, match, strategy: 'priority', createdAtMs: 0, updatedAtMs: 0 } as const;
 	const rates = { inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 	return {
-		budgetsFor: (_team, model) =>
+		budgetsFor: (_team, { model }) =>
 			model.toLowerCase() === 'budgeted'
-				? [{ id: 'b', model: 'budgeted', limitNanoUsd: 10n ** 15n, warningThresholdPercent: 80, hardLimitPercent: 100 }]
+				? [{ ...plainBudget, id: 'b', model: 'budgeted', limitNanoUsd: 10n ** 15n, warningThresholdPercent: 80, hardLimitPercent: 100 }]
 				: [],
 		priceOverride: (_provider, model) => (model.toLowerCase() === 'overridden' ? { model: 'overridden', version: 1, ...rates } : undefined),
 		routingRules: () => [{ ...rule, targets: [{ provider: 'provider_b', model: 'routed', weight: 1 }] }],

@@ -1,8 +1,8 @@
 /** Gateway that is killed after it admitted a request and before it recorded it: the next run releases the reservation. */
 import { readdirSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
+import { allModels } from '../../src/core/budget-scope.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { counterName } from '../../src/policy/limits/terms-resolver.ts';
 import { periodOf } from '../../src/policy/limits/utc-time.ts';
 import { openRedisAdmission } from '../../src/stores/redis/redis-admission.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
@@ -56,12 +56,11 @@ function runsOf(dataDir: string): string[] {
 /** Reserves like a gateway of this run before it records the request. */
 async function reserve(url: string, owner: string): Promise<void> {
 	const store = await openRedisAdmission({ url, owner }, { clock: systemClock, log: createRecordingLog() });
-	const reservation = { budget: counterName(null), period: periodOf(Date.now()), limitNanoUsd: 10n ** 10n, amountNanoUsd: 1_000_000n };
+	const reservation = { budget: allModels, period: periodOf(Date.now()), limitNanoUsd: 10n ** 10n, amountNanoUsd: 1_000_000n };
 	const admission = await store.admit({
 		id: `unrecorded-${owner}`,
 		team: 'killed',
-		requestsPerMinute: null,
-		dailyTokens: null,
+		limits: [],
 		reservedTokens: 100,
 		reservations: [{ ...reservation, check: 'before' }],
 		reservationMs: 600_000,

@@ -1,8 +1,10 @@
 /** Mix of all kinds of requests, and the comparison of all books that record them. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { unitsPerToken } from '../../simulator/token-count.ts';
+import { plainBudget } from '../../src/core/budget.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
 import type { LedgerEntry } from '../../src/stores/contracts/ledger.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
@@ -114,7 +116,7 @@ async function addBudgets({ dataDir, gateways, tokenOf }: Fleet): Promise<void> 
 	] as const) {
 		const nowMs = Date.now();
 		const terms = { limitNanoUsd: 10n ** 14n, warningThresholdPercent: 80, hardLimitPercent: 100, createdAtMs: nowMs, updatedAtMs: nowMs };
-		expect(await records.budgets.create({ id, team: 'mixed', model, period: 'monthly', ...terms })).toBe('created');
+		expect(await records.budgets.create({ ...plainBudget, id, team: 'mixed', model, ...terms })).toBe('created');
 	}
 	await records.close();
 	for (const { url } of gateways) {

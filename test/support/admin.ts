@@ -121,7 +121,7 @@ export async function startAdmin(
 	const snapshot = await openRecordsSnapshot(records, configuredRecords.configTeams, { clock, log });
 	const explain = createExplainer(gatewaySettings(parseConfig('', { file: null, env: {} }).config), {
 		teams: snapshot,
-		readCounters: async () => ({ nowMs: clock.nowMs(), requestsThisMinute: 0, tokensToday: 0, reservedTokens: 0, budgets: [] }),
+		readCounters: async () => ({ nowMs: clock.nowMs(), requestsThisMinute: 0, tokensToday: 0, reservedTokens: 0, rates: [], budgets: [] }),
 		responseOwners: records.responseOwners,
 		verifier,
 		isEjected: undefined,

@@ -1,15 +1,14 @@
 /** Reference model of the counters, as simple as possible, and the comparison of a store with it. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { CounterReading } from '../../src/core/counters.ts';
+import { type CounterReading, countOf, isCountedAlways, type RateLimit } from '../../src/core/counters.ts';
 import { type AdmissionStore, type BudgetReservation, budgetKey, fittingNanoUsd } from '../../src/stores/contracts/admission.ts';
 
 export type Operation =
 	| {
 			kind: 'admit';
 			id: string;
-			requestsPerMinute: number | null;
-			dailyTokens: number | null;
+			limits: RateLimit[];
 			reservedTokens: number;
 			reservations: BudgetReservation[];
 			reservationMs: number;
@@ -36,6 +35,7 @@ export type Operation =
 	| { kind: 'wait'; ms: number };
 
 interface ModelRequest {
+	readonly limits: readonly RateLimit[];
 	readonly admittedMs: number;
 	readonly reservedTokens: number;
 	endsMs: number;
@@ -47,6 +47,8 @@ class Model {
 	nowMs: number;
 	readonly #admittedMs: number[] = [];
 	readonly #settledTokens: { ms: number; tokens: number }[] = [];
+	/** Requests, and tokens of ended ones, in the counters of a minute. */
+	readonly #minutes: { name: string; ms: number; used: number }[] = [];
 	readonly #spend = new Map<string, bigint>();
 	readonly #running = new Map<string, ModelRequest>();
 	readonly #ended = new Set<string>();
@@ -68,12 +70,16 @@ class Model {
 				const isDuplicate = this.#ended.has(operation.id);
 				const isLate = !isDuplicate && !this.#running.has(operation.id);
 				if (!isDuplicate) {
+					const admitted = this.#running.get(operation.id);
+					for (const { kind, models } of admitted?.limits ?? []) {
+						if (kind === 'tpm') this.#minutes.push({ name: `${kind} ${models}`, ms: admitted?.admittedMs ?? 0, used: operation.tokens });
+					}
 					const admittedMs = this.#running.get(operation.id)?.admittedMs ?? this.nowMs - operation.admittedAgoMs;
 					this.#end(operation.id);
 					this.#settledTokens.push({ ms: admittedMs, tokens: operation.tokens });
 					for (const budget of operation.budgets) this.#spend.set(budgetKey(budget), this.#settled(budget) + operation.costNanoUsd);
 				}
-				return { isDuplicate, isLate, budgets: this.read(operation.budgets).budgets };
+				return { isDuplicate, isLate, budgets: this.read(operation.budgets, []).budgets };
 			}
 			case 'release':
 				this.#end(operation.id);
@@ -108,15 +114,15 @@ class Model {
 				return grown;
 			}
 			case 'restoreReservations':
-				if (!this.#running.has(operation.id) && !this.#ended.has(operation.id)) {
+				if (!this.#running.has(operation.id) && !this.#ended.has(operation.id))
 					this.#start(operation, this.nowMs - operation.admittedAgoMs);
-				}
 				return undefined;
 		}
 	}
 
-	read(budgets: readonly { budget: string; period: string }[]) {
+	read(budgets: readonly { budget: string; period: string }[], limits: readonly RateLimit[]): CounterReading {
 		return {
+			rates: limits.filter((limit) => !isCountedAlways(limit)).map((limit) => this.#rate(limit)),
 			nowMs: this.nowMs,
 			requestsThisMinute: this.#admittedMs.filter((ms) => Math.floor(ms / 60_000) === Math.floor(this.nowMs / 60_000)).length,
 			tokensToday: this.#settledTokens
@@ -136,9 +142,23 @@ class Model {
 		};
 	}
 
+	#rate({ kind, models }: RateLimit) {
+		const running = [...this.#running.values()].filter(({ endsMs }) => endsMs > this.nowMs);
+		const named = { kind, ...(models !== undefined && { models }) };
+		if (kind === 'concurrent_requests') return { ...named, used: running.length, reserved: 0 };
+		const isNow = (ms: number): boolean => Math.floor(ms / 60_000) === Math.floor(this.nowMs / 60_000);
+		const name = `${kind} ${models}`;
+		const counted = running.filter((one) => isNow(one.admittedMs) && one.limits.some((of) => `${of.kind} ${of.models}` === name));
+		return {
+			...named,
+			used: this.#minutes.filter((one) => one.name === name && isNow(one.ms)).reduce((sum, { used }) => sum + used, 0),
+			reserved: kind === 'tpm' ? counted.reduce((sum, { reservedTokens }) => sum + reservedTokens, 0) : 0,
+		};
+	}
+
 	#admit(request: Operation & { kind: 'admit' }): unknown {
-		const { id, requestsPerMinute, dailyTokens, reservations } = request;
-		const before = this.read(reservations);
+		const { id, limits, reservations } = request;
+		const before = this.read(reservations, limits);
 		const isFitted = reservations.some(({ check }) => check === 'fit');
 		if (this.#ended.has(id)) return { isAdmitted: true, reading: before };
 		const known = this.#running.get(id);
@@ -146,15 +166,19 @@ class Model {
 			const [first] = known.reserved.values();
 			return { isAdmitted: true, reading: before, ...(isFitted && first !== undefined && { reservedNanoUsd: first }) };
 		}
-		if (requestsPerMinute !== null && before.requestsThisMinute >= requestsPerMinute) {
-			return { isAdmitted: false, binding: 'rpm', reading: before };
-		}
-		if (dailyTokens !== null && before.tokensToday + before.reservedTokens >= dailyTokens) {
-			return { isAdmitted: false, binding: 'daily_tokens', reading: before };
+		for (const limit of limits) {
+			const { kind, models } = limit;
+			const { used, reserved } = countOf(before, limit);
+			if (limit.limit === null || used + reserved < limit.limit) continue;
+			return { isAdmitted: false, binding: kind, ...(models !== undefined && { models }), reading: before };
 		}
 		const binding = reservations.find((reservation) => !this.#allows(reservation, 0n));
-		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
+		if (binding !== undefined)
+			return { isAdmitted: false, binding: 'budget', budget: binding.budget, period: binding.period, reading: before };
 		this.#admittedMs.push(this.nowMs);
+		for (const { kind, models } of limits) {
+			if (kind === 'rpm' && models !== undefined) this.#minutes.push({ name: `${kind} ${models}`, ms: this.nowMs, used: 1 });
+		}
 		const fits = reservations.map((reservation) =>
 			fittingNanoUsd(this.#left(reservation), reservation.amountNanoUsd, reservation.minNanoUsd ?? 0n),
 		);
@@ -163,15 +187,14 @@ class Model {
 			isFitted ? { ...request, reservations: reservations.map((reservation) => ({ ...reservation, amountNanoUsd: fitting })) } : request,
 			this.nowMs,
 		);
-		return { isAdmitted: true, reading: this.read(reservations), ...(isFitted && { reservedNanoUsd: fitting }) };
+		return { isAdmitted: true, reading: this.read(reservations, limits), ...(isFitted && { reservedNanoUsd: fitting }) };
 	}
 
-	#start(
-		{ id, reservedTokens, reservationMs, reservations }: Operation & { kind: 'admit' | 'restoreReservations' },
-		admittedMs: number,
-	): void {
+	#start(operation: Operation & { kind: 'admit' | 'restoreReservations' }, admittedMs: number): void {
+		const { id, reservedTokens, reservationMs, reservations } = operation;
 		const endsMs = Math.ceil((this.nowMs + reservationMs) / 1000) * 1000;
 		this.#running.set(id, {
+			limits: operation.kind === 'admit' ? operation.limits : [],
 			admittedMs,
 			reservedTokens,
 			endsMs,
@@ -189,13 +212,13 @@ class Model {
 	}
 
 	#left(reservation: BudgetReservation): bigint {
-		const [{ settledNanoUsd, reservedNanoUsd } = { settledNanoUsd: 0n, reservedNanoUsd: 0n }] = this.read([reservation]).budgets;
+		const [{ settledNanoUsd, reservedNanoUsd } = { settledNanoUsd: 0n, reservedNanoUsd: 0n }] = this.read([reservation], []).budgets;
 		const left = reservation.limitNanoUsd - settledNanoUsd - reservedNanoUsd;
 		return left > 0n ? left : 0n;
 	}
 
 	#allows(reservation: BudgetReservation, own: bigint): boolean {
-		const taken = this.read([reservation]).budgets.reduce(
+		const taken = this.read([reservation], []).budgets.reduce(
 			(sum, { settledNanoUsd, reservedNanoUsd }) => sum + settledNanoUsd + reservedNanoUsd,
 			-own,
 		);
@@ -227,10 +250,25 @@ const reservations = fc
 const fitted = fc
 	.tuple(reservations, fc.bigInt(0n, 20n))
 	.map(([some, minNanoUsd]) => some.map((reservation) => ({ ...reservation, check: 'fit' as const, minNanoUsd })));
+const counters: readonly Omit<RateLimit, 'limit'>[] = [
+	{ kind: 'rpm' },
+	{ kind: 'daily_tokens' },
+	{ kind: 'tpm' },
+	{ kind: 'concurrent_requests' },
+	{ kind: 'rpm', models: 'gpt-*' },
+	{ kind: 'tpm', models: 'gpt-*' },
+];
+const everyLimit = counters.map((counter): RateLimit => ({ ...counter, limit: null }));
 const id = fc.nat(11).map((number) => `c${number}`);
 const age = fc.integer({ min: 0, max: 600_000 });
 const reservationMs = fc.integer({ min: 1, max: 30_000 });
 const bound = (max: number) => fc.option(fc.nat(max), { freq: 2 });
+
+const limitsOf = fc.tuple(bound(12), bound(400), bound(300), bound(6), bound(4), bound(150));
+/** Limits in the order in which they are checked; one that is left out is not counted for the request either. */
+const someLimits = fc
+	.tuple(limitsOf, fc.subarray([0, 1, 2, 3, 4, 5]))
+	.map(([values, places]) => places.map((place): RateLimit => ({ ...counters[place], limit: values[place] ?? null }) as RateLimit));
 
 const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 	{
@@ -238,8 +276,7 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 		arbitrary: fc.record({
 			kind: fc.constant('admit' as const),
 			id,
-			requestsPerMinute: bound(12),
-			dailyTokens: bound(400),
+			limits: someLimits,
 			reservedTokens: fc.nat(100),
 			reservations: fc.oneof(reservations, fitted),
 			reservationMs,
@@ -294,7 +331,9 @@ export const agreesWithModel = {
 			const expected = model.apply(one);
 			if (one.kind === 'wait') await setNow(model.nowMs);
 			else expect(await perform(stores[index % 2 === 0 ? 0 : 1], team, one, model.nowMs), `operation ${index}`).toEqual(expected);
-			expect(comparable(await stores[1].read(team, budgets)), `after operation ${index}`).toEqual(model.read(budgets));
+			expect(comparable(await stores[1].read(team, budgets, everyLimit)), `after operation ${index}`).toEqual(
+				model.read(budgets, everyLimit),
+			);
 		}
 	},
 };

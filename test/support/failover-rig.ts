@@ -1,5 +1,7 @@
 /** Gateway with several targets per request, and the entries of its ledger and counters. */
+
 import { expect } from 'vitest';
+import { plainBudget } from '../../src/core/budget.ts';
 import type { HttpResponse } from '../../src/core/handler.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../src/core/routing-rule.ts';
 import type { UpstreamRequest } from '../../src/core/upstream.ts';
@@ -64,6 +66,7 @@ export function benchWith({
 			? []
 			: [
 					{
+						...plainBudget,
 						id: `cap-${model}`,
 						model,
 						limitNanoUsd: caps[model],
@@ -72,7 +75,7 @@ export function benchWith({
 					},
 				];
 	const teams = teamDirectory({
-		budgetsFor: (_team, model) => budgetOf(model),
+		budgetsFor: (_team, { model }) => budgetOf(model),
 		budgetsOf: () => Object.keys(caps).flatMap(budgetOf),
 		routingRules: () => [ruleTo(targets, strategy)],
 	});

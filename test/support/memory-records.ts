@@ -112,6 +112,10 @@ function teamTable(budgets: RecordChanges<string, Budget, 'scope_taken'>): Recor
 	};
 }
 
+function scopeOf({ team, model, client, provider, window }: Budget): string {
+	return JSON.stringify([team, model, client, provider, window]);
+}
+
 function budgetTable(): RecordTable<string, Budget, 'scope_taken'> {
 	const table = mapTable<string, Budget>(
 		(id) => id,
@@ -121,8 +125,8 @@ function budgetTable(): RecordTable<string, Budget, 'scope_taken'> {
 		...table,
 		kind: 'budget',
 		nameOf: (id) => id,
-		conflictOf: ({ id, team, model }) =>
-			table.list().some((other) => other.id !== id && other.team === team && other.model === model) ? 'scope_taken' : undefined,
+		conflictOf: (budget) =>
+			table.list().some((other) => other.id !== budget.id && scopeOf(other) === scopeOf(budget)) ? 'scope_taken' : undefined,
 	};
 }
 

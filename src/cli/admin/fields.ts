@@ -50,6 +50,16 @@ export const pairs: Read = (given) =>
 		}),
 	);
 
+/** Reads `pattern=rpm:10/tpm:50000,...`. */
+export const modelLimits: Read = (given) =>
+	Object.fromEntries(
+		(list(given, undefined) as string[]).map((text) => {
+			const [, pattern = '', limits = ''] = /^(.+)=((?:rpm|tpm):\d{1,15}(?:\/(?:rpm|tpm):\d{1,15})?)$/.exec(text) ?? [];
+			if (pattern === '') throw new InvalidArgumentError('It must be pattern=rpm:NUMBER/tpm:NUMBER, separated by commas.');
+			return [pattern, Object.fromEntries(limits.split('/').map((limit) => [limit.slice(0, 3), Number(limit.slice(4))]))];
+		}),
+	);
+
 /** Reads `provider`, `provider/model` or `provider/model=weight`, and appends it to the earlier ones. */
 export const target: Read = (given, before) => {
 	const [, provider, model, weight] = /^([^/=]+)(?:\/(.+?))?(?:=(\d{1,7}))?$/.exec(given) ?? [];

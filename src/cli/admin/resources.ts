@@ -3,7 +3,7 @@
  */
 
 import { clientDialectNames } from '../../core/dialect-name.ts';
-import { type Field, integer, list, onOrOff, orNone, pairs, target, text } from './fields.ts';
+import { type Field, integer, list, modelLimits, onOrOff, orNone, pairs, target, text } from './fields.ts';
 import { plainText } from './plain-text.ts';
 
 /** A member such as `limits.rpm`, or a function that returns the text to show. */
@@ -84,14 +84,23 @@ const team: Resource = {
 		field('--clients <ids>', 'client_ids', 'its clients, separated by commas', list),
 		field('--rpm <number>', 'limits.rpm', 'requests per minute; none: the tier’s limit', orNone(integer)),
 		field('--daily-tokens <number>', 'limits.daily_tokens', 'tokens per UTC day; none: the tier’s limit', orNone(integer)),
+		field('--tpm <number>', 'limits.tpm', 'tokens per minute; none: the tier’s limit', orNone(integer)),
+		field('--concurrent-requests <number>', 'limits.concurrent_requests', 'requests in flight; none: the tier’s limit', orNone(integer)),
+		field(
+			'--model-limits <limits>',
+			'limits.models',
+			'such as gpt-4*=rpm:10/tpm:50000, separated by commas; none: no limits',
+			orNone(modelLimits),
+		),
+		field('--limit-mode <mode>', 'limits.mode', 'enforce, or monitor: limits are recorded and reject nothing'),
 		field('--metadata <pairs>', 'metadata', 'free-form key=value pairs, separated by commas', pairs),
 	],
 };
 
 const budget: Resource = {
 	name: 'budget',
-	description: 'Budgets: limit the spend of a team per UTC month, for all models or one.',
-	example: 'tollgate budget create --team search --limit-usd 250.00',
+	description: 'Budgets: limit the spend of a team in an hour, day, week or month, on all of its requests or some.',
+	example: 'tollgate budget create --team search --limit-usd 250.00 --window month',
 	path: '/budgets',
 	argument: 'id',
 	list: {
@@ -99,6 +108,7 @@ const budget: Resource = {
 			['ID', 'id'],
 			['TEAM', 'team'],
 			['MODEL', 'model'],
+			['WINDOW', 'window'],
 			['LIMIT USD', 'limit_usd'],
 			['SPENT USD', 'usage.spent_usd'],
 			['RESERVED USD', 'usage.reserved_usd'],
@@ -108,16 +118,26 @@ const budget: Resource = {
 		filters: [field('--team <id>', 'team', 'only this team')],
 	},
 	views: show,
-	create: 'Create a budget. Earlier spend in this month counts.',
+	create: 'Create a budget. Earlier spend in its current window counts.',
 	set: 'Update the given fields. Applies within a second.',
 	delete: 'Delete a budget.',
 	fields: [
 		fixed(field('--id <id>', 'id', 'default: random')),
 		field('--team <id>', 'team', 'team of the budget'),
-		field('--model <model>', 'model', 'none: all models', orNone(text)),
+		field('--model <model>', 'scope.model', 'a name or a pattern with *; none: all models', orNone(text)),
+		field('--client <id>', 'scope.client', 'only requests of this client; none: all clients', orNone(text)),
+		field('--provider <name>', 'scope.provider', 'only requests to this provider; none: all providers', orNone(text)),
+		field('--window <window>', 'window', 'hour, day, week or month; default: month'),
+		field('--timezone <zone>', 'timezone', 'IANA time zone in which windows begin; default: UTC'),
+		field('--week-start <day>', 'week_start', 'first day of a week; default: monday'),
 		field('--limit-usd <amount>', 'limit_usd', 'US dollars, such as 250.00'),
 		field('--warning-percent <number>', 'warning_threshold_percent', 'share of the limit at which a warning is logged', integer),
 		field('--hard-percent <number>', 'hard_limit_percent', 'share of the limit at which requests are rejected', integer),
+		field('--when-exceeded <action>', 'when_exceeded', 'reject, fallback_model or warn; default: reject'),
+		field('--fallback-model <model>', 'fallback_model', 'model that serves requests that the budget would reject', orNone(text)),
+		field('--raise-to <amount>', 'raise.limit_usd', 'a larger limit until --raise-until'),
+		field('--raise-until <time>', 'raise.until', 'end of the raise, such as 2026-12-01T00:00:00Z'),
+		field('--mode <mode>', 'mode', 'enforce, or monitor: the budget is recorded and rejects nothing'),
 	],
 };
 

@@ -1,12 +1,48 @@
 import { z } from 'zod';
 import { attributeNamePattern, maxAttributes } from '../../core/attributes.ts';
+import { policyModes } from '../../core/team.ts';
 import { clientId, entryName, integer, nonEmpty, rate, restart, teamId, usd } from '../values.ts';
 
-const tier = z.strictObject({
-	rpm: integer(0, 1_000_000_000).nullable().describe('Requests per minute of a team; null is unlimited.'),
-	daily_tokens: integer(0, 1_000_000_000_000_000).nullable().describe('Tokens per UTC day of a team; null is unlimited.'),
-	monthly_budget_usd: usd.nullable().describe('Monthly budget in US dollars for teams without their own; null: none.'),
-});
+const requests = integer(0, 1_000_000_000).nullable();
+const tokens = integer(0, 1_000_000_000_000_000).nullable();
+
+const tier = z
+	.strictObject({
+		rpm: requests.describe('Requests per minute of a team; null is unlimited.'),
+		daily_tokens: tokens.describe('Tokens per UTC day of a team; null is unlimited.'),
+		tpm: tokens.optional().describe('Tokens per minute of a team; null or absent is unlimited.'),
+		concurrent_requests: requests.optional().describe('Requests of a team in flight; null or absent is unlimited.'),
+		monthly_budget_usd: usd.nullable().describe('Monthly budget in US dollars for teams without their own; null: none.'),
+		limits: z
+			.strictObject({
+				tpm: tokens.optional().describe('The same as `tpm` beside it.'),
+				concurrent_requests: requests.optional().describe('The same as `concurrent_requests` beside it.'),
+				models: z
+					.record(
+						nonEmpty.max(256),
+						z.strictObject({
+							rpm: requests.optional().describe('Requests per minute to these models.'),
+							tpm: tokens.optional().describe('Tokens per minute of these models.'),
+						}),
+					)
+					.optional()
+					.describe('Limits of a team by model: a name, or a pattern with `*`.'),
+				mode: z
+					.enum(policyModes)
+					.optional()
+					.describe('`monitor`: all limits of the tier are decided and recorded, and reject nothing. Default: `enforce`.'),
+			})
+			.optional()
+			.describe('Further limits of a team.'),
+	})
+	.refine(({ tpm, limits }) => tpm === undefined || limits?.tpm === undefined, {
+		path: ['limits', 'tpm'],
+		error: 'is also set beside `limits`: keep one',
+	})
+	.refine(({ concurrent_requests: beside, limits }) => beside === undefined || limits?.concurrent_requests === undefined, {
+		path: ['limits', 'concurrent_requests'],
+		error: 'is also set beside `limits`: keep one',
+	});
 
 /** `preset` chooses the built-in tiers. They are merged before this schema runs, and `preset` is dropped here. */
 export const tiers = z

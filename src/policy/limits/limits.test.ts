@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { rateLimits } from '../../../test/support/rate-limits.ts';
 import type { CounterReading } from '../../core/counters.ts';
+import { msToPeriodEnd } from './budget-windows.ts';
 import { describeLimits } from './describe-limits.ts';
 import { type RejectedRequest, toLimitRejection } from './limit-rejection.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { crossed } from './request-limits.ts';
-import { dayOf, msToMidnight, msToNextMinute, msToPeriodEnd, periodOf } from './utc-time.ts';
+import { dayOf, msToMidnight, msToNextMinute, periodOf } from './utc-time.ts';
 
 const usd = 1_000_000_000n;
 const reading: CounterReading = {
@@ -13,24 +15,37 @@ const reading: CounterReading = {
 	requestsThisMinute: 20,
 	tokensToday: 100_250,
 	reservedTokens: 0,
+	rates: [],
 	budgets: [
 		{ budget: 'team', period: '2026-11', settledNanoUsd: 99n * usd, reservedNanoUsd: 500_000_000n },
 		{ budget: 'opus', period: '2026-11', settledNanoUsd: 5n * usd, reservedNanoUsd: 0n },
 	],
 };
+const monthly = {
+	model: null,
+	client: null,
+	provider: null,
+	period: '2026-11',
+	window: 'month',
+	isEnforced: true,
+	report: 'nothing',
+	fallbackModel: null,
+} as const;
 const request: RejectedRequest = {
-	requestsPerMinute: 20,
-	dailyTokens: 100_000,
+	limits: rateLimits({ requestsPerMinute: 20, dailyTokens: 100_000 }),
 	typicalMs: 8000,
 	budgets: [
-		{ id: 'team', budget: 'team', model: null, limitNanoUsd: 100n * usd, amountNanoUsd: 1_600_000_000n, check: 'after' },
-		{ id: 'opus', budget: 'opus', model: 'claude-opus-4-6', limitNanoUsd: 5n * usd, amountNanoUsd: 1n, check: 'after' },
+		{ ...monthly, id: 'team', budget: 'team', limitNanoUsd: 100n * usd, amountNanoUsd: 1_600_000_000n, check: 'after' },
+		{ ...monthly, id: 'opus', budget: 'opus', model: 'claude-opus-4-6', limitNanoUsd: 5n * usd, amountNanoUsd: 1n, check: 'after' },
 	],
 };
 
 describe('the rejection of a request', () => {
 	const rejectionFor = (binding: 'rpm' | 'daily_tokens' | 'budget' | 'store', budget?: string) => {
-		const rejection = toLimitRejection({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, request);
+		const rejection = toLimitRejection(
+			{ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget, period: '2026-11' }) },
+			request,
+		);
 		const { code, status, message, members, headers, retryAfterSeconds } = rejection;
 		return { code, status, message, members, headers, retryAfterSeconds };
 	};
@@ -79,11 +94,13 @@ describe('the rejection of a request', () => {
 
 	describe('where requests in flight reserve what is left', () => {
 		const rejectionOf = (used: Partial<CounterReading>, amountNanoUsd = 0n, check: 'before' | 'after' = 'before', typicalMs = 8000) => {
-			const budgets = [{ id: 'team', budget: 'team', model: null, limitNanoUsd: 10n * usd, amountNanoUsd, check }];
+			const budgets = [{ ...monthly, id: 'team', budget: 'team', limitNanoUsd: 10n * usd, amountNanoUsd, check }];
 			const binding =
-				used.budgets === undefined ? ({ binding: 'daily_tokens' } as const) : ({ binding: 'budget', budget: 'team' } as const);
+				used.budgets === undefined
+					? ({ binding: 'daily_tokens' } as const)
+					: ({ binding: 'budget', budget: 'team', period: '2026-11' } as const);
 			const rejected = { isAdmitted: false as const, ...binding, reading: { ...reading, ...used } };
-			return toLimitRejection(rejected, { requestsPerMinute: null, dailyTokens: 1000, typicalMs, budgets });
+			return toLimitRejection(rejected, { limits: rateLimits({ dailyTokens: 1000 }), typicalMs, budgets });
 		};
 		const budget = (settledUsd: bigint, reservedUsd: bigint) => ({
 			budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: settledUsd * usd, reservedNanoUsd: reservedUsd * usd }],
@@ -180,7 +197,7 @@ describe('the rejection of a request', () => {
 
 describe('rate limit headers', () => {
 	test('are the team’s numbers as OpenAI writes them', () => {
-		expect(rateLimitHeaders({ requestsPerMinute: 100, dailyTokens: 1_000_000 }, reading)).toEqual({
+		expect(rateLimitHeaders(rateLimits({ requestsPerMinute: 100, dailyTokens: 1_000_000 }), reading)).toEqual({
 			'x-ratelimit-limit-requests': '100',
 			'x-ratelimit-remaining-requests': '80',
 			'x-ratelimit-reset-requests': '31s',
@@ -191,12 +208,12 @@ describe('rate limit headers', () => {
 	});
 
 	test('never say less than nothing, and say nothing of what is unlimited', () => {
-		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: 100_000 }, reading)).toEqual({
+		expect(rateLimitHeaders(rateLimits({ dailyTokens: 100_000 }), reading)).toEqual({
 			'x-ratelimit-limit-tokens': '100000',
 			'x-ratelimit-remaining-tokens': '0',
 			'x-ratelimit-reset-tokens': '9h52m31s',
 		});
-		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: null }, reading)).toEqual({});
+		expect(rateLimitHeaders([], reading)).toEqual({});
 	});
 
 	test.each([
@@ -206,13 +223,11 @@ describe('rate limit headers', () => {
 		[0, '1m0s'],
 	])('%i ms into a minute it resets in %s', (ms, text) => {
 		const at = { ...reading, nowMs: Date.UTC(2026, 10, 21) + ms };
-		expect(rateLimitHeaders({ requestsPerMinute: 1, dailyTokens: null }, at)['x-ratelimit-reset-requests']).toBe(text);
+		expect(rateLimitHeaders(rateLimits({ requestsPerMinute: 1 }), at)['x-ratelimit-reset-requests']).toBe(text);
 	});
 
 	test('a whole day is 24 hours away', () => {
-		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: 1 }, { ...reading, nowMs: 0 })['x-ratelimit-reset-tokens']).toBe(
-			'24h0m0s',
-		);
+		expect(rateLimitHeaders(rateLimits({ dailyTokens: 1 }), { ...reading, nowMs: 0 })['x-ratelimit-reset-tokens']).toBe('24h0m0s');
 	});
 
 	test.each([
@@ -221,23 +236,35 @@ describe('rate limit headers', () => {
 		[1, '1m0s'],
 	])('%i minutes before midnight it resets in %s', (minutes, text) => {
 		const at = { ...reading, nowMs: Date.UTC(2026, 10, 22) - minutes * 60_000 };
-		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: 1 }, at)['x-ratelimit-reset-tokens']).toBe(text);
+		expect(rateLimitHeaders(rateLimits({ dailyTokens: 1 }), at)['x-ratelimit-reset-tokens']).toBe(text);
 	});
 });
 
 describe('the remaining limits of a team', () => {
 	test('are reported for each limit, with the tightest one', () => {
-		const limits = { team: 'red', tier: 'standard', requestsPerMinute: 25, dailyTokens: 1_000_000, budgets: request.budgets };
+		const limits = {
+			team: 'red',
+			tier: 'standard',
+			limits: rateLimits({ requestsPerMinute: 25, dailyTokens: 1_000_000 }),
+			budgets: request.budgets,
+		};
 		expect(describeLimits(limits, reading)).toEqual({
 			object: 'limits',
 			team: 'red',
 			tier: 'standard',
 			requests: { limit: 25, used: 20, remaining: 5, resets_in_seconds: 31 },
 			tokens: { limit: 1_000_000, used: 100_250, remaining: 899_750, resets_in_seconds: 35_551, reserved: 0 },
+			tokens_per_minute: null,
+			concurrent_requests: null,
+			models: [],
 			budgets: [
 				{
 					id: 'team',
 					model: null,
+					client: null,
+					provider: null,
+					window: 'month',
+					mode: 'enforce',
 					period: '2026-11',
 					limit_usd: '100.00',
 					spent_usd: '99.00',
@@ -249,6 +276,10 @@ describe('the remaining limits of a team', () => {
 				{
 					id: 'opus',
 					model: 'claude-opus-4-6',
+					client: null,
+					provider: null,
+					window: 'month',
+					mode: 'enforce',
 					period: '2026-11',
 					limit_usd: '5.00',
 					spent_usd: '5.00',
@@ -263,7 +294,7 @@ describe('the remaining limits of a team', () => {
 	});
 
 	test('are empty without limits', () => {
-		const limits = { team: 'red', tier: 'enterprise', requestsPerMinute: null, dailyTokens: null, budgets: [] };
+		const limits = { team: 'red', tier: 'enterprise', limits: [], budgets: [] };
 		expect(describeLimits(limits, { ...reading, budgets: [] })).toMatchObject({
 			requests: null,
 			tokens: null,
@@ -276,9 +307,8 @@ describe('the remaining limits of a team', () => {
 		const limits = {
 			team: 'red',
 			tier: 'none',
-			requestsPerMinute: 0,
-			dailyTokens: null,
-			budgets: [{ id: 'team', budget: 'team', model: null, limitNanoUsd: 0n }],
+			limits: rateLimits({ requestsPerMinute: 0 }),
+			budgets: [{ ...monthly, id: 'team', budget: 'team', limitNanoUsd: 0n }],
 		};
 		expect(describeLimits(limits, reading)).toMatchObject({
 			requests: { remaining: 0 },

@@ -1,10 +1,12 @@
-import type { CounterReading } from '../../core/counters.ts';
-import type { RateLimits } from './request-limits.ts';
+import type { CounterReading, RateLimit } from '../../core/counters.ts';
+import { limitOf } from './rate-limits.ts';
 import { msToMidnight, msToNextMinute } from './utc-time.ts';
 
 /** Renders `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` in OpenAI's format, without unlimited values. */
-export function rateLimitHeaders({ requestsPerMinute, dailyTokens }: RateLimits, reading: CounterReading): Record<string, string> {
+export function rateLimitHeaders(limits: readonly RateLimit[], reading: CounterReading): Record<string, string> {
 	const headers: Record<string, string> = {};
+	const requestsPerMinute = limitOf(limits, 'rpm');
+	const dailyTokens = limitOf(limits, 'daily_tokens');
 	if (requestsPerMinute !== null) {
 		headers['x-ratelimit-limit-requests'] = String(requestsPerMinute);
 		headers['x-ratelimit-remaining-requests'] = String(Math.max(0, requestsPerMinute - reading.requestsThisMinute));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CounterReading } from '../../core/counters.ts';
+import { rateLimits } from '../../../test/support/rate-limits.ts';
+import type { CounterReading, RateLimit } from '../../core/counters.ts';
 import { checkReading, type RequestedReservation } from './request-limits.ts';
 
 const reading: CounterReading = {
@@ -7,23 +8,28 @@ const reading: CounterReading = {
 	requestsThisMinute: 20,
 	tokensToday: 700,
 	reservedTokens: 300,
+	rates: [],
 	budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 60n, reservedNanoUsd: 30n }],
 };
-const unlimited = { requestsPerMinute: null, dailyTokens: null };
+const unlimited: readonly RateLimit[] = [];
 
 describe('counters that say how much is taken', () => {
 	test.each([
-		['as many requests as a minute may have', { requestsPerMinute: 20, dailyTokens: null }, 'rpm'],
-		['one request less', { requestsPerMinute: 21, dailyTokens: null }, undefined],
-		['as many tokens as a day may have, with those that are reserved', { requestsPerMinute: 21, dailyTokens: 1000 }, 'daily_tokens'],
-		['one token less', { requestsPerMinute: 21, dailyTokens: 1001 }, undefined],
-		['both limits at once: the minute is named', { requestsPerMinute: 20, dailyTokens: 1000 }, 'rpm'],
+		['as many requests as a minute may have', rateLimits({ requestsPerMinute: 20 }), 'rpm'],
+		['one request less', rateLimits({ requestsPerMinute: 21 }), undefined],
+		[
+			'as many tokens as a day may have, with those that are reserved',
+			rateLimits({ requestsPerMinute: 21, dailyTokens: 1000 }),
+			'daily_tokens',
+		],
+		['one token less', rateLimits({ requestsPerMinute: 21, dailyTokens: 1001 }), undefined],
+		['both limits at once: the minute is named', rateLimits({ requestsPerMinute: 20, dailyTokens: 1000 }), 'rpm'],
 		['nothing that is limited', unlimited, undefined],
 	] as const)('reject at %s', (_title, limits, binding) => {
 		expect(checkReading(reading, limits, [])).toEqual(binding && { isAdmitted: false, binding, reading });
 	});
 
-	const reservation = { budget: 'team', limitNanoUsd: 100n, amountNanoUsd: 1000n, check: 'before' } as const;
+	const reservation = { budget: 'team', period: '2026-11', limitNanoUsd: 100n, amountNanoUsd: 1000n, check: 'before' } as const;
 	test.each<[string, Partial<RequestedReservation>, boolean]>([
 		['checked before, of any amount while something is left', { check: 'before' }, true],
 		['checked before, with nothing left', { check: 'before', limitNanoUsd: 90n }, false],
@@ -38,7 +44,7 @@ describe('counters that say how much is taken', () => {
 		['on a budget of nothing', { budget: 'new', limitNanoUsd: 0n }, false],
 	])('of a hold %s', (_title, change, isAdmitted) => {
 		const wanted = { ...reservation, ...change };
-		const rejected = { isAdmitted: false, binding: 'budget', budget: wanted.budget, reading };
+		const rejected = { isAdmitted: false, binding: 'budget', budget: wanted.budget, period: '2026-11', reading };
 		expect(checkReading(reading, unlimited, [wanted])).toEqual(isAdmitted ? undefined : rejected);
 	});
 

@@ -1,25 +1,64 @@
-import type { CounterReading, Rejected } from '../../core/counters.ts';
-
-/** Limits of a team's requests. `null` is unlimited. */
-export interface RateLimits {
-	readonly requestsPerMinute: number | null;
-	readonly dailyTokens: number | null;
-}
+import type { BudgetScope, BudgetWindow } from '../../core/budget.ts';
+import { type BudgetPeriod, type CounterReading, countOf, type RateLimit, type Rejected } from '../../core/counters.ts';
 
 /** Budget as requests are checked against it. */
-export interface BudgetLimit {
+export interface BudgetLimit extends BudgetScope, BudgetPeriod {
 	/** Id that operators see. */
 	readonly id: string;
-	/** Name in the counters, derived from its scope, so that a budget that is created again continues with the amount already spent. */
-	readonly budget: string;
-	/** Model whose requests count; null: all requests of the team. */
-	readonly model: string | null;
-	/** Maximum spend: the budget's hard limit. */
+	readonly window: BudgetWindow;
+	/** Maximum spend: the budget's hard limit, or what it was raised to. */
 	readonly limitNanoUsd: bigint;
+	/** False: the limit is decided and reported, and rejects nothing. */
+	readonly isEnforced: boolean;
+	/** What follows if a request exceeds a budget that is not enforced: a record, a warning to the client, or nothing. */
+	readonly report: 'monitor' | 'warn' | 'nothing';
+	/** Model that serves what the budget rejects; null: none. */
+	readonly fallbackModel: string | null;
 }
 
-export interface RequestedReservation {
-	readonly budget: string;
+/** Limit of a budget that is counted and not enforced. */
+export const noLimitNanoUsd = 10n ** 20n;
+
+/** Reservation of a request on a budget, by the request's price. */
+export type ReservedPart = Pick<RequestedReservation, 'amountNanoUsd' | 'check' | 'minNanoUsd'>;
+
+/** Returns what a request reserves: one entry for each counter, with the strictest limit that is enforced there. */
+export function reservationsOn(budgets: readonly BudgetLimit[], part: ReservedPart): readonly RequestedReservation[] {
+	const reservations: RequestedReservation[] = [];
+	for (const { budget, period, isEnforced, limitNanoUsd: own } of budgets) {
+		const limitNanoUsd = isEnforced ? own : noLimitNanoUsd;
+		const index = reservations.findIndex((one) => one.budget === budget && one.period === period);
+		const known = reservations[index];
+		if (known === undefined) reservations.push({ budget, period, limitNanoUsd, ...part });
+		else if (limitNanoUsd < known.limitNanoUsd) reservations[index] = { ...known, limitNanoUsd };
+	}
+	return reservations;
+}
+
+/**
+ * Returns the budgets that are not enforced and would have rejected an admitted request.
+ * @param reading after the admission. @param reservedNanoUsd what the request reserved on each budget.
+ */
+export function exceededWithoutEffect(
+	budgets: readonly BudgetLimit[],
+	reading: CounterReading,
+	part: ReservedPart,
+	reservedNanoUsd: bigint,
+): readonly BudgetLimit[] {
+	return budgets.filter((limit) => {
+		if (limit.report === 'nothing') return false;
+		const counter = reading.budgets.find((one) => one.budget === limit.budget && one.period === limit.period);
+		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.reservedNanoUsd ?? 0n) - reservedNanoUsd;
+		return isExceeded(takenNanoUsd, limit.limitNanoUsd, part);
+	});
+}
+
+function isExceeded(takenNanoUsd: bigint, limitNanoUsd: bigint, { check, amountNanoUsd, minNanoUsd = 0n }: ReservedPart): boolean {
+	const shouldFit = check === 'fit' ? minNanoUsd : check === 'after' ? amountNanoUsd : 0n;
+	return takenNanoUsd >= limitNanoUsd || takenNanoUsd + shouldFit > limitNanoUsd;
+}
+
+export interface RequestedReservation extends BudgetPeriod {
 	readonly limitNanoUsd: bigint;
 	readonly amountNanoUsd: bigint;
 	/** Check of the reservation, see `BudgetReservation`. */
@@ -29,24 +68,23 @@ export interface RequestedReservation {
 
 /**
  * Decides what counters with this reading would return for a request, without an update. Every store of counters uses it.
- * @param reading with the budgets of the reservations. @returns undefined when the request would be admitted.
+ * @param reading with these limits, and the budgets of the reservations. @returns undefined when the request would be admitted.
  */
 export function checkReading(
 	reading: CounterReading,
-	{ requestsPerMinute, dailyTokens }: RateLimits,
+	limits: readonly RateLimit[],
 	reservations: readonly RequestedReservation[],
 ): Rejected | undefined {
-	if (requestsPerMinute !== null && reading.requestsThisMinute >= requestsPerMinute) return { isAdmitted: false, binding: 'rpm', reading };
-	if (dailyTokens !== null && reading.tokensToday + reading.reservedTokens >= dailyTokens) {
-		return { isAdmitted: false, binding: 'daily_tokens', reading };
+	for (const limit of limits) {
+		const { used, reserved } = countOf(reading, limit);
+		if (limit.limit === null || used + reserved < limit.limit) continue;
+		return { isAdmitted: false, binding: limit.kind, ...(limit.models !== undefined && { models: limit.models }), reading };
 	}
-	const bound = reservations.find(({ budget, limitNanoUsd, amountNanoUsd, check, minNanoUsd = 0n }) => {
-		const counter = reading.budgets.find((one) => one.budget === budget);
-		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.reservedNanoUsd ?? 0n);
-		const shouldFit = check === 'fit' ? minNanoUsd : check === 'after' ? amountNanoUsd : 0n;
-		return takenNanoUsd >= limitNanoUsd || takenNanoUsd + shouldFit > limitNanoUsd;
+	const bound = reservations.find((reservation) => {
+		const counter = reading.budgets.find((one) => one.budget === reservation.budget && one.period === reservation.period);
+		return isExceeded((counter?.settledNanoUsd ?? 0n) + (counter?.reservedNanoUsd ?? 0n), reservation.limitNanoUsd, reservation);
 	});
-	return bound && { isAdmitted: false, binding: 'budget', budget: bound.budget, reading };
+	return bound && { isAdmitted: false, binding: 'budget', budget: bound.budget, period: bound.period, reading };
 }
 
 /**

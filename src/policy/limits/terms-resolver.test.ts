@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
+import { rateLimits } from '../../../test/support/rate-limits.ts';
+import { type BudgetPolicy, plainBudget } from '../../core/budget.ts';
 import type { Team } from '../../core/team.ts';
-import { modelOfCounter, type TeamBudget, TermsResolver } from './terms-resolver.ts';
+import { TermsResolver } from './terms-resolver.ts';
 
 const usd = 1_000_000_000n;
+const nowMs = Date.UTC(2026, 10, 26);
 const tiers = {
 	sandbox: { requestsPerMinute: 10, dailyTokens: 1000, monthlyBudgetUsd: '5' },
 	enterprise: { requestsPerMinute: null, dailyTokens: 50_000, monthlyBudgetUsd: '100' },
@@ -14,12 +17,21 @@ const team = (change: Partial<Team>): Team => ({ id: 'red', name: 'Red', tier: '
 const ofTier = {
 	id: 'tier-enterprise',
 	budget: 'all',
+	period: '2026-11',
 	model: null,
+	client: null,
+	provider: null,
+	window: 'month',
+	isEnforced: true,
+	report: 'nothing',
+	fallbackModel: null,
+	ledgerName: 'all',
 	limitNanoUsd: 90n * usd,
 	budgetNanoUsd: 100n * usd,
 	warningThresholdPercent: 80,
 };
-const own = (model: string | null): TeamBudget => ({
+const own = (model: string | null): BudgetPolicy => ({
+	...plainBudget,
 	id: 'own',
 	model,
 	limitNanoUsd: 10n * usd,
@@ -28,33 +40,34 @@ const own = (model: string | null): TeamBudget => ({
 });
 
 test('a team has the limits of its tier, or limits of its own in place of the tier’s', () => {
-	expect(book.termsOf(team({}), [])).toEqual({ tier: 'enterprise', requestsPerMinute: null, dailyTokens: 50_000, budgets: [ofTier] });
+	expect(book.termsOf(team({}), [], nowMs)).toEqual({
+		tier: 'enterprise',
+		limits: rateLimits({ dailyTokens: 50_000 }),
+		monitored: [],
+		budgets: [ofTier],
+	});
 	const limits = { requestsPerMinute: 7, dailyTokens: null };
-	expect(book.termsOf(team({ limits }), [])).toMatchObject({ requestsPerMinute: 7, dailyTokens: null });
-	expect(book.termsOf(team({ tier: 'free' }), []).budgets).toEqual([]);
+	expect(book.termsOf(team({ limits }), [], nowMs)).toMatchObject({ limits: rateLimits({ requestsPerMinute: 7 }) });
+	expect(book.termsOf(team({ tier: 'free' }), [], nowMs).budgets).toEqual([]);
 });
 
 test('a team whose tier is not configured has the limits of the sandbox', () => {
-	const { tier, requestsPerMinute, budgets } = book.termsOf(team({ tier: 'gone' }), []);
-	expect([tier, requestsPerMinute, budgets.map(({ id }) => id)]).toEqual(['gone', 10, ['tier-sandbox']]);
-	expect(() => new TermsResolver({}, defaults).termsOf(team({}), [])).toThrow('there is no tier `enterprise`');
+	const { tier, limits, budgets } = book.termsOf(team({ tier: 'gone' }), [], nowMs);
+	expect([tier, limits[0], budgets.map(({ id }) => id)]).toEqual(['gone', { kind: 'rpm', limit: 10 }, ['tier-sandbox']]);
+	expect(() => new TermsResolver({}, defaults).termsOf(team({}), [], nowMs)).toThrow('there is no tier `enterprise`');
 });
 
 test('a budget of all models replaces the tier’s, one of a model is additional', () => {
-	const budgetsOf = (budgets: readonly TeamBudget[]) => book.termsOf(team({}), budgets).budgets;
+	const budgetsOf = (budgets: readonly BudgetPolicy[]) => book.termsOf(team({}), budgets, nowMs).budgets;
 	const terms = { ...ofTier, id: 'own', limitNanoUsd: 7n * usd, budgetNanoUsd: 10n * usd, warningThresholdPercent: 50 };
 	expect(budgetsOf([own(null)])).toEqual([terms]);
-	expect(budgetsOf([own('gpt-4o')])).toEqual([ofTier, { ...terms, budget: 'model:gpt-4o', model: 'gpt-4o' }]);
+	expect(budgetsOf([own('gpt-4o')])).toEqual([ofTier, { ...terms, budget: 'model:gpt-4o', model: 'gpt-4o', ledgerName: 'model:gpt-4o' }]);
 	expect(new Set(budgetsOf([own('gpt-4o'), own(null)]).map(({ budget }) => budget))).toEqual(new Set(['all', 'model:gpt-4o']));
 	const disabled = new TermsResolver(tiers, { ...defaults, isEnabled: false });
-	expect(disabled.termsOf(team({}), [own(null)]).budgets).toEqual([]);
+	expect(disabled.termsOf(team({}), [own(null)], nowMs).budgets).toEqual([]);
 });
 
 test('rejects an invalid amount of a tier', () => {
 	const broken = { broken: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: 'much' } };
 	expect(() => new TermsResolver(broken, defaults)).toThrow('the monthly budget of the tier `broken` is not a valid amount');
-});
-
-test('a counter names its model', () => {
-	expect(['all', 'model:gpt-4o', 'model:all', 'gpt-4o'].map(modelOfCounter)).toEqual([null, 'gpt-4o', 'all', undefined]);
 });

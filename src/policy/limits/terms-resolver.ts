@@ -1,9 +1,13 @@
 /** Resolves the limits and budgets of a team's requests. */
+import { amountAt, type BudgetPolicy, plainBudget } from '../../core/budget.ts';
+import { allModels, counterName } from '../../core/budget-scope.ts';
 import { parseUsd } from '../../core/money.ts';
-import type { Team } from '../../core/team.ts';
-import type { BudgetLimit, RateLimits } from './request-limits.ts';
+import type { Team, TeamLimits } from '../../core/team.ts';
+import { ledgerBudgetName, windowAt } from './budget-windows.ts';
+import { type RateSettings, type RateTerms, resolveRates } from './rate-limits.ts';
+import type { BudgetLimit } from './request-limits.ts';
 
-export interface TierSettings extends RateLimits {
+export interface TierSettings extends RateSettings {
 	/** Decimal US dollars for a team without a budget of its own; null: none. */
 	readonly monthlyBudgetUsd: string | null;
 }
@@ -16,81 +20,128 @@ export interface BudgetDefaults {
 	readonly hardLimitPercent: number;
 }
 
-/** Budget in its stored form. */
-export interface TeamBudget {
-	readonly id: string;
-	readonly model: string | null;
-	readonly limitNanoUsd: bigint;
-	readonly warningThresholdPercent: number;
-	readonly hardLimitPercent: number;
-}
-
+/** A budget in its current window. */
 export interface BudgetTerms extends BudgetLimit {
 	/** Amount to which both percentages apply. */
 	readonly budgetNanoUsd: bigint;
 	readonly warningThresholdPercent: number;
+	/** Name in ledger entries. */
+	readonly ledgerName: string;
 }
 
-export interface TeamTerms extends RateLimits {
+export interface TeamTerms extends RateTerms {
 	readonly tier: string;
 	/** Budgets, with that of all models first. */
 	readonly budgets: readonly BudgetTerms[];
 }
 
-/** Counter of all requests of a team, with or without a budget. */
-export const allModels = 'all';
-
-/** Returns the counter name of a model's budget; null stands for all models together. */
-export function counterName(model: string | null): string {
-	return model === null ? allModels : `model:${model}`;
-}
-
-/** Returns the model of a counter; null: all. @returns undefined for any other name. */
-export function modelOfCounter(name: string): string | null | undefined {
-	if (name === allModels) return null;
-	return name.startsWith('model:') ? name.slice('model:'.length) : undefined;
-}
-
 /** Tier of a team whose own tier is no longer configured. */
 const fallbackTier = 'sandbox';
 
+interface Tier {
+	readonly rates: RateSettings;
+	/** Terms of teams without limits of their own. */
+	readonly terms: RateTerms;
+	readonly budgets: readonly BudgetPolicy[];
+}
+
+interface ResolvedBudget {
+	readonly terms: BudgetTerms;
+	/** Span of time in which these terms apply. */
+	readonly fromMs: number;
+	readonly toMs: number;
+}
+
+const none: readonly never[] = [];
+
 export class TermsResolver {
-	readonly #tiers = new Map<string, { readonly rates: RateLimits; readonly budgets: readonly BudgetTerms[] }>();
+	readonly #tiers = new Map<string, Tier>();
+	/** Terms of teams with limits of their own, which stay the same objects while the records do. */
+	readonly #ofTeams = new WeakMap<TeamLimits, { readonly tier: Tier; readonly terms: RateTerms }>();
+	readonly #ofBudgets = new WeakMap<BudgetPolicy, ResolvedBudget>();
 	readonly #isEnabled: boolean;
 
 	/** @throws Error for amounts that the schema should have rejected. */
 	constructor(tiers: Readonly<Record<string, TierSettings>>, defaults: BudgetDefaults) {
 		this.#isEnabled = defaults.isEnabled;
 		for (const [name, { monthlyBudgetUsd, ...rates }] of Object.entries(tiers)) {
-			this.#tiers.set(name, { rates, budgets: monthlyBudgetUsd === null ? [] : [tierBudget(name, monthlyBudgetUsd, defaults)] });
+			const terms = resolveRates(rates, undefined);
+			this.#tiers.set(name, { rates, terms, budgets: monthlyBudgetUsd === null ? [] : [tierBudget(name, monthlyBudgetUsd, defaults)] });
 		}
 	}
 
-	/** @param budgets of the team that the request counts against. */
-	termsOf({ tier: name, limits }: Team, budgets: readonly TeamBudget[]): TeamTerms {
+	/** @param budgets of the team that the request counts toward. @param nowMs time of the decision, Unix milliseconds. */
+	termsOf({ tier: name, limits }: Team, budgets: readonly BudgetPolicy[], nowMs: number): TeamTerms {
 		const tier = this.#tiers.get(name) ?? this.#tiers.get(fallbackTier);
 		if (tier === undefined) throw new Error(`there is no tier \`${name}\``);
-		const { requestsPerMinute = tier.rates.requestsPerMinute, dailyTokens = tier.rates.dailyTokens } = limits ?? {};
-		return { tier: name, requestsPerMinute, dailyTokens, budgets: this.#isEnabled ? inForce(budgets, tier.budgets) : [] };
+		const rates = limits === undefined ? tier.terms : this.#termsOfTeam(tier, limits);
+		const inForce = this.#isEnabled ? this.#inForce(budgets, tier.budgets, nowMs) : none;
+		return { tier: name, limits: rates.limits, monitored: rates.monitored, budgets: inForce };
+	}
+
+	#inForce(own: readonly BudgetPolicy[], ofTier: readonly BudgetPolicy[], nowMs: number): readonly BudgetTerms[] {
+		const terms = own.map((budget) => this.#budgetTermsOf(budget, nowMs));
+		return own.some(replacesTier) ? terms : [...ofTier.map((budget) => this.#budgetTermsOf(budget, nowMs)), ...terms];
+	}
+
+	#budgetTermsOf(budget: BudgetPolicy, nowMs: number): BudgetTerms {
+		const known = this.#ofBudgets.get(budget);
+		if (known !== undefined && nowMs >= known.fromMs && nowMs < known.toMs) return known.terms;
+		const { fromMs, toMs, period } = windowAt(budget, nowMs);
+		const { raise } = budget;
+		const isRaised = raise !== null && nowMs < raise.untilMs;
+		const resolved = {
+			terms: currentTerms(budget, period, amountAt(budget, nowMs)),
+			fromMs: raise === null || isRaised ? fromMs : Math.max(fromMs, raise.untilMs),
+			toMs: isRaised ? Math.min(toMs, raise.untilMs) : toMs,
+		};
+		this.#ofBudgets.set(budget, resolved);
+		return resolved.terms;
+	}
+
+	#termsOfTeam(tier: Tier, limits: TeamLimits): RateTerms {
+		const known = this.#ofTeams.get(limits);
+		if (known?.tier === tier) return known.terms;
+		const terms = resolveRates(tier.rates, limits);
+		this.#ofTeams.set(limits, { tier, terms });
+		return terms;
 	}
 }
 
-function inForce(own: readonly TeamBudget[], ofTier: readonly BudgetTerms[]): readonly BudgetTerms[] {
-	if (own.length === 0) return ofTier;
-	const terms = own.map(({ id, model, limitNanoUsd, warningThresholdPercent, hardLimitPercent }) => ({
-		id,
-		budget: counterName(model),
-		model,
-		limitNanoUsd: (limitNanoUsd * BigInt(hardLimitPercent)) / 100n,
-		budgetNanoUsd: limitNanoUsd,
-		warningThresholdPercent,
-	}));
-	return terms.some(({ model }) => model === null) ? terms : [...ofTier, ...terms];
+/** A team's own budget for all requests of a month replaces that of its tier, unless it is only monitored. */
+export function replacesTier(budget: BudgetPolicy): boolean {
+	return counterName(budget) === allModels && budget.window === 'month' && budget.mode === 'enforce';
 }
 
-function tierBudget(tier: string, usd: string, { warningThresholdPercent, hardLimitPercent }: BudgetDefaults): BudgetTerms {
-	const budgetNanoUsd = parseUsd(usd);
-	if (budgetNanoUsd === undefined) throw new Error(`the monthly budget of the tier \`${tier}\` is not a valid amount`);
-	const limitNanoUsd = (budgetNanoUsd * BigInt(hardLimitPercent)) / 100n;
-	return { id: `tier-${tier}`, budget: allModels, model: null, limitNanoUsd, budgetNanoUsd, warningThresholdPercent };
+function currentTerms(budget: BudgetPolicy, period: string, budgetNanoUsd: bigint): BudgetTerms {
+	const { id, model, client, provider, window, whenExceeded, mode, fallbackModel } = budget;
+	const name = counterName(budget);
+	const isEnforced = mode === 'enforce' && whenExceeded !== 'warn';
+	return {
+		id,
+		budget: name,
+		period,
+		model,
+		client,
+		provider,
+		window,
+		limitNanoUsd: (budgetNanoUsd * BigInt(budget.hardLimitPercent)) / 100n,
+		isEnforced,
+		fallbackModel: isEnforced && whenExceeded === 'fallback_model' ? fallbackModel : null,
+		budgetNanoUsd,
+		warningThresholdPercent: budget.warningThresholdPercent,
+		ledgerName: ledgerBudgetName(name, budget),
+		report: mode === 'monitor' ? 'monitor' : whenExceeded === 'warn' ? 'warn' : 'nothing',
+	};
+}
+
+/** Returns the budget that a tier gives to its teams. @throws Error for an amount that the schema should have rejected. */
+export function tierBudget(
+	tier: string,
+	usd: string,
+	{ warningThresholdPercent, hardLimitPercent }: Omit<BudgetDefaults, 'isEnabled'>,
+): BudgetPolicy {
+	const limitNanoUsd = parseUsd(usd);
+	if (limitNanoUsd === undefined) throw new Error(`the monthly budget of the tier \`${tier}\` is not a valid amount`);
+	return { ...plainBudget, id: `tier-${tier}`, limitNanoUsd, warningThresholdPercent, hardLimitPercent };
 }

@@ -41,12 +41,11 @@ export function dayOf(nowMs: number): string {
 	return `${year}-${String(month).padStart(2, '0')}-${String(dayOfMonth).padStart(2, '0')}`;
 }
 
-/** Returns milliseconds until a UTC month such as `2026-11` ends; 0 when it has ended. */
-export function msToPeriodEnd(period: string, nowMs: number): number {
-	const year = Number(period.slice(0, 4));
-	const month = Number(period.slice(5, 7));
-	const endMs = month === 12 ? monthStartMs(year + 1, 1) : monthStartMs(year, month + 1);
-	return Math.max(0, endMs - nowMs);
+/** Returns the span of a UTC month such as `2026-11`; the end is exclusive. */
+export function monthSpan(month: string): { readonly fromMs: number; readonly toMs: number } {
+	const year = Number(month.slice(0, 4));
+	const number = Number(month.slice(5, 7));
+	return { fromMs: monthStartMs(year, number), toMs: number === 12 ? monthStartMs(year + 1, 1) : monthStartMs(year, number + 1) };
 }
 
 function monthStartMs(year: number, month: number): number {

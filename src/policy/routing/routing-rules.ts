@@ -1,5 +1,5 @@
+import { matchesModel } from '../../core/model-pattern.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
-import { matchesModel } from './model-pattern.ts';
 import type { RoutingInput } from './routing-settings.ts';
 
 /** Returns what makes two targets interchangeable for a request. Undefined if all targets of a rule are. */

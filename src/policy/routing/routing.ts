@@ -1,8 +1,8 @@
 import { memoize } from '../../core/bounded-map.ts';
 import { clientDialectNames } from '../../core/dialect-name.ts';
+import { matchesModel } from '../../core/model-pattern.ts';
 import { Rejection } from '../../core/rejection.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
-import { matchesModel } from './model-pattern.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
 import { vendorAliases } from './provider-names.ts';
 import { decidingRule, excludedTargets, type TargetIdentity, targetsByRules } from './routing-rules.ts';

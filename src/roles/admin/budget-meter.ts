@@ -1,21 +1,16 @@
-/** Spend of budgets in the current UTC month, and the state of each budget. */
+/** Spend of budgets in their current windows, and the state of each budget. */
 import type { z } from 'zod';
-import { counterName } from '../../policy/limits/terms-resolver.ts';
-import { periodOf } from '../../policy/limits/utc-time.ts';
+import { amountAt, type BudgetPolicy } from '../../core/budget.ts';
+import { allModels, counterName } from '../../core/budget-scope.ts';
+import type { BudgetPeriod } from '../../core/counters.ts';
+import { type WindowSpan, windowAt } from '../../policy/limits/budget-windows.ts';
 import { CountersMissing } from '../../stores/contracts/admission.ts';
 import type { AdminPorts } from './admin-settings.ts';
-import { spanOfMonth } from './months.ts';
 import type { budgetUsage } from './schemas/budget.ts';
 import { timeOf, usdText } from './schemas/values.ts';
 
 /** A budget, whether stored or defined by a tier. */
-export interface MeteredBudget {
-	readonly team: string;
-	readonly model: string | null;
-	readonly limitNanoUsd: bigint;
-	readonly warningThresholdPercent: number;
-	readonly hardLimitPercent: number;
-}
+export type MeteredBudget = BudgetPolicy & { readonly team: string };
 
 export interface BudgetMeter {
 	/** Returns usage in the order given. */
@@ -31,13 +26,21 @@ interface Spent {
 
 type Ports = Pick<AdminPorts, 'admission' | 'ledger' | 'sumUpSpent' | 'clock' | 'log'>;
 
+/** A budget with its counter in the current window. */
+interface Current<Budget> {
+	readonly budget: Budget;
+	readonly counter: BudgetPeriod;
+	readonly span: WindowSpan;
+}
+
+const dayMs = 86_400_000;
+
 export function createBudgetMeter({ admission, ledger, sumUpSpent, clock, log }: Ports): BudgetMeter {
 	/** @returns undefined if the counters have no complete reading. */
-	const fromCounters = async (team: string, models: readonly (string | null)[], period: string): Promise<readonly Spent[] | undefined> => {
+	const fromCounters = async (team: string, counters: readonly BudgetPeriod[]): Promise<readonly Spent[] | undefined> => {
 		try {
-			const counters = models.map((model) => ({ budget: counterName(model), period }));
 			const reading = await admission?.read(team, counters);
-			return reading?.budgets.length === models.length ? reading.budgets : undefined;
+			return reading?.budgets.length === counters.length ? reading.budgets : undefined;
 		} catch (cause) {
 			// The team has sent no request since the start, so the ledger is complete.
 			if (!(cause instanceof CountersMissing)) {
@@ -46,65 +49,76 @@ export function createBudgetMeter({ admission, ledger, sumUpSpent, clock, log }:
 			return undefined;
 		}
 	};
-	/** Reads the sums of any number of teams at once. */
-	const ofAllModels = async (teams: readonly string[], period: string): Promise<readonly bigint[]> =>
-		teams.length === 0 ? [] : ledger.sumCosts({ ...spanOfMonth(period), of: teams.map((team) => ({ team, model: null })) });
-	const fromLedger = async <Budget extends MeteredBudget>(budgets: readonly Budget[], period: string): Promise<Map<Budget, bigint>> => {
+	const fromLedger = async <Budget extends MeteredBudget>(all: readonly Current<Budget>[]): Promise<Map<Budget, bigint>> => {
 		const spent = new Map<Budget, bigint>();
-		const whole = budgets.filter(({ model }) => model === null);
-		const costs = await ofAllModels(
-			whole.map(({ team }) => team),
-			period,
-		);
-		for (const [index, budget] of whole.entries()) spent.set(budget, costs[index] ?? 0n);
-		for (const [team, ofTeam] of Map.groupBy(
-			budgets.filter(({ model }) => model !== null),
-			(budget) => budget.team,
-		)) {
-			const ofModels = await sumUpSpent(
+		// Sums of whole UTC days are read for any number of teams at once.
+		const [whole, others] = partition(all, ({ counter, span }) => counter.budget === allModels && isOfDays(span));
+		for (const ofSpan of Map.groupBy(whole, ({ span }) => span.period).values()) {
+			const [first] = ofSpan;
+			if (first === undefined) continue;
+			const of = ofSpan.map(({ budget: { team } }) => ({ team, model: null }));
+			const costs = await ledger.sumCosts({ fromMs: first.span.fromMs, toMs: first.span.toMs, of });
+			for (const [index, { budget }] of ofSpan.entries()) spent.set(budget, costs[index] ?? 0n);
+		}
+		for (const [team, ofTeam] of Map.groupBy(others, ({ budget }) => budget.team)) {
+			const costs = await sumUpSpent(
 				team,
-				ofTeam.map(({ model }) => ({ budget: counterName(model), period })),
+				ofTeam.map(({ counter }) => counter),
 			);
-			for (const [index, budget] of ofTeam.entries()) spent.set(budget, ofModels[index] ?? 0n);
+			for (const [index, { budget }] of ofTeam.entries()) spent.set(budget, costs[index] ?? 0n);
 		}
 		return spent;
 	};
 	return {
 		async read<Budget extends MeteredBudget>(budgets: readonly Budget[]) {
-			const period = periodOf(clock.nowMs());
-			const span = spanOfMonth(period);
+			const nowMs = clock.nowMs();
+			const current = budgets.map((budget): Current<Budget> => {
+				const span = windowAt(budget, nowMs);
+				return { budget, span, counter: { budget: counterName(budget), period: span.period } };
+			});
 			const spent = new Map<Budget, Spent>();
 			await Promise.all(
-				[...Map.groupBy(budgets, ({ team }) => team)].map(async ([team, ofTeam]) => {
+				[...Map.groupBy(current, ({ budget }) => budget.team)].map(async ([team, ofTeam]) => {
 					const found = await fromCounters(
 						team,
-						ofTeam.map(({ model }) => model),
-						period,
+						ofTeam.map(({ counter }) => counter),
 					);
-					for (const [index, one] of (found ?? []).entries()) spent.set(ofTeam[index] as Budget, one);
+					for (const [index, { budget }] of ofTeam.entries()) {
+						const one = found?.[index];
+						if (one !== undefined) spent.set(budget, one);
+					}
 				}),
 			);
-			const missing = budgets.filter((budget) => !spent.has(budget));
-			for (const [budget, settledNanoUsd] of await fromLedger(missing, period)) spent.set(budget, { settledNanoUsd, reservedNanoUsd: 0n });
-			const times = { period_start: timeOf(span.fromMs), period_end: timeOf(span.toMs) };
-			return budgets.map((budget) => ({ budget, usage: usageOf(budget, spent.get(budget) ?? noSpend, times) }));
+			const missing = current.filter(({ budget }) => !spent.has(budget));
+			for (const [budget, settledNanoUsd] of await fromLedger(missing)) spent.set(budget, { settledNanoUsd, reservedNanoUsd: 0n });
+			return current.map(({ budget, span }) => ({ budget, usage: usageOf(budget, spent.get(budget) ?? noSpend, span, nowMs) }));
 		},
 	};
 }
 
 const noSpend: Spent = { settledNanoUsd: 0n, reservedNanoUsd: 0n };
 
-interface Period {
-	readonly period_start: string;
-	readonly period_end: string;
+function isOfDays({ fromMs, toMs }: WindowSpan): boolean {
+	return fromMs % dayMs === 0 && toMs % dayMs === 0;
 }
 
-function usageOf(budget: MeteredBudget, { settledNanoUsd, reservedNanoUsd }: Spent, period: Period): BudgetUsage {
-	const { limitNanoUsd, hardLimitPercent, warningThresholdPercent } = budget;
+function partition<Value>(all: readonly Value[], isFirst: (value: Value) => boolean): [Value[], Value[]] {
+	return [all.filter(isFirst), all.filter((value) => !isFirst(value))];
+}
+
+function usageOf(
+	budget: MeteredBudget,
+	{ settledNanoUsd, reservedNanoUsd }: Spent,
+	{ fromMs, toMs }: WindowSpan,
+	nowMs: number,
+): BudgetUsage {
+	const { hardLimitPercent, warningThresholdPercent } = budget;
+	const limitNanoUsd = amountAt(budget, nowMs);
 	const remainingNanoUsd = (limitNanoUsd * BigInt(hardLimitPercent)) / 100n - settledNanoUsd - reservedNanoUsd;
 	const isWarning = settledNanoUsd * 100n >= limitNanoUsd * BigInt(warningThresholdPercent);
 	return {
-		...period,
+		period_start: timeOf(fromMs),
+		period_end: timeOf(toMs),
 		spent_usd: usdText(settledNanoUsd),
 		reserved_usd: usdText(reservedNanoUsd),
 		remaining_usd: usdText(remainingNanoUsd > 0n ? remainingNanoUsd : 0n),

@@ -133,8 +133,7 @@ describe('usage of a budget', () => {
 		await admission.admit({
 			id: 'c',
 			team: 'red',
-			requestsPerMinute: null,
-			dailyTokens: null,
+			limits: [],
 			reservations: [reservation],
 			reservationMs: 60_000,
 		});

@@ -1,12 +1,12 @@
 /** Usage of a team, from the sums of the ledger. */
 import type { z } from 'zod';
-import { parseUsd } from '../../core/money.ts';
 import type { Team } from '../../core/team.ts';
 import { noUsage, type Usage } from '../../core/usage.ts';
+import { replacesTier, tierBudget } from '../../policy/limits/terms-resolver.ts';
 import type { UsageSummary } from '../../stores/contracts/ledger.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import type { Span } from './months.ts';
-import type { budgetInForce } from './schemas/budget.ts';
+import { type budgetInForce, budgetPolicyBody } from './schemas/budget.ts';
 import type { Grouping, UsageGroup } from './schemas/usage.ts';
 import { tokensBody } from './schemas/usage.ts';
 import { timeOf, usdText } from './schemas/values.ts';
@@ -71,30 +71,16 @@ export async function budgetsInForce(
 	const own = (await records.budgets.list())
 		.filter((budget) => budget.team === id)
 		.map((budget) => ({ ...budget, source: 'budget' as const }));
-	const isBounded = own.some(({ model }) => model === null);
-	const ofTier = isBounded || team === undefined ? undefined : tierBudget(configured(), team.tier);
+	const ofTier = own.some(replacesTier) || team === undefined ? undefined : budgetOfTier(configured(), team.tier);
 	const readings = await budgetMeter.read([...(ofTier === undefined ? [] : [{ ...ofTier, team: id }]), ...own]);
-	return readings.map(({ budget, usage }) => ({
-		id: budget.id,
-		team: id,
-		model: budget.model,
-		period: 'monthly' as const,
-		limit_usd: usdText(budget.limitNanoUsd),
-		warning_threshold_percent: budget.warningThresholdPercent,
-		hard_limit_percent: budget.hardLimitPercent,
-		source: budget.source,
-		usage,
-	}));
+	return readings.map(({ budget, usage }) => ({ ...budgetPolicyBody(budget), source: budget.source, usage }));
 }
 
 /** Fallback for a team whose tier is missing from the configuration: the smallest limits. */
 const fallbackTier = 'sandbox';
 
-function tierBudget({ tiers, budgetDefaults }: ReturnType<AdminDeps['configured']>, wanted: string) {
+function budgetOfTier({ tiers, budgetDefaults }: ReturnType<AdminDeps['configured']>, wanted: string) {
 	const name = Object.hasOwn(tiers, wanted) ? wanted : fallbackTier;
 	const usd = tiers[name]?.monthlyBudgetUsd ?? null;
-	const limitNanoUsd = usd === null ? undefined : parseUsd(usd);
-	return limitNanoUsd === undefined
-		? undefined
-		: { id: `tier-${name}`, model: null, limitNanoUsd, ...budgetDefaults, source: 'tier' as const };
+	return usd === null ? undefined : { ...tierBudget(name, usd, budgetDefaults), source: 'tier' as const };
 }

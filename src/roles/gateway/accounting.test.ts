@@ -19,6 +19,7 @@ import {
 import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
+import { plainBudget } from '../../core/budget.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
@@ -251,8 +252,8 @@ describe('a rejected request', () => {
 	});
 
 	it('by the budget of a model, which limits that model only', async () => {
-		const budget = { id: 'cap', model: 'gpt-5', limitNanoUsd: 1n, warningThresholdPercent: 80, hardLimitPercent: 100 };
-		const bench = new GatewayBench({}, teams({ budgetsFor: (_, model) => (model === 'gpt-5' ? [budget] : []) }));
+		const budget = { ...plainBudget, id: 'cap', model: 'gpt-5', limitNanoUsd: 1n, warningThresholdPercent: 80, hardLimitPercent: 100 };
+		const bench = new GatewayBench({}, teams({ budgetsFor: (_, { model }) => (model === 'gpt-5' ? [budget] : []) }));
 		bench.respond = () => jsonResponse(200, respondWithUsage);
 		await ask(bench, chatPath, chatBody);
 		await bench.gateway.settled();
@@ -262,7 +263,7 @@ describe('a rejected request', () => {
 
 	it('by the budget of a model, under whatever name the model is requested', async () => {
 		const lookups: (readonly [string, string | undefined])[] = [];
-		const budgetsFor: TeamDirectory['budgetsFor'] = (_, model, listed) => {
+		const budgetsFor: TeamDirectory['budgetsFor'] = (_, { model, listed }) => {
 			lookups.push([model, listed]);
 			return [];
 		};

@@ -1,9 +1,10 @@
+import { allModels } from '../../core/budget-scope.ts';
 import type { BudgetReading } from '../../core/counters.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { formatUsd } from '../../core/money.ts';
 import { crossed } from '../../policy/limits/request-limits.ts';
-import { allModels, type BudgetTerms } from '../../policy/limits/terms-resolver.ts';
+import type { BudgetTerms } from '../../policy/limits/terms-resolver.ts';
 
 /** One settlement and the budgets it was added to. */
 export interface Booking {
@@ -21,11 +22,11 @@ export function budgetWarnings(metrics: Metrics, log: Log): WarnOfBudgets {
 		'scope',
 	]);
 	return ({ team, costNanoUsd, readings }, terms) => {
-		for (const { budget, id, budgetNanoUsd, warningThresholdPercent: percent } of terms) {
-			const spent = readings.find((reading) => reading.budget === budget)?.settledNanoUsd;
+		for (const { budget, period, id, model, window, budgetNanoUsd, warningThresholdPercent: percent } of terms) {
+			const spent = readings.find((reading) => reading.budget === budget && reading.period === period)?.settledNanoUsd;
 			if (spent === undefined || !crossed(spent - costNanoUsd, spent, budgetNanoUsd, percent)) continue;
-			warnings.add(1, { scope: budget === allModels ? 'team' : 'model' });
-			log.warn('budget warning', { team, budget: id, percent, spentUsd: formatUsd(spent), limitUsd: formatUsd(budgetNanoUsd) });
+			warnings.add(1, { scope: budget === allModels ? 'team' : model === null ? 'other' : 'model' });
+			log.warn('budget warning', { team, budget: id, window, percent, spentUsd: formatUsd(spent), limitUsd: formatUsd(budgetNanoUsd) });
 		}
 	};
 }

@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { callerOf, GatewayBench, jsonResponse, settle, teamDirectory, testSettings } from '../../../test/support/gateway-bench.ts';
 import { gambling, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
+import { type BudgetPolicy, plainBudget } from '../../core/budget.ts';
+import { allModels, counterName } from '../../core/budget-scope.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { parseUsd } from '../../core/money.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
-import { allModels, counterName, type TeamBudget } from '../../policy/limits/terms-resolver.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { noReasoningEncryption } from '../../wire/conversation/reasoning-encryption.ts';
 import { differencesOf } from '../../wire/json/difference.ts';
@@ -25,7 +26,8 @@ function createChance(seed: number): <Item>(items: readonly Item[]) => Item {
 }
 
 const usd = (text: string): bigint => parseUsd(text) ?? 0n;
-const budget = (id: string, limit: string, model: string | null = null): TeamBudget => ({
+const budget = (id: string, limit: string, model: string | null = null): BudgetPolicy => ({
+	...plainBudget,
 	id,
 	model,
 	limitNanoUsd: usd(limit),
@@ -42,7 +44,7 @@ const teams: readonly Team[] = [
 	{ id: 'capped', name: 'Capped', tier: 'standard', clientIds: ['capped-bot'] },
 ];
 
-const budgets: Readonly<Record<string, readonly TeamBudget[]>> = {
+const budgets: Readonly<Record<string, readonly BudgetPolicy[]>> = {
 	poor: [budget('poor-all', '0.05')],
 	spent: [budget('spent-all', '1.00')],
 	capped: [budget('capped-all', '100.00'), budget('capped-gpt', '0.00', 'gpt-5')],
@@ -83,7 +85,7 @@ const rules: readonly RoutingRule[] = [
 const directory = teamDirectory({
 	teamOf: (clientId) => teams.find(({ clientIds }) => clientIds.includes(clientId)),
 	team: (id) => teams.find((team) => team.id === id),
-	budgetsFor: (team, model) => (budgets[team] ?? []).filter((one) => one.model === null || one.model === model),
+	budgetsFor: (team, { model }) => (budgets[team] ?? []).filter((one) => one.model === null || one.model === model),
 	budgetsOf: (team) => budgets[team] ?? [],
 	routingRules: () => rules,
 });
@@ -218,7 +220,7 @@ async function createRig(variant: Partial<GatewaySettings>): Promise<Rig> {
 	const response = { id: 'x', usage: { prompt_tokens: 2000, completion_tokens: 1000, input_tokens: 2000, output_tokens: 1000 } };
 	bench.respond = () => jsonResponse(200, JSON.stringify(response));
 	const period = periodOf(bench.clock.nowMs());
-	const spent = [null, 'gpt-5'].map((model) => ({ budget: counterName(model), period, settledNanoUsd: usd('1.00') }));
+	const spent = [null, 'gpt-5'].map((model) => ({ budget: counterName({ model }), period, settledNanoUsd: usd('1.00') }));
 	await bench.admission.restore({ team: 'spent', tokensToday: 0, endedIds: [], budgets: spent });
 	const explain = createExplainer(settings, {
 		teams: directory,

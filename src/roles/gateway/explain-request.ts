@@ -15,6 +15,7 @@ import { requireScope } from '../../policy/access/require-scope.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
+import type { LimitRejection } from '../../policy/limits/limit-rejection.ts';
 import { checkReading } from '../../policy/limits/request-limits.ts';
 import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
@@ -27,13 +28,14 @@ import { describeFailure } from './failure.ts';
 import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { GuardrailRunner } from './guardrail-runner.ts';
-import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
+import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms, type Sender } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice, routingInputOf } from './stages/choose-targets.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
 import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
 import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
 import { bodyFor } from './stages/send-request.ts';
+import { substituteFor } from './stages/substitute-model.ts';
 import { canSkip } from './stages/take-target.ts';
 import { TrafficResolver } from './traffic-resolver.ts';
 import { UnpricedModels } from './unpriced-models.ts';
@@ -211,19 +213,38 @@ async function explain(
 			...route.excluded.map(({ provider, model }) => ({ provider, model, code: 'model_differs', ejected: isEjected(provider, ports) })),
 		],
 	};
-	const prepared = prepareFirst(inferenceRequest, targets, team.id, deps);
-	const admission = resolveAdmissionTerms(prepared, team, ports.clock.nowMs(), deps);
+	const sender = { team, clientId: clientId ?? '' };
+	const first = prepareFirst(inferenceRequest, targets, team.id, deps);
+	const rejection = await explainAdmission(requested, first, sender, explained, deps, ports);
+	if (rejection === undefined) return;
+	const substitute = stored === undefined ? substituteFor(rejection, inferenceRequest) : undefined;
+	if (substitute === undefined) throw rejection;
+	const others = chooseTargets(substitute, team.id, deps);
+	const second = await explainAdmission(requested, prepareFirst(substitute, others, team.id, deps), sender, explained, deps, ports);
+	if (second !== undefined) throw second;
+}
+
+/** Explains price, reservation, limits and body of the request to one target. @returns the rejection by a limit. */
+async function explainAdmission(
+	requested: InferenceRequest,
+	prepared: PreparedRequest,
+	sender: Sender,
+	explained: Partial<Mutable<Explanation>>,
+	deps: GatewayDeps,
+	ports: ExplainPorts,
+): Promise<LimitRejection | undefined> {
+	const admission = resolveAdmissionTerms(prepared, sender, ports.clock.nowMs(), deps);
+	const substituted = prepared.substitution === undefined ? [] : [prepared.substitution.warning];
+	const warnings = [...substituted, ...prepared.warnings, ...admissionWarnings(admission, deps)];
 	explained.price = describePrice(prepared, admission);
 	explained.reservation = describeReservation(admission, deps);
-	explained.upstream = describeUpstream(requested, prepared, admission, [...prepared.warnings, ...admissionWarnings(admission, deps)]);
+	explained.upstream = describeUpstream(requested, prepared, admission, warnings);
 	const { terms, reservations } = admission;
-	const reading = await ports.readCounters(
-		team.id,
-		reservations.map(({ budget, period }) => ({ budget, period })),
-	);
-	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
-	const rejected = checkReading(reading, terms, reservations);
-	if (rejected !== undefined) throw rejectionOf(rejected, admission);
+	const budgets = reservations.map(({ budget, period }) => ({ budget, period }));
+	const reading = await ports.readCounters(sender.team.id, budgets, terms.limits);
+	explained.limits = describeLimits({ team: sender.team.id, ...terms }, reading);
+	const rejected = checkReading(reading, terms.limits, reservations);
+	return rejected && rejectionOf(rejected, admission);
 }
 
 async function explainGuardrails(

@@ -34,6 +34,8 @@ export interface GatewayDeps {
 	readonly defaultOutputCaps: DefaultOutputCaps;
 	readonly requestMetrics: RequestMetricsByModel;
 	readonly warnOfBudgets: WarnOfBudgets;
+	/** Counts requests that monitored policies would have rejected. */
+	readonly monitored: Counter;
 	/** Counts responses whose owner could not be stored. */
 	readonly ownerFailures: Counter;
 	/** Undefined if no guardrails are configured. */
@@ -64,6 +66,11 @@ export function assembleDeps(settings: GatewaySettings, ports: GatewayPorts): Ga
 		defaultOutputCaps: new DefaultOutputCaps(settings.budgets.defaultOutputCaps),
 		guardrailRunner: settings.guardrails === undefined ? undefined : new GuardrailRunner(settings.guardrails, ports),
 		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
+		monitored: (ports.metrics ?? noMetrics).counter(
+			'tollgate_monitored_total',
+			'Requests that policies in monitor mode would have rejected, by code.',
+			['code'],
+		),
 		ownerFailures: (ports.metrics ?? noMetrics).counter(
 			'tollgate_response_owner_failures_total',
 			'Failed attempts to store the owner of a response. Its ids return 404.',

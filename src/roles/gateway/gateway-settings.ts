@@ -1,3 +1,5 @@
+import type { BudgetPolicy } from '../../core/budget.ts';
+import type { BudgetedRequest } from '../../core/budget-scope.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
@@ -11,7 +13,7 @@ import type { DefaultOutputCapSettings } from '../../policy/budgets/default-outp
 import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-resolver.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
-import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/terms-resolver.ts';
+import type { BudgetDefaults, TierSettings } from '../../policy/limits/terms-resolver.ts';
 import type { ShedReason } from '../../policy/overload/load-shedder.ts';
 import type { TrafficSettings } from '../../policy/resilience/traffic-settings.ts';
 import type { ProviderModel, RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
@@ -127,12 +129,9 @@ export interface TeamDirectory {
 	team(id: string): Team | undefined;
 	/** Returns true for a registered client that may set attributes. */
 	canSetAttributes(clientId: string): boolean;
-	/**
-	 * Returns the budgets that a request of the team for the model counts toward. These are the team's own, and that of the model's name
-	 * or, failing that, of its name in the price list.
-	 */
-	budgetsFor(team: string, model: string, listed?: string): readonly TeamBudget[];
-	budgetsOf(team: string): readonly TeamBudget[];
+	/** Returns the budgets that a request of the team counts toward, those of all models first. */
+	budgetsFor(team: string, request: BudgetedRequest): readonly BudgetPolicy[];
+	budgetsOf(team: string): readonly BudgetPolicy[];
 	priceOverride(provider: string, model: string): PriceRecord | undefined;
 	/** Models with a price override, by provider. */
 	overriddenModels(): readonly ProviderModel[];

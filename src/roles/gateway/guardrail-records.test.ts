@@ -11,9 +11,10 @@ import {
 	teamDirectory,
 } from '../../../test/support/gateway-bench.ts';
 import { chatChunk, guardrailsWith, moderationWith, piiRules } from '../../../test/support/guarded-gateway.ts';
+import { plainBudget } from '../../core/budget.ts';
+import { allModels } from '../../core/budget-scope.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
-import { counterName } from '../../policy/limits/terms-resolver.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { Assessment } from '../../stores/contracts/assessments.ts';
 import type { ModerationProviderSettings } from './moderation/moderation-settings.ts';
@@ -21,7 +22,7 @@ import type { ModerationProviderSettings } from './moderation/moderation-setting
 const guardrails = guardrailsWith({ pii: piiRules('none', { card: 'block', email: 'mask' }) });
 const moderationProvider = moderationWith();
 
-const budget = { id: 'all', model: null, limitNanoUsd: 10n ** 12n, warningThresholdPercent: 80, hardLimitPercent: 100 };
+const budget = { ...plainBudget, id: 'all', model: null, limitNanoUsd: 10n ** 12n, warningThresholdPercent: 80, hardLimitPercent: 100 };
 
 class Guarded {
 	readonly bench: GatewayBench;
@@ -93,7 +94,7 @@ class Guarded {
 	async money(): Promise<{ settled: bigint | undefined; reserved: bigint | undefined; requests: number }> {
 		await this.bench.gateway.settled();
 		const period = periodOf(this.bench.clock.nowMs());
-		const { budgets, requestsThisMinute } = await this.bench.admission.read('team-1', [{ budget: counterName(null), period }]);
+		const { budgets, requestsThisMinute } = await this.bench.admission.read('team-1', [{ budget: allModels, period }]);
 		return { settled: budgets[0]?.settledNanoUsd, reserved: budgets[0]?.reservedNanoUsd, requests: requestsThisMinute };
 	}
 }

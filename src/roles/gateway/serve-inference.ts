@@ -13,6 +13,7 @@ import { identifyCaller, noteAttributes, noteTeam } from './stages/identify-call
 import { readInferenceRequest } from './stages/read-inference-request.ts';
 import { fitResponse, readObject, respond } from './stages/respond.ts';
 import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provider.ts';
+import { substituteFor } from './stages/substitute-model.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
 
 /**
@@ -42,12 +43,25 @@ export async function serveInference(
 	const finding = findStored(requested, team.id, deps);
 	const stored = finding === undefined ? undefined : await finding;
 	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
-	const targets = chooseTargets(inferenceRequest, team.id, deps, stored);
+	let served = inferenceRequest;
+	let targets = chooseTargets(served, team.id, deps, stored);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
-	for (const target of targets) {
-		const taking = takeTarget(inferenceRequest, target, team, taken?.permit, target === targets.at(-1), scope, deps);
-		const next = taking instanceof Promise ? await taking : taking;
+	for (let index = 0; index < targets.length; index++) {
+		const target = targets[index];
+		if (target === undefined) break;
+		let next: Taken | undefined;
+		try {
+			const taking = takeTarget(served, target, team, taken?.permit, target === targets.at(-1), scope, deps);
+			next = taking instanceof Promise ? await taking : taking;
+		} catch (cause) {
+			const substitute = taken === undefined && stored === undefined ? substituteFor(cause, served) : undefined;
+			if (substitute === undefined) throw cause;
+			served = substitute;
+			targets = chooseTargets(served, team.id, deps);
+			index = -1;
+			continue;
+		}
 		if (next === undefined) continue;
 		if (outcome !== undefined) countFailover(scope, taken, next, outcome, deps);
 		taken = next;

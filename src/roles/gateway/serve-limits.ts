@@ -1,7 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { describeLimits } from '../../policy/limits/describe-limits.ts';
 import { rateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
-import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { responseHeaders } from './gateway-headers.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
@@ -13,11 +12,9 @@ export async function serveLimits(request: HttpRequest, recorder: RequestRecorde
 	const { ports } = deps;
 	const caller = await identifyCaller(request, deps);
 	const team = noteTeam(caller, recorder, deps);
-	const terms = deps.terms.termsOf(team, ports.teams.budgetsOf(team.id));
-	const period = periodOf(ports.clock.nowMs());
-	const budgets = terms.budgets.map(({ budget }) => ({ budget, period }));
-	const reading = await ports.admission.read(team.id, budgets).catch(unlessUnreachable);
-	recorder.limitHeaders = rateLimitHeaders(terms, reading);
+	const terms = deps.terms.termsOf(team, ports.teams.budgetsOf(team.id), ports.clock.nowMs());
+	const reading = await ports.admission.read(team.id, terms.budgets, terms.limits).catch(unlessUnreachable);
+	recorder.limitHeaders = rateLimitHeaders(terms.limits, reading);
 	const headers = { ...responseHeaders(request, recorder, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
 	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), record: recorder.record };
 }
@@ -27,7 +24,7 @@ export async function noteLimits(recorder: RequestRecorder, { ports, terms }: Ga
 	const { team, record } = recorder;
 	if (team === undefined || recorder.limitHeaders !== undefined || record.isUncounted === true) return;
 	try {
-		recorder.limitHeaders = rateLimitHeaders(terms.termsOf(team, []), await ports.admission.read(team.id, []));
+		recorder.limitHeaders = rateLimitHeaders(terms.termsOf(team, [], ports.clock.nowMs()).limits, await ports.admission.read(team.id, []));
 	} catch (cause) {
 		ports.log.debug('the counters of a team could not be read', { team: team.id, cause });
 	}

@@ -14,8 +14,8 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules, responseEvents } from '../../../test/support/guarded-gateway.ts';
 import { anthropicLines, openAiLines } from '../../../test/support/sdk-lines.ts';
+import { allModels } from '../../core/budget-scope.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
-import { counterName } from '../../policy/limits/terms-resolver.ts';
 import type { LedgerEntry } from '../../stores/contracts/ledger.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
@@ -147,7 +147,7 @@ describe('a stream that exceeds its budget', () => {
 		const { flow } = readStream(await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o')));
 		const reserved = async (): Promise<bigint | undefined> => {
 			const period = new Date(bench.clock.nowMs()).toISOString().slice(0, 7);
-			return (await bench.admission.read('team-1', [{ budget: counterName(null), period }])).budgets[0]?.reservedNanoUsd;
+			return (await bench.admission.read('team-1', [{ budget: allModels, period }])).budgets[0]?.reservedNanoUsd;
 		};
 		expect(await reserved()).toBeGreaterThan(0n);
 		for (let beats = 0; beats < 20; beats++) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agreesWithModel } from '../../../test/support/admission-model.ts';
-import type { Admission, BudgetReading } from '../../core/counters.ts';
+import { rateLimits } from '../../../test/support/rate-limits.ts';
+import type { Admission, BudgetReading, RateLimit } from '../../core/counters.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -21,7 +22,7 @@ export interface AdmissionSubject {
 
 export const contractStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
 
-const may = { team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [], reservationMs: 60_000 };
+const may = { team: 'red', limits: [], reservations: [], reservationMs: 60_000 };
 const month = { budget: 'month', period: '2026-11' };
 const model = { budget: 'model', period: '2026-11' };
 
@@ -51,7 +52,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('exactly the limit is admitted at any concurrency, and rejected requests do not count', async () => {
 				const requested = Array.from({ length: 1000 }, (_, index) =>
-					admit(`r${index}`, { requestsPerMinute: 100 }, index % 2 ? here : there),
+					admit(`r${index}`, { limits: rateLimits({ requestsPerMinute: 100 }) }, index % 2 ? here : there),
 				);
 				const responses = await Promise.all(requested);
 				expect(responses.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(100);
@@ -60,12 +61,12 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('the reading counts the request itself, and has the store’s time', async () => {
-				expect(await admit('one', { requestsPerMinute: 2 })).toMatchObject({
+				expect(await admit('one', { limits: rateLimits({ requestsPerMinute: 2 }) })).toMatchObject({
 					isAdmitted: true,
 					reading: { nowMs: contractStartMs, requestsThisMinute: 1, tokensToday: 0, reservedTokens: 0, budgets: [] },
 				});
-				await admit('two', { requestsPerMinute: 2 });
-				expect(await admit('three', { requestsPerMinute: 2 })).toMatchObject({
+				await admit('two', { limits: rateLimits({ requestsPerMinute: 2 }) });
+				expect(await admit('three', { limits: rateLimits({ requestsPerMinute: 2 }) })).toMatchObject({
 					isAdmitted: false,
 					binding: 'rpm',
 					reading: { requestsThisMinute: 2 },
@@ -73,36 +74,134 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('start again with the UTC minute', async () => {
-				await admit('one', { requestsPerMinute: 1 });
+				await admit('one', { limits: rateLimits({ requestsPerMinute: 1 }) });
 				await after(54_999);
-				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(false);
+				expect((await admit('two', { limits: rateLimits({ requestsPerMinute: 1 }) })).isAdmitted).toBe(false);
 				await after(55_000);
-				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(true);
+				expect((await admit('two', { limits: rateLimits({ requestsPerMinute: 1 }) })).isAdmitted).toBe(true);
 			});
 
 			test('of one team are no other team’s', async () => {
 				await know([], 'blue');
-				await admit('one', { requestsPerMinute: 1 });
-				expect((await admit('one', { team: 'blue', requestsPerMinute: 1 })).isAdmitted).toBe(true);
+				await admit('one', { limits: rateLimits({ requestsPerMinute: 1 }) });
+				expect((await admit('one', { team: 'blue', limits: rateLimits({ requestsPerMinute: 1 }) })).isAdmitted).toBe(true);
 			});
 
 			test('a limit of nothing admits nothing', async () => {
-				expect(await admit('one', { requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
-				expect(await admit('one', { dailyTokens: 0 })).toMatchObject({ isAdmitted: false, binding: 'daily_tokens' });
+				expect(await admit('one', { limits: rateLimits({ requestsPerMinute: 0 }) })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
+				expect(await admit('one', { limits: rateLimits({ dailyTokens: 0 }) })).toMatchObject({
+					isAdmitted: false,
+					binding: 'daily_tokens',
+				});
 			});
 
 			test('an id that was admitted is admitted again and counted once; also when it has ended', async () => {
-				await admit('one', { requestsPerMinute: 1 });
-				expect(await admit('one', { requestsPerMinute: 1 }, there)).toMatchObject({ isAdmitted: true, reading: { requestsThisMinute: 1 } });
+				await admit('one', { limits: rateLimits({ requestsPerMinute: 1 }) });
+				expect(await admit('one', { limits: rateLimits({ requestsPerMinute: 1 }) }, there)).toMatchObject({
+					isAdmitted: true,
+					reading: { requestsThisMinute: 1 },
+				});
 				await settle('one');
-				expect((await admit('one', { requestsPerMinute: 1 }, there)).isAdmitted).toBe(true);
+				expect((await admit('one', { limits: rateLimits({ requestsPerMinute: 1 }) }, there)).isAdmitted).toBe(true);
 				expect((await there.read('red', [])).requestsThisMinute).toBe(1);
 			});
 
 			test('an id that was rejected is checked again', async () => {
-				await admit('one', { requestsPerMinute: 1 });
-				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(false);
-				expect((await admit('two', { requestsPerMinute: 2 })).isAdmitted).toBe(true);
+				await admit('one', { limits: rateLimits({ requestsPerMinute: 1 }) });
+				expect((await admit('two', { limits: rateLimits({ requestsPerMinute: 1 }) })).isAdmitted).toBe(false);
+				expect((await admit('two', { limits: rateLimits({ requestsPerMinute: 2 }) })).isAdmitted).toBe(true);
+			});
+		});
+
+		describe('tokens of a minute', () => {
+			beforeEach(() => know());
+			const limits = rateLimits({ tokensPerMinute: 100 });
+			const used = async () => (await there.read('red', [], limits)).rates[0];
+
+			test('are reserved while requests run, and counted when they end, in the minute of their admission', async () => {
+				expect(await admit('one', { limits, reservedTokens: 60 })).toMatchObject({
+					reading: { rates: [{ kind: 'tpm', used: 0, reserved: 60 }] },
+				});
+				expect((await admit('two', { limits, reservedTokens: 60 }, there)).isAdmitted).toBe(true);
+				expect(await admit('three', { limits, reservedTokens: 1 })).toMatchObject({ isAdmitted: false, binding: 'tpm' });
+				await settle('one', { tokens: 10 });
+				expect(await used()).toEqual({ kind: 'tpm', used: 10, reserved: 60 });
+				await here.release('two', 'red');
+				expect(await used()).toEqual({ kind: 'tpm', used: 10, reserved: 0 });
+				await after(55_000);
+				expect(await used()).toEqual({ kind: 'tpm', used: 0, reserved: 0 });
+			});
+
+			test('of a request that ends in a later minute count in none', async () => {
+				await admit('one', { limits, reservedTokens: 60 });
+				await after(55_000);
+				await admit('two', { limits, reservedTokens: 7 });
+				await settle('one', { tokens: 90 });
+				expect(await used()).toEqual({ kind: 'tpm', used: 0, reserved: 7 });
+				expect((await there.read('red', [])).tokensToday).toBe(90);
+			});
+
+			test('of any number of requests at once as many are admitted as one after the other', async () => {
+				const requested = Array.from({ length: 300 }, (_, index) =>
+					admit(`r${index}`, { limits, reservedTokens: 30 }, index % 2 ? here : there),
+				);
+				expect((await Promise.all(requested)).filter(({ isAdmitted }) => isAdmitted)).toHaveLength(4);
+			});
+
+			test('expire with their reservation', async () => {
+				await admit('one', { limits, reservedTokens: 60, reservationMs: 10_000 });
+				await after(11_000);
+				expect(await used()).toEqual({ kind: 'tpm', used: 0, reserved: 0 });
+			});
+		});
+
+		describe('requests in flight', () => {
+			beforeEach(() => know());
+			const limits = rateLimits({ concurrentRequests: 3 });
+
+			test('are admitted up to the limit at any concurrency, and again when one has ended', async () => {
+				const requested = Array.from({ length: 300 }, (_, index) => admit(`r${index}`, { limits }, index % 2 ? here : there));
+				const admitted = (await Promise.all(requested)).map(({ isAdmitted }, index) => ({ isAdmitted, id: `r${index}` }));
+				const [one, two, three, ...others] = admitted.filter(({ isAdmitted }) => isAdmitted).map(({ id }) => id);
+				expect([three === undefined, others]).toEqual([false, []]);
+				expect(await admit('late', { limits })).toMatchObject({ binding: 'concurrent_requests', reading: { rates: [{ used: 3 }] } });
+				await settle(one ?? '');
+				expect((await admit('next', { limits })).isAdmitted).toBe(true);
+				await here.release(two ?? '', 'red');
+				expect((await admit('another', { limits })).isAdmitted).toBe(true);
+				expect((await admit('more', { limits })).isAdmitted).toBe(false);
+			});
+
+			test('of a process that died are not in flight once their reservations have expired', async () => {
+				for (const id of ['one', 'two', 'three']) await admit(id, { limits, reservationMs: 10_000 });
+				expect((await admit('four', { limits })).isAdmitted).toBe(false);
+				await after(11_000);
+				expect(await admit('four', { limits })).toMatchObject({ isAdmitted: true, reading: { rates: [{ used: 1 }] } });
+			});
+		});
+
+		describe('limits of models', () => {
+			beforeEach(() => know());
+			const models = { 'gpt-*': { requestsPerMinute: 2, tokensPerMinute: 100 }, 'claude-*': { requestsPerMinute: 2 } };
+			const [gptRequests, claudeRequests, gptTokens] = rateLimits({ models }).toSorted((one, other) => (one.kind < other.kind ? -1 : 1));
+			const of = (...limits: (RateLimit | undefined)[]) => limits.filter((limit) => limit !== undefined);
+
+			test('count only the requests that name them', async () => {
+				await admit('one', { limits: of(gptRequests, gptTokens), reservedTokens: 10 });
+				await admit('two', { limits: of(gptRequests, gptTokens), reservedTokens: 10 });
+				await admit('three', { limits: of(claudeRequests) });
+				expect(await admit('four', { limits: of(gptRequests) })).toMatchObject({ isAdmitted: false, binding: 'rpm', models: 'gpt-*' });
+				expect(await admit('five', { limits: of(claudeRequests) })).toMatchObject({
+					isAdmitted: true,
+					reading: { requestsThisMinute: 4, rates: [{ kind: 'rpm', models: 'claude-*', used: 2, reserved: 0 }] },
+				});
+				expect((await there.read('red', [], of(gptTokens))).rates).toEqual([{ kind: 'tpm', models: 'gpt-*', used: 0, reserved: 20 }]);
+			});
+
+			test('without a number are counted, and reject nothing', async () => {
+				const counted = of(gptRequests).map((limit): RateLimit => ({ ...limit, limit: null }));
+				for (const id of ['one', 'two', 'three']) expect((await admit(id, { limits: counted })).isAdmitted).toBe(true);
+				expect((await there.read('red', [], counted)).rates).toMatchObject([{ used: 3 }]);
 			});
 		});
 
@@ -110,11 +209,11 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			beforeEach(() => know());
 
 			test('are those settled; once the limit is reached nothing more is admitted', async () => {
-				await admit('one', { dailyTokens: 100 });
+				await admit('one', { limits: rateLimits({ dailyTokens: 100 }) });
 				await settle('one', { tokens: 99 });
-				expect((await admit('two', { dailyTokens: 100 })).isAdmitted).toBe(true);
+				expect((await admit('two', { limits: rateLimits({ dailyTokens: 100 }) })).isAdmitted).toBe(true);
 				await settle('two', { tokens: 50 });
-				expect(await admit('three', { dailyTokens: 100 })).toMatchObject({
+				expect(await admit('three', { limits: rateLimits({ dailyTokens: 100 }) })).toMatchObject({
 					isAdmitted: false,
 					binding: 'daily_tokens',
 					reading: { tokensToday: 149 },
@@ -123,7 +222,8 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			});
 
 			test('are reserved while requests run: what reaches the limit with them is rejected, and admitted once they ended', async () => {
-				const query = (id: string, reservedTokens: number, store = here) => admit(id, { dailyTokens: 100, reservedTokens }, store);
+				const query = (id: string, reservedTokens: number, store = here) =>
+					admit(id, { limits: rateLimits({ dailyTokens: 100 }), reservedTokens }, store);
 				expect(await query('one', 60)).toMatchObject({ isAdmitted: true, reading: { tokensToday: 0, reservedTokens: 60 } });
 				expect(await query('two', 60, there)).toMatchObject({ isAdmitted: true, reading: { reservedTokens: 120 } });
 				expect(await query('three', 1)).toMatchObject({ binding: 'daily_tokens', reading: { tokensToday: 0, reservedTokens: 120 } });
@@ -137,12 +237,12 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 
 			test('whatever a request reserves, with none in flight it is admitted while used tokens are below the limit', async () => {
 				await settle('before', { tokens: 99 });
-				expect((await admit('one', { dailyTokens: 100, reservedTokens: 1_000_000 })).isAdmitted).toBe(true);
+				expect((await admit('one', { limits: rateLimits({ dailyTokens: 100 }), reservedTokens: 1_000_000 })).isAdmitted).toBe(true);
 			});
 
 			test('of any number of requests at once as many are admitted as one after the other', async () => {
 				const requested = Array.from({ length: 300 }, (_, index) =>
-					admit(`r${index}`, { dailyTokens: 1000, reservedTokens: 300 }, index % 2 ? here : there),
+					admit(`r${index}`, { limits: rateLimits({ dailyTokens: 1000 }), reservedTokens: 300 }, index % 2 ? here : there),
 				);
 				expect((await Promise.all(requested)).filter(({ isAdmitted }) => isAdmitted)).toHaveLength(4);
 				expect((await there.read('red', [])).reservedTokens).toBe(1200);
@@ -151,7 +251,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			test('are reserved once for a request that is admitted twice, and not for a rejected one', async () => {
 				await admit('one', { reservedTokens: 5 });
 				await admit('one', { reservedTokens: 5 }, there);
-				await admit('two', { requestsPerMinute: 1, reservedTokens: 5 });
+				await admit('two', { limits: rateLimits({ requestsPerMinute: 1 }), reservedTokens: 5 });
 				expect((await here.read('red', [])).reservedTokens).toBe(5);
 			});
 
@@ -281,8 +381,10 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				const before = await there.read('red', [month, model]);
 				const reservations = [reserving(50n, 1000n), reserving(11n, 100n, 'after', model)];
 				expect(await admit('two', { reservations })).toMatchObject({ binding: 'budget', budget: 'model', reading: before });
-				expect(await admit('two', { dailyTokens: 10 })).toMatchObject({ binding: 'daily_tokens' });
-				expect(await admit('two', { requestsPerMinute: 1, reservations: [reserving(1n, 100n)] })).toMatchObject({ binding: 'rpm' });
+				expect(await admit('two', { limits: rateLimits({ dailyTokens: 10 }) })).toMatchObject({ binding: 'daily_tokens' });
+				expect(await admit('two', { limits: rateLimits({ requestsPerMinute: 1 }), reservations: [reserving(1n, 100n)] })).toMatchObject({
+					binding: 'rpm',
+				});
 				expect(await there.read('red', [month, model])).toEqual(before);
 				expect(await here.extend('two', 'red', [reserving(1n, 100n)])).toBe(false);
 			});
@@ -291,7 +393,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				const query = (_: unknown, index: number) =>
 					admit(
 						`r${index}`,
-						{ requestsPerMinute: 90, reservations: [reserving(10n, 700n), reserving(10n, 500n, 'after', model)] },
+						{ limits: rateLimits({ requestsPerMinute: 90 }), reservations: [reserving(10n, 700n), reserving(10n, 500n, 'after', model)] },
 						index % 2 ? here : there,
 					);
 				const admitted = (await Promise.all(Array.from({ length: 300 }, query))).filter(({ isAdmitted }) => isAdmitted);

@@ -2,7 +2,7 @@
  * The counters that limit what teams spend. One atomic operation reserves everything that a request needs, or rejects it and names the
  * limit. Each backend passes `admission.contract.ts` unchanged. Any operation may fail with `CountersUnreachable`.
  */
-import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
+import type { Admission, BudgetPeriod, BudgetReading, CounterReading, RateLimit } from '../../core/counters.ts';
 
 /** A value, or a promise of it if the store has to wait. Failures are always rejected promises. */
 export type MaybePromise<Value> = Value | Promise<Value>;
@@ -10,8 +10,9 @@ export type MaybePromise<Value> = Value | Promise<Value>;
 export interface AdmissionStore {
 	/**
 	 * Admits a request atomically, at the store's own clock, or changes nothing. It counts the request in the team's UTC minute, reserves
-	 * tokens of the UTC day, and reserves cost on every budget named. Tokens are rejected once settled and reserved ones have reached the
-	 * limit. An `id` that was admitted is admitted again without being counted again; one that was rejected is checked again.
+	 * tokens of the UTC day, counts it in each further limit, and reserves cost on every budget named. Limits are checked in their order, then
+	 * budgets. Tokens are rejected once settled and reserved ones have reached the limit. Tokens of a request count in the day and the minute
+	 * of its admission. An `id` that was admitted is admitted again without being counted again; one that was rejected is checked again.
 	 * @throws CountersMissing
 	 */
 	admit(request: AdmissionRequest): MaybePromise<Admission>;
@@ -36,8 +37,8 @@ export interface AdmissionStore {
 	 * @throws CountersMissing
 	 */
 	grow(id: string, team: string, reservations: readonly BudgetReservation[], reservationMs: number): Promise<bigint | undefined>;
-	/** Reads the counters; changes nothing. @throws CountersMissing */
-	read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading>;
+	/** Reads the counters; changes nothing. @param limits further limits to read. @throws CountersMissing */
+	read(team: string, budgets: readonly BudgetPeriod[], limits?: readonly RateLimit[]): Promise<CounterReading>;
 	/** Sets totals that the store does not have; existing ones stay. If several processes restore at once, the first one wins. */
 	restore(totals: TeamTotals): Promise<void>;
 	/**
@@ -80,10 +81,9 @@ export interface AdmissionRequest {
 	/** Request id. */
 	readonly id: string;
 	readonly team: string;
-	/** Null means unlimited. */
-	readonly requestsPerMinute: number | null;
-	readonly dailyTokens: number | null;
-	/** Estimated tokens, reserved on the UTC day of admission until the request ends. Default 0. */
+	/** Each counter at most once. Requests of the minute and tokens of the day are counted without a limit too. */
+	readonly limits: readonly RateLimit[];
+	/** Estimated tokens, reserved in the UTC minute and day of admission until the request ends. Default 0. */
 	readonly reservedTokens?: number;
 	/** Each budget at most once. */
 	readonly reservations: readonly BudgetReservation[];
@@ -148,6 +148,14 @@ export interface TeamTotals {
 
 export interface BudgetTotal extends BudgetPeriod {
 	readonly settledNanoUsd: bigint;
+}
+
+/** Later periods of the same budget and length after which a counter without reservations is dropped: late settlements need the latest. */
+export const maxLaterPeriods = 3;
+
+/** Name of the counter of a limit that is not counted always: `tpm`, or `rpm:` and a pattern. */
+export function rateName({ kind, models }: Pick<RateLimit, 'kind' | 'models'>): string {
+	return models === undefined ? kind : `${kind}:${models}`;
 }
 
 /** Key of a budget in its period: `2026-11/name`. */

@@ -1,5 +1,7 @@
 /** Contract of every record store. Each backend runs this unchanged. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { plainBudget } from '../../core/budget.ts';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
@@ -562,10 +564,10 @@ function bare<Value extends { readonly version: number }>(stored: Value | undefi
 
 function budget(id: string, differences: Partial<Budget> = {}): Budget {
 	return {
+		...plainBudget,
 		id,
 		team: 'red',
 		model: null,
-		period: 'monthly',
 		limitNanoUsd: 5000n,
 		warningThresholdPercent: 80,
 		hardLimitPercent: 100,

@@ -1,5 +1,6 @@
 /** Stored records: clients, teams, budgets, prices and keys. Each backend passes `records.contract.ts` unchanged. */
 
+import type { BudgetPolicy } from '../../core/budget.ts';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
@@ -77,23 +78,15 @@ export type ClientStore = VersionedStore<string, ClientRecord, never>;
 /** Deleting a team deletes its budgets. `client_taken`: a client belongs to another team, or is named twice. */
 export type TeamStore = VersionedStore<string, Team, 'client_taken'>;
 
-/** Monthly limit on what a team spends, on all models or on one. */
-export interface Budget {
-	readonly id: string;
+/** Limit on what a team spends in a window of time, on all of its requests or on some. */
+export interface Budget extends BudgetPolicy {
 	/** Need not be registered: teams of the configuration and unregistered clients have budgets too. */
 	readonly team: string;
-	/** Null means all models together. */
-	readonly model: string | null;
-	/** UTC calendar month. */
-	readonly period: 'monthly';
-	readonly limitNanoUsd: bigint;
-	readonly warningThresholdPercent: number;
-	readonly hardLimitPercent: number;
 	readonly createdAtMs: number;
 	readonly updatedAtMs: number;
 }
 
-/** `scope_taken`: another budget has the same team and model. */
+/** `scope_taken`: another budget has the same team, scope and window. */
 export type BudgetStore = VersionedStore<string, Budget, 'scope_taken'>;
 
 export interface PriceKey {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createSteeredMemory } from '../../../test/support/memory-admission-subject.ts';
+import { rateLimits } from '../../../test/support/rate-limits.ts';
 import { admissionContract } from '../contracts/admission.contract.ts';
 import { CountersMissing } from '../contracts/admission.ts';
 import { createMemoryAdmission } from './memory-admission.ts';
@@ -18,8 +19,7 @@ test('100,000 reservations that expire at once delay no request, and are all rel
 		await store.admit({
 			id: `r${index}`,
 			team: 'red',
-			requestsPerMinute: null,
-			dailyTokens: null,
+			limits: [],
 			reservations: [reservation],
 			reservationMs: 60_000,
 		});
@@ -60,8 +60,7 @@ test('a clock that jumps back loses neither reservations nor spent money', async
 	await store.admit({
 		id: 'one',
 		team: 'red',
-		requestsPerMinute: 1,
-		dailyTokens: null,
+		limits: rateLimits({ requestsPerMinute: 1 }),
 		reservations: [reservation],
 		reservationMs: 60_000,
 	});

@@ -1,6 +1,6 @@
 /** Counters that live as long as the process. Every operation is synchronous, so operations never interleave. */
 import type { Clock } from '../../core/clock.ts';
-import type { Admission, BudgetPeriod, CounterReading, Rejected } from '../../core/counters.ts';
+import type { Admission, BudgetPeriod, CounterReading, RateLimit, Rejected } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import { SwapRemoveList } from '../../core/swap-remove-list.ts';
 import {
@@ -43,10 +43,10 @@ class MemoryAdmission implements AdmissionStore {
 		team.rollTo(nowMs);
 		if (team.inFlightRequests.get(request.id) !== undefined || this.ended.has(request.team, request.id, nowMs)) {
 			const amount = team.inFlightRequests.get(request.id)?.parts[0]?.amountNanoUsd;
-			return admitted(team.read(nowMs, request.reservations), request.reservations.some(isFitted) ? amount : undefined);
+			return admitted(team.read(nowMs, request.reservations, request.limits), request.reservations.some(isFitted) ? amount : undefined);
 		}
 		const binding = bindingLimit(request, team);
-		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, request.reservations) };
+		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, request.reservations, request.limits) };
 		team.requests++;
 		const fitting = team.fitting(request.reservations);
 		const reservations =
@@ -54,8 +54,9 @@ class MemoryAdmission implements AdmissionStore {
 				? request.reservations
 				: request.reservations.map((reservation) => ({ ...reservation, amountNanoUsd: fitting }));
 		const reservation = team.reserve(request.id, team.day, request.reservedTokens ?? 0, reservations);
+		team.countRequest(reservation, request.limits, request.reservedTokens ?? 0);
 		this.schedule.add(reservation, nowMs + request.reservationMs);
-		return admitted(team.read(nowMs, request.reservations), fitting);
+		return admitted(team.read(nowMs, request.reservations, request.limits), fitting);
 	}
 
 	settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): MaybePromise<Settled> {
@@ -67,7 +68,7 @@ class MemoryAdmission implements AdmissionStore {
 		if (!isDuplicate) {
 			if (reservation !== undefined) this.giveBack(reservation);
 			team.rollTo(nowMs);
-			team.settle(reservation?.day ?? dayNumberOf(admittedMs), tokens);
+			team.settle(reservation?.day ?? dayNumberOf(admittedMs), tokens, reservation?.minuteParts);
 			for (const budget of budgets) team.budget(budget).settledNanoUsd += costNanoUsd;
 		}
 		return { isDuplicate, isLate: !isDuplicate && reservation === undefined, budgets: team.readBudgets(budgets) };
@@ -100,11 +101,11 @@ class MemoryAdmission implements AdmissionStore {
 		return reserved;
 	}
 
-	async read(name: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
+	async read(name: string, budgets: readonly BudgetPeriod[], limits: readonly RateLimit[] = []): Promise<CounterReading> {
 		const nowMs = this.turn();
 		const team = this.team(name, nowMs);
 		team.rollTo(nowMs);
-		return team.read(nowMs, budgets);
+		return team.read(nowMs, budgets, limits);
 	}
 
 	async restore({ team: name, tokensToday, budgets, endedIds }: TeamTotals): Promise<void> {
@@ -173,11 +174,14 @@ function isFitted({ check }: BudgetReservation): boolean {
 	return check === 'fit';
 }
 
-function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Rejected, 'binding' | 'budget'> | undefined {
-	if (request.requestsPerMinute !== null && team.requests >= request.requestsPerMinute) return { binding: 'rpm' };
-	if (request.dailyTokens !== null && team.tokens + team.reservedTokens >= request.dailyTokens) return { binding: 'daily_tokens' };
-	const budget = request.reservations.find((reservation) => !team.allows(reservation, 0n));
-	return budget === undefined ? undefined : { binding: 'budget', budget: budget.budget };
+function bindingLimit(
+	{ limits, reservations }: AdmissionRequest,
+	team: TeamCounters,
+): Pick<Rejected, 'binding' | 'models' | 'budget' | 'period'> | undefined {
+	const limit = team.exceeded(limits);
+	if (limit !== undefined) return limit.models === undefined ? { binding: limit.kind } : { binding: limit.kind, models: limit.models };
+	const exceeded = reservations.find((reservation) => !team.allows(reservation, 0n));
+	return exceeded === undefined ? undefined : { binding: 'budget', budget: exceeded.budget, period: exceeded.period };
 }
 
 /** Limits the work of one operation; the next one continues. Expiring late is safe: it reserves too much, never too little. */

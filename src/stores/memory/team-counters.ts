@@ -1,7 +1,22 @@
-import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
+import {
+	type BudgetPeriod,
+	type BudgetReading,
+	type CounterReading,
+	isCountedAlways,
+	type RateCount,
+	type RateLimit,
+	type RateReading,
+} from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Listed } from '../../core/swap-remove-list.ts';
-import { type BudgetReservation, type BudgetTotal, CountersMissing, fittingNanoUsd } from '../contracts/admission.ts';
+import {
+	type BudgetReservation,
+	type BudgetTotal,
+	CountersMissing,
+	fittingNanoUsd,
+	maxLaterPeriods,
+	rateName,
+} from '../contracts/admission.ts';
 import { type HashTableEntry, IdHashTable } from '../id-hash-table.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
@@ -9,7 +24,20 @@ export interface BudgetCounter extends BudgetPeriod {
 	reservedNanoUsd: bigint;
 }
 
-const nothing: readonly BudgetReading[] = [];
+const nothing: readonly never[] = [];
+
+/** Counter of one UTC minute. */
+interface MinuteCounter {
+	minute: number;
+	used: number;
+	reserved: number;
+}
+
+/** A request's place in the counter of a minute. */
+interface MinutePart {
+	readonly counter: MinuteCounter;
+	readonly minute: number;
+}
 
 /** Reservations of one request. */
 export interface Reservation extends HashTableEntry<Reservation>, Listed {
@@ -19,6 +47,9 @@ export interface Reservation extends HashTableEntry<Reservation>, Listed {
 	/** Tokens reserved on that day; 0 if they do not count there. */
 	readonly reservedTokens: number;
 	readonly parts: { readonly counter: BudgetCounter; amountNanoUsd: bigint }[];
+	/** Tokens reserved in the counters of `minuteParts`. */
+	minuteTokens: number;
+	minuteParts: readonly MinutePart[];
 	/** Unix second. */
 	endsAtSecond: number;
 }
@@ -36,6 +67,8 @@ export class TeamCounters {
 	private minute = -1;
 	/** By name, then period: a combined key would be a new string to hash for each request. */
 	private readonly budgets = new Map<string, BudgetCounter[]>();
+	/** Counters of limits that are not counted always, by name. */
+	private readonly minutes = new Map<string, MinuteCounter>();
 
 	constructor(name: string) {
 		this.name = name;
@@ -65,18 +98,72 @@ export class TeamCounters {
 		return counter;
 	}
 
-	/** Adds a budget that is not known yet. Drops counters that are older than the previous month and have no reservations. */
+	/**
+	 * Adds a budget that is not known yet. Drops counters without reservations that are older than the previous month, or that have at least
+	 * three later periods of the same name and length.
+	 */
 	addBudget(total: BudgetTotal): void {
 		if (this.find(total) !== undefined) return;
-		const firstMonth = monthNumber(total.period) - 1;
+		const { budget, period, settledNanoUsd } = total;
+		const firstMonth = monthNumber(period) - 1;
+		const length = lengthOf(period);
 		for (const [name, counters] of this.budgets) {
-			const retained = counters.filter(({ period, reservedNanoUsd }) => reservedNanoUsd !== 0n || monthNumber(period) >= firstMonth);
+			const retained = counters.filter((one) => {
+				if (one.reservedNanoUsd !== 0n) return true;
+				const later = name === budget && lengthOf(one.period) === length ? laterOf(one.period, counters) : 0;
+				return monthNumber(one.period) >= firstMonth && later < maxLaterPeriods;
+			});
 			if (retained.length === 0) this.budgets.delete(name);
 			else if (retained.length < counters.length) this.budgets.set(name, retained);
 		}
-		const { budget, period, settledNanoUsd } = total;
 		const counter = { budget, period, settledNanoUsd, reservedNanoUsd: 0n };
 		this.budgets.set(budget, [...(this.budgets.get(budget) ?? []), counter]);
+	}
+
+	/** Returns the limit that rejects a request. */
+	exceeded(limits: readonly RateLimit[]): RateLimit | undefined {
+		for (const limit of limits) {
+			if (limit.limit === null) continue;
+			const { used, reserved } = this.count(limit);
+			if (used + reserved >= limit.limit) return limit;
+		}
+		return undefined;
+	}
+
+	/** Counts a request in the limits that are not counted always. */
+	countRequest(reservation: Reservation, limits: readonly RateLimit[], tokens: number): void {
+		for (const limit of limits) {
+			if (isCountedAlways(limit) || limit.kind === 'concurrent_requests') continue;
+			const counter = this.minuteCounter(limit);
+			if (limit.kind === 'rpm') {
+				counter.used++;
+				continue;
+			}
+			counter.reserved += tokens;
+			reservation.minuteTokens = tokens;
+			reservation.minuteParts = [...reservation.minuteParts, { counter, minute: counter.minute }];
+		}
+	}
+
+	private minuteCounter(limit: RateLimit): MinuteCounter {
+		const name = rateName(limit);
+		let counter = this.minutes.get(name);
+		if (counter === undefined) {
+			counter = { minute: this.minute, used: 0, reserved: 0 };
+			this.minutes.set(name, counter);
+		}
+		if (counter.minute !== this.minute) {
+			counter.minute = this.minute;
+			counter.used = 0;
+			counter.reserved = 0;
+		}
+		return counter;
+	}
+
+	private count(limit: RateLimit): RateCount {
+		if (limit.kind === 'daily_tokens') return { used: this.tokens, reserved: this.reservedTokens };
+		if (isCountedAlways(limit)) return { used: this.requests, reserved: 0 };
+		return limit.kind === 'concurrent_requests' ? { used: this.inFlightRequests.count, reserved: 0 } : this.minuteCounter(limit);
 	}
 
 	private find({ budget, period }: BudgetPeriod): BudgetCounter | undefined {
@@ -108,7 +195,18 @@ export class TeamCounters {
 	): Reservation {
 		const reservedTokens = day === this.day ? requestedTokens : 0;
 		this.reservedTokens += reservedTokens;
-		const reservation: Reservation = { id, team: this, day, reservedTokens, parts: [], endsAtSecond: 0, listIndex: -1, next: undefined };
+		const reservation: Reservation = {
+			id,
+			team: this,
+			day,
+			reservedTokens,
+			parts: [],
+			minuteTokens: 0,
+			minuteParts: nothing,
+			endsAtSecond: 0,
+			listIndex: -1,
+			next: undefined,
+		};
 		for (const part of reservations) {
 			const counter = this.budget(part);
 			counter.reservedNanoUsd += part.amountNanoUsd;
@@ -175,24 +273,58 @@ export class TeamCounters {
 	giveBack(reservation: Reservation): void {
 		this.inFlightRequests.remove(reservation.id);
 		if (reservation.day === this.day) this.reservedTokens -= reservation.reservedTokens;
+		for (const { counter, minute } of reservation.minuteParts) {
+			if (counter.minute === minute) counter.reserved -= reservation.minuteTokens;
+		}
 		for (const { counter, amountNanoUsd } of reservation.parts) counter.reservedNanoUsd -= amountNanoUsd;
 	}
 
-	/** @param day of the request's admission. */
-	settle(day: number, tokens: number): void {
+	/** @param day of the request's admission. @param minuteParts of its reservation. */
+	settle(day: number, tokens: number, minuteParts: readonly MinutePart[] = nothing): void {
 		if (day >= this.day) this.tokens += tokens;
+		for (const { counter, minute } of minuteParts) if (counter.minute === minute) counter.used += tokens;
 	}
 
 	/** @throws CountersMissing */
-	read(nowMs: number, budgets: readonly BudgetPeriod[]): CounterReading {
+	read(nowMs: number, budgets: readonly BudgetPeriod[], limits: readonly RateLimit[]): CounterReading {
 		const { requests, tokens, reservedTokens } = this;
-		return { nowMs, requestsThisMinute: requests, tokensToday: tokens, reservedTokens, budgets: this.readBudgets(budgets) };
+		return {
+			nowMs,
+			requestsThisMinute: requests,
+			tokensToday: tokens,
+			reservedTokens,
+			rates: this.readRates(limits),
+			budgets: this.readBudgets(budgets),
+		};
+	}
+
+	private readRates(limits: readonly RateLimit[]): readonly RateReading[] {
+		let rates: RateReading[] | undefined;
+		for (const limit of limits) {
+			if (isCountedAlways(limit)) continue;
+			const { used, reserved } = this.count(limit);
+			const { kind, models } = limit;
+			rates ??= [];
+			rates.push(models === undefined ? { kind, used, reserved } : { kind, models, used, reserved });
+		}
+		return rates ?? nothing;
 	}
 
 	/** Current values. @throws CountersMissing */
 	readBudgets(budgets: readonly BudgetPeriod[]): readonly BudgetReading[] {
 		return budgets.length === 0 ? nothing : budgets.map((budget) => ({ ...this.budget(budget) }));
 	}
+}
+
+/** Returns the part of a period that says how long it is; empty for months. */
+function lengthOf(period: string): string {
+	const plus = period.indexOf('+');
+	return plus === -1 ? '' : period.slice(plus);
+}
+
+function laterOf(period: string, counters: readonly BudgetPeriod[]): number {
+	const length = lengthOf(period);
+	return counters.filter((other) => lengthOf(other.period) === length && other.period > period).length;
 }
 
 function monthNumber(period: string): number {

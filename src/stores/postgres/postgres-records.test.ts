@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { postgresCertificate, postgresPassword, query } from '../../../test/support/postgres-server.ts';
 import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { type PostgresDatabase, sharePostgres } from '../../../test/support/shared-stores.ts';
+import { plainBudget } from '../../core/budget.ts';
 import type { Team } from '../../core/team.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import { systemClock as clock } from '../../io/system-clock.ts';
@@ -107,7 +108,7 @@ test('what looks like SQL, or is beyond letters, is only a text', async () => {
 	];
 	for (const id of ids) {
 		expect(await records.teams.create(team(id, [id]), { author: { actor: id, atMs: 1, requestId: id } })).toBe('created');
-		expect(await records.budgets.create({ ...budget(id), team: id, model: id })).toBe('created');
+		expect(await records.budgets.create({ ...plainBudget, ...budget(id), team: id, model: id })).toBe('created');
 	}
 	expect((await records.teams.list()).map(({ id, clientIds }) => [id, ...clientIds])).toEqual(
 		ids.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right))).map((id) => [id, id]),
@@ -263,7 +264,6 @@ function team(id: string, clientIds: string[] = []): Team {
 function budget(id: string) {
 	return {
 		id,
-		period: 'monthly' as const,
 		limitNanoUsd: 1n,
 		warningThresholdPercent: 80,
 		hardLimitPercent: 100,

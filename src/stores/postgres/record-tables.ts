@@ -1,7 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Team } from '../../core/team.ts';
 import type { Budget, ClientRecord, Stored } from '../contracts/records.ts';
-import { budgetShape, clientShape, priceOverrideShape, type RecordShape, routingRuleShape, teamShape } from '../record-shapes.ts';
+import {
+	budgetColumnsOf,
+	budgetShape,
+	clientShape,
+	priceOverrideShape,
+	type RecordShape,
+	routingRuleShape,
+	teamShape,
+} from '../record-shapes.ts';
 import { integerOf, type Row } from '../row.ts';
 import type { RecordsDb } from './records-schema.ts';
 import type { PostgresChanges, PostgresTable } from './versioned-records.ts';
@@ -52,9 +60,12 @@ export const routingRuleTable = tableOf(routingRuleShape);
 
 export const budgetTable: PostgresTable<string, Budget, 'scope_taken'> = {
 	...tableOf(budgetShape),
-	async conflictOf(db, { id, team, model }) {
+	async conflictOf(db, budget) {
+		const { team, model, period, scope } = budgetColumnsOf(budget);
 		const { rows } = await sql`
-			SELECT id FROM tollgate.budgets WHERE team = ${team} AND model IS NOT DISTINCT FROM ${model} AND id <> ${id} LIMIT 1`.execute(db);
+			SELECT id FROM tollgate.budgets
+			WHERE team = ${team} AND model IS NOT DISTINCT FROM ${model} AND period = ${period}
+				AND scope IS NOT DISTINCT FROM ${scope} AND id <> ${budget.id} LIMIT 1`.execute(db);
 		return rows.length === 0 ? undefined : 'scope_taken';
 	},
 };

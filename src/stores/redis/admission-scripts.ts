@@ -6,7 +6,7 @@
  * - `ended:` and an id, short-lived: one for each ended request.
  * - `owner:` and a run of a gateway, not tied to a team: the teams in which the run reserved.
  */
-import { remainderShares } from '../contracts/admission.ts';
+import { maxLaterPeriods, remainderShares } from '../contracts/admission.ts';
 import { compileScript, readLua, type Script } from './script.ts';
 
 /** Files in `lua/` by operation. */
@@ -32,6 +32,7 @@ const serverClock = `(function() local time = redis.call('TIME') return time[1] 
 /** Constants of the Lua files, by name. */
 const numbers = {
 	remainderShares,
+	maxLaterPeriods,
 	/** Idle teams expire after this time, and are restored from the ledger when they return. */
 	idleSeconds: 70 * 24 * 3600,
 	/** Longer than any reservation lasts. */

@@ -4,6 +4,7 @@ import { inspect, promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually, freePort } from '../../../test/support/product.ts';
+import { rateLimits } from '../../../test/support/rate-limits.ts';
 import { createRecordingLog } from '../../../test/support/recording-log.ts';
 import { openSteeredRedis } from '../../../test/support/redis-admission-subject.ts';
 import { type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
@@ -38,8 +39,7 @@ describe('Redis itself', () => {
 		await store.admit({
 			id: 'open',
 			team: 'red',
-			requestsPerMinute: null,
-			dailyTokens: null,
+			limits: [],
 			reservations: [reservation],
 			reservationMs: 1000,
 		});
@@ -194,7 +194,7 @@ function watch(client: Redis): Redis {
 }
 
 async function wholeCall(store: AdmissionStore, team: string, id = 'one') {
-	await store.admit({ id, team, requestsPerMinute: 10, dailyTokens: null, reservations: [reservation], reservationMs: 1000 });
+	await store.admit({ id, team, limits: rateLimits({ requestsPerMinute: 10 }), reservations: [reservation], reservationMs: 1000 });
 	return store.settle({ id, team, admittedMs: Date.now(), tokens: 1, costNanoUsd: 1n, budgets: [month] });
 }
 
@@ -215,7 +215,7 @@ async function query(
 			isConnected = await store.release('nobody', 'red').then(() => true, () => new Promise((resolve) => setTimeout(resolve, 20, false)));
 		}
 		const answers = await Promise.all(Array.from({ length: ${requests} }, (_, index) =>
-			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, reservations: [], reservationMs: 1000 })));
+			store.admit({ id: '${name}-' + index, team: 'red', limits: [{ kind: 'rpm', limit: 100 }], reservations: [], reservationMs: 1000 })));
 		console.log(JSON.stringify(answers.map(({ isAdmitted, reading }) => [Math.floor(reading.nowMs / 60000), isAdmitted])));
 		await store.close();`;
 	const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {

@@ -2,7 +2,15 @@
 
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
+import {
+	type Admission,
+	type BudgetPeriod,
+	type BudgetReading,
+	type CounterReading,
+	isCountedAlways,
+	type RateLimit,
+	type RateReading,
+} from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Log } from '../../core/log.ts';
 import {
@@ -13,6 +21,7 @@ import {
 	CountersMissing,
 	endedRetentionMs,
 	type ReservedRequest,
+	rateName,
 	type Settled,
 	type Settlement,
 	type TeamTotals,
@@ -40,7 +49,7 @@ const firstReadyMs = 1000;
 const trialPatience = { tickMs: 250, ticks: 4 };
 
 /** Names a team without counters, so that it changes nothing. */
-const trial: AdmissionRequest = { id: 'trial', team: ':trial', requestsPerMinute: 1, dailyTokens: 1, reservations: [], reservationMs: 1 };
+const trial: AdmissionRequest = { id: 'trial', team: ':trial', limits: [], reservations: [], reservationMs: 1 };
 
 /** Maximum number of teams remembered as registered with the server; forgotten ones are registered again. */
 const maxRegistered = 10_000;
@@ -52,6 +61,8 @@ export interface SharedAdmission extends AdmissionStore {
 	 */
 	abandon(owner: string): Promise<number>;
 }
+
+const none: readonly RateLimit[] = [];
 
 /** Number of requests in one script run. */
 const maxRestoredAtOnce = 100;
@@ -92,18 +103,11 @@ class RedisAdmission implements SharedAdmission {
 		this.ends = new CommandCoalescer(clock);
 	}
 
-	async admit({
-		id,
-		team,
-		requestsPerMinute,
-		dailyTokens,
-		reservedTokens = 0,
-		reservations,
-		reservationMs,
-	}: AdmissionRequest): Promise<Admission> {
+	async admit({ id, team, limits, reservedTokens = 0, reservations, reservationMs }: AdmissionRequest): Promise<Admission> {
 		this.register(team);
-		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', reservedTokens, reservationMs];
-		const [verdict, reading] = await this.query('admit', team, [id], [id, ...limits, ...reservations.flatMap(limitOf)], reservations);
+		const rates = limits.flatMap((limit) => [rateName(limit), limit.limit ?? '']);
+		const values = [id, reservedTokens, reservationMs, limits.length, ...rates, ...reservations.flatMap(limitOf)];
+		const [verdict, reading] = await this.query('admit', team, [id], values, reservations, limits);
 		if (verdict === 'admitted') return { isAdmitted: true, reading };
 		if (verdict.startsWith('admitted:')) {
 			const reservedNanoUsd = BigInt(verdict.slice('admitted:'.length));
@@ -111,10 +115,14 @@ class RedisAdmission implements SharedAdmission {
 				? { isAdmitted: true, reading, reservedNanoUsd }
 				: { isAdmitted: true, reading };
 		}
-		if (verdict === 'rpm' || verdict === 'daily_tokens') return { isAdmitted: false, binding: verdict, reading };
-		const budget = reservations[Number(verdict.slice('budget:'.length)) - 1]?.budget;
-		if (budget === undefined) throw new Error(`${this.connection.address} returned the unknown verdict ${verdict}`);
-		return { isAdmitted: false, binding: 'budget', budget, reading };
+		const [what, number] = verdict.split(':');
+		const limit = what === 'limit' ? limits[Number(number) - 1] : undefined;
+		if (limit !== undefined) {
+			return { isAdmitted: false, binding: limit.kind, ...(limit.models !== undefined && { models: limit.models }), reading };
+		}
+		const exceeded = what === 'budget' ? reservations[Number(number) - 1] : undefined;
+		if (exceeded === undefined) throw new Error(`${this.connection.address} returned the unknown verdict ${verdict}`);
+		return { isAdmitted: false, binding: 'budget', budget: exceeded.budget, period: exceeded.period, reading };
 	}
 
 	async settle({ id, team, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
@@ -145,8 +153,8 @@ class RedisAdmission implements SharedAdmission {
 		return verdict.startsWith('grown:') ? BigInt(verdict.slice('grown:'.length)) : undefined;
 	}
 
-	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
-		return (await this.query('read', team, [], budgets.map(budgetKey), budgets))[1];
+	async read(team: string, budgets: readonly BudgetPeriod[], limits: readonly RateLimit[] = none): Promise<CounterReading> {
+		return (await this.query('read', team, [], [limits.length, ...limits.map(rateName), ...budgets.map(budgetKey)], budgets, limits))[1];
 	}
 
 	async restore({ team, tokensToday, budgets, endedIds }: TeamTotals): Promise<void> {
@@ -215,9 +223,16 @@ class RedisAdmission implements SharedAdmission {
 		ids: readonly string[],
 		values: readonly (string | number)[],
 		budgets: readonly BudgetPeriod[],
+		limits: readonly RateLimit[] = none,
 	): Promise<[string, CounterReading]> {
-		const [verdict, nowMs, requests, tokens, reserved, generation, ...money] = itemsFrom(await this.evaluate(operation, team, ids, values));
+		const [verdict, nowMs, requests, tokens, reserved, generation, ...rest] = itemsFrom(await this.evaluate(operation, team, ids, values));
 		if (verdict === 'missing') throw new CountersMissing(team);
+		const counted = limits.filter((limit) => !isCountedAlways(limit));
+		const rates = counted.map(({ kind, models }, index): RateReading => {
+			const count = { used: Number(rest[2 * index]), reserved: Number(rest[2 * index + 1]) };
+			return models === undefined ? { kind, ...count } : { kind, models, ...count };
+		});
+		const money = rest.slice(2 * counted.length);
 		const readings = budgets.map(({ budget, period }, index): BudgetReading => {
 			const settledNanoUsd = nanoUsdFrom(money[2 * index]);
 			return { budget, period, settledNanoUsd, reservedNanoUsd: nanoUsdFrom(money[2 * index + 1]) };
@@ -227,6 +242,7 @@ class RedisAdmission implements SharedAdmission {
 			requestsThisMinute: Number(requests),
 			tokensToday: Number(tokens),
 			reservedTokens: Number(reserved),
+			rates,
 			budgets: readings,
 			generation: String(generation),
 		};

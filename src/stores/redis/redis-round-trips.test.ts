@@ -38,8 +38,7 @@ async function open(): Promise<AdmissionStore> {
 	return opened;
 }
 
-const admit = (id: string) =>
-	store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, reservations: [reservation], reservationMs: 60_000 });
+const admit = (id: string) => store.admit({ id, team: 'red', limits: [], reservations: [reservation], reservationMs: 60_000 });
 const settle = async (id: string) => store.settle({ id, team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 7n, budgets: [month] });
 
 /** Waits until everything in transit has arrived. */

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Team } from '../../core/team.ts';
 import type { ChangeRecorder, RecordChanges, RecordTable } from '../contracts/record-changes.ts';
 import type { Budget, ClientRecord, Stored, VersionedStore } from '../contracts/records.ts';
-import { budgetShape, type ColumnValue, clientShape, type RecordShape, teamShape } from '../record-shapes.ts';
+import { budgetColumnsOf, budgetShape, type ColumnValue, clientShape, type RecordShape, teamShape } from '../record-shapes.ts';
 import { integerOf, type Row, textOf } from '../row.ts';
 import { read, type Write } from './database.ts';
 import type { AuditTable } from './sqlite-audit.ts';
@@ -49,10 +49,14 @@ function inputOf(value: ColumnValue): SQLInputValue {
 }
 
 export function createBudgetTable(database: DatabaseSync): RecordTable<string, Budget, 'scope_taken'> {
-	const selectSameScope = database.prepare('SELECT 1 FROM budgets WHERE team = ? AND model IS ? AND id <> ?');
+	const table = createTable(database, budgetShape);
+	const selectSameScope = database.prepare('SELECT 1 FROM budgets WHERE team = ? AND model IS ? AND period = ? AND scope IS ? AND id <> ?');
 	return {
-		...createTable(database, budgetShape),
-		conflictOf: ({ id, team, model }) => (selectSameScope.get(team, model, id) === undefined ? undefined : 'scope_taken'),
+		...table,
+		conflictOf(budget) {
+			const { team, model, period, scope } = budgetColumnsOf(budget);
+			return selectSameScope.get(team, model, period, scope, budget.id) === undefined ? undefined : 'scope_taken';
+		},
 	};
 }
 

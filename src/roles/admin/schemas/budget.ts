@@ -1,12 +1,33 @@
 import { z } from 'zod';
+import { type BudgetPolicy, type BudgetWindow, budgetWindows, exceededActions, weekdays } from '../../../core/budget.ts';
+import { policyModes } from '../../../core/team.ts';
 import type { Budget } from '../../../stores/contracts/records.ts';
-import { givenUsd, modelName, named, readOnly, slug, text, time, timeOf, usd, usdSum, usdText } from './values.ts';
+import { clientOfToken, givenUsd, modelName, named, readOnly, slug, text, time, timeOf, usd, usdSum, usdText } from './values.ts';
 
 const percent = z.int().min(1).max(1000);
+const periods = ['hourly', 'daily', 'weekly', 'monthly'] as const;
+
+/** Earlier name of a window. */
+export const periodNames: Readonly<Record<BudgetWindow, (typeof periods)[number]>> = {
+	hour: 'hourly',
+	day: 'daily',
+	week: 'weekly',
+	month: 'monthly',
+};
+
+const window = z.enum(budgetWindows).describe('Time over which spend counts. Default: `month`.');
+const period = z.enum(periods).describe('Earlier name of `window`: `monthly` is `month`.');
+const timezone = z.string().describe('IANA time zone in which days, weeks and months begin, such as `Europe/Berlin`. Default: `UTC`.');
+const weekStart = z.enum(weekdays).describe('First day of a week. Default: `monday`.');
+const whenExceeded = z
+	.enum(exceededActions)
+	.describe('`reject`: 429. `fallback_model`: another model serves the request. `warn`: the response has a warning. Default: `reject`.');
+const fallbackModel = modelName.nullable().describe('Model, as clients name it, for `when_exceeded: fallback_model`.');
+const mode = z.enum(policyModes).describe('`monitor`: decided and recorded, and rejects nothing. Default: `enforce`.');
 
 const fields = {
 	team: text(256).describe('Id of the team.'),
-	model: modelName.nullable().describe('Null: all models.'),
+	model: modelName.nullable().describe('Name of a model, or a pattern with `*`. Null: all models.'),
 	limit_usd: givenUsd,
 	warning_threshold_percent: percent.describe('Share of the limit at which a warning is logged.'),
 	hard_limit_percent: percent.describe('Share of the limit at which requests are rejected.'),
@@ -20,7 +41,7 @@ export const budgetUsage = named(
 		spent_usd: usdSum.describe('Cost of completed requests.'),
 		reserved_usd: usdSum.describe('Reserved by in-flight requests.'),
 		remaining_usd: usdSum.describe('Amount left before requests are rejected.'),
-		utilization_percent: z.number().min(0).describe('`spent_usd` as a percentage of `limit_usd`.'),
+		utilization_percent: z.number().min(0).describe('`spent_usd` as a percentage of `limit_usd`, or of the amount that it is raised to.'),
 		state: z.enum(['ok', 'warning', 'exhausted']),
 	}),
 );
@@ -30,11 +51,29 @@ export const budget = named(
 	z.strictObject({
 		id: slug,
 		team: z.string(),
-		model: z.string().nullable().describe('Null: all models.'),
-		period: z.literal('monthly').describe('UTC calendar month.'),
+		model: z.string().nullable().describe('Name or pattern. Null: all models.'),
+		scope: z
+			.strictObject({
+				team: z.string(),
+				client: z.string().nullable(),
+				model: z.string().nullable(),
+				provider: z.string().nullable(),
+			})
+			.describe('Requests that count: those that match every part that is not null.'),
+		window,
+		period,
+		timezone,
+		week_start: weekStart,
 		limit_usd: usd,
 		warning_threshold_percent: percent,
 		hard_limit_percent: percent,
+		when_exceeded: whenExceeded,
+		fallback_model: z.string().nullable(),
+		raise: z
+			.strictObject({ limit_usd: usd, until: time.describe('Exclusive.') })
+			.nullable()
+			.describe('A larger limit until a time.'),
+		mode,
 		created_at: time,
 		updated_at: time,
 		usage: budgetUsage,
@@ -51,46 +90,70 @@ export const budgetInForce = named(
 	}),
 );
 
-const period = z.literal('monthly').optional();
-const given = { id: slug.optional(), period, usage: readOnly, created_at: readOnly, updated_at: readOnly };
+const scope = z
+	.strictObject({
+		team: fields.team.optional(),
+		client: clientOfToken.nullable().optional().describe('Id of a client.'),
+		model: fields.model.optional(),
+		provider: text(64).nullable().optional().describe('Name of a configured provider.'),
+	})
+	.describe('Requests that count: those that match every part given. `team` and `model` may also be given beside it.');
+
+const policyFields = {
+	scope: scope.optional(),
+	window: window.optional(),
+	period: period.optional(),
+	timezone: timezone.optional(),
+	week_start: weekStart.optional(),
+	when_exceeded: whenExceeded.optional(),
+	fallback_model: fallbackModel.optional(),
+	raise: z
+		.strictObject({ limit_usd: givenUsd, until: z.iso.datetime({ offset: true }).describe('RFC 3339, exclusive.') })
+		.nullable()
+		.optional()
+		.describe('A larger limit until a time; null: none.'),
+	mode: mode.optional(),
+	model: fields.model.optional(),
+	warning_threshold_percent: fields.warning_threshold_percent.optional(),
+	hard_limit_percent: fields.hard_limit_percent.optional(),
+};
+const given = { id: slug.optional(), usage: readOnly, created_at: readOnly, updated_at: readOnly };
 
 export const budgetInput = named(
 	'BudgetInput',
-	z.strictObject({
-		...given,
-		team: fields.team,
-		model: fields.model.optional(),
-		limit_usd: fields.limit_usd,
-		warning_threshold_percent: fields.warning_threshold_percent.optional(),
-		hard_limit_percent: fields.hard_limit_percent.optional(),
-	}),
+	z.strictObject({ ...given, ...policyFields, team: fields.team.optional(), limit_usd: fields.limit_usd }),
 );
 
 /** Omitted fields stay unchanged. */
 export const budgetChange = named(
 	'BudgetUpdate',
-	z.strictObject({
-		...given,
-		team: fields.team.optional(),
-		model: fields.model.optional(),
-		limit_usd: fields.limit_usd.optional(),
-		warning_threshold_percent: fields.warning_threshold_percent.optional(),
-		hard_limit_percent: fields.hard_limit_percent.optional(),
-	}),
+	z.strictObject({ ...given, ...policyFields, team: fields.team.optional(), limit_usd: fields.limit_usd.optional() }),
 );
 
 export const budgetRecord = budget.omit({ usage: true });
 
-export function budgetRecordBody(record: Budget): z.output<typeof budgetRecord> {
+/** Renders what a budget decides, without its times. */
+export function budgetPolicyBody(record: BudgetPolicy & { readonly team: string }) {
+	const { team, client, model, provider, raise } = record;
 	return {
 		id: record.id,
-		team: record.team,
-		model: record.model,
-		period: record.period,
+		team,
+		model,
+		scope: { team, client, model, provider },
+		window: record.window,
+		period: periodNames[record.window],
+		timezone: record.timezone,
+		week_start: record.weekStart,
 		limit_usd: usdText(record.limitNanoUsd),
 		warning_threshold_percent: record.warningThresholdPercent,
 		hard_limit_percent: record.hardLimitPercent,
-		created_at: timeOf(record.createdAtMs),
-		updated_at: timeOf(record.updatedAtMs),
+		when_exceeded: record.whenExceeded,
+		fallback_model: record.fallbackModel,
+		raise: raise && { limit_usd: usdText(raise.limitNanoUsd), until: timeOf(raise.untilMs) },
+		mode: record.mode,
 	};
+}
+
+export function budgetRecordBody(record: Budget): z.output<typeof budgetRecord> {
+	return { ...budgetPolicyBody(record), created_at: timeOf(record.createdAtMs), updated_at: timeOf(record.updatedAtMs) };
 }

@@ -1,11 +1,30 @@
 import { z } from 'zod';
-import type { Team, TeamLimits } from '../../../core/team.ts';
-import { clientOfToken, named, origin, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
+import { type ModelLimits, policyModes, type Team, type TeamLimits } from '../../../core/team.ts';
+import { clientOfToken, modelName, named, origin, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
+
+const requests = z.int().min(0).max(1_000_000_000).nullable();
+const tokens = z.int().min(0).max(1_000_000_000_000_000).nullable();
 
 const limits = {
-	rpm: z.int().min(0).max(1_000_000_000).nullable().describe('Requests per minute; null: the tier’s limit.'),
-	daily_tokens: z.int().min(0).max(1_000_000_000_000_000).nullable().describe('Tokens per UTC day; null: the tier’s limit.'),
+	rpm: requests.describe('Requests per minute; null: the tier’s limit.'),
+	daily_tokens: tokens.describe('Tokens per UTC day; null: the tier’s limit.'),
+	tpm: tokens.describe('Tokens per minute; null: the tier’s limit.'),
+	concurrent_requests: requests.describe('Requests in flight; null: the tier’s limit.'),
+	mode: z.enum(policyModes).describe('`monitor`: these limits are decided and recorded, and the tier’s stay in force. Default: `enforce`.'),
 };
+const modelLimits = {
+	rpm: requests.describe('Requests per minute to these models; null: the tier’s limit.'),
+	tpm: tokens.describe('Tokens per minute of these models; null: the tier’s limit.'),
+};
+const models = z
+	.record(
+		modelName,
+		z
+			.strictObject({ rpm: modelLimits.rpm.optional(), tpm: modelLimits.tpm.optional() })
+			.refine(({ rpm = null, tpm = null }) => rpm !== null || tpm !== null, 'must have rpm or tpm'),
+	)
+	.refine((record) => Object.keys(record).length <= 100, 'must have at most 100 members')
+	.describe('Limits by model: a name, or a pattern with `*`.');
 
 const metadata = z
 	.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/, 'is not 1 to 64 of A-Z a-z 0-9 . _ : / -'), z.string().max(1000))
@@ -26,7 +45,7 @@ export const team = named(
 		name: z.string(),
 		tier: z.string(),
 		client_ids: z.array(z.string()),
-		limits: z.strictObject(limits),
+		limits: z.strictObject({ ...limits, models: z.record(z.string(), z.strictObject(modelLimits)) }),
 		metadata: z.record(z.string(), z.string()),
 		origin,
 		created_at: timeOrNull,
@@ -35,7 +54,17 @@ export const team = named(
 );
 
 const inputFields = {
-	limits: z.strictObject({ rpm: limits.rpm.optional(), daily_tokens: limits.daily_tokens.optional() }).nullable().optional(),
+	limits: z
+		.strictObject({
+			rpm: limits.rpm.optional(),
+			daily_tokens: limits.daily_tokens.optional(),
+			tpm: limits.tpm.optional(),
+			concurrent_requests: limits.concurrent_requests.optional(),
+			models: models.nullable().optional(),
+			mode: limits.mode.optional(),
+		})
+		.nullable()
+		.optional(),
 	client_ids: fields.client_ids.optional(),
 	metadata: metadata.optional(),
 	origin: readOnly,
@@ -71,7 +100,7 @@ export function teamBody(record: Team, isFromConfig: boolean): z.output<typeof t
 		name: record.name,
 		tier: record.tier,
 		client_ids: [...record.clientIds],
-		limits: { rpm: record.limits?.requestsPerMinute ?? null, daily_tokens: record.limits?.dailyTokens ?? null },
+		limits: limitsBody(record.limits ?? {}),
 		metadata: { ...record.metadata },
 		origin: isFromConfig ? 'config' : 'api',
 		created_at: timeOrNullOf(record.createdAtMs),
@@ -81,6 +110,40 @@ export function teamBody(record: Team, isFromConfig: boolean): z.output<typeof t
 
 /** Converts limits: null in the body becomes absent in the record, which means the tier's limit. */
 export function limitsOf(input: z.output<typeof teamInput>['limits']): TeamLimits {
-	const { rpm = null, daily_tokens: dailyTokens = null } = input ?? {};
-	return { ...(rpm !== null && { requestsPerMinute: rpm }), ...(dailyTokens !== null && { dailyTokens }) };
+	const { rpm = null, daily_tokens: dailyTokens = null, tpm = null, concurrent_requests: concurrentRequests = null } = input ?? {};
+	const byModel = Object.entries(input?.models ?? {}).map(([name, of]): [string, ModelLimits] => [name, modelLimitsOf(of)]);
+	return {
+		...(rpm !== null && { requestsPerMinute: rpm }),
+		...(dailyTokens !== null && { dailyTokens }),
+		...(tpm !== null && { tokensPerMinute: tpm }),
+		...(concurrentRequests !== null && { concurrentRequests }),
+		...(byModel.length > 0 && { models: Object.fromEntries(byModel) }),
+		...(input?.mode === 'monitor' && { mode: input.mode }),
+	};
+}
+
+function modelLimitsOf({
+	rpm = null,
+	tpm = null,
+}: {
+	readonly rpm?: number | null | undefined;
+	readonly tpm?: number | null | undefined;
+}): ModelLimits {
+	return { ...(rpm !== null && { requestsPerMinute: rpm }), ...(tpm !== null && { tokensPerMinute: tpm }) };
+}
+
+function limitsBody(limits: TeamLimits): z.output<typeof team>['limits'] {
+	const { requestsPerMinute: rpm = null, dailyTokens = null, tokensPerMinute: tpm = null, concurrentRequests = null } = limits;
+	const byModel = Object.entries(limits.models ?? {}).map(([name, of]) => [
+		name,
+		{ rpm: of.requestsPerMinute ?? null, tpm: of.tokensPerMinute ?? null },
+	]);
+	return {
+		rpm,
+		daily_tokens: dailyTokens,
+		tpm,
+		concurrent_requests: concurrentRequests,
+		models: Object.fromEntries(byModel) as Record<string, { rpm: number | null; tpm: number | null }>,
+		mode: limits.mode ?? 'enforce',
+	};
 }

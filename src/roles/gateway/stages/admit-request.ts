@@ -1,8 +1,8 @@
 import { attributesText } from '../../../core/attributes.ts';
 import type { InputContent } from '../../../core/cost-factors.ts';
-import type { Admission, Rejected } from '../../../core/counters.ts';
+import type { Admission, CounterReading, RateKind, Rejected } from '../../../core/counters.ts';
 import type { Price } from '../../../core/price.ts';
-import { Rejection } from '../../../core/rejection.ts';
+import { Rejection, type RejectionCode } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { dearestCallsNanoUsd, plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
@@ -10,12 +10,14 @@ import { estimatedOutputTokens, maxServerToolCalls, measureInput, serverToolRoun
 import { canHideReasoning } from '../../../policy/budgets/hidden-reasoning.ts';
 import { capFor, outputTokenLimitOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
-import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
+import { budgetCode, describeBudget, type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
+import { monitoredRates, ratesForModel } from '../../../policy/limits/rate-limits.ts';
+import { exceededWithoutEffect, type ReservedPart, reservationsOn } from '../../../policy/limits/request-limits.ts';
 import type { BudgetTerms, TeamTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
-import { type BudgetReservation, CountersUnreachable, type MaybePromise } from '../../../stores/contracts/admission.ts';
+import { type BudgetReservation, budgetKey, CountersUnreachable, type MaybePromise } from '../../../stores/contracts/admission.ts';
 import type { OpenEntry } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -47,7 +49,8 @@ export function admitRequest(
 ): BilledPermit | Promise<BilledPermit> {
 	const { ports } = deps;
 	const { recorder } = scope;
-	const admission = resolveAdmissionTerms(inferenceRequest, team, before?.terms.entry.startedMs ?? ports.clock.nowMs(), deps);
+	const nowMs = before?.terms.entry.startedMs ?? ports.clock.nowMs();
+	const admission = resolveAdmissionTerms(inferenceRequest, { team, clientId: recorder.record.clientId ?? '' }, nowMs, deps);
 	recorder.warn(admissionWarnings(admission, deps));
 	if (admission.priced.isUnknown) recorder.admitUnpriced();
 	const entry = rowOf(inferenceRequest, team, recorder, admission);
@@ -143,34 +146,68 @@ export interface AdmissionTerms extends RequestedLimits {
 }
 
 function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
-	return budgets.length === 0 ? none : budgets.map(({ budget }) => budget);
+	if (budgets.length === 0) return none;
+	const names = budgets.map(({ ledgerName }) => ledgerName);
+	return names.length === 1 ? names : [...new Set(names)];
+}
+
+/** Sender of a request. */
+export interface Sender {
+	readonly team: Team;
+	/** Empty if it is unknown. */
+	readonly clientId: string;
 }
 
 /** Determines limits, price and reservation of a request without reserving anything. @throws `Rejection` `model_unpriced`, `field_invalid`. */
-export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, team: Team, nowMs: number, deps: GatewayDeps): AdmissionTerms {
-	const { settings, ports } = deps;
+export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, sender: Sender, nowMs: number, deps: GatewayDeps): AdmissionTerms {
+	const { settings } = deps;
+	const { team } = sender;
 	const listed = deps.prices.listedModel(inferenceRequest.provider.kind, inferenceRequest.knownAs);
-	const terms = deps.terms.termsOf(team, ports.teams.budgetsFor(team.id, inferenceRequest.target.model, listed));
-	const period = periodOf(nowMs);
-	const reportedModel = nameInReports(inferenceRequest, team, period, listed, terms, deps);
+	const terms = termsFor(inferenceRequest, sender, listed, nowMs, deps);
+	const reportedModel = nameInReports(inferenceRequest, team, periodOf(nowMs), listed, terms, deps);
 	const priced = findPrice(inferenceRequest, reportedModel, nowMs, deps);
 	const { price } = priced;
 	const isWorstCase = settings.budgets.reservation === 'worst_case';
-	if (isWorstCase && terms.budgets.length > 0) requireListPrice(inferenceRequest, priced);
+	if (isWorstCase && hasEnforced(terms.budgets)) requireListPrice(inferenceRequest, priced);
 	const need = needOf(inferenceRequest, price, isWorstCase);
 	const canStop = inferenceRequest.isStreaming && !runsInBackground(inferenceRequest);
-	const isStoppable = terms.budgets.length > 0 && !isWorstCase && canStop && settings.budgets.onStreamOver === 'stop';
+	const isStoppable = hasEnforced(terms.budgets) && !isWorstCase && canStop && settings.budgets.onStreamOver === 'stop';
 	const part = isStoppable
 		? firstPart(inferenceRequest, need, price, deps)
 		: { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
-	const reservations: readonly BudgetReservation[] =
-		terms.budgets.length === 0 ? none : terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, ...part }));
+	const reservations: readonly BudgetReservation[] = terms.budgets.length === 0 ? none : reservationsOn(terms.budgets, part);
 	const usageEdits = inferenceRequest.provider.requestsStreamUsage
 		? inferenceRequest.providerFormat.requestUsage(inferenceRequest.outgoing)
 		: none;
 	const typical = deps.work.typical.of(team.id, inferenceRequest.target.model);
 	const reservedTokens = typical.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
 	return { nowMs, terms, priced, reportedModel, need, reservations, reservedTokens, typical, usageEdits, isStoppable };
+}
+
+/** Resolves the limits and budgets that apply to this model. Budgets that led to a substitution do not reject the substitute. */
+function termsFor(
+	{ target, substitution }: PreparedRequest,
+	{ team, clientId }: Sender,
+	listed: string | undefined,
+	nowMs: number,
+	deps: GatewayDeps,
+): TeamTerms {
+	const { provider, model } = target;
+	const budgets = deps.ports.teams.budgetsFor(team.id, { provider, model, listed, clientId });
+	const resolved = deps.terms.termsOf(team, budgets, nowMs);
+	const rates = ratesForModel(resolved, { provider, model, listed });
+	const terms = rates === resolved ? resolved : { ...resolved, ...rates };
+	if (substitution === undefined) return terms;
+	return {
+		...terms,
+		budgets: terms.budgets.map((budget) =>
+			budget.fallbackModel === substitution.model ? { ...budget, isEnforced: false, fallbackModel: null } : budget,
+		),
+	};
+}
+
+function hasEnforced(budgets: readonly BudgetTerms[]): boolean {
+	return budgets.some(({ isEnforced }) => isEnforced);
 }
 
 function checkOf(shouldFit: boolean): 'after' | 'before' {
@@ -181,12 +218,7 @@ function checkOf(shouldFit: boolean): 'after' | 'before' {
  * Returns the initial reservation of a stoppable stream, which grows later. With hidden reasoning, the time to grow it is unknown, so the
  * full amount is reserved.
  */
-function firstPart(
-	inferenceRequest: PreparedRequest,
-	need: Need,
-	price: Price,
-	deps: GatewayDeps,
-): Pick<BudgetReservation, 'amountNanoUsd' | 'check' | 'minNanoUsd'> {
+function firstPart(inferenceRequest: PreparedRequest, need: Need, price: Price, deps: GatewayDeps): ReservedPart {
 	const { inputTokens, outputTokens, choices } = need;
 	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
 	const amountNanoUsd = hasHiddenReasoning(inferenceRequest, deps) ? need.amountNanoUsd : costOf(admittedTokens.first);
@@ -201,10 +233,10 @@ async function takeOver(
 	{ ports }: GatewayDeps,
 ): Promise<Taken> {
 	const { owedNanoUsd } = before;
-	const shared = new Set(before.terms.entry.budgets);
+	const shared = new Set(before.terms.reservations.map(budgetKey));
 	const min = reservations.map(withLeast);
 	const wanted = min.map((reservation) =>
-		shared.has(reservation.budget) ? { ...reservation, amountNanoUsd: reservation.amountNanoUsd + owedNanoUsd } : reservation,
+		shared.has(budgetKey(reservation)) ? { ...reservation, amountNanoUsd: reservation.amountNanoUsd + owedNanoUsd } : reservation,
 	);
 	const isReserved = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
 	if (!isReserved) throw new Rejection('budget_exceeded', { message: 'The budget does not allow the next target' });
@@ -291,29 +323,60 @@ export function takeLimits(
 	requested: RequestedLimits,
 	reservationMs: number,
 	recorder: RequestRecorder,
-	{ ports }: GatewayDeps,
+	deps: GatewayDeps,
 ): MaybePromise<Taken> {
 	const { reservedTokens, reservations } = requested;
-	const { requestsPerMinute, dailyTokens } = requested.terms;
-	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, reservations, reservationMs });
-	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, requested, recorder), unlessUnreachable);
-	return requireAdmitted(admission, requested, recorder);
+	const { limits } = requested.terms;
+	const admission = deps.ports.admission.admit({ id, team, limits, reservedTokens, reservations, reservationMs });
+	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, requested, recorder, deps), unlessUnreachable);
+	return requireAdmitted(admission, requested, recorder, deps);
 }
 
 /** @throws LimitRejection. */
-function requireAdmitted(admission: Admission, requested: RequestedLimits, recorder: RequestRecorder): Taken {
+function requireAdmitted(admission: Admission, requested: RequestedLimits, recorder: RequestRecorder, deps: GatewayDeps): Taken {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) recorder.admitUncounted();
-	else recorder.limitHeaders = rateLimitHeaders(requested.terms, admission.reading);
-	if (admission.isAdmitted) return { reservedNanoUsd: admission.reservedNanoUsd };
-	throw rejectionOf(admission, requested);
+	else recorder.limitHeaders = rateLimitHeaders(requested.terms.limits, admission.reading);
+	if (!admission.isAdmitted) throw rejectionOf(admission, requested);
+	if (!isUncounted) reportExceeded(admission.reading, requested, admission.reservedNanoUsd, recorder, deps);
+	return { reservedNanoUsd: admission.reservedNanoUsd };
+}
+
+const rateCodes: Readonly<Record<RateKind, RejectionCode>> = {
+	rpm: 'rpm_limit_exceeded',
+	daily_tokens: 'daily_token_limit_exceeded',
+	tpm: 'tpm_limit_exceeded',
+	concurrent_requests: 'concurrency_limit_exceeded',
+};
+
+/** Records the limits and budgets that are not enforced and would have rejected the request, or warns the client of them. */
+function reportExceeded(
+	reading: CounterReading,
+	{ terms, reservations, reservedTokens }: RequestedLimits,
+	reservedNanoUsd: bigint | undefined,
+	recorder: RequestRecorder,
+	{ monitored }: GatewayDeps,
+): void {
+	const monitor = (code: RejectionCode): void => {
+		recorder.monitor(code);
+		monitored.add(1, { code });
+	};
+	if (terms.monitored.length > 0) {
+		for (const { kind } of monitoredRates(terms.monitored, reading, reservedTokens)) monitor(rateCodes[kind]);
+	}
+	const [part] = reservations;
+	if (part === undefined || terms.budgets.every(({ report }) => report === 'nothing')) return;
+	for (const budget of exceededWithoutEffect(terms.budgets, reading, part, reservedNanoUsd ?? part.amountNanoUsd)) {
+		if (budget.report === 'monitor') monitor(budgetCode(budget));
+		else recorder.warn([`${describeBudget(budget)} is exceeded`]);
+	}
 }
 
 export function rejectionOf(rejected: Rejected, { terms, reservations, typical }: RequestedLimits): LimitRejection {
 	const [first] = reservations.map(withLeast);
 	const check = checkOf(first?.check === 'after');
 	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
-	return toLimitRejection(rejected, { ...terms, budgets, typicalMs: typical.durationMs });
+	return toLimitRejection(rejected, { limits: terms.limits, budgets, typicalMs: typical.durationMs });
 }
 
 /** Only counters that are restored from the ledger can be unreachable; shared ones have a fallback. */

@@ -17,10 +17,18 @@ export interface InferenceRequest {
 	/** Dialect of the endpoint. */
 	readonly format: ClientDialect;
 	readonly body: JsonBody;
-	/** Model name as received. */
+	/** Model name as received, or of the substitution. */
 	readonly model: string;
 	readonly isStreaming: boolean;
 	readonly stateMode: StateMode;
+	/** Set if another model serves the request than the client asked for, because of a budget. */
+	readonly substitution?: Substitution | undefined;
+}
+
+export interface Substitution {
+	/** Model in place of the requested one, as clients name it. */
+	readonly model: string;
+	readonly warning: string;
 }
 
 /** Members whose range in the body is recorded, so that they can be edited in place. */

@@ -1,6 +1,8 @@
+import type { RateLimit } from '../../../core/counters.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
+import { limitOf } from '../../../policy/limits/rate-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { OwnLimit } from '../../../wire/endpoints/endpoint.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -19,6 +21,8 @@ export interface Taken {
 	readonly permit: Permit;
 }
 
+const none: readonly string[] = [];
+
 /**
  * Prepares and admits the request for one target, as if it were the only one.
  * @param before permit of the previous target, which failed.
@@ -36,7 +40,8 @@ export function takeTarget(
 ): Taken | undefined | Promise<Taken | undefined> {
 	const { recorder } = scope;
 	const { targetFields } = recorder;
-	recorder.targetFields = { provider: target.provider, model: target.model, warnings: [] };
+	const warnings = inferenceRequest.substitution === undefined ? none : [inferenceRequest.substitution.warning];
+	recorder.targetFields = { provider: target.provider, model: target.model, warnings };
 	const admit = (prepared: PreparedRequest): Taken | Promise<Taken> => {
 		recorder.warn(prepared.warnings);
 		scope.requireRunning();
@@ -116,13 +121,10 @@ export async function takeFreeLimits(
 	scope: RequestScope,
 	deps: GatewayDeps,
 ): Promise<string> {
-	const { requestsPerMinute, ...others } = deps.terms.termsOf(team, []);
-	const terms = {
-		...others,
-		requestsPerMinute: requestsPerMinute === null ? null : requestsPerMinute * requestsFactor,
-		dailyTokens: null,
-		budgets: [],
-	};
+	const { tier, limits } = deps.terms.termsOf(team, [], deps.ports.clock.nowMs());
+	const requestsPerMinute = limitOf(limits, 'rpm');
+	const ofCounter: readonly RateLimit[] = requestsPerMinute === null ? [] : [{ kind: 'rpm', limit: requestsPerMinute * requestsFactor }];
+	const terms = { tier, limits: ofCounter, monitored: [], budgets: [] };
 	const entry = { id, team: `:${counter}:${team.id}` };
 	const typical = deps.work.typical.of(team.id, model);
 	try {

@@ -1,24 +1,29 @@
--- ARGV: run, id, requests a minute or '', daily tokens or '', tokens to reserve, reservation time in ms, then for each budget: key, limit,
--- amount, check.
+-- ARGV: run, id, tokens to reserve, reservation time in ms, number of limits, then for each limit: name, limit or '', then for each budget:
+-- key, limit, amount, check.
 endDue()
-local id = ARGV[2]
-local state = load(budgetKeys(7, 4))
+local id, tokens, limitCount = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[5])
+local names = {}
+for index = 1, limitCount do names[index] = ARGV[4 + 2 * index] end
+local first = 6 + 2 * limitCount
+local state = load(budgetKeys(first, 4), names)
 if not state then return { 'missing' } end
-if redis.call('EXISTS', KEYS[4]) == 1 then return reply('admitted', state) end
+if redis.call('EXISTS', KEYS[4]) == 1 then return reply('admitted', state, names) end
 local known = find(id)
-if known then return reply(#known > 2 and 'admitted:' .. known[3] or 'admitted', state) end
-if ARGV[3] ~= '' and state.requests >= tonumber(ARGV[3]) then return reply('rpm', state) end
-if ARGV[4] ~= '' and state.tokens + state.reserved >= tonumber(ARGV[4]) then return reply('daily_tokens', state) end
+if known then return reply(#known > 2 and 'admitted:' .. known[3] or 'admitted', state, names) end
+for index = 1, limitCount do
+	local limit = ARGV[5 + 2 * index]
+	if limit ~= '' and state.used[index] + state.held[index] >= tonumber(limit) then return reply('limit:' .. index, state, names) end
+end
 local holds = { state.day }
 local fields = { 'minute', state.minute, 'requests', state.requests + 1 }
 local fits
-for index = 1, (#ARGV - 6) / 4 do
-	local key, limit, amount, check = unpack(ARGV, 3 + 4 * index, 6 + 4 * index)
+for index = 1, (#ARGV - first + 1) / 4 do
+	local key, limit, amount, check = unpack(ARGV, first - 4 + 4 * index, first - 1 + 4 * index)
 	if check == 'before' or check == 'after' then
-		if not allows(state, index, '0', limit, amount, check) then return reply('budget:' .. index, state) end
+		if not allows(state, index, '0', limit, amount, check) then return reply('budget:' .. index, state, names) end
 	else
 		local left = remainingOf(state, index, limit)
-		if left == '0' or isLess(left, check) then return reply('budget:' .. index, state) end
+		if left == '0' or isLess(left, check) then return reply('budget:' .. index, state, names) end
 		local part = fitting(left, amount, check)
 		if not fits or isLess(part, fits) then fits = part end
 	end
@@ -32,9 +37,21 @@ for index = 1, (#holds - 1) / 2 do
 	local total = add(held(state, index), holds[2 * index + 1])
 	fields[#fields + 1] = 'h:' .. holds[2 * index]
 	fields[#fields + 1] = total
-	state.values[7 + 2 * index] = total
+	setHeld(state, index, total)
 end
-local tokens = tonumber(ARGV[5])
+for index, name in ipairs(names) do
+	if name == 'concurrent_requests' then state.used[index] = state.used[index] + 1
+	elseif not isCountedAlways[name] then
+		if string.sub(name, 1, 3) == 'rpm' then state.used[index] = state.used[index] + 1
+		else
+			state.held[index] = state.held[index] + tokens
+			holds[#holds + 1] = '#' .. state.minute .. '#' .. name
+			holds[#holds + 1] = tokens
+		end
+		fields[#fields + 1] = 'n:' .. name
+		fields[#fields + 1] = countText(state.minute, state.used[index], state.held[index])
+	end
+end
 if tokens > 0 then
 	state.reserved = state.reserved + tokens
 	fields[#fields + 1] = 'day'
@@ -48,6 +65,6 @@ holds[#holds + 1] = tokens
 redis.call('HSET', counters, unpack(fields))
 if state.requests == 0 then keepCounters() end
 state.requests = state.requests + 1
-store(id, holds, now + tonumber(ARGV[6]))
+store(id, holds, now + tonumber(ARGV[4]))
 keepCalls()
-return reply(fits and 'admitted:' .. fits or 'admitted', state)
+return reply(fits and 'admitted:' .. fits or 'admitted', state, names)

@@ -4,7 +4,7 @@ local id = ARGV[2]
 if redis.call('HGET', counters, 'run') ~= run then return 'unknown' end
 local holds, heldBy = find(id)
 if not holds then return 'unknown' end
-local state = load(budgetKeys(3, 4))
+local state = load(budgetKeys(3, 4), {})
 if not state then return 'missing' end
 local tokens = #holds % 2 == 0 and table.remove(holds) or 0
 local at = {}
@@ -19,7 +19,7 @@ for index = 1, (#ARGV - 2) / 4 do
 			at[key] = #holds + 1
 		end
 		holds[at[key]] = amount
-		state.values[7 + 2 * index] = add(subtract(held(state, index), own), amount)
+		setHeld(state, index, add(subtract(held(state, index), own), amount))
 	end
 end
 for index, key in ipairs(budgetKeys(3, 4)) do redis.call('HSET', counters, 'h:' .. key, held(state, index)) end

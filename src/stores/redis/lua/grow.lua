@@ -5,7 +5,7 @@ if redis.call('HGET', counters, 'run') ~= run then return 'unknown' end
 local holds, heldBy = find(id)
 if not holds then return 'unknown' end
 local keys = budgetKeys(4, 4)
-local state = load(keys)
+local state = load(keys, {})
 if not state then return 'missing' end
 local endsAt = math.ceil((now + tonumber(ARGV[3])) / 1000)
 if endsAt > tonumber(redis.call('ZSCORE', ends, id) or 0) then redis.call('ZADD', ends, endsAt, id) end

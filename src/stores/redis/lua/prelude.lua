@@ -37,33 +37,79 @@ local function isLess(a, b)
 	return aDollars < bDollars or (aDollars == bDollars and aNanos < bNanos)
 end
 
--- Reads the counters of these budgets and of the current minute and day; nil when one is missing.
-local function load(keys)
+-- Limits whose counters are fields of their own, because every request counts in them.
+local isCountedAlways = { rpm = true, daily_tokens = true }
+
+-- A counter of a minute is one field: the minute, what is used and what is reserved.
+local function countsOf(value, minute)
+	if not value then return 0, 0 end
+	local of, used, reserved = string.match(value, '^(%d+):(%d+):(%d+)$')
+	if tonumber(of) ~= minute then return 0, 0 end
+	return tonumber(used), tonumber(reserved)
+end
+
+local function countText(minute, used, reserved) return string.format('%d:%d:%d', minute, used, reserved) end
+
+-- Reads the counters of these budgets and limits and of the current minute and day; nil when that of a budget is missing.
+local function load(keys, names)
 	local fields = { 'run', 'minute', 'requests', 'day', 'tokens', 'reserved', 'generation' }
+	for _, name in ipairs(names) do
+		if not isCountedAlways[name] then fields[#fields + 1] = 'n:' .. name end
+	end
+	local before = #fields
 	for _, key in ipairs(keys) do
 		fields[#fields + 1] = 's:' .. key
 		fields[#fields + 1] = 'h:' .. key
 	end
 	local values = redis.call('HMGET', counters, unpack(fields))
 	if values[1] ~= run then return nil end
-	for index = 8, #fields do
+	for index = before + 1, #fields do
 		if not values[index] then return nil end
 	end
-	local state = { minute = math.floor(now / 60000), day = math.floor(now / 86400000), requests = 0, tokens = 0, reserved = 0, values = values }
+	local state = {
+		minute = math.floor(now / 60000),
+		day = math.floor(now / 86400000),
+		requests = 0,
+		tokens = 0,
+		reserved = 0,
+		values = values,
+		before = before,
+		used = {},
+		held = {},
+	}
 	if tonumber(values[2]) == state.minute then state.requests = tonumber(values[3]) end
 	if tonumber(values[4]) == state.day then
 		state.tokens = tonumber(values[5])
 		state.reserved = tonumber(values[6] or 0)
 	end
+	local place = 7
+	for index, name in ipairs(names) do
+		if name == 'rpm' then
+			state.used[index], state.held[index] = state.requests, 0
+		elseif name == 'daily_tokens' then
+			state.used[index], state.held[index] = state.tokens, state.reserved
+		else
+			place = place + 1
+			if name == 'concurrent_requests' then state.used[index], state.held[index] = redis.call('HLEN', calls), 0
+			else state.used[index], state.held[index] = countsOf(values[place], state.minute) end
+		end
+	end
 	return state
 end
 
-local function settled(state, index) return state.values[6 + 2 * index] end
-local function held(state, index) return state.values[7 + 2 * index] end
+local function settled(state, index) return state.values[state.before - 1 + 2 * index] end
+local function held(state, index) return state.values[state.before + 2 * index] end
+local function setHeld(state, index, money) state.values[state.before + 2 * index] = money end
 
-local function reply(verdict, state)
+local function reply(verdict, state, names)
 	local answer = { verdict, now, state.requests, state.tokens, state.reserved, state.values[7] or '' }
-	for index = 8, #state.values do answer[#answer + 1] = state.values[index] end
+	for index, name in ipairs(names) do
+		if not isCountedAlways[name] then
+			answer[#answer + 1] = state.used[index]
+			answer[#answer + 1] = state.held[index]
+		end
+	end
+	for index = state.before + 1, #state.values do answer[#answer + 1] = state.values[index] end
 	return answer
 end
 
@@ -88,7 +134,8 @@ local function fitting(left, wanted, least)
 	return isLess(most, wanted) and most or wanted
 end
 
--- Stores the reservations of a request: the day of admission, then key and amount of each budget, last that day's tokens.
+-- Stores the reservations of a request: the day of admission, then key and amount of each budget, last that day's tokens. A key `#`, minute,
+-- `#` and name is the counter of a minute in which the tokens of the request count too.
 local function keep(id, holds, heldBy) redis.call('HSET', calls, id, heldBy .. '|' .. cmsgpack.pack(holds)) end
 
 local function store(id, holds, endsMs)
@@ -104,16 +151,29 @@ local function find(id)
 	return cmsgpack.unpack(string.sub(kept, bar + 1)), string.sub(kept, 1, bar - 1)
 end
 
--- Releases the reservations. Returns the day of admission; false when there are none.
-local function giveBack(id)
+-- Releases the reserved tokens from the counter of their minute, and adds those used.
+local function giveBackMinute(key, reserved, used)
+	local minute, name = string.match(key, '^#(%d+)#(.*)$')
+	local field = 'n:' .. name
+	local value = redis.call('HGET', counters, field)
+	if not value or string.match(value, '^(%d+):') ~= minute then return end
+	local total, held = countsOf(value, tonumber(minute))
+	redis.call('HSET', counters, field, countText(tonumber(minute), total + used, held - tonumber(reserved)))
+end
+
+-- Releases the reservations, and adds used tokens in their minute. Returns the day of admission; false when there are none.
+local function giveBack(id, used)
 	local holds = find(id)
 	if not holds then return false end
 	redis.call('HDEL', calls, id)
 	redis.call('ZREM', ends, id)
 	for index = 2, #holds - 1, 2 do
-		local field = 'h:' .. holds[index]
-		local total = redis.call('HGET', counters, field)
-		if total then redis.call('HSET', counters, field, subtract(total, holds[index + 1])) end
+		local key = holds[index]
+		if string.sub(key, 1, 1) == '#' then giveBackMinute(key, holds[index + 1], used)
+		else
+			local total = redis.call('HGET', counters, 'h:' .. key)
+			if total then redis.call('HSET', counters, 'h:' .. key, subtract(total, holds[index + 1])) end
+		end
 	end
 	local tokens = #holds % 2 == 0 and holds[#holds] or 0
 	if tokens > 0 and tonumber(redis.call('HGET', counters, 'day')) == holds[1] then redis.call('HINCRBY', counters, 'reserved', -tokens) end
@@ -122,7 +182,7 @@ end
 
 -- Releases a bounded number of expired reservations; the next operation releases more.
 local function endDue()
-	for _, id in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', math.floor(now / 1000), 'LIMIT', 0, 1000)) do giveBack(id) end
+	for _, id in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', math.floor(now / 1000), 'LIMIT', 0, 1000)) do giveBack(id, 0) end
 end
 
 local function keepCalls()

@@ -14,7 +14,7 @@ while ARGV[place] do
 	end
 	place, number = place + 5 + 2 * count, number + 1
 end
-local state = load(known)
+local state = load(known, {})
 if not state then return 'missing' end
 for _, call in ipairs(pending) do
 	local holds = call[2]

@@ -8,6 +8,8 @@ const vendorCodes: Readonly<Record<string, string>> = {
 	background_limit_exceeded: 'rate_limit_exceeded',
 	budget_reserved: 'rate_limit_exceeded',
 	rpm_limit_exceeded: 'rate_limit_exceeded',
+	tpm_limit_exceeded: 'rate_limit_exceeded',
+	concurrency_limit_exceeded: 'rate_limit_exceeded',
 };
 
 /** Some clients sleep for the whole interval, however long it is. */
