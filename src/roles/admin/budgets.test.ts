@@ -40,7 +40,15 @@ describe('a budget', () => {
 			id,
 			team: 'red',
 			model: null,
+			scope: { team: 'red', client: null, model: null, provider: null },
+			window: 'month',
 			period: 'monthly',
+			timezone: 'UTC',
+			week_start: 'monday',
+			when_exceeded: 'reject',
+			fallback_model: null,
+			raise: null,
+			mode: 'enforce',
 			limit_usd: '100.00',
 			warning_threshold_percent: 80,
 			hard_limit_percent: 100,
@@ -76,12 +84,50 @@ describe('a budget', () => {
 		['no amount', { team: 'red' }, 422, 'limit_usd'],
 		['a warning above the limit', { team: 'red', limit_usd: '1', warning_threshold_percent: 101 }, 422, 'warning_threshold_percent'],
 		['another period', { team: 'red', limit_usd: '1', period: 'daily' }, 422, 'period'],
+		['a window that the period contradicts', { team: 'red', limit_usd: '1', window: 'day', period: 'monthly' }, 422, 'period'],
+		['an unknown window', { team: 'red', limit_usd: '1', window: 'year' }, 422, 'window'],
+		['an unknown time zone', { team: 'red', limit_usd: '1', timezone: 'Mars/Olympus' }, 422, 'timezone'],
+		['an offset as time zone', { team: 'red', limit_usd: '1', timezone: '+05:30' }, 422, 'timezone'],
+		['an unknown first day', { team: 'red', limit_usd: '1', week_start: 'someday' }, 422, 'week_start'],
+		['two teams', { team: 'red', limit_usd: '1', scope: { team: 'blue' } }, 422, 'scope.team'],
+		['two models', { team: 'red', limit_usd: '1', model: 'a', scope: { model: 'b' } }, 422, 'scope.model'],
+		['an unknown provider', { team: 'red', limit_usd: '1', scope: { provider: 'provider_z' } }, 422, 'scope.provider'],
+		['an unknown part of a scope', { team: 'red', limit_usd: '1', scope: { planet: 'mars' } }, 422, 'scope.planet'],
+		['a fallback without a model', { team: 'red', limit_usd: '1', when_exceeded: 'fallback_model' }, 422, 'fallback_model'],
+		['a model without a fallback', { team: 'red', limit_usd: '1', fallback_model: 'm' }, 422, 'fallback_model'],
+		[
+			'a fallback to itself',
+			{ team: 'red', limit_usd: '1', model: 'gpt-*', when_exceeded: 'fallback_model', fallback_model: 'provider_b/GPT-5' },
+			422,
+			'fallback_model',
+		],
+		[
+			'a fallback to a pattern',
+			{ team: 'red', limit_usd: '1', when_exceeded: 'fallback_model', fallback_model: 'gpt-*' },
+			422,
+			'fallback_model',
+		],
+		[
+			'a raise that has ended',
+			{ team: 'red', limit_usd: '1', raise: { limit_usd: '2', until: '2026-11-21T12:00:05Z' } },
+			422,
+			'raise.until',
+		],
+		[
+			'a raise that lowers',
+			{ team: 'red', limit_usd: '1', raise: { limit_usd: '1', until: '2026-12-01T00:00:00Z' } },
+			422,
+			'raise.limit_usd',
+		],
+		['an unknown mode', { team: 'red', limit_usd: '1', mode: 'dream' }, 422, 'mode'],
+		['the scope and window of another', { team: 'red', limit_usd: '1', window: 'day', timezone: 'Asia/Tokyo' }, 409, 'window'],
 		['an empty model', { team: 'red', limit_usd: '1', model: '' }, 422, 'model'],
 		['the scope of another', { team: 'red', limit_usd: '1', model: 'gpt-4o' }, 409, 'model'],
 		['the id of another', { id: 'first', team: 'red', limit_usd: '1' }, 409, 'id'],
 	])('with %s is rejected and names the field', async (_title, body, status, path) => {
 		await start();
 		await send('POST', '/budgets', { id: 'first', team: 'red', limit_usd: '1', model: 'gpt-4o' });
+		await send('POST', '/budgets', { id: 'daily', team: 'red', limit_usd: '1', window: 'day' });
 		const before = await subject.state();
 		const response = await send('POST', '/budgets', body);
 		expect([response.status, response.body['errors']]).toMatchObject([status, [{ path }]]);
@@ -96,6 +142,52 @@ describe('a budget', () => {
 		expect((await send('PUT', '/budgets/one', { team: 'absent' })).status).toBe(422);
 		expect((await send('PUT', '/budgets/one', { warning_threshold_percent: 200 })).status).toBe(422);
 		expect((await send('PUT', '/budgets/one', { limit_usd: '2' }, { 'if-match': '"0"' })).status).toBe(412);
+	});
+
+	test('of every window and scope is stored, read back as it was given, and metered in its window', async () => {
+		await start();
+		const given = {
+			id: 'b',
+			scope: { team: 'red', client: 'bot', model: 'gpt-*', provider: 'provider_b' },
+			window: 'week',
+			timezone: 'America/New_York',
+			week_start: 'sunday',
+			limit_usd: '5.00',
+			when_exceeded: 'fallback_model',
+			fallback_model: 'claude-haiku-4-5',
+			raise: { limit_usd: '9.00', until: '2026-12-01T00:00:00.000Z' },
+			mode: 'monitor',
+		};
+		const made = await send('POST', '/budgets', given);
+		expect([made.status, made.body]).toMatchObject([
+			201,
+			{
+				...given,
+				team: 'red',
+				model: 'gpt-*',
+				period: null,
+				usage: { period_start: '2026-11-15T05:00:00.000Z', period_end: '2026-11-22T05:00:00.000Z', remaining_usd: '9.00' },
+			},
+		]);
+		expect((await send('PUT', '/budgets/b', made.body)).body).toEqual(made.body);
+		const changed = await send('PUT', '/budgets/b', { scope: { client: 'other' }, window: 'hour', when_exceeded: 'warn', raise: null });
+		expect(changed.body).toMatchObject({
+			scope: { team: 'red', client: 'other', model: null, provider: null },
+			window: 'hour',
+			fallback_model: null,
+			raise: null,
+			usage: { period_start: '2026-11-21T12:00:00.000Z', period_end: '2026-11-21T13:00:00.000Z', remaining_usd: '5.00' },
+		});
+	});
+
+	test('keeps a raise that has ended when it is sent back', async () => {
+		await start();
+		const raise = { limit_usd: '2.00', until: '2026-11-21T12:00:06.000Z' };
+		const made = await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: '1', raise });
+		expect(made.body['usage']).toMatchObject({ remaining_usd: '2.00' });
+		subject.clock.advance(1000);
+		const changed = await send('PUT', '/budgets/b', { limit_usd: '1.50', raise });
+		expect([changed.status, changed.body['raise'], changed.body['usage']]).toMatchObject([200, raise, { remaining_usd: '1.50' }]);
 	});
 
 	test('accepts its limit as a text or as a number, and returns it as a text', async () => {

@@ -11,6 +11,8 @@ afterEach(() => subject.stop());
 
 const startedAt = '2026-11-21T12:00:05.000Z';
 
+const noLimits = { rpm: null, daily_tokens: null, tpm: null, concurrent_requests: null, models: {}, mode: 'enforce' };
+
 describe('a team', () => {
 	test('is created, read, changed and deleted', async () => {
 		const made = await send('POST', '/teams', {
@@ -26,7 +28,7 @@ describe('a team', () => {
 			name: 'Red Ⅳ Team!',
 			tier: 'sandbox',
 			client_ids: ['agent'],
-			limits: { rpm: 7, daily_tokens: null },
+			limits: { ...noLimits, rpm: 7 },
 			metadata: { owner: 'ann' },
 			origin: 'api',
 			created_at: startedAt,
@@ -42,7 +44,7 @@ describe('a team', () => {
 		expect(changed.body).toEqual({
 			...team,
 			tier: 'standard',
-			limits: { rpm: null, daily_tokens: 5 },
+			limits: { ...noLimits, daily_tokens: 5 },
 			updated_at: '2026-11-21T12:00:06.000Z',
 		});
 		expect(changed.headers.get('etag')).not.toBe(made.headers.get('etag'));
@@ -72,6 +74,9 @@ describe('a team', () => {
 		['an unknown member further down', { id: 'red', limits: { rpn: 1 } }, 'limits.rpn'],
 		['a negative limit', { id: 'red', limits: { rpm: -1 } }, 'limits.rpm'],
 		['a fraction', { id: 'red', limits: { daily_tokens: 1.5 } }, 'limits.daily_tokens'],
+		['a limit of no kind for a model', { id: 'red', limits: { models: { 'gpt-*': {} } } }, 'limits.models["gpt-*"]'],
+		['a negative limit of a model', { id: 'red', limits: { models: { 'gpt-*': { rpm: -1 } } } }, 'limits.models["gpt-*"].rpm'],
+		['an unknown mode', { id: 'red', limits: { mode: 'dream' } }, 'limits.mode'],
 		['an id that is no slug', { id: 'Red' }, 'id'],
 		['an id that addresses take for another one', { id: '..' }, 'id'],
 		['no id and no name', { tier: 'sandbox' }, 'name'],

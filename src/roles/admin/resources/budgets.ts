@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { type BudgetWindow, budgetWindows, plainBudget } from '../../../core/budget.ts';
+import { type BudgetWindow, plainBudget } from '../../../core/budget.ts';
 import { isInModels } from '../../../core/model-scope.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { isTimeZone } from '../../../policy/limits/budget-windows.ts';
@@ -9,7 +9,7 @@ import type { AdminDeps } from '../admin-deps.ts';
 import { fieldInvalid, isFieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
-import { budget, budgetChange, budgetInput, budgetRecordBody, periodNames } from '../schemas/budget.ts';
+import { budget, budgetChange, budgetInput, budgetRecordBody } from '../schemas/budget.ts';
 import { named, nanoUsdOf } from '../schemas/values.ts';
 import {
 	deleteStored,
@@ -164,9 +164,9 @@ function changedBudget(before: Budget, change: Input): Budget {
 }
 
 function windowOf({ window, period }: Pick<Input, 'window' | 'period'>): BudgetWindow | undefined {
-	const named = budgetWindows.find((one) => periodNames[one] === period);
-	requireSame('period', named, 'window', window);
-	return window ?? named;
+	if (period !== 'monthly') return window;
+	requireSame('period', 'month', 'window', window);
+	return 'month';
 }
 
 function requireSame(path: string, value: unknown, otherPath: string, other: unknown): void {

@@ -1,22 +1,12 @@
 import { z } from 'zod';
-import { type BudgetPolicy, type BudgetWindow, budgetWindows, exceededActions, weekdays } from '../../../core/budget.ts';
+import { type BudgetPolicy, budgetWindows, exceededActions, weekdays } from '../../../core/budget.ts';
 import { policyModes } from '../../../core/team.ts';
 import type { Budget } from '../../../stores/contracts/records.ts';
 import { clientOfToken, givenUsd, modelName, named, readOnly, slug, text, time, timeOf, usd, usdSum, usdText } from './values.ts';
 
 const percent = z.int().min(1).max(1000);
-const periods = ['hourly', 'daily', 'weekly', 'monthly'] as const;
-
-/** Earlier name of a window. */
-export const periodNames: Readonly<Record<BudgetWindow, (typeof periods)[number]>> = {
-	hour: 'hourly',
-	day: 'daily',
-	week: 'weekly',
-	month: 'monthly',
-};
-
 const window = z.enum(budgetWindows).describe('Time over which spend counts. Default: `month`.');
-const period = z.enum(periods).describe('Earlier name of `window`: `monthly` is `month`.');
+const period = z.literal('monthly').nullable().describe('Earlier name of `window: month`; null for other windows.');
 const timezone = z.string().describe('IANA time zone in which days, weeks and months begin, such as `Europe/Berlin`. Default: `UTC`.');
 const weekStart = z.enum(weekdays).describe('First day of a week. Default: `monday`.');
 const whenExceeded = z
@@ -141,7 +131,7 @@ export function budgetPolicyBody(record: BudgetPolicy & { readonly team: string 
 		model,
 		scope: { team, client, model, provider },
 		window: record.window,
-		period: periodNames[record.window],
+		period: record.window === 'month' ? ('monthly' as const) : null,
 		timezone: record.timezone,
 		week_start: record.weekStart,
 		limit_usd: usdText(record.limitNanoUsd),
