@@ -44,8 +44,7 @@ const known: Readonly<Record<Exclude<(typeof dimensions)[number], 'day'>, Dimens
 export function readGrouping(groupBy: string, interval: Interval | undefined): UsageGrouping {
 	const named = [...new Set(groupBy.split(',').map((name) => name.trim()))];
 	const isByDay = named.includes('day');
-	if (isByDay && interval !== undefined && interval !== 'day')
-		throw fieldInvalid('interval', 'must be day, or omitted, with `group_by=day`');
+	if (isByDay && (interval ?? 'day') !== 'day') throw fieldInvalid('interval', 'must be day, or omitted, with `group_by=day`');
 	const chosen = named.filter((name) => name !== 'day');
 	if (chosen.length > maxDimensions) throw fieldInvalid('group_by', `must have at most ${maxDimensions} dimensions in addition to day`);
 	const period = isByDay ? 'day' : (interval ?? 'all');
@@ -54,8 +53,11 @@ export function readGrouping(groupBy: string, interval: Interval | undefined): U
 	return {
 		query: { period, by: [...new Set(found.flatMap(({ names }) => names))], ...(attributeNames.length > 0 && { attributeNames }) },
 		columns: [...new Set([...(period === 'all' ? [] : [period]), ...found.flatMap(({ columns }) => columns)])],
-		rowOf: (key) =>
-			Object.assign(period === 'all' ? {} : { [period]: periodText(key.period, period) }, ...found.map(({ values }) => values(key))),
+		rowOf(key) {
+			const row: Record<string, string | null> = period === 'all' ? {} : { [period]: periodText(key.period, period) };
+			for (const { values } of found) Object.assign(row, values(key));
+			return row;
+		},
 	};
 }
 

@@ -372,8 +372,9 @@ describe('usage by several dimensions', () => {
 					.split('\r\n')
 					.slice(lines.length === 0 ? 0 : 1),
 			);
-			if (body['next_cursor'] === null) break;
-			cursor = `&cursor=${String(body['next_cursor'])}`;
+			const next = body['next_cursor'];
+			if (typeof next !== 'string') break;
+			cursor = `&cursor=${next}`;
 		}
 		expect(paged).toEqual(all);
 		expect(lines).toEqual([
