@@ -19,6 +19,10 @@ const endMs = startMs + count / 5;
 const settings = { retainDays: 36_500, maxBytes: 2 ** 40 };
 const ports = { clock: systemClock, log: silentLog };
 
+function report(line: string): void {
+	process.stdout.write(`${line}\n`);
+}
+
 interface Opened {
 	readonly records: RequestRecords;
 	/** Size on the disk; undefined for a server. */
@@ -67,7 +71,7 @@ describe.each(['SQLite', 'PostgreSQL'])(`${count} request records in %s`, (name)
 		}
 		await opened.records.list({ limit: 1 });
 		insertedPerSecond = count / ((performance.now() - beganMs) / 1000);
-		console.log(`${name}: ${Math.round(insertedPerSecond)} records per second, ${opened.bytes() ?? '-'} bytes`);
+		report(`${name}: ${Math.round(insertedPerSecond)} records per second, ${opened.bytes() ?? '-'} bytes`);
 	}, 3_600_000);
 	afterAll(() => opened.dispose());
 
@@ -87,7 +91,7 @@ describe.each(['SQLite', 'PostgreSQL'])(`${count} request records in %s`, (name)
 				times.push(performance.now() - beganMs);
 			}
 			const medianMs = times.toSorted((one, other) => one - other)[2] ?? 0;
-			console.log(`${name}: ${medianMs.toFixed(1)} ms, ${found} records, ${JSON.stringify(filter)}`);
+			report(`${name}: ${medianMs.toFixed(1)} ms, ${found} records, ${JSON.stringify(filter)}`);
 			if (medianMs > 100) slow.push([filter, times]);
 		}
 		expect(slow).toEqual([]);
@@ -109,7 +113,7 @@ describe.each(['SQLite', 'PostgreSQL'])(`${count} request records in %s`, (name)
 			if (cursor === null) break;
 		}
 		const sorted = times.toSorted((one, other) => one - other);
-		console.log(
+		report(
 			`${name}: pages of 1,000: median ${sorted[Math.floor(sorted.length / 2)]?.toFixed(1)} ms, largest ${sorted.at(-1)?.toFixed(1)} ms`,
 		);
 		expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(100);
@@ -123,7 +127,7 @@ describe.each(['SQLite', 'PostgreSQL'])(`${count} request records in %s`, (name)
 			times.push(performance.now() - beganMs);
 		}
 		const sorted = times.toSorted((one, other) => one - other);
-		console.log(`${name}: ids: median ${sorted[Math.floor(sorted.length / 2)]?.toFixed(1)} ms, largest ${sorted.at(-1)?.toFixed(1)} ms`);
+		report(`${name}: ids: median ${sorted[Math.floor(sorted.length / 2)]?.toFixed(1)} ms, largest ${sorted.at(-1)?.toFixed(1)} ms`);
 		expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(100);
 	}, 600_000);
 });
@@ -150,7 +154,7 @@ test('retention in SQLite deletes in steps that delay no write', async () => {
 	}
 	database.close();
 	const sorted = steps.toSorted((one, other) => one - other);
-	console.log(`retention: ${steps.length} steps, median ${sorted[Math.floor(sorted.length / 2)]} ms, largest ${sorted.at(-1)} ms of CPU`);
+	report(`retention: ${steps.length} steps, median ${sorted[Math.floor(sorted.length / 2)]} ms, largest ${sorted.at(-1)} ms of CPU`);
 	rmSync(dataDir, { recursive: true });
 	expect(sorted[Math.floor(sorted.length * 0.99)]).toBeLessThan(10);
 }, 600_000);

@@ -9,18 +9,18 @@ import { limitOf, type Page, type PageQuery, pageQuery, withCursor } from '../pa
 import { type RequestBody, requestBody, requestEntry, requestList } from '../schemas/request.ts';
 import { moment, msOf } from '../schemas/values.ts';
 
-const value = z.string().min(1).max(256).optional();
+const exactText = z.string().min(1).max(256).optional();
 
 const filters = {
 	from: moment.optional().describe('Start of the request, inclusive.'),
 	to: moment.optional().describe('Start of the request, exclusive.'),
-	team: value,
-	client: value,
-	model: value.describe('Requested or served model.'),
-	provider: value,
+	team: exactText,
+	client: exactText,
+	model: exactText.describe('Requested or served model.'),
+	provider: exactText,
 	status: z.int().min(0).max(599).optional(),
-	code: value.describe('Error code, such as `rpm_limit_exceeded`, also of monitor mode.'),
-	endpoint: value.describe('Path, such as `/v1/messages`.'),
+	code: exactText.describe('Error code, such as `rpm_limit_exceeded`, also of monitor mode.'),
+	endpoint: exactText.describe('Path, such as `/v1/messages`.'),
 	attribute: z
 		.string()
 		.regex(/^[a-z][a-z0-9_]{0,31}:[\x21-\x7e]{1,128}$/, 'must be name:value, such as project:search')
