@@ -8,7 +8,7 @@ import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { parseConfig } from '../config/load.ts';
 import { plainBudget } from '../core/budget.ts';
-import { allModels, counterName } from '../core/budget-scope.ts';
+import { allModels } from '../core/budget-scope.ts';
 import { silentLog } from '../core/log.ts';
 import { noUsage } from '../core/usage.ts';
 import { systemClock } from '../io/system-clock.ts';

@@ -14,7 +14,9 @@ const everything: BudgetScope = { client: null, model: null, provider: null };
 export function counterName(scope: Partial<BudgetScope>): string {
 	const { model = null, client = null, provider = null } = scope;
 	if (client === null && provider === null) return model === null ? allModels : `model:${model}`;
-	const named = parts.flatMap((part) => (scope[part] == null ? [] : [`${part}=${encodeURIComponent(scope[part])}`]));
+	const named = Object.entries({ client, model, provider }).flatMap(([part, value]) =>
+		value === null ? [] : [`${part}=${encodeURIComponent(value)}`],
+	);
 	return `scope:${named.join('&')}`;
 }
 

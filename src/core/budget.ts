@@ -1,4 +1,4 @@
-/** What a budget limits, and when: shared by records, counters and decisions. */
+/** Shared types of budgets: the requests that count, the windows, and the actions. */
 import type { PolicyMode } from './team.ts';
 
 export const budgetWindows = ['hour', 'day', 'week', 'month'] as const;
@@ -7,7 +7,7 @@ export type BudgetWindow = (typeof budgetWindows)[number];
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** When the window of a budget begins. */
+/** Settings that say when the window of a budget begins. */
 export interface WindowSettings {
 	readonly window: BudgetWindow;
 	/** IANA time zone. Hours are those of UTC in every zone. */

@@ -114,8 +114,9 @@ class Model {
 				return grown;
 			}
 			case 'restoreReservations':
-				if (!this.#running.has(operation.id) && !this.#ended.has(operation.id))
+				if (!this.#running.has(operation.id) && !this.#ended.has(operation.id)) {
 					this.#start(operation, this.nowMs - operation.admittedAgoMs);
+				}
 				return undefined;
 		}
 	}
@@ -173,8 +174,9 @@ class Model {
 			return { isAdmitted: false, binding: kind, ...(models !== undefined && { models }), reading: before };
 		}
 		const binding = reservations.find((reservation) => !this.#allows(reservation, 0n));
-		if (binding !== undefined)
+		if (binding !== undefined) {
 			return { isAdmitted: false, binding: 'budget', budget: binding.budget, period: binding.period, reading: before };
+		}
 		this.#admittedMs.push(this.nowMs);
 		for (const { kind, models } of limits) {
 			if (kind === 'rpm' && models !== undefined) this.#minutes.push({ name: `${kind} ${models}`, ms: this.nowMs, used: 1 });

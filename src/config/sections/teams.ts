@@ -3,26 +3,26 @@ import { attributeNamePattern, maxAttributes } from '../../core/attributes.ts';
 import { policyModes } from '../../core/team.ts';
 import { clientId, entryName, integer, nonEmpty, rate, restart, teamId, usd } from '../values.ts';
 
-const requests = integer(0, 1_000_000_000).nullable();
-const tokens = integer(0, 1_000_000_000_000_000).nullable();
+const requestLimit = integer(0, 1_000_000_000).nullable();
+const tokenLimit = integer(0, 1_000_000_000_000_000).nullable();
 
 const tier = z
 	.strictObject({
-		rpm: requests.describe('Requests per minute of a team; null is unlimited.'),
-		daily_tokens: tokens.describe('Tokens per UTC day of a team; null is unlimited.'),
-		tpm: tokens.optional().describe('Tokens per minute of a team; null or absent is unlimited.'),
-		concurrent_requests: requests.optional().describe('Requests of a team in flight; null or absent is unlimited.'),
+		rpm: requestLimit.describe('Requests per minute of a team; null is unlimited.'),
+		daily_tokens: tokenLimit.describe('Tokens per UTC day of a team; null is unlimited.'),
+		tpm: tokenLimit.optional().describe('Tokens per minute of a team; null or absent is unlimited.'),
+		concurrent_requests: requestLimit.optional().describe('Requests of a team in flight; null or absent is unlimited.'),
 		monthly_budget_usd: usd.nullable().describe('Monthly budget in US dollars for teams without their own; null: none.'),
 		limits: z
 			.strictObject({
-				tpm: tokens.optional().describe('The same as `tpm` beside it.'),
-				concurrent_requests: requests.optional().describe('The same as `concurrent_requests` beside it.'),
+				tpm: tokenLimit.optional().describe('The same as `tpm` of the tier.'),
+				concurrent_requests: requestLimit.optional().describe('The same as `concurrent_requests` of the tier.'),
 				models: z
 					.record(
 						nonEmpty.max(256),
 						z.strictObject({
-							rpm: requests.optional().describe('Requests per minute to these models.'),
-							tpm: tokens.optional().describe('Tokens per minute of these models.'),
+							rpm: requestLimit.optional().describe('Requests per minute to these models.'),
+							tpm: tokenLimit.optional().describe('Tokens per minute of these models.'),
 						}),
 					)
 					.optional()
@@ -37,11 +37,11 @@ const tier = z
 	})
 	.refine(({ tpm, limits }) => tpm === undefined || limits?.tpm === undefined, {
 		path: ['limits', 'tpm'],
-		error: 'is also set beside `limits`: keep one',
+		error: 'is also set outside of `limits`: keep one',
 	})
 	.refine(({ concurrent_requests: beside, limits }) => beside === undefined || limits?.concurrent_requests === undefined, {
 		path: ['limits', 'concurrent_requests'],
-		error: 'is also set beside `limits`: keep one',
+		error: 'is also set outside of `limits`: keep one',
 	});
 
 /** `preset` chooses the built-in tiers. They are merged before this schema runs, and `preset` is dropped here. */

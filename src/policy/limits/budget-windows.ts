@@ -4,7 +4,7 @@
  */
 import { type BudgetWindow, budgetWindows, type Weekday, type WindowSettings, weekdays } from '../../core/budget.ts';
 import type { BudgetPeriod } from '../../core/counters.ts';
-import { dayOf, monthSpan, periodOf } from './utc-time.ts';
+import { dayOf, dayStartMs, monthSpan, periodOf } from './utc-time.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -50,10 +50,11 @@ export function windowAt(settings: WindowSettings, nowMs: number): WindowSpan {
 /** Returns the span of a period. @throws RangeError for any other text. */
 export function spanOfPeriod(period: string): WindowSpan {
 	if (/^\d{4}-\d\d$/.test(period)) return { period, ...monthSpan(period) };
-	const [, start = '', hours = ''] = /^(\d{4}-\d\d-\d\dT\d\d)\+(\d+)$/.exec(period) ?? [];
-	const fromMs = Date.parse(`${start}:00:00Z`);
-	if (Number.isNaN(fromMs)) throw new RangeError(`\`${period}\` is no period of a budget`);
-	return { period, fromMs, toMs: fromMs + Number(hours) * hourMs };
+	const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d)\+(\d+)$/.exec(period);
+	if (found === null) throw new RangeError(`\`${period}\` is no period of a budget`);
+	const [year = 0, month = 0, day = 0, hour = 0, hours = 0] = found.slice(1).map(Number);
+	const fromMs = dayStartMs(year, month, day) + hour * hourMs;
+	return { period, fromMs, toMs: fromMs + hours * hourMs };
 }
 
 /** Returns milliseconds until a period ends; 0 when it has ended. */
@@ -140,7 +141,7 @@ class Zone {
 	/** Returns the number of the local day. */
 	dayAt(nowMs: number): number {
 		const [month = 1, day = 1, year = 1970] = this.#format.format(nowMs).split('/').map(Number);
-		return Math.floor(Date.UTC(year, month - 1, day) / dayMs);
+		return dayStartMs(year, month, day) / dayMs;
 	}
 
 	/** Returns the first whole UTC hour of a local day. */

@@ -10,7 +10,7 @@ export interface BudgetLimit extends BudgetScope, BudgetPeriod {
 	readonly limitNanoUsd: bigint;
 	/** False: the limit is decided and reported, and rejects nothing. */
 	readonly isEnforced: boolean;
-	/** What follows if a request exceeds a budget that is not enforced: a record, a warning to the client, or nothing. */
+	/** Effect if a request exceeds a budget that is not enforced: a record, a warning to the client, or nothing. */
 	readonly report: 'monitor' | 'warn' | 'nothing';
 	/** Model that serves what the budget rejects; null: none. */
 	readonly fallbackModel: string | null;

@@ -48,6 +48,11 @@ export function monthSpan(month: string): { readonly fromMs: number; readonly to
 	return { fromMs: monthStartMs(year, number), toMs: number === 12 ? monthStartMs(year + 1, 1) : monthStartMs(year, number + 1) };
 }
 
+/** Returns the start of a UTC day, Unix milliseconds. @param month from 1. @param day from 1. */
+export function dayStartMs(year: number, month: number, day: number): number {
+	return monthStartMs(year, month) + (day - 1) * dayMs;
+}
+
 function monthStartMs(year: number, month: number): number {
 	const marchYear = month <= 2 ? year - 1 : year;
 	const era = Math.floor(marchYear / 400);

@@ -28,7 +28,7 @@ import { describeFailure } from './failure.ts';
 import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { GuardrailRunner } from './guardrail-runner.ts';
-import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms, type Sender } from './stages/admit-request.ts';
+import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice, routingInputOf } from './stages/choose-targets.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
@@ -37,6 +37,7 @@ import { type InferenceRequest, readInferenceRequest } from './stages/read-infer
 import { bodyFor } from './stages/send-request.ts';
 import { substituteFor } from './stages/substitute-model.ts';
 import { canSkip } from './stages/take-target.ts';
+import type { Sender } from './stages/terms-for-request.ts';
 import { TrafficResolver } from './traffic-resolver.ts';
 import { UnpricedModels } from './unpriced-models.ts';
 

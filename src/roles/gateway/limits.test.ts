@@ -53,7 +53,7 @@ async function ask(bench: GatewayBench, body = chatBody): Promise<HttpResponse> 
 }
 
 function messageOf(response: HttpResponse): string {
-	return String(JSON.parse(textOf(response)).error.message);
+	return (JSON.parse(textOf(response)) as { error: { message: string } }).error.message;
 }
 
 describe('limits of a team', () => {
@@ -77,7 +77,7 @@ describe('limits of a team', () => {
 		const stream = new HandStream();
 		bench.respond = () => sseResponse(stream);
 		const first = await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,'), {}, { id: 'streaming' });
-		const reading = readStream(first);
+		readStream(first);
 		await settle();
 		const rejected = await ask(bench);
 		expect(summaryOf(rejected)).toBe('429 concurrency_limit_exceeded');
@@ -86,7 +86,7 @@ describe('limits of a team', () => {
 		expect(rejected.headers['x-should-retry']).toBeUndefined();
 		stream.write('data: [DONE]\n\n');
 		stream.sink?.end();
-		await reading;
+		await settle();
 		await bench.gateway.settled();
 		bench.respond = () => jsonResponse(200, respondWithUsage);
 		expect((await ask(bench)).status).toBe(200);
@@ -121,7 +121,7 @@ describe('limits of a team', () => {
 			{ window: 'day', limitNanoUsd: 100n * costOfUsage },
 		]);
 		await ask(bench);
-		const limits = JSON.parse(textOf(await bench.ask('/v1/limits', '', {}, { method: 'GET' })));
+		const limits: unknown = JSON.parse(textOf(await bench.ask('/v1/limits', '', {}, { method: 'GET' })));
 		expect(limits).toMatchObject({
 			tokens_per_minute: { limit: 5000, used: 1500, reserved: 0 },
 			concurrent_requests: { limit: 4, used: 0, remaining: 4 },
@@ -182,7 +182,7 @@ describe('budgets of a team', () => {
 			'x-gateway-model': 'gpt-5-mini',
 			'x-gateway-warnings': 'model: `gpt-5` is served by `gpt-5-mini`: Daily budget exceeded (0.00625/0.00625 USD)',
 		});
-		expect(JSON.parse(String(bench.sent[1]?.body)).model).toBe('gpt-5-mini');
+		expect((bench.sent[1]?.body as Buffer).toString()).toContain('"model":"gpt-5-mini"');
 		expect((await ask(bench)).headers['x-gateway-model']).toBe('gpt-5-mini');
 		bench.clock.advance(11_690_000);
 		expect((await ask(bench)).headers['x-gateway-model']).toBe('gpt-5');
@@ -210,7 +210,7 @@ describe('budgets of a team', () => {
 		expect(recorded.headers['x-gateway-warnings']).toBeUndefined();
 	});
 
-	it('of a tier stay in force beside a monitored one of the team', async () => {
+	it('of a tier stay in force next to a monitored one of the team', async () => {
 		const bench = await open({ monthlyBudgetUsd: '0.00625' }, [{ limitNanoUsd: 0n, mode: 'monitor' }]);
 		expect((await ask(bench)).record?.monitored).toEqual(['budget_exceeded']);
 		expect(messageOf(await ask(bench))).toBe('Monthly budget exceeded (0.00625/0.00625 USD)');

@@ -187,12 +187,12 @@ async function withUsage({ budgetMeter }: AdminDeps, records: readonly Budget[])
 }
 
 /** @param before the stored budget, whose raise may have ended. */
-function checkBudget(deps: AdminDeps, budget: Budget, before?: Budget): void {
-	const { warningThresholdPercent, hardLimitPercent, timezone, limitNanoUsd, raise } = budget;
+function checkBudget(deps: AdminDeps, record: Budget, before?: Budget): void {
+	const { warningThresholdPercent, hardLimitPercent, timezone, limitNanoUsd, raise } = record;
 	if (warningThresholdPercent > hardLimitPercent) throw fieldInvalid('warning_threshold_percent', 'must not be above hard_limit_percent');
 	if (!isTimeZone(timezone)) throw fieldInvalid('timezone', `is \`${timezone}\`, which is no time zone: use one such as \`Europe/Berlin\``);
-	checkProvider(deps, budget);
-	checkFallback(budget);
+	checkProvider(deps, record);
+	checkFallback(record);
 	if (raise === null || (raise.untilMs === before?.raise?.untilMs && raise.limitNanoUsd === before.raise.limitNanoUsd)) return;
 	if (raise.untilMs <= deps.clock.nowMs()) throw fieldInvalid('raise.until', 'has passed: a raise must end in the future');
 	if (raise.limitNanoUsd <= limitNanoUsd) throw fieldInvalid('raise.limit_usd', 'must be above limit_usd');

@@ -5,7 +5,7 @@ import { clientOfToken, modelName, named, origin, readOnly, slug, text, timeOrNu
 const requests = z.int().min(0).max(1_000_000_000).nullable();
 const tokens = z.int().min(0).max(1_000_000_000_000_000).nullable();
 
-const limits = {
+const limitFields = {
 	rpm: requests.describe('Requests per minute; null: the tier’s limit.'),
 	daily_tokens: tokens.describe('Tokens per UTC day; null: the tier’s limit.'),
 	tpm: tokens.describe('Tokens per minute; null: the tier’s limit.'),
@@ -45,7 +45,7 @@ export const team = named(
 		name: z.string(),
 		tier: z.string(),
 		client_ids: z.array(z.string()),
-		limits: z.strictObject({ ...limits, models: z.record(z.string(), z.strictObject(modelLimits)) }),
+		limits: z.strictObject({ ...limitFields, models: z.record(z.string(), z.strictObject(modelLimits)) }),
 		metadata: z.record(z.string(), z.string()),
 		origin,
 		created_at: timeOrNull,
@@ -56,12 +56,12 @@ export const team = named(
 const inputFields = {
 	limits: z
 		.strictObject({
-			rpm: limits.rpm.optional(),
-			daily_tokens: limits.daily_tokens.optional(),
-			tpm: limits.tpm.optional(),
-			concurrent_requests: limits.concurrent_requests.optional(),
+			rpm: limitFields.rpm.optional(),
+			daily_tokens: limitFields.daily_tokens.optional(),
+			tpm: limitFields.tpm.optional(),
+			concurrent_requests: limitFields.concurrent_requests.optional(),
 			models: models.nullable().optional(),
-			mode: limits.mode.optional(),
+			mode: limitFields.mode.optional(),
 		})
 		.nullable()
 		.optional(),

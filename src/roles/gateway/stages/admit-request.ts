@@ -1,8 +1,8 @@
 import { attributesText } from '../../../core/attributes.ts';
 import type { InputContent } from '../../../core/cost-factors.ts';
-import type { Admission, CounterReading, RateKind, Rejected } from '../../../core/counters.ts';
+import type { Admission, Rejected } from '../../../core/counters.ts';
 import type { Price } from '../../../core/price.ts';
-import { Rejection, type RejectionCode } from '../../../core/rejection.ts';
+import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import { dearestCallsNanoUsd, plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
@@ -10,10 +10,9 @@ import { estimatedOutputTokens, maxServerToolCalls, measureInput, serverToolRoun
 import { canHideReasoning } from '../../../policy/budgets/hidden-reasoning.ts';
 import { capFor, outputTokenLimitOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
-import { budgetCode, describeBudget, type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
+import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
-import { monitoredRates, ratesForModel } from '../../../policy/limits/rate-limits.ts';
-import { exceededWithoutEffect, type ReservedPart, reservationsOn } from '../../../policy/limits/request-limits.ts';
+import { type ReservedPart, reservationsOn } from '../../../policy/limits/request-limits.ts';
 import type { BudgetTerms, TeamTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
@@ -27,6 +26,8 @@ import type { RequestScope } from '../request-scope/request-scope.ts';
 import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { runsInBackground } from './read-inference-request.ts';
+import { reportExceeded } from './report-exceeded.ts';
+import { hasEnforced, type Sender, termsForRequest } from './terms-for-request.ts';
 
 /** Time to settle a request after its maximum duration. */
 const bookingMs = 30_000;
@@ -151,19 +152,12 @@ function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
 	return names.length === 1 ? names : [...new Set(names)];
 }
 
-/** Sender of a request. */
-export interface Sender {
-	readonly team: Team;
-	/** Empty if it is unknown. */
-	readonly clientId: string;
-}
-
 /** Determines limits, price and reservation of a request without reserving anything. @throws `Rejection` `model_unpriced`, `field_invalid`. */
 export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, sender: Sender, nowMs: number, deps: GatewayDeps): AdmissionTerms {
 	const { settings } = deps;
 	const { team } = sender;
 	const listed = deps.prices.listedModel(inferenceRequest.provider.kind, inferenceRequest.knownAs);
-	const terms = termsFor(inferenceRequest, sender, listed, nowMs, deps);
+	const terms = termsForRequest(inferenceRequest, sender, listed, nowMs, deps);
 	const reportedModel = nameInReports(inferenceRequest, team, periodOf(nowMs), listed, terms, deps);
 	const priced = findPrice(inferenceRequest, reportedModel, nowMs, deps);
 	const { price } = priced;
@@ -182,32 +176,6 @@ export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, sender:
 	const typical = deps.work.typical.of(team.id, inferenceRequest.target.model);
 	const reservedTokens = typical.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
 	return { nowMs, terms, priced, reportedModel, need, reservations, reservedTokens, typical, usageEdits, isStoppable };
-}
-
-/** Resolves the limits and budgets that apply to this model. Budgets that led to a substitution do not reject the substitute. */
-function termsFor(
-	{ target, substitution }: PreparedRequest,
-	{ team, clientId }: Sender,
-	listed: string | undefined,
-	nowMs: number,
-	deps: GatewayDeps,
-): TeamTerms {
-	const { provider, model } = target;
-	const budgets = deps.ports.teams.budgetsFor(team.id, { provider, model, listed, clientId });
-	const resolved = deps.terms.termsOf(team, budgets, nowMs);
-	const rates = ratesForModel(resolved, { provider, model, listed });
-	const terms = rates === resolved ? resolved : { ...resolved, ...rates };
-	if (substitution === undefined) return terms;
-	return {
-		...terms,
-		budgets: terms.budgets.map((budget) =>
-			budget.fallbackModel === substitution.model ? { ...budget, isEnforced: false, fallbackModel: null } : budget,
-		),
-	};
-}
-
-function hasEnforced(budgets: readonly BudgetTerms[]): boolean {
-	return budgets.some(({ isEnforced }) => isEnforced);
 }
 
 function checkOf(shouldFit: boolean): 'after' | 'before' {
@@ -340,36 +308,6 @@ function requireAdmitted(admission: Admission, requested: RequestedLimits, recor
 	if (!admission.isAdmitted) throw rejectionOf(admission, requested);
 	if (!isUncounted) reportExceeded(admission.reading, requested, admission.reservedNanoUsd, recorder, deps);
 	return { reservedNanoUsd: admission.reservedNanoUsd };
-}
-
-const rateCodes: Readonly<Record<RateKind, RejectionCode>> = {
-	rpm: 'rpm_limit_exceeded',
-	daily_tokens: 'daily_token_limit_exceeded',
-	tpm: 'tpm_limit_exceeded',
-	concurrent_requests: 'concurrency_limit_exceeded',
-};
-
-/** Records the limits and budgets that are not enforced and would have rejected the request, or warns the client of them. */
-function reportExceeded(
-	reading: CounterReading,
-	{ terms, reservations, reservedTokens }: RequestedLimits,
-	reservedNanoUsd: bigint | undefined,
-	recorder: RequestRecorder,
-	{ monitored }: GatewayDeps,
-): void {
-	const monitor = (code: RejectionCode): void => {
-		recorder.monitor(code);
-		monitored.add(1, { code });
-	};
-	if (terms.monitored.length > 0) {
-		for (const { kind } of monitoredRates(terms.monitored, reading, reservedTokens)) monitor(rateCodes[kind]);
-	}
-	const [part] = reservations;
-	if (part === undefined || terms.budgets.every(({ report }) => report === 'nothing')) return;
-	for (const budget of exceededWithoutEffect(terms.budgets, reading, part, reservedNanoUsd ?? part.amountNanoUsd)) {
-		if (budget.report === 'monitor') monitor(budgetCode(budget));
-		else recorder.warn([`${describeBudget(budget)} is exceeded`]);
-	}
 }
 
 export function rejectionOf(rejected: Rejected, { terms, reservations, typical }: RequestedLimits): LimitRejection {
