@@ -44,9 +44,10 @@ export function createBlockWriting(database: DatabaseSync, randomSequence: () =>
 	const transaction = createTransaction(database);
 	const insertBlock = database.prepare(`
 		INSERT INTO blocks (id, min_ms, count, span_ms, is_loose, keys, data) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-	const insertKey = database.prepare('INSERT INTO block_keys (key, block) VALUES (?, ?)');
+	// One statement for all keys: calls from JavaScript would cost more than the rows.
+	const insertKeys = database.prepare('INSERT INTO block_keys (key, block) SELECT value, ? FROM json_each(?)');
 	const deleteBlock = database.prepare('DELETE FROM blocks WHERE id = ?');
-	const deleteKey = database.prepare('DELETE FROM block_keys WHERE key = ? AND block = ?');
+	const deleteKeys = database.prepare('DELETE FROM block_keys WHERE block = ? AND key IN (SELECT value FROM json_each(?))');
 	const loose = database.prepare('SELECT id, count FROM blocks WHERE is_loose = 1 ORDER BY id LIMIT 64');
 	const dataOf = database.prepare('SELECT data FROM blocks WHERE id = ?');
 	const keysOf = database.prepare('SELECT keys FROM blocks WHERE id = ?');
@@ -63,7 +64,7 @@ export function createBlockWriting(database: DatabaseSync, randomSequence: () =>
 			const { changes } = insertBlock.run(id, minMs, count, spanOf(minMs, maxMs), Number(isLoose(block, isMerged)), packKeys(keys), data);
 			if (Number(changes) === 0) continue;
 			// In the order of the index.
-			for (const key of keys.toSorted((one, other) => one - other)) insertKey.run(key, id);
+			insertKeys.run(id, JSON.stringify(keys.toSorted((one, other) => one - other)));
 			return;
 		}
 		throw new Error(`there are ${blocksPerMs} blocks that end in one millisecond`);
@@ -71,7 +72,7 @@ export function createBlockWriting(database: DatabaseSync, randomSequence: () =>
 	const remove = (id: number): void => {
 		const row = keysOf.get(id);
 		if (row === undefined) return;
-		for (const key of unpackKeys(bytesOf(row, 'keys'))) deleteKey.run(key, id);
+		deleteKeys.run(id, JSON.stringify(unpackKeys(bytesOf(row, 'keys'))));
 		deleteBlock.run(id);
 	};
 	return {
