@@ -18,10 +18,7 @@ const long = ['**/*.long.test.ts'];
 const slowFiles: readonly string[] = ['src/io/http1/server/http-server-without-fast-path.test.ts'];
 
 /** House tests that only read files. */
-const readingFiles: readonly string[] = [
-	'test/architecture/tree.test.ts',
-	'test/house/{docs,lockfile,projects,prose}.test.ts',
-];
+const readingFiles: readonly string[] = ['test/architecture/tree.test.ts', 'test/house/{docs,lockfile,projects,prose}.test.ts'];
 
 export const projects: readonly Project[] = [
 	{

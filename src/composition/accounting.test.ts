@@ -13,7 +13,9 @@ import { silentLog } from '../core/log.ts';
 import { noUsage } from '../core/usage.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
+import { budgetKey } from '../stores/contracts/admission.ts';
 import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
+import { openSqliteLedger } from '../stores/sqlite/sqlite-ledger.ts';
 import { openAccounting, sumUpFrom } from './accounting.ts';
 import { createAppContext } from './app-context.ts';
 
@@ -70,6 +72,54 @@ it('the budget of a model is computed from its requests under all names, except 
 	});
 	snapshot.close();
 	await ledger.end();
+});
+
+it('budgets of every window and scope are sums over the ledger, also those of an attribute', async () => {
+	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-scopes-'));
+	const nowMs = Date.UTC(2026, 10, 26, 20, 45);
+	const clock = new ManualClock(nowMs);
+	const ledger = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, { clock, log: silentLog });
+	const records = createMemoryRecords();
+	const scopes = [
+		{ id: 'hour', window: 'hour' },
+		{ id: 'day', window: 'day', timezone: 'Asia/Kolkata' },
+		{ id: 'client', window: 'week', client: 'other' },
+		{ id: 'project', attribute: 'project=a' },
+		{ id: 'both', window: 'day', model: 'gpt*', attribute: 'project=a' },
+		{ id: 'provider', provider: 'a' },
+	] as const;
+	for (const scope of scopes) await records.budgets.create({ ...budget, ...scope });
+	const hourMs = 3_600_000;
+	const entries = [
+		{ startedMs: nowMs, model: 'gpt', attributes: '{"project":"a"}', costNanoUsd: 1n },
+		{ startedMs: nowMs - hourMs, model: 'gpt-2', attributes: '{"project":"a","user":"1"}', costNanoUsd: 20n },
+		{ startedMs: nowMs - 2 * hourMs, model: 'claude', attributes: '{"project":"a"}', costNanoUsd: 300n },
+		{ startedMs: nowMs - hourMs, model: 'gpt', attributes: '{"project":"b"}', costNanoUsd: 4000n },
+		{ startedMs: nowMs, model: 'gpt', provider: 'a', costNanoUsd: 50_000n },
+		{ startedMs: nowMs - 24 * hourMs, model: 'gpt', clientId: 'other', costNanoUsd: 600_000n },
+		{ startedMs: nowMs - 8 * 24 * hourMs, model: 'gpt', clientId: 'other', attributes: '{"project":"a"}', costNanoUsd: 7_000_000n },
+	];
+	for (const [index, { costNanoUsd, ...entry }] of entries.entries()) {
+		await ledger.open({ ...row, id: `entry-${index}`, ...entry });
+		const ended = { endedMs: nowMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;
+		await closeEntry(ledger, { id: `entry-${index}`, ...ended, costNanoUsd });
+	}
+	const snapshot = await openRecordsSnapshot(records, [], { clock, log: silentLog });
+	const { budgets } = await sumUpFrom(ledger, snapshot, { clock, listing: () => () => undefined })('red', [], nowMs);
+	expect(new Map(budgets.map((one) => [budgetKey(one), one.settledNanoUsd]))).toEqual(
+		new Map([
+			['2026-11-26T20+1/all', 50_001n],
+			// The day in Kolkata began at 19:00 UTC.
+			['2026-11-26T19+24/all', 54_021n],
+			['2026-11-23T00+168/scope:client=other', 600_000n],
+			['2026-11/scope:attribute=project%3Da', 7_000_321n],
+			['2026-11-26T00+24/scope:model=gpt*&attribute=project%3Da', 21n],
+			['2026-11/scope:provider=a', 50_000n],
+		]),
+	);
+	snapshot.close();
+	await ledger.end();
+	rmSync(dataDir, { recursive: true });
 });
 
 it('counters that are restored after a reload follow the running configuration, not that of the start', async () => {

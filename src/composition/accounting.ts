@@ -1,6 +1,7 @@
 /** Counters and ledger of the gateway, and the restoration of counters from the ledger. */
 import type { Config } from '../config/schema.ts';
-import { counterName, hasOwnName, isInScope, scopeOfCounter } from '../core/budget-scope.ts';
+import type { BudgetScope } from '../core/budget.ts';
+import { attributeOf, counterName, hasOwnName, isInScope, scopeOfCounter } from '../core/budget-scope.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
 import type { ProviderReport } from '../core/health-report.ts';
@@ -12,7 +13,17 @@ import type { AdminPorts } from '../roles/admin/admin-settings.ts';
 import { TrafficResolver } from '../roles/gateway/traffic-resolver.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, endedRetentionMs, type ReservedRequest } from '../stores/contracts/admission.ts';
-import type { EntryPage, Ledger, LedgerEntry, LedgerReader, OpenRequest, UsageSummary } from '../stores/contracts/ledger.ts';
+import type {
+	CostQuery,
+	CostScope,
+	EntryPage,
+	Ledger,
+	LedgerEntry,
+	LedgerReader,
+	OpenRequest,
+	TeamSnapshot,
+	UsageSummary,
+} from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import type { RequestRecords } from '../stores/contracts/request-records.ts';
 import type { ResponseOwners } from '../stores/contracts/response-owners.ts';
@@ -198,29 +209,74 @@ export function sumUpFrom(
 		// Requests that ended before this process started are not settled any more.
 		const isLate = endedSinceMs < nowMs;
 		const maxMs = Math.max(endedRetentionMs, reservationMs(true), reservationMs(false));
-		const { sums, openRequests, endedIds } = await ledger.readTeam({
-			team,
-			spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
-			...(isLate && { requests: { endedSinceMs, startedSinceMs: endedSinceMs - maxMs } }),
-		});
-		const [today = [], ...ofPeriods] = sums;
+		const read = (costs: readonly CostQuery[]): Promise<TeamSnapshot> =>
+			ledger.readTeam({
+				team,
+				spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
+				costs,
+				...(isLate && { requests: { endedSinceMs, startedSinceMs: endedSinceMs - maxMs } }),
+			});
+		// Sums have no attributes. Models that such budgets need are read first, and their costs in one snapshot with the rest.
+		let costs: readonly CostQuery[] = [];
+		let snapshot = await read(costs);
+		for (let attempt = 0; attempt < maxSnapshots; attempt++) {
+			const needed = byPeriod.map(([period, wanted], index) => attributeCosts(team, period, wanted, snapshot.sums[index + 1] ?? []));
+			if (needed.every(({ of }, index) => of.length === (costs[index]?.of.length ?? 0))) break;
+			costs = needed;
+			snapshot = await read(costs);
+		}
+		const { openRequests, endedIds } = snapshot;
+		const [today = [], ...ofPeriods] = snapshot.sums;
 		return {
 			team,
 			tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
-			budgets: byPeriod.flatMap(([period, wanted], index) => sumUpBudgets(team, period, wanted, ofPeriods[index] ?? [])),
+			budgets: byPeriod.flatMap(([period, wanted], index) => {
+				const ofAttributes = (costs[index]?.of ?? []).map((scope, place) => ({ scope, costNanoUsd: snapshot.costs[index]?.[place] ?? 0n }));
+				return sumUpBudgets(team, period, wanted, ofPeriods[index] ?? [], ofAttributes);
+			}),
 			endedIds,
 			...(isLate && { inFlightRequests: stillReserved(openRequests) }),
 		};
 	};
 
-	function sumUpBudgets(team: string, period: string, wanted: readonly BudgetPeriod[], rows: readonly UsageSummary[]): BudgetTotal[] {
+	/** Returns the rows that count toward a scope, whatever their attributes are. */
+	function rowsIn(team: string, scope: BudgetScope, rows: readonly UsageSummary[]): readonly UsageSummary[] {
 		const listed = listing();
 		const budgets = records.budgetsOf(team);
-		const counting = rows.map((row) => ({ ...row, listed: listed(row), isOwnName: hasOwnName(budgets, row.model) }));
-		return [...new Set(wanted.map((one) => one.budget))].map((budget) => {
-			const scope = scopeOfCounter(budget);
-			const counted = scope === undefined ? [] : counting.filter((row) => isInScope(scope, row, row.isOwnName));
-			return { budget, period, settledNanoUsd: counted.reduce((sum, row) => sum + row.costNanoUsd, 0n) };
+		const plain = { ...scope, attribute: null };
+		return rows.filter((row) => {
+			const { clientId, provider, model } = row;
+			return isInScope(plain, { clientId, provider, model, listed: listed(row) }, hasOwnName(budgets, model));
+		});
+	}
+
+	/** Returns the costs that budgets with an attribute are the sums of: one for each client, provider and model in the scope. */
+	function attributeCosts(team: string, period: string, wanted: readonly BudgetPeriod[], rows: readonly UsageSummary[]): CostQuery {
+		const { fromMs, toMs } = spanOfPeriod(period);
+		const of = scopesOf(wanted).flatMap(({ scope }) =>
+			scope.attribute === null
+				? []
+				: rowsIn(team, scope, rows).map(({ clientId, provider, model }) => {
+						return { team, clientId, provider, model, attribute: attributeOf(scope.attribute ?? '') };
+					}),
+		);
+		return { fromMs, toMs, of };
+	}
+
+	function sumUpBudgets(
+		team: string,
+		period: string,
+		wanted: readonly BudgetPeriod[],
+		rows: readonly UsageSummary[],
+		ofAttributes: readonly { readonly scope: CostScope; readonly costNanoUsd: bigint }[],
+	): BudgetTotal[] {
+		let place = 0;
+		return scopesOf(wanted).map(({ budget, scope }) => {
+			const counted = rowsIn(team, scope, rows);
+			if (scope.attribute === null) return { budget, period, settledNanoUsd: costOf(counted) };
+			const ofScope = ofAttributes.slice(place, place + counted.length);
+			place += counted.length;
+			return { budget, period, settledNanoUsd: costOf(ofScope) };
 		});
 	}
 
@@ -233,6 +289,20 @@ export function sumUpFrom(
 			})
 			.filter((request) => request.reservationMs > 0);
 	}
+}
+
+/** Snapshots that are read until one has the costs of all models that began to be used meanwhile. */
+const maxSnapshots = 3;
+
+function scopesOf(wanted: readonly BudgetPeriod[]): { readonly budget: string; readonly scope: BudgetScope }[] {
+	return [...new Set(wanted.map((one) => one.budget))].flatMap((budget) => {
+		const scope = scopeOfCounter(budget);
+		return scope === undefined ? [] : [{ budget, scope }];
+	});
+}
+
+function costOf(rows: readonly { readonly costNanoUsd: bigint }[]): bigint {
+	return rows.reduce((sum, row) => sum + row.costNanoUsd, 0n);
 }
 
 /** Computes spend for reports, which need no search for requests that may still be settled. */

@@ -1,5 +1,6 @@
 /** Names of budget counters. A name says which requests count, so that a counter can be restored without its budget. */
 
+import type { Attributes } from './attributes.ts';
 import type { BudgetScope } from './budget.ts';
 import { foldedModel } from './by-model.ts';
 import { isInModels, type NamedModel } from './model-scope.ts';
@@ -7,14 +8,14 @@ import { isInModels, type NamedModel } from './model-scope.ts';
 /** Counter of all requests of a team, with or without a budget. */
 export const allModels = 'all';
 
-const parts = ['client', 'model', 'provider'] as const;
-const everything: BudgetScope = { client: null, model: null, provider: null };
+const parts = ['client', 'model', 'provider', 'attribute'] as const;
+const everything: BudgetScope = { client: null, model: null, provider: null, attribute: null };
 
 /** Returns the name of the counter of a scope. */
 export function counterName(scope: Partial<BudgetScope>): string {
-	const { model = null, client = null, provider = null } = scope;
-	if (client === null && provider === null) return model === null ? allModels : `model:${model}`;
-	const named = Object.entries({ client, model, provider }).flatMap(([part, value]) =>
+	const { model = null, client = null, provider = null, attribute = null } = scope;
+	if (client === null && provider === null && attribute === null) return model === null ? allModels : `model:${model}`;
+	const named = Object.entries({ client, model, provider, attribute }).flatMap(([part, value]) =>
 		value === null ? [] : [`${part}=${encodeURIComponent(value)}`],
 	);
 	return `scope:${named.join('&')}`;
@@ -38,13 +39,18 @@ export function scopeOfCounter(name: string): BudgetScope | undefined {
 /** A request as budgets see it. */
 export interface BudgetedRequest extends NamedModel {
 	readonly clientId: string;
+	readonly attributes?: Attributes | undefined;
 }
 
 /**
  * Returns true if a request counts toward a scope.
  * @param isOwnName true if another budget of the team has the model's exact name. A budget of its name in the price list does not count it then.
  */
-export function isInScope({ model, client, provider }: BudgetScope, request: BudgetedRequest, isOwnName: boolean): boolean {
+export function isInScope({ model, client, provider, attribute }: BudgetScope, request: BudgetedRequest, isOwnName: boolean): boolean {
+	if (attribute !== null) {
+		const { name, value } = attributeOf(attribute);
+		if (request.attributes?.[name] !== value) return false;
+	}
 	if (client !== null && client !== request.clientId) return false;
 	if (provider !== null && provider !== request.provider) return false;
 	if (model === null) return true;
@@ -52,12 +58,19 @@ export function isInScope({ model, client, provider }: BudgetScope, request: Bud
 	return isInModels(model, request);
 }
 
+/** Splits `name=value`. A value may contain further equals signs. */
+export function attributeOf(text: string): { readonly name: string; readonly value: string } {
+	const at = text.indexOf('=');
+	return at === -1 ? { name: text, value: '' } : { name: text.slice(0, at), value: text.slice(at + 1) };
+}
+
 /** Describes a scope in the reason of a rejection; empty for all requests. */
-export function describeScope({ model, client, provider }: BudgetScope): string {
+export function describeScope({ model, client, provider, attribute }: BudgetScope): string {
 	const named = [
 		...(model === null ? [] : [`the model ${model}`]),
 		...(client === null ? [] : [`the client ${client}`]),
 		...(provider === null ? [] : [`the provider ${provider}`]),
+		...(attribute === null ? [] : [`the attribute ${attribute}`]),
 	];
 	return named.length === 0 ? '' : ` of ${named.join(' and ')}`;
 }

@@ -22,6 +22,8 @@ export interface BudgetScope {
 	readonly model: string | null;
 	readonly client: string | null;
 	readonly provider: string | null;
+	/** An attribute of requests, as `name=value`. */
+	readonly attribute: string | null;
 }
 
 export const exceededActions = ['reject', 'fallback_model', 'warn'] as const;
@@ -58,6 +60,7 @@ export const plainBudget = {
 	model: null,
 	client: null,
 	provider: null,
+	attribute: null,
 	window: 'month',
 	timezone: 'UTC',
 	weekStart: 'monday',

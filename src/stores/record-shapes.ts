@@ -1,5 +1,13 @@
 /** Tables of records, with the same column names in SQLite and PostgreSQL. */
-import { type BudgetRaise, type BudgetWindow, budgetWindows, exceededActions, plainBudget, weekdays } from '../core/budget.ts';
+import {
+	type BudgetRaise,
+	type BudgetScope,
+	type BudgetWindow,
+	budgetWindows,
+	exceededActions,
+	plainBudget,
+	weekdays,
+} from '../core/budget.ts';
 import { clientDialectNames } from '../core/dialect-name.ts';
 import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../core/routing-rule.ts';
 import { type ModelLimits, policyModes, type Team, type TeamLimits } from '../core/team.ts';
@@ -126,15 +134,19 @@ function windowOf(row: Row): BudgetWindow {
 	return window;
 }
 
-/** The same scope is always the same text, so that an index finds a second budget of it. Null: all clients and providers. */
-function scopeText({ client, provider }: Pick<Budget, 'client' | 'provider'>): string | null {
-	if (client === null && provider === null) return null;
-	return JSON.stringify({ ...(client !== null && { client }), ...(provider !== null && { provider }) });
+/** The same scope is always the same text, so that an index finds a second budget of it. Null: all but the model. */
+function scopeText({ client, provider, attribute }: BudgetScope): string | null {
+	if (client === null && provider === null && attribute === null) return null;
+	return JSON.stringify({
+		...(client !== null && { client }),
+		...(provider !== null && { provider }),
+		...(attribute !== null && { attribute }),
+	});
 }
 
-function scopeOf(row: Row): Pick<Budget, 'client' | 'provider'> {
-	const { client = null, provider = null } = jsonOf(row, 'scope', orNull(membersFrom)) ?? {};
-	return { client: textOrNull(client), provider: textOrNull(provider) };
+function scopeOf(row: Row): Omit<BudgetScope, 'model'> {
+	const { client = null, provider = null, attribute = null } = jsonOf(row, 'scope', orNull(membersFrom)) ?? {};
+	return { client: textOrNull(client), provider: textOrNull(provider), attribute: textOrNull(attribute) };
 }
 
 type BudgetTerms = Pick<Budget, 'timezone' | 'weekStart' | 'whenExceeded' | 'fallbackModel' | 'raise' | 'mode'>;

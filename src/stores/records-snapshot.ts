@@ -195,7 +195,7 @@ function budgetsOf(all: readonly Stored<Budget>[]): TeamBudgets {
 	const isOfAll = (budget: Budget): boolean => counterName(budget) === allModels;
 	const ofAll = all.filter(isOfAll);
 	const others = all.filter((budget) => !isOfAll(budget));
-	const plain = others.filter(({ model, client, provider }) => model?.includes('*') === false && client === null && provider === null);
+	const plain = others.filter((budget) => budget.model?.includes('*') === false && counterName(budget).startsWith('model:'));
 	const ofModels = [...Map.groupBy(plain, ({ model }) => model ?? '')].map(([model, of]) => [model, [...ofAll, ...of]] as const);
 	return { all: [...ofAll, ...others], ofAll, ofModels: new ByModel(ofModels), scoped: others.filter((budget) => !plain.includes(budget)) };
 }

@@ -107,7 +107,7 @@ async function check(fleet: Fleet): Promise<{ spentNanoUsd: bigint; billedNanoUs
 	expect(ledger.differences).toEqual([]);
 	expectReckonedCosts(ledger.rows);
 	for (const budget of budgets) {
-		const counted = ledger.rows.filter((row) => isInScope(budget, row, false));
+		const counted = ledger.rows.filter((row) => isInScope(budget, { ...row, attributes: {} }, false));
 		for (const [period, rows] of Map.groupBy(counted, ({ startedMs }) => windowAt(budget, startedMs).period)) {
 			expect([budget.id, period, costOf(rows) <= budget.limitNanoUsd]).toEqual([budget.id, period, true]);
 		}

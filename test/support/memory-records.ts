@@ -112,8 +112,8 @@ function teamTable(budgets: RecordChanges<string, Budget, 'scope_taken'>): Recor
 	};
 }
 
-function scopeOf({ team, model, client, provider, window }: Budget): string {
-	return JSON.stringify([team, model, client, provider, window]);
+function scopeOf({ team, model, client, provider, attribute, window }: Budget): string {
+	return JSON.stringify([team, model, client, provider, attribute, window]);
 }
 
 function budgetTable(): RecordTable<string, Budget, 'scope_taken'> {

@@ -127,6 +127,7 @@ const budget: Resource = {
 		field('--model <model>', 'scope.model', 'a name or a pattern with *; none: all models', orNone(text)),
 		field('--client <id>', 'scope.client', 'only requests of this client; none: all clients', orNone(text)),
 		field('--provider <name>', 'scope.provider', 'only requests to this provider; none: all providers', orNone(text)),
+		field('--attribute <name=value>', 'scope.attribute', 'only requests with this attribute; none: all', orNone(text)),
 		field('--window <window>', 'window', 'hour, day, week or month; default: month'),
 		field('--timezone <zone>', 'timezone', 'IANA time zone in which windows begin; default: UTC'),
 		field('--week-start <day>', 'week_start', 'first day of a week; default: monday'),

@@ -68,6 +68,7 @@ interface BudgetBody {
 	readonly model: string | null;
 	readonly client: string | null;
 	readonly provider: string | null;
+	readonly attribute: string | null;
 	readonly window: BudgetWindow;
 	readonly mode: 'enforce' | 'warn' | 'monitor';
 	readonly period: string;
@@ -140,7 +141,7 @@ function remainingShare({ limit, remaining }: Pick<RateBody, 'limit' | 'remainin
 }
 
 function describeBudget(
-	{ id, budget, period, model, client, provider, window, isEnforced, report, limitNanoUsd }: BudgetLimit,
+	{ id, budget, period, model, client, provider, attribute, window, isEnforced, report, limitNanoUsd }: BudgetLimit,
 	{ budgets, nowMs }: CounterReading,
 ): BudgetBody | undefined {
 	const counter = budgets.find((one) => one.budget === budget && one.period === period);
@@ -152,6 +153,7 @@ function describeBudget(
 		model,
 		client,
 		provider,
+		attribute,
 		window,
 		mode: isEnforced ? 'enforce' : report === 'monitor' ? 'monitor' : 'warn',
 		period,

@@ -1,3 +1,4 @@
+import type { BudgetScope } from '../../core/budget.ts';
 import { describeScope } from '../../core/budget-scope.ts';
 import { countOf, type RateLimit, type Rejected } from '../../core/counters.ts';
 import { formatUsd } from '../../core/money.ts';
@@ -176,7 +177,7 @@ function rejectForBudget({ budget, period, reading }: Rejected, request: Rejecte
 }
 
 /** Returns `Monthly budget of the model gpt-4o`, and the like. */
-export function describeBudget(limit: Pick<BudgetLimit, 'window' | 'model' | 'client' | 'provider'>): string {
+export function describeBudget(limit: Pick<BudgetLimit, 'window' | keyof BudgetScope>): string {
 	return `${budgetNoun(limit.window)}${describeScope(limit)}`;
 }
 

@@ -21,6 +21,7 @@ const ofTier = {
 	model: null,
 	client: null,
 	provider: null,
+	attribute: null,
 	window: 'month',
 	isEnforced: true,
 	report: 'nothing',

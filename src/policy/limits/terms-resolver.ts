@@ -114,7 +114,7 @@ export function replacesTier(budget: BudgetPolicy): boolean {
 }
 
 function currentTerms(budget: BudgetPolicy, period: string, budgetNanoUsd: bigint): BudgetTerms {
-	const { id, model, client, provider, window, whenExceeded, mode, fallbackModel } = budget;
+	const { id, model, client, provider, attribute, window, whenExceeded, mode, fallbackModel } = budget;
 	const name = counterName(budget);
 	const isEnforced = mode === 'enforce' && whenExceeded !== 'warn';
 	return {
@@ -124,6 +124,7 @@ function currentTerms(budget: BudgetPolicy, period: string, budgetNanoUsd: bigin
 		model,
 		client,
 		provider,
+		attribute,
 		window,
 		limitNanoUsd: (budgetNanoUsd * BigInt(budget.hardLimitPercent)) / 100n,
 		isEnforced,

@@ -40,7 +40,7 @@ describe('a budget', () => {
 			id,
 			team: 'red',
 			model: null,
-			scope: { team: 'red', client: null, model: null, provider: null },
+			scope: { team: 'red', client: null, model: null, provider: null, attribute: null },
 			window: 'month',
 			period: 'monthly',
 			timezone: 'UTC',
@@ -92,6 +92,7 @@ describe('a budget', () => {
 		['two teams', { team: 'red', limit_usd: '1', scope: { team: 'blue' } }, 422, 'scope.team'],
 		['two models', { team: 'red', limit_usd: '1', model: 'a', scope: { model: 'b' } }, 422, 'scope.model'],
 		['an unknown provider', { team: 'red', limit_usd: '1', scope: { provider: 'provider_z' } }, 422, 'scope.provider'],
+		['an attribute without a value', { team: 'red', limit_usd: '1', scope: { attribute: 'project' } }, 422, 'scope.attribute'],
 		['an unknown part of a scope', { team: 'red', limit_usd: '1', scope: { planet: 'mars' } }, 422, 'scope.planet'],
 		['a fallback without a model', { team: 'red', limit_usd: '1', when_exceeded: 'fallback_model' }, 422, 'fallback_model'],
 		['a model without a fallback', { team: 'red', limit_usd: '1', fallback_model: 'm' }, 422, 'fallback_model'],
@@ -148,7 +149,7 @@ describe('a budget', () => {
 		await start();
 		const given = {
 			id: 'b',
-			scope: { team: 'red', client: 'bot', model: 'gpt-*', provider: 'provider_b' },
+			scope: { team: 'red', client: 'bot', model: 'gpt-*', provider: 'provider_b', attribute: 'project=a=b' },
 			window: 'week',
 			timezone: 'America/New_York',
 			week_start: 'sunday',
@@ -172,7 +173,7 @@ describe('a budget', () => {
 		expect((await send('PUT', '/budgets/b', made.body)).body).toEqual(made.body);
 		const changed = await send('PUT', '/budgets/b', { scope: { client: 'other' }, window: 'hour', when_exceeded: 'warn', raise: null });
 		expect(changed.body).toMatchObject({
-			scope: { team: 'red', client: 'other', model: null, provider: null },
+			scope: { team: 'red', client: 'other', model: null, provider: null, attribute: null },
 			window: 'hour',
 			fallback_model: null,
 			raise: null,

@@ -64,7 +64,7 @@ describe('usage of a team', () => {
 					id: 'tier-standard',
 					team: 'red',
 					model: null,
-					scope: { team: 'red', client: null, model: null, provider: null },
+					scope: { team: 'red', client: null, model: null, provider: null, attribute: null },
 					window: 'month',
 					period: 'monthly',
 					timezone: 'UTC',

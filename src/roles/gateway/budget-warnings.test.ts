@@ -11,6 +11,7 @@ const terms = (id: string, budget: string, budgetNanoUsd: bigint): BudgetTerms =
 	budget,
 	client: null,
 	provider: null,
+	attribute: null,
 	period,
 	window: 'month',
 	isEnforced: true,

@@ -22,11 +22,11 @@ export function budgetWarnings(metrics: Metrics, log: Log): WarnOfBudgets {
 		'scope',
 	]);
 	return ({ team, costNanoUsd, readings }, terms) => {
-		for (const { budget, period, id, model, window, budgetNanoUsd, warningThresholdPercent: percent } of terms) {
+		for (const { budget, period, id, model, budgetNanoUsd, warningThresholdPercent: percent } of terms) {
 			const spent = readings.find((reading) => reading.budget === budget && reading.period === period)?.settledNanoUsd;
 			if (spent === undefined || !crossed(spent - costNanoUsd, spent, budgetNanoUsd, percent)) continue;
 			warnings.add(1, { scope: budget === allModels ? 'team' : model === null ? 'other' : 'model' });
-			log.warn('budget warning', { team, budget: id, window, percent, spentUsd: formatUsd(spent), limitUsd: formatUsd(budgetNanoUsd) });
+			log.warn('budget warning', { team, budget: id, percent, spentUsd: formatUsd(spent), limitUsd: formatUsd(budgetNanoUsd) });
 		}
 	};
 }

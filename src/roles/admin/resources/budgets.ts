@@ -149,6 +149,7 @@ function changedBudget(before: Budget, change: Input): Budget {
 		model,
 		client: scope === undefined ? before.client : (scope.client ?? null),
 		provider: scope === undefined ? before.provider : (scope.provider ?? null),
+		attribute: scope === undefined ? before.attribute : (scope.attribute ?? null),
 		window,
 		timezone: change.timezone ?? before.timezone,
 		weekStart: change.week_start ?? before.weekStart,
@@ -231,7 +232,7 @@ async function checkTeam({ teamLookup }: AdminDeps, team: string): Promise<void>
 
 function scopeTaken(record: Budget) {
 	const { team, model, window } = record;
-	if (window === 'month' && record.client === null && record.provider === null) {
+	if (window === 'month' && record.client === null && record.provider === null && record.attribute === null) {
 		const what = model === null ? 'all models' : 'this model';
 		return isFieldTaken('model', `must be unique for the team: \`${team}\` has a budget for ${what}`);
 	}

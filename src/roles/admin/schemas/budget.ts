@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { attributeNamePattern, isAttributeValue } from '../../../core/attributes.ts';
 import { type BudgetPolicy, budgetWindows, exceededActions, weekdays } from '../../../core/budget.ts';
+import { attributeOf } from '../../../core/budget-scope.ts';
 import { policyModes } from '../../../core/team.ts';
 import type { Budget } from '../../../stores/contracts/records.ts';
 import { clientOfToken, givenUsd, modelName, named, readOnly, slug, text, time, timeOf, usd, usdSum, usdText } from './values.ts';
@@ -48,6 +50,7 @@ export const budget = named(
 				client: z.string().nullable(),
 				model: z.string().nullable(),
 				provider: z.string().nullable(),
+				attribute: z.string().nullable(),
 			})
 			.describe('Requests that count: those that match every part that is not null.'),
 		window,
@@ -86,8 +89,19 @@ const scope = z
 		client: clientOfToken.nullable().optional().describe('Id of a client.'),
 		model: fields.model.optional(),
 		provider: text(64).nullable().optional().describe('Name of a configured provider.'),
+		attribute: z
+			.string()
+			.refine((given) => isAttribute(given), 'must be `name=value`: a name of a-z, 0-9 and _, and 1 to 128 visible characters')
+			.nullable()
+			.optional()
+			.describe('Attribute of requests, as `name=value`.'),
 	})
 	.describe('Requests that count: those that match every part given. `team` and `model` may also be given beside it.');
+
+function isAttribute(given: string): boolean {
+	const { name, value } = attributeOf(given);
+	return attributeNamePattern.test(name) && isAttributeValue(value);
+}
 
 const policyFields = {
 	scope: scope.optional(),
@@ -124,12 +138,12 @@ export const budgetRecord = budget.omit({ usage: true });
 
 /** Renders what a budget decides, without its times. */
 export function budgetPolicyBody(record: BudgetPolicy & { readonly team: string }) {
-	const { team, client, model, provider, raise } = record;
+	const { team, client, model, provider, attribute, raise } = record;
 	return {
 		id: record.id,
 		team,
 		model,
-		scope: { team, client, model, provider },
+		scope: { team, client, model, provider, attribute },
 		window: record.window,
 		period: record.window === 'month' ? ('monthly' as const) : null,
 		timezone: record.timezone,

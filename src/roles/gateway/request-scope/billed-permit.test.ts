@@ -41,6 +41,7 @@ const budget: BudgetTerms = {
 	budget: 'all',
 	client: null,
 	provider: null,
+	attribute: null,
 	period: '2026-01',
 	window: 'month',
 	isEnforced: true,

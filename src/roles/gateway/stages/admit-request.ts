@@ -51,7 +51,8 @@ export function admitRequest(
 	const { ports } = deps;
 	const { recorder } = scope;
 	const nowMs = before?.terms.entry.startedMs ?? ports.clock.nowMs();
-	const admission = resolveAdmissionTerms(inferenceRequest, { team, clientId: recorder.record.clientId ?? '' }, nowMs, deps);
+	const { clientId = '', attributes } = recorder.record;
+	const admission = resolveAdmissionTerms(inferenceRequest, { team, clientId, attributes }, nowMs, deps);
 	recorder.warn(admissionWarnings(admission, deps));
 	if (admission.priced.isUnknown) recorder.admitUnpriced();
 	const entry = rowOf(inferenceRequest, team, recorder, admission);
