@@ -18,6 +18,8 @@ export interface DocumentedOperation {
 	readonly method: string;
 	readonly path: string;
 	readonly isPublic: boolean;
+	/** Scopes of which one is enough. */
+	readonly scopes: readonly string[];
 	readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
 	/** Schema of the JSON body, with internal references; undefined if there is none. */
 	readonly body: Json | undefined;
@@ -31,7 +33,7 @@ export interface AdminDocument {
 }
 
 interface Operation {
-	readonly security?: unknown;
+	readonly security?: readonly { readonly bearer: readonly string[] }[];
 	readonly parameters?: DocumentedOperation['parameters'];
 	readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
 	readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>>;
@@ -63,6 +65,7 @@ export async function readAdminDocument(baseUrl: string): Promise<AdminDocument>
 			method,
 			path,
 			isPublic: operation.security === undefined,
+			scopes: (operation.security ?? []).flatMap(({ bearer }) => bearer),
 			parameters: operation.parameters ?? [],
 			body: operation.requestBody && whole(operation.requestBody.content['application/json']?.schema ?? {}),
 			statuses: Object.keys(operation.responses),

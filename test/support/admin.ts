@@ -28,7 +28,7 @@ import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 
 export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
 
-/** Access tokens that the verifier accepts, with their scopes. */
+/** Access tokens that the verifier accepts, with their scopes. `as~NAME+NAME` is a token with these scopes. */
 const accessTokens: Readonly<Record<string, readonly string[]>> = {
 	root: ['tollgate/admin'],
 	other: ['tollgate/admin', 'tollgate/invoke'],
@@ -37,10 +37,18 @@ const accessTokens: Readonly<Record<string, readonly string[]>> = {
 	none: [],
 };
 
+function scopesIn(accessToken: string): readonly string[] | undefined {
+	if (!accessToken.startsWith('as~')) return undefined;
+	return accessToken
+		.slice(3)
+		.split('+')
+		.map((name) => `tollgate/${name}`);
+}
+
 const verifier: AccessTokenVerifier = {
 	verify(accessToken) {
 		if (accessToken === 'unjudged') throw new UpstreamError('key_set_unavailable');
-		const scopes = Object.hasOwn(accessTokens, accessToken) ? accessTokens[accessToken] : undefined;
+		const scopes = Object.hasOwn(accessTokens, accessToken) ? accessTokens[accessToken] : scopesIn(accessToken);
 		if (scopes === undefined) throw new Rejection('token_invalid');
 		return {
 			clientId: accessToken,

@@ -7,7 +7,11 @@ import { Rejection } from '../../core/rejection.ts';
  */
 export function requireScope<Holder extends Pick<Caller, 'scopes'>>(caller: Holder, scope: string): Holder {
 	if (caller.scopes.has(scope)) return caller;
-	throw new Rejection('scope_missing', {
+	throw scopeMissing(scope);
+}
+
+export function scopeMissing(scope: string): Rejection {
+	return new Rejection('scope_missing', {
 		message: `The request needs an access token with the scope \`${scope}\`, of a client that has this scope`,
 		headers: { 'www-authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scope}"` },
 	});

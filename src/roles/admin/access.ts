@@ -5,19 +5,25 @@ import type { Caller } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HeaderFields } from '../../core/handler.ts';
 import { Rejection } from '../../core/rejection.ts';
+import { adminScope, isAdminScope } from '../../core/scope-names.ts';
+import { type AdminRights, fullRights, isAdministrator, readAdminRights } from '../../policy/access/admin-rights.ts';
 import { invalidToken } from '../../policy/access/invalid-token.ts';
-import { requireScope } from '../../policy/access/require-scope.ts';
+import { scopeMissing } from '../../policy/access/require-scope.ts';
 import { readBearer } from '../../policy/access/token-headers.ts';
 import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
 import { sourceKey } from '../../policy/firewall/source-key.ts';
 import { msToNextMinute } from '../../policy/limits/utc-time.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';
+import { type AdminAccess, type Authority, authorize } from './team-access.ts';
 
 export interface Requester {
 	/** Client or command, for the audit log. */
 	readonly actor: string;
-	/** Owner of the request's idempotency keys. */
 	readonly clientId: string;
+	/** Owner of the request's idempotency keys. */
+	readonly owner: string;
+	/** Undefined for a path that does not exist. */
+	readonly authority: Authority | undefined;
 }
 
 export interface AccessRequest {
@@ -29,10 +35,11 @@ export interface AccessRequest {
 
 export interface Access {
 	/**
+	 * @param access of the operation; undefined for a path that does not exist.
 	 * @throws `Rejection` `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; `UpstreamError` `key_set_unavailable`,
 	 * `records_unavailable`.
 	 */
-	identify(request: AccessRequest): Promise<Requester>;
+	identify(request: AccessRequest, access: AdminAccess | undefined): Promise<Requester>;
 	/** Counts a request that needs no token. @throws `Rejection` `admin_rate_exceeded`. */
 	countUnauthenticated(request: AccessRequest): void;
 }
@@ -59,19 +66,26 @@ export function createTokenAccess(
 		(max) => `This address exceeded ${max} requests per minute without a valid access token (\`admin.max_unauthenticated_per_minute\`)`,
 	);
 	const addressOf = createClientAddressReader(settings.trustedProxies);
-	const scope = `${settings.scopeBase}/admin`;
+	const prefix = `${settings.scopeBase}/`;
+	const namesOf = (scopes: Iterable<string>): string[] =>
+		[...scopes].filter((scope) => scope.startsWith(prefix)).map((scope) => scope.slice(prefix.length));
 	/**
-	 * Rejects tokens of the embedded identity whose client was disabled, deleted or stripped of the scope. Tokens outlive such a change,
-	 * but admin access ends at once.
+	 * Returns the scopes in force. Tokens of the embedded identity outlive a client that was disabled, deleted or stripped of a scope, but
+	 * admin access ends at once.
 	 */
-	const requireStanding = async (caller: Caller): Promise<void> => {
+	const standingScopes = async (caller: Caller): Promise<readonly string[]> => {
 		const { clientId } = caller;
-		if (caller.issuer !== settings.embeddedIssuer) return;
+		const names = namesOf(caller.scopes);
+		if (caller.issuer !== settings.embeddedIssuer || names.every((name) => !isAdminScope(name))) return names;
 		const pinned = configured().configClients.find(({ id }) => id === clientId);
 		const stored = pinned === undefined ? await records.clients.get(clientId) : undefined;
 		const client = pinned ?? stored;
 		if (client === undefined || stored?.isDisabled === true) throw invalidToken('its client was deleted or disabled');
-		requireScope({ scopes: new Set(client.scopes.map((name) => `${settings.scopeBase}/${name}`)) }, scope);
+		return names.filter((name) => client.scopes.includes(name));
+	};
+	/** Rejects clients that are no administrators, and names the scope that the operation needs. */
+	const requireRight = (rights: AdminRights, access: AdminAccess | undefined): void => {
+		if (!isAdministrator(rights)) throw scopeMissing(`${prefix}${access === undefined ? adminScope : `${adminScope}:${access.needs}`}`);
 	};
 	const countUnauthenticated: Access['countUnauthenticated'] = (request) => {
 		const { high, low } = sourceKey(addressOf(request));
@@ -79,28 +93,38 @@ export function createTokenAccess(
 	};
 	return {
 		countUnauthenticated,
-		async identify(request) {
+		async identify(request, access) {
 			const [first, ...more] = request.authorizations;
+			let caller: Caller;
+			let rights: AdminRights;
 			try {
 				const accessToken = readBearer(first === undefined || more.length === 0 ? first : [first, ...more]);
-				const caller = requireScope(await verifier.verify(accessToken), scope);
-				const { clientId } = caller;
-				countClient(clientId);
-				await requireStanding(caller);
-				return { actor: `client:${clientId}`, clientId };
+				caller = await verifier.verify(accessToken);
+				requireRight(readAdminRights(namesOf(caller.scopes)), access);
+				countClient(caller.clientId);
+				rights = readAdminRights(await standingScopes(caller));
+				requireRight(rights, access);
 			} catch (cause) {
 				// Requests with a valid token are never counted by address, so that unauthenticated clients behind the same address cannot
 				// lock them out.
 				if (cause instanceof Rejection && cause.code !== 'admin_rate_exceeded') countUnauthenticated(request);
 				throw cause;
 			}
+			const { clientId, issuer } = caller;
+			return {
+				actor: `client:${clientId}`,
+				clientId,
+				owner: JSON.stringify([issuer, clientId]),
+				authority: access === undefined ? undefined : authorize(rights, access, settings.scopeBase),
+			};
 		},
 	};
 }
 
 /** Accepts every request, for commands, which may open the stores anyway. A server with this access must never listen. */
 export function createTrustedAccess(actor: string): Access {
-	return { identify: () => Promise.resolve({ actor, clientId: '' }), countUnauthenticated: () => undefined };
+	const authority: Authority = { rights: fullRights, teams: 'all', missing: scopeMissing };
+	return { identify: () => Promise.resolve({ actor, clientId: '', owner: '', authority }), countUnauthenticated: () => undefined };
 }
 
 const maxCached = 10_000;

@@ -2,6 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { yieldToEventLoop } from '../../core/cooperative-task.ts';
 import { Rejection } from '../../core/rejection.ts';
+import { readAdminRights } from '../../policy/access/admin-rights.ts';
+import { scopeMissing } from '../../policy/access/require-scope.ts';
 import { createDocumentServer } from '../document-server.ts';
 import type { Access, AccessRequest, Requester } from './access.ts';
 import type { AdminPorts } from './admin-settings.ts';
@@ -10,6 +12,7 @@ import { createIdempotency } from './idempotency.ts';
 import type { CsvResponse, Operation } from './operation.ts';
 import { maxBodyBytes, renderProblem } from './problem-responses.ts';
 import { readBody, readQuery, wantsCsv } from './read-request.ts';
+import { type Authority, type FindTeamOf, limitToTeams } from './team-access.ts';
 
 export interface AdminServerDeps extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
 	readonly access: Access;
@@ -18,6 +21,7 @@ export interface AdminServerDeps extends Pick<AdminPorts, 'nearestName' | 'clock
 	/** Maximum time for a whole request to arrive. */
 	readonly requestTimeoutMs?: number;
 	readonly operations: readonly Operation[];
+	readonly findTeamOf: FindTeamOf;
 }
 
 const connectionLimit = 500;
@@ -50,11 +54,12 @@ type Requesters = WeakMap<FastifyRequest, Requester>;
 /** Requires an access token for unknown paths too, so that unauthenticated clients cannot find out which paths exist. */
 function addAccess(app: FastifyInstance, { access, operations, log }: AdminServerDeps): Requesters {
 	const requesters: Requesters = new WeakMap();
-	const accessByUrl = new Map(operations.map((operation) => [urlOf(operation.path), operation.access]));
+	const accessByRoute = new Map(operations.map((operation) => [`${operation.method} ${urlOf(operation.path)}`, operation.access]));
 	app.addHook('onRequest', async (request) => {
-		const needed = request.is404 ? 'admin' : (accessByUrl.get(request.routeOptions.url ?? '') ?? 'admin');
-		if (needed === 'admin') requesters.set(request, await access.identify(accessRequestOf(request)));
+		const method = request.method === 'HEAD' ? 'GET' : request.method;
+		const needed = request.is404 ? undefined : accessByRoute.get(`${method} ${request.routeOptions.url}`);
 		if (needed === 'public') access.countUnauthenticated(accessRequestOf(request));
+		else if (needed !== 'health') requesters.set(request, await access.identify(accessRequestOf(request), needed));
 		if (request.headers['content-encoding'] !== undefined) throw new Rejection('content_encoding_unsupported');
 	});
 	app.addHook('onResponse', async (request, reply) => {
@@ -82,7 +87,7 @@ function accessRequestOf({ raw }: FastifyRequest): AccessRequest {
 }
 
 function addOperations(app: FastifyInstance, deps: AdminServerDeps, requesters: Requesters): void {
-	const { operations, nearestName, clock, changesApplied } = deps;
+	const { operations, nearestName, clock, changesApplied, findTeamOf } = deps;
 	const repeatable = createIdempotency(clock);
 	for (const operation of operations) {
 		const { method, path, success, isBodyOptional = false } = operation;
@@ -92,24 +97,37 @@ function addOperations(app: FastifyInstance, deps: AdminServerDeps, requesters: 
 			async handler(request, reply) {
 				if (method === 'GET') await yieldToEventLoop();
 				const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-				const { actor, clientId } = requesters.get(request) ?? unauthenticated;
+				const { actor, owner, authority = noAuthority } = requesters.get(request) ?? unauthenticated;
+				const { access } = operation;
 				const ifMatch = request.headers['if-match'];
+				const input = () => ({
+					params: checkFields(operation.params, paramsOf(operation, request.params), nearestName),
+					query: readQuery(operation.query, request.query as Record<string, unknown>, nearestName),
+					body:
+						operation.body === undefined
+							? undefined
+							: readBody(operation.body, body.length === 0 && isBodyOptional ? emptyObject : body, nearestName),
+				});
+				// Also before a stored response is returned again.
+				const limited =
+					typeof access === 'string' || authority.teams === 'all'
+						? undefined
+						: await limitToTeams(access.team, { authority, ...input() }, findTeamOf);
 				const runOnce = () =>
 					operation.run({
-						params: checkFields(operation.params, paramsOf(operation, request.params), nearestName),
-						query: readQuery(operation.query, request.query as Record<string, unknown>, nearestName),
-						body:
-							operation.body === undefined
-								? undefined
-								: readBody(operation.body, body.length === 0 && isBodyOptional ? emptyObject : body, nearestName),
+						...input(),
+						...(limited !== undefined && { query: limited }),
 						ifMatch,
 						wantsCsv: wantsCsv(request.headers.accept),
 						author: { actor, atMs: clock.nowMs(), requestId: request.id },
+						authority,
 					});
 				const run = () => (ifMatch === undefined ? untilNotOutrun(runOnce) : runOnce());
 				const key = request.headers['idempotency-key'];
 				const response =
-					method === 'POST' && typeof key === 'string' ? await repeatable({ clientId, path: request.url, key, body }, run) : await run();
+					method === 'POST' && typeof key === 'string'
+						? await repeatable({ owner: ownerOf(owner, authority), path: request.url, key, body }, run)
+						: await run();
 				if (method !== 'GET') await changesApplied();
 				return sendResponse(reply, response, success.status);
 			},
@@ -130,8 +148,16 @@ async function untilNotOutrun(run: () => Promise<CsvResponse>): Promise<CsvRespo
 	}
 }
 
+/** Authority of public operations, which read no records. */
+const noAuthority: Authority = { rights: readAdminRights([]), teams: new Set(), missing: scopeMissing };
+
 /** Requester of public operations, which change nothing. */
-const unauthenticated: Requester = { actor: 'stranger', clientId: '' };
+const unauthenticated: Requester = { actor: 'stranger', clientId: '', owner: '', authority: undefined };
+
+/** Keeps responses to one token of a client from another token that may use other teams. */
+function ownerOf(owner: string, { teams }: Authority): string {
+	return teams === 'all' ? owner : JSON.stringify([owner, ...[...teams].toSorted()]);
+}
 
 function sendResponse(reply: FastifyReply, { status, headers = {}, body, text }: CsvResponse, defaultStatus: number): FastifyReply {
 	reply.status(status ?? defaultStatus).headers(headers);

@@ -19,6 +19,7 @@ import { requestOperations } from './resources/requests.ts';
 import { routingOperations } from './resources/routing.ts';
 import { teamOperations } from './resources/teams.ts';
 import { usageOperations } from './resources/usage.ts';
+import type { FindTeamOf } from './team-access.ts';
 import { createTeamLookup } from './team-lookup.ts';
 
 export interface Admin extends Role {
@@ -46,6 +47,7 @@ export function createAdmin(settings: AdminSettings, ports: AdminPorts): Admin {
 		...ports,
 		operations,
 		access: createTokenAccess(settings, ports),
+		findTeamOf: teamFinder({ ...ports, records }),
 		maxConnections: settings.maxConnections,
 		...timeoutOf(settings),
 	});
@@ -87,7 +89,7 @@ export interface LocalRequest {
 }
 
 export function createLocalAdmin(access: Access, ports: Omit<AdminPorts, 'verifier' | 'metrics'>): LocalAdmin {
-	const app = createAdminServer({ ...ports, operations: assembleResources(ports), access });
+	const app = createAdminServer({ ...ports, operations: assembleResources(ports), access, findTeamOf: teamFinder(ports) });
 	return {
 		async request({ method, path, headers, body }) {
 			const response = await app.inject({ method, url: path, headers, ...(body !== undefined && { payload: body }) });
@@ -118,6 +120,16 @@ function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Ope
 		auditOperations,
 		configurationOperations,
 	].flatMap((operationsOf) => operationsOf(deps));
+}
+
+function teamFinder(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): FindTeamOf {
+	const { teamsByClient } = createTeamLookup(ports);
+	const finders: Readonly<Record<Parameters<FindTeamOf>[0], (id: string) => Promise<string | undefined>>> = {
+		client: async (id) => (await teamsByClient()).get(id),
+		budget: async (id) => (await ports.records.budgets.get(id))?.team,
+		request: async (id) => (await ports.requestRecords.find(id))?.team ?? undefined,
+	};
+	return (kind, id) => finders[kind](id);
 }
 
 function timeoutOf({ requestTimeoutMs }: AdminSettings): { requestTimeoutMs?: number } {

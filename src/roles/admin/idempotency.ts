@@ -7,7 +7,8 @@ import { fieldInvalid } from './fields-rejection.ts';
 import type { CsvResponse } from './operation.ts';
 
 export interface RepeatableRequest {
-	readonly clientId: string;
+	/** The client, and what else decides what its requests may do. */
+	readonly owner: string;
 	readonly path: string;
 	/** `idempotency-key` as received. */
 	readonly key: string;
@@ -33,11 +34,11 @@ interface CachedEntry {
  */
 export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<CsvResponse>) => Promise<CsvResponse> {
 	const cached = new BoundedMap<string, CachedEntry>(maxCachedBytes, ({ bytes }) => bytes);
-	return async ({ clientId, path, key, body }, task) => {
+	return async ({ owner, path, key, body }, task) => {
 		if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
 			throw fieldInvalid('idempotency-key', 'must be 1 to 255 printable ASCII characters without spaces');
 		}
-		const name = JSON.stringify([clientId, path, key]);
+		const name = JSON.stringify([owner, path, key]);
 		const bodyHash = createHash('sha256').update(body).digest('base64');
 		const before = cached.get(name);
 		if (before !== undefined && before.endsAtMs > clock.monotonicMs()) {

@@ -5,6 +5,7 @@ import { upstreamErrors } from '../../core/upstream-error.ts';
 import type { Operation } from './operation.ts';
 import { problem } from './problem-responses.ts';
 import { schemaNames } from './schemas/values.ts';
+import { scopesFor } from './team-access.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -17,17 +18,23 @@ export interface OpenApiDocument {
 
 export function describeOperations(
 	operations: readonly Operation[],
-	{ version, scope }: { version: string; scope: string },
+	{ version, scopeBase }: { version: string; scopeBase: string },
 ): OpenApiDocument {
 	const paths: Record<string, Record<string, Json>> = {};
-	for (const operation of operations) (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describeOperation(operation, scope);
+	for (const operation of operations)
+		(paths[operation.path] ??= {})[operation.method.toLowerCase()] = describeOperation(operation, scopeBase);
 	return {
 		openapi: '3.1.0',
 		info: { title: 'Tollgate admin API', version, description: 'Teams, budgets, prices, usage and clients of an LLM gateway.' },
 		paths,
 		components: {
 			securitySchemes: {
-				bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: `An access token with the scope ${scope}.` },
+				bearer: {
+					type: 'http',
+					scheme: 'bearer',
+					bearerFormat: 'JWT',
+					description: `An access token with one of the scopes of the operation.`,
+				},
 			},
 			schemas: componentSchemas(),
 		},
@@ -51,7 +58,7 @@ function reference(schema: z.ZodType): Json {
 	return { $ref: refOf(name) };
 }
 
-function describeOperation(operation: Operation, scope: string): Json {
+function describeOperation(operation: Operation, scopeBase: string): Json {
 	const { method, path, tag, summary, description, access, body, isBodyOptional = false } = operation;
 	const parameters = [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query'), ...headersOf(operation)];
 	return {
@@ -59,7 +66,7 @@ function describeOperation(operation: Operation, scope: string): Json {
 		tags: [tag],
 		summary,
 		...(description !== undefined && { description }),
-		...(access === 'admin' && { security: [{ bearer: [scope] }] }),
+		...(typeof access !== 'string' && { security: scopesFor(access).map((name) => ({ bearer: [`${scopeBase}/${name}`] })) }),
 		...(parameters.length > 0 && { parameters }),
 		...(body !== undefined && { requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: reference(body) } } } }),
 		responses: responsesOf(operation),
@@ -127,12 +134,16 @@ function statusOf(code: ProblemCode): number {
 function problemCodes({ method, access, query, body, rejections: own }: Operation): ProblemCode[] {
 	const codes: ProblemCode[] = ['http_malformed', 'internal_error', 'fields_invalid', ...own];
 	if (access !== 'health') codes.push('admin_rate_exceeded');
-	if (access === 'admin') codes.push('token_missing', 'token_invalid', 'scope_missing', 'records_unavailable', 'key_set_unavailable');
+	if (typeof access !== 'string') {
+		codes.push('token_missing', 'token_invalid', 'scope_missing', 'records_unavailable', 'key_set_unavailable');
+		// Records of other teams.
+		if (access.team !== 'denied' && access.team !== 'shared' && !own.includes('record_unknown')) codes.push('record_unknown');
+	}
 	if (method !== 'GET') codes.push('body_timeout', 'body_too_large', 'media_type_unsupported', 'content_encoding_unsupported');
 	if (body !== undefined) codes.push('body_not_json', 'body_not_utf8', 'body_too_deep', 'field_invalid');
 	if (method === 'POST') codes.push('idempotency_key_reused');
 	const isFree = Object.keys(query.shape).length === 0 && body === undefined;
 	return codes
-		.filter((code) => !(isFree && access !== 'admin' && code === 'fields_invalid'))
+		.filter((code) => !(isFree && typeof access === 'string' && code === 'fields_invalid'))
 		.toSorted((one, other) => statusOf(one) - statusOf(other));
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { RejectionCode } from '../../core/rejection.ts';
 import type { Author } from '../../stores/contracts/records.ts';
+import type { AdminAccess, Authority } from './team-access.ts';
 
 export interface Operation {
 	readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -12,7 +13,7 @@ export interface Operation {
 	readonly summary: string;
 	readonly description?: string;
 	/** `public` needs no access token. `health` is also exempt from rate limits, because load balancers poll it. */
-	readonly access: 'admin' | 'public' | 'health';
+	readonly access: AdminAccess | 'public' | 'health';
 	readonly params: z.ZodObject;
 	readonly query: z.ZodObject;
 	/** Undefined if no body is read. */
@@ -47,6 +48,7 @@ export interface OperationCall<Params, Query, Body> {
 	readonly wantsCsv: boolean;
 	/** Author of a change, for the audit log. */
 	readonly author: Author;
+	readonly authority: Authority;
 }
 
 export interface CsvResponse {
@@ -61,9 +63,8 @@ export interface CsvResponse {
 
 type Definition<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType> = Omit<
 	Operation,
-	'access' | 'params' | 'query' | 'body' | 'rejections' | 'run'
+	'params' | 'query' | 'body' | 'rejections' | 'run'
 > & {
-	readonly access?: 'public' | 'health';
 	readonly params?: Params;
 	readonly query?: Query;
 	readonly body?: Body;
@@ -78,10 +79,9 @@ export function defineOperation<
 	Query extends z.ZodObject = typeof nothing,
 	Body extends z.ZodType = z.ZodUndefined,
 >(definition: Definition<Params, Query, Body>): Operation {
-	const { access = 'admin', params = nothing, query = nothing, body, rejections = [] } = definition;
+	const { params = nothing, query = nothing, body, rejections = [] } = definition;
 	return {
 		...definition,
-		access,
 		params,
 		query,
 		body,

@@ -246,6 +246,12 @@ describe('usage of all teams', () => {
 		expect(next.headers.has('x-next-cursor')).toBe(false);
 	});
 
+	test('of one team only', async () => {
+		const { body } = await send('GET', '/usage?team=blue&group_by=team');
+		expect(body['data']).toMatchObject([{ team: 'blue' }]);
+		expect((await send('GET', '/usage?team=absent')).body['data']).toEqual([]);
+	});
+
 	test.each([
 		['from=2026-11-02&to=2026-11-01', 'from'],
 		['from=2000-01-01', 'from'],
@@ -263,7 +269,7 @@ describe('usage of all teams', () => {
 		['cursor=x', 'cursor'],
 		['cursor=InJlZCI', 'cursor'],
 		['cursor=WyJhIl0', 'cursor'],
-		['team=red', 'team'],
+		['teams=red', 'teams'],
 	])('?%s is 422 and names %s', async (query, path) => {
 		const response = await send('GET', `/usage?${query}`);
 		expect([response.status, response.body['errors']]).toMatchObject([422, [{ path }]]);

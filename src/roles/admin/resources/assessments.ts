@@ -50,6 +50,7 @@ export function assessmentOperations({ ledger }: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/guardrails/assessments',
+			access: { needs: 'read', team: { query: 'team' } },
 			tag: 'guardrails',
 			summary: 'List guardrail assessments, newest first',
 			description: 'Retained as long as ledger entries. Includes requests that were blocked before admission.',

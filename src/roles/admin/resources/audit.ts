@@ -42,6 +42,7 @@ export function auditOperations({ records, clock }: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/audit',
+			access: { needs: 'read', team: 'denied' },
 			tag: 'audit',
 			summary: 'List changes, newest first',
 			query: z.strictObject({ ...pageQuery, kind: z.enum(auditKinds).optional(), key: z.string().optional() }),

@@ -21,11 +21,12 @@ import {
 	requireSameId,
 	respondCreated,
 } from '../stored-records.ts';
+import { missingRecord, reaches } from '../team-access.ts';
 
 const tag = 'budgets';
 const one = { schema: budget, hasEntityTag: true } as const;
 
-const missing = (id: string): string => `Budget \`${id}\` does not exist`;
+const missing = missingRecord.budget;
 
 const budgetList = named('BudgetList', pageOf(budget));
 
@@ -36,13 +37,14 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/budgets',
+			access: { needs: 'read', team: 'filtered' },
 			tag,
 			summary: 'List budgets',
 			query: z.strictObject({ ...pageQuery, team: z.string().optional().describe('Only budgets of this team.') }),
 			success: { status: 200, schema: budgetList },
-			run: async ({ query }) => {
+			run: async ({ query, authority }) => {
 				const all = inOrder(await records.budgets.list());
-				const wanted = query.team === undefined ? all : all.filter(({ row }) => row.team === query.team);
+				const wanted = all.filter(({ row: { team } }) => (query.team === undefined || team === query.team) && reaches(authority, team));
 				const page = takePage(wanted, query, (record) => record);
 				return { body: { ...page, data: await withUsage(deps, page.data) } };
 			},
@@ -50,6 +52,7 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'POST',
 			path: '/budgets',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Create a budget',
 			description:
@@ -62,6 +65,7 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/budgets/{id}',
+			access: { needs: 'read', team: { record: 'budget', param: 'id' } },
 			tag,
 			summary: 'Get a budget and its current usage',
 			params: idParams,
@@ -72,6 +76,7 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'PUT',
 			path: '/budgets/{id}',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Update a budget',
 			description: 'Omitted fields stay unchanged.',
@@ -84,6 +89,7 @@ export function budgetOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'DELETE',
 			path: '/budgets/{id}',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Delete a budget',
 			params: idParams,

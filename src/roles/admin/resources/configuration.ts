@@ -33,6 +33,7 @@ export function configurationOperations({ configured, providerReports, effective
 		defineOperation({
 			method: 'GET',
 			path: '/providers',
+			access: { needs: 'read', team: 'denied' },
 			tag: 'configuration',
 			summary: 'List model providers and their health',
 			success: { status: 200, schema: providerList },
@@ -44,6 +45,7 @@ export function configurationOperations({ configured, providerReports, effective
 		defineOperation({
 			method: 'GET',
 			path: '/config',
+			access: { needs: 'read', team: 'denied' },
 			tag: 'configuration',
 			summary: 'Get the active configuration without secrets',
 			success: { status: 200, schema: effectiveConfig },

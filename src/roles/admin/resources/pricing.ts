@@ -32,6 +32,7 @@ export function pricingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/pricing',
+			access: { needs: 'read', team: 'shared' },
 			tag,
 			summary: 'List prices: overrides first, then defaults',
 			query: z.strictObject({
@@ -40,7 +41,9 @@ export function pricingOperations(deps: AdminDeps): Operation[] {
 				unpriced: z.boolean().optional().describe('True: only models without a price that were used in this or the last month.'),
 			}),
 			success: { status: 200, schema: priceList },
-			run: async ({ query }) => {
+			run: async ({ query, authority }) => {
+				// Models in use by other teams.
+				if (query.unpriced === true && authority.teams !== 'all') throw authority.missing('admin:read');
 				const all =
 					query.unpriced === true
 						? sortUsageRows(await listUnpriced(deps, await requestedModels()), nameOf)
@@ -53,6 +56,7 @@ export function pricingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path,
+			access: { needs: 'read', team: 'shared' },
 			tag,
 			summary: 'Get the price of a model',
 			description:
@@ -72,6 +76,7 @@ export function pricingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'PUT',
 			path,
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Set a price override',
 			description: 'An override replaces the default for requests that start after it.',
@@ -84,6 +89,7 @@ export function pricingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'DELETE',
 			path,
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Delete a price override',
 			description: 'The default price applies again, if there is one.',

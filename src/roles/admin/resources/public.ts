@@ -61,7 +61,7 @@ export function publicOperations(
 		}),
 	});
 	const operations: Operation[] = [...others, ...alive, ready, document, page];
-	const describe = once((): OpenApiDocument => describeOperations(operations, { version, scope: `${scopeBase}/admin` }));
+	const describe = once((): OpenApiDocument => describeOperations(operations, { version, scopeBase }));
 	const show = once(() => docsPage(describe()));
 	return operations;
 }
@@ -79,7 +79,7 @@ export function metricsOperation(read: ReadMetrics, isOpen: boolean): Operation 
 		path: '/metrics',
 		tag: 'public',
 		summary: 'Metrics of this process in the Prometheus format',
-		...(isOpen && { access: 'public' as const }),
+		access: isOpen ? 'public' : { needs: 'read', team: 'denied' },
 		success: { status: 200, otherTypes: ['text/plain'] },
 		async run() {
 			const { contentType, text } = await read();

@@ -8,6 +8,7 @@ import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, type Page, type PageQuery, pageQuery, withCursor } from '../page.ts';
 import { type RequestBody, requestBody, requestEntry, requestList } from '../schemas/request.ts';
 import { moment, msOf } from '../schemas/values.ts';
+import { missingRecord } from '../team-access.ts';
 
 const exactText = z.string().min(1).max(256).optional();
 
@@ -35,6 +36,7 @@ export function requestOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/requests',
+			access: { needs: 'read', team: { query: 'team' } },
 			tag: 'requests',
 			summary: 'List requests, newest first',
 			description:
@@ -51,6 +53,7 @@ export function requestOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/requests/{request_id}',
+			access: { needs: 'read', team: { record: 'request', param: 'request_id' } },
 			tag: 'requests',
 			summary: 'Get a request',
 			params: z.strictObject({ request_id: z.string() }),
@@ -68,7 +71,7 @@ export async function readRequest(
 ): Promise<RequestBody> {
 	const found = await requestRecords.find(id);
 	if (found === undefined) {
-		throw new Rejection('record_unknown', { message: `Request ${id.slice(0, 256)} does not exist, or its record was deleted` });
+		throw new Rejection('record_unknown', { message: missingRecord.request(id) });
 	}
 	const verdicts = await ledger.verdictsOf([id]);
 	return requestBody(found, verdicts.get(id));

@@ -46,6 +46,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/routing',
+			access: { needs: 'read', team: 'denied' },
 			tag,
 			summary: 'List routing rules by priority',
 			query: z.strictObject({ ...pageQuery }),
@@ -57,6 +58,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'POST',
 			path: '/routing',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Create a routing rule',
 			description: 'Routes requests by model, team or format. Rules take precedence over aliases, model families and defaults.',
@@ -68,6 +70,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/routing/{id}',
+			access: { needs: 'read', team: 'denied' },
 			tag,
 			summary: 'Get a routing rule',
 			params: idParams,
@@ -78,6 +81,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'PUT',
 			path: '/routing/{id}',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Update a routing rule',
 			description: 'Omitted fields stay unchanged.',
@@ -90,6 +94,7 @@ export function routingOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'DELETE',
 			path: '/routing/{id}',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Delete a routing rule',
 			params: idParams,

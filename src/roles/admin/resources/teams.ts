@@ -18,11 +18,17 @@ import {
 	requireSameId,
 	respondCreated,
 } from '../stored-records.ts';
+import { missingRecord, reaches } from '../team-access.ts';
 
 const tag = 'teams';
 const one = { schema: team, hasEntityTag: true } as const;
 
-const missing = (id: string): string => `Team \`${id}\` does not exist`;
+const missing = missingRecord.team;
+
+/** Fields that change no limit and no membership; a team's administrator may change these. */
+const descriptiveFields = ['id', 'name', 'metadata', 'origin', 'created_at', 'updated_at'] as const satisfies readonly (keyof z.output<
+	typeof teamChange
+>)[];
 
 const teamList = named('TeamList', pageOf(team));
 
@@ -40,21 +46,23 @@ export function teamOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/teams',
+			access: { needs: 'read', team: 'filtered' },
 			tag,
 			summary: 'List teams',
 			query: z.strictObject({ ...pageQuery, client_id: z.string().optional().describe('Only the team that contains this client.') }),
 			success: { status: 200, schema: teamList },
-			run: async ({ query }) => {
+			run: async ({ query, authority }) => {
 				const all = inOrder(await records.teams.list(), configured().configTeams);
 				const { client_id: clientId } = query;
 				const id = clientId === undefined ? undefined : (await teamLookup.teamsByClient()).get(clientId);
-				const wanted = clientId === undefined ? all : all.filter(({ row }) => row.record.id === id);
+				const wanted = all.filter(({ row: { record } }) => (clientId === undefined || record.id === id) && reaches(authority, record.id));
 				return { body: takePage(wanted, query, ({ record, isOfFile }) => teamBody(record, isOfFile)) };
 			},
 		}),
 		defineOperation({
 			method: 'POST',
 			path: '/teams',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Create a team',
 			body: teamInput,
@@ -65,6 +73,7 @@ export function teamOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/teams/{id}',
+			access: { needs: 'read', team: { record: 'team', param: 'id' } },
 			tag,
 			summary: 'Get a team',
 			params: idParams,
@@ -78,6 +87,7 @@ export function teamOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'PUT',
 			path: '/teams/{id}',
+			access: { needs: 'write', team: { record: 'team', param: 'id', fields: descriptiveFields } },
 			tag,
 			summary: 'Update a team',
 			description: 'Omitted fields stay unchanged.',
@@ -90,6 +100,7 @@ export function teamOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'DELETE',
 			path: '/teams/{id}',
+			access: { needs: 'write', team: 'denied' },
 			tag,
 			summary: 'Delete a team',
 			description: 'Its budgets are deleted with it; its usage stays.',

@@ -9,6 +9,7 @@ import { type CsvResponse, defineOperation, type Operation } from '../operation.
 import { cursorOf, decodeCursor, limitOf, pageQuery, unknownCursor } from '../page.ts';
 import { type Grouping, groupings, type UsageGroup, usage, usageHistory, usageList } from '../schemas/usage.ts';
 import { day, time, timeOf } from '../schemas/values.ts';
+import { missingRecord } from '../team-access.ts';
 import { intervals, readGrouping } from '../usage-dimensions.ts';
 import { budgetsInForce, groupsBody, periodBody, sumsBody } from '../usage-report.ts';
 
@@ -26,6 +27,7 @@ const moment = z.union([day, time], { error: 'must be a day such as 2026-11-01, 
 const requestedOfAll = z.strictObject({
 	from: moment.optional().describe('UTC day or time, inclusive. Its whole hour counts.'),
 	to: moment.optional().describe('UTC day or time, exclusive. Its whole hour counts.'),
+	team: z.string().optional().describe('Only this team.'),
 	group_by: z
 		.string()
 		.max(256)
@@ -42,6 +44,7 @@ export function usageOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/usage',
+			access: { needs: 'read', team: { query: 'team' } },
 			tag,
 			summary: 'Usage of all teams',
 			description: `One entry per team, or per \`group_by\` and \`interval\`, for the current UTC month or \`from\` to \`to\` (at most ${maxDays} days, ${maxDaysByHour} by hour).`,
@@ -54,7 +57,7 @@ export function usageOperations(deps: AdminDeps): Operation[] {
 				if (query.interval === 'hour') requireDays(span, maxDaysByHour);
 				const after = query.cursor === undefined ? undefined : readKey(decodeCursor(query.cursor));
 				const limit = limitOf(query);
-				const page = { limit: limit + 1, ...(after && { after }) };
+				const page = { limit: limit + 1, ...(after && { after }), ...(query.team !== undefined && { team: query.team }) };
 				const rows = await deps.ledger.summarize({ ...span, ...grouping.query, ...page });
 				const data = rows.slice(0, limit).map((row) => ({ ...grouping.rowOf(row), ...sumsBody([row]) }));
 				const last = rows.length > limit ? rows[limit - 1] : undefined;
@@ -70,6 +73,7 @@ export function usageOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/usage/{team}',
+			access: { needs: 'read', team: { record: 'team', param: 'team' } },
 			tag,
 			summary: 'Usage of a team',
 			description: `For the current UTC month, or \`from\` to \`to\` (at most ${maxDays} days). CSV: one row per group, or per model.`,
@@ -93,6 +97,7 @@ export function usageOperations(deps: AdminDeps): Operation[] {
 		defineOperation({
 			method: 'GET',
 			path: '/usage/{team}/history',
+			access: { needs: 'read', team: { record: 'team', param: 'team' } },
 			tag,
 			summary: 'Monthly usage history of a team',
 			description: `The last ${monthsOfHistory} UTC months, or \`from\` to \`to\`. CSV: one row per month and group, or per month and model.`,
@@ -140,7 +145,7 @@ function groupsOf(rows: readonly UsageSummary[], by: Grouping | undefined): { re
 async function requireTeam({ teamLookup }: AdminDeps, id: string) {
 	const team = await teamLookup.find(id);
 	if (team === undefined && !(await teamLookup.isKnown(id))) {
-		throw new Rejection('record_unknown', { message: `Team \`${id}\` does not exist` });
+		throw new Rejection('record_unknown', { message: missingRecord.team(id) });
 	}
 	return team;
 }

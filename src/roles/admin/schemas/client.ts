@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { maxScopeLength, maxScopes, scopeNameRule, scopePattern } from '../../../core/scope-names.ts';
 import type { ClientRecord } from '../../../stores/contracts/records.ts';
-import { named, origin, readOnly, text, time, timeOf, timeOrNull } from './values.ts';
+import { named, origin, readOnly, slug, text, time, timeOf, timeOrNull } from './values.ts';
 
 const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -');
 
@@ -39,7 +39,7 @@ export const clientWithSecret = named(
 	}),
 );
 
-const given = { team: readOnly, secrets: readOnly, origin: readOnly, created_at: readOnly, updated_at: readOnly };
+const given = { secrets: readOnly, origin: readOnly, created_at: readOnly, updated_at: readOnly };
 
 export const clientInput = named(
 	'ClientInput',
@@ -47,6 +47,10 @@ export const clientInput = named(
 		id: clientId.optional().describe('Default: derived from the name.'),
 		name: text(200),
 		scopes: scopes.optional().describe('Default: `invoke`.'),
+		team: slug
+			.nullable()
+			.optional()
+			.describe('Registered team to add the client to. Default: none; for administrators of a team, that team.'),
 		disabled: z.literal(false).optional(),
 		may_set_attributes: z.boolean().optional().describe('Default: false.'),
 		...given,
@@ -62,6 +66,7 @@ export const clientChange = named(
 		scopes: scopes.optional(),
 		disabled: z.boolean().optional(),
 		may_set_attributes: z.boolean().optional(),
+		team: readOnly,
 		...given,
 	}),
 );

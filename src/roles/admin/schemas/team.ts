@@ -31,10 +31,12 @@ const metadata = z
 	.refine((record) => Object.keys(record).length <= 50, 'must have at most 50 members')
 	.describe('Free-form metadata; Tollgate ignores it.');
 
+export const maxClients = 10_000;
+
 const fields = {
 	name: text(200).describe('Display name.'),
 	tier: text(64).describe('Name of a configured tier.'),
-	client_ids: z.array(clientOfToken).max(10_000).describe('Client ids of the team. A client can be in one team.'),
+	client_ids: z.array(clientOfToken).max(maxClients).describe('Client ids of the team. A client can be in one team.'),
 	metadata,
 };
 
