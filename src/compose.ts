@@ -2,7 +2,7 @@
  * Composition root: builds roles that can be started, stopped and reconfigured from a configuration. Modules that only some configurations
  * need are loaded on demand, so that a process is ready sooner.
  */
-import { openKeySet } from './composition/access-token-component.ts';
+import { openKeySets } from './composition/access-token-component.ts';
 import { type AppContext, type Component, createAppContext, type Phase, serve } from './composition/app-context.ts';
 import { openRecords } from './composition/open-stores.ts';
 import { measureProduct, type NoteReload } from './composition/product-metrics.ts';
@@ -89,16 +89,16 @@ async function composeProduct(
 		(has('gateway') || hasAdmin) && records !== undefined
 			? await (await import('./composition/accounting.ts')).openAccounting(context, records)
 			: undefined;
-	const keySet = openKeySet(context, identity?.role);
-	cleanup.defer(() => keySet.stop());
-	const noteReload = measureProduct(context, version, keySet);
+	const keySets = openKeySets(context, identity?.role);
+	cleanup.defer(() => keySets.stop());
+	const noteReload = measureProduct(context, version, keySets);
 	if (has('edge') || has('gateway')) {
 		const { composeDataPlane } = await import('./composition/data-plane.ts');
-		deps.push(await composeDataPlane(context, keySet, has('gateway') ? accounting : undefined));
+		deps.push(await composeDataPlane(context, keySets, has('gateway') ? accounting : undefined));
 	}
 	if (hasAdmin && records !== undefined && accounting !== undefined) {
 		const { composeAdmin } = await import('./composition/admin-component.ts');
-		deps.push(composeAdmin(context, version, keySet, records, accounting));
+		deps.push(composeAdmin(context, version, keySets, records, accounting));
 	}
 	if (config.metrics.listen !== null) {
 		const { composeMetrics } = await import('./composition/metrics-component.ts');

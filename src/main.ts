@@ -23,6 +23,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
 			if (options.part === 'ledger') return (await import('./composition/ledger-doctor.ts')).examineLedger(options);
 			return (await import('./composition/doctor.ts')).examine(options);
 		},
+		testAccess: async (options) => (await import('./composition/test-access.ts')).testAccess(options),
 		untilStopSignal: () =>
 			new Promise((resolve) => {
 				const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;

@@ -35,6 +35,7 @@ export interface CliOperations {
 	/** Migrates the schema of the stores. */
 	migrate(options: ConfigOptions): Promise<readonly { readonly part: string; readonly fromVersion: number; readonly toVersion: number }[]>;
 	doctor(options: DoctorOptions): Promise<DoctorCheck[]>;
+	testAccess(options: AccessTestOptions): Promise<AccessTest>;
 	/** Resolves at the first SIGTERM, SIGINT or SIGHUP. The second one ends the process at once. */
 	untilStopSignal(): Promise<void>;
 }
@@ -72,6 +73,36 @@ export interface AdminApi {
 		request: AdminRequest,
 	): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }>;
 	close(): Promise<void>;
+}
+
+export interface AccessTestOptions extends ConfigOptions {
+	readonly accessToken: string;
+}
+
+/** Result of `tollgate access test`, with the names of its JSON output. */
+export interface AccessTest {
+	/** False if the token is rejected whatever its signature. */
+	readonly accepted: boolean;
+	/** Reason of the rejection. */
+	readonly reason: string | null;
+	readonly signature: 'not_checked';
+	readonly issuer: string | null;
+	readonly client_id: string | null;
+	readonly expires_at: string | null;
+	readonly expired: boolean;
+	/** Index in `access.rules`; null: none matches. */
+	readonly rule: number | null;
+	/** Scopes with their base: those of the token and of the rule. */
+	readonly scopes: readonly string[];
+	readonly granted_by_rule: readonly string[];
+	/** Team of the rule; null: by the client id. */
+	readonly team: string | null;
+	readonly permitted: {
+		readonly inference: boolean;
+		/** `all`, or permissions for the records of all teams. */
+		readonly admin: readonly string[];
+		readonly admin_teams: readonly string[];
+	};
 }
 
 export const doctorDeps = ['ledger'] as const;

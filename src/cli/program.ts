@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addResourceCommands } from './admin/add-resource-commands.ts';
+import { addAccessCommand } from './commands/add-access-command.ts';
 import { addClientCommands } from './commands/add-client-commands.ts';
 import { addConfigCommands } from './commands/add-config-commands.ts';
 import { addConnectCommand } from './commands/add-connect-command.ts';
@@ -46,6 +47,7 @@ export function createProgram(deps: ProgramDeps): Command {
 	addClientCommands(program, deps.run);
 	addResourceCommands(program, deps.run);
 	addExplainCommand(program, deps.run);
+	addAccessCommand(program, deps.run);
 	addMigrateCommand(program, deps.run);
 	addDoctorCommand(program, deps.run);
 	return program;

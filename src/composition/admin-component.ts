@@ -3,7 +3,7 @@
 import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
 import { nearestName } from '../core/nearest-name.ts';
-import type { KeySet } from '../io/key-set.ts';
+import type { KeySets } from '../io/key-sets.ts';
 import { createReasoningEncryption } from '../io/reasoning-encryption.ts';
 import { createAdmin } from '../roles/admin/admin.ts';
 import type { ConfiguredRecords } from '../roles/admin/admin-settings.ts';
@@ -19,12 +19,12 @@ import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
 export function composeAdmin(
 	context: AppContext,
 	version: string,
-	keySet: KeySet,
+	keySets: KeySets,
 	records: RecordStore,
 	accounting: Accounting,
 ): Component {
 	const { config, clock, log, newRequestId, connections } = context;
-	const verifier = reconfigurableVerifier(context, keySet);
+	const verifier = reconfigurableVerifier(context, keySets);
 	// Read several times per request.
 	let current = readConfig(config);
 	const explainer = reconfigurableExplainer(config, {
@@ -63,7 +63,7 @@ export function composeAdmin(
 		role: {
 			name: role.name,
 			async start() {
-				await keySet.start();
+				await keySets.start();
 				await role.start();
 			},
 			stop: () => role.stop(),

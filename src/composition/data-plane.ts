@@ -8,7 +8,7 @@ import type { Upstream } from '../core/upstream.ts';
 import { createHttpClient } from '../io/http1/http-client.ts';
 import type { TlsMaterial } from '../io/http1/server/http-server.ts';
 import { inflateGzip } from '../io/inflated-body.ts';
-import type { KeySet } from '../io/key-set.ts';
+import type { KeySets } from '../io/key-sets.ts';
 import { createReasoningEncryption } from '../io/reasoning-encryption.ts';
 import type { RequestObserver } from '../io/request-log.ts';
 import { createRequestObserver } from '../io/request-metrics.ts';
@@ -49,9 +49,9 @@ interface Reconfigurable {
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
 /** @param accounting of the gateway; undefined for a separate edge. */
-export async function composeDataPlane(context: AppContext, keySet: KeySet, accounting: Accounting | undefined): Promise<Component> {
+export async function composeDataPlane(context: AppContext, keySets: KeySets, accounting: Accounting | undefined): Promise<Component> {
 	const { config, clock, log, metrics, cleanup, connections } = context;
-	const verifier = reconfigurableVerifier(context, keySet);
+	const verifier = reconfigurableVerifier(context, keySets);
 	const upstream = createHttpClient(config.gateway.http_client, {
 		clock,
 		log,
@@ -70,8 +70,8 @@ export async function composeDataPlane(context: AppContext, keySet: KeySet, acco
 		isDraining: () => context.phase() === 'draining',
 		isShuttingDown: () => context.phase() !== 'serving',
 		readiness: () => {
-			const { isReady } = keySet.state();
-			const own = { isReady: isReady && context.phase() === 'serving', dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
+			const { isReady, isComplete } = keySets.state();
+			const own = { isReady: isReady && context.phase() === 'serving', dependencies: { key_set: isComplete ? 'ok' : 'unavailable' } };
 			return accounting === undefined ? own : bothOf(own, accounting.readiness());
 		},
 	};
@@ -108,7 +108,7 @@ export async function composeDataPlane(context: AppContext, keySet: KeySet, acco
 	const role = new ServingRole(name, server, {
 		clock,
 		graceMs: () => graceMs,
-		beforeStart: async () => void (await Promise.all([keySet.start(), inner.start?.()])),
+		beforeStart: async () => void (await Promise.all([keySets.start(), inner.start?.()])),
 		...(inner.endInFlightRequests !== undefined && { endInFlightRequests: inner.endInFlightRequests }),
 		...(inner.idle !== undefined && { idle: inner.idle }),
 	});

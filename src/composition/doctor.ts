@@ -41,7 +41,7 @@ export async function examine({ configPath }: ConfigOptions): Promise<DoctorChec
 		...(usesRecords ? [examineDataDirectory(config)] : []),
 		...(usesRecords && config.stores.records !== 'sqlite' ? [examineRecords(config)] : []),
 		...(config.stores.counters === 'memory' ? [] : [examineCounters(config)]),
-		...(config.auth.issuer === null ? [] : [examineKeySet(config)]),
+		...remoteIssuers(config).map((remote) => examineKeySet(remote, config)),
 		...examineKeys(config, namedProviders),
 		...(sendsRequests ? Object.keys(config.providers) : []).map((name) => examineProvider(name, config, namedProviders.includes(name))),
 	]);
@@ -109,10 +109,20 @@ async function examineCounters({ stores: { counters } }: Config): Promise<Doctor
 	}
 }
 
-async function examineKeySet(config: Config): Promise<DoctorCheck> {
-	const { issuer } = accessTokenSettings(config);
+interface RemoteIssuer {
+	readonly issuer: string;
+	readonly jwksUri: string | null;
+}
+
+/** Issuers whose keys are fetched, which are all except the embedded one. */
+function remoteIssuers(config: Config): RemoteIssuer[] {
+	const { issuer, otherIssuers } = accessTokenSettings(config);
+	return [...(config.auth.issuer === null ? [] : [{ issuer, jwksUri: config.auth.jwks_uri }]), ...otherIssuers];
+}
+
+async function examineKeySet({ issuer, jwksUri }: RemoteIssuer, { auth }: Config): Promise<DoctorCheck> {
 	try {
-		const source = remoteKeySet({ issuer, jwksUri: config.auth.jwks_uri, timeoutMs: config.auth.key_set.timeout_ms });
+		const source = remoteKeySet({ issuer, jwksUri, timeoutMs: auth.key_set.timeout_ms });
 		const { keys } = parseKeySet(await source.read());
 		return { name: 'issuer key set', isOk: keys.size > 0, detail: `${keys.size} usable keys of ${issuer}` };
 	} catch (cause) {

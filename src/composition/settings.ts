@@ -4,11 +4,14 @@ import { acceptedIssuer, identityUrl } from '../config/identity-url.ts';
 import { parseListen } from '../config/listen.ts';
 import { proxyOf } from '../config/proxy.ts';
 import type { Config, ProviderConfig } from '../config/schema.ts';
+import { boundTeamScope, clientPrefixOf } from '../config/sections/auth.ts';
+import { scopeOfTeam } from '../core/scope-names.ts';
 import type { ModelLimits, Team } from '../core/team.ts';
 import type { AccessTokenSettings } from '../io/access-tokens.ts';
 import type { HttpServerLimits, TlsMaterial } from '../io/http1/server/http-server.ts';
 import type { KeySetSettings } from '../io/key-set.ts';
 import type { ReputationFile } from '../io/reputation-files.ts';
+import type { CallerRules } from '../policy/access/caller-reader.ts';
 import type { FirewallSettings } from '../policy/firewall/firewall.ts';
 import type { IpRateSettings } from '../policy/firewall/ip-rate-window.ts';
 import type { TierSettings } from '../policy/limits/terms-resolver.ts';
@@ -31,6 +34,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		tokenHeaders: edge.token_headers,
 		attributesFromClaims: config.teams.attributes_from_claims,
 		clientAttributes: new Map(config.identity.clients.map((client) => [client.id, client.may_set_attributes])),
+		callers: callerRules(config),
 		maxBodyBytes: gateway.max_body_bytes,
 		maxBufferedRequestBytes: gateway.max_buffered_request_bytes,
 		timeouts: {
@@ -294,15 +298,42 @@ export function adminSettings(configOf: () => Config, version: string, maxConnec
 	};
 }
 
-export function accessTokenSettings({ auth, ...config }: Config): AccessTokenSettings {
+/** Settings of the verification, with the address of each key set. */
+export function accessTokenSettings(config: Config): Omit<AccessTokenSettings, 'otherIssuers'> & {
+	readonly otherIssuers: readonly { readonly issuer: string; readonly audience: string | null; readonly jwksUri: string | null }[];
+} {
+	const { auth } = config;
 	const { attributes_from_claims: attributesFromClaims } = config.teams;
 	return {
 		...(Object.keys(attributesFromClaims).length > 0 && { attributesFromClaims }),
-		issuer: acceptedIssuer({ auth, ...config }),
+		issuer: acceptedIssuer(config),
 		audience: auth.audience,
 		clockSkewSeconds: auth.clock_skew_seconds,
 		maxLifetimeSeconds: auth.max_token_lifetime_seconds,
 		cacheSize: auth.verified_cache_size,
+		otherIssuers: auth.issuers.map(({ issuer, audience, jwks_uri: jwksUri }) => ({ issuer, audience, jwksUri })),
+		callers: callerRules(config),
+	};
+}
+
+export function callerRules(config: Config): CallerRules {
+	const { auth, access } = config;
+	const first = acceptedIssuer(config);
+	return {
+		scopeBase: auth.scope_base,
+		issuers: [
+			{ issuer: first, clientPrefix: '', scopes: null },
+			...auth.issuers.map((one) => ({ issuer: one.issuer, clientPrefix: clientPrefixOf(one), scopes: one.scopes })),
+		],
+		rules: access.rules.map(({ when: { issuer, ...claims }, grant, team }) => ({
+			issuer: typeof issuer === 'string' ? issuer : first,
+			claims: Object.entries(claims).map(([claim, patterns]) => ({
+				claim,
+				patterns: typeof patterns === 'string' ? [patterns] : patterns,
+			})),
+			scopes: grant.map((name) => (name === boundTeamScope && team !== null ? scopeOfTeam(team) : name)),
+			team,
+		})),
 	};
 }
 

@@ -2,9 +2,11 @@
 
 import { nearestName } from '../core/nearest-name.ts';
 import { ruleNames } from '../policy/firewall/rules/rule-catalogue.ts';
+import { acceptedIssuer } from './identity-url.ts';
 import { type ListenAddress, parseListen } from './listen.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import type { Config } from './schema.ts';
+import { boundTeamScope, clientPrefixOf } from './sections/auth.ts';
 
 /** `reliesOn` is the other setting that a finding refers to. */
 export type Finding = readonly [path: Path, message: string, reliesOn?: Path];
@@ -27,6 +29,8 @@ export function findDisagreements(config: Config, raw: Raw): readonly Finding[] 
 		...findUnknownRules(config),
 		...findUnsharedCounters(config),
 		...findBodiesOverBudget(config),
+		...findIssuerClashes(config),
+		...findRuleMistakes(config),
 	];
 }
 
@@ -116,6 +120,53 @@ function findTeamDisagreements(config: Config): Finding[] {
 		const team = teamOf.get(client.id);
 		if (team === undefined || client.team === null || client.team === team) return [];
 		return [[['identity', 'clients', index, 'team'], `contradicts teams.registered, where the client is in team ${team}`]];
+	});
+}
+
+/** Two issuers that differ only in a closing slash have the same discovery document. */
+function findIssuerClashes(config: Config): Finding[] {
+	const findings: Finding[] = [];
+	const seen = [{ issuer: acceptedIssuer(config), prefix: '' }];
+	for (const [index, one] of config.auth.issuers.entries()) {
+		const path = ['auth', 'issuers', index] as const;
+		const prefix = clientPrefixOf(one);
+		const same = seen.find(({ issuer }) => withoutSlash(issuer) === withoutSlash(one.issuer));
+		if (same !== undefined) {
+			const what = same.issuer === one.issuer ? 'is accepted already' : `differs from \`${same.issuer}\` only in its closing slash`;
+			findings.push([[...path, 'issuer'], `${what}: list each issuer once, and not that of auth.issuer`, ['auth', 'issuer']]);
+		}
+		const confused = seen.find(
+			(other) => prefix !== '' && other.prefix !== '' && (other.prefix.startsWith(prefix) || prefix.startsWith(other.prefix)),
+		);
+		if (confused !== undefined && same === undefined) {
+			findings.push([[...path, 'client_prefix'], `is ambiguous: \`${prefix}\` and \`${confused.prefix}\` begin alike`]);
+		}
+		seen.push({ issuer: one.issuer, prefix });
+	}
+	return findings;
+}
+
+function withoutSlash(issuer: string): string {
+	return issuer.replace(/\/+$/, '');
+}
+
+function findRuleMistakes(config: Config): Finding[] {
+	const issuers = [acceptedIssuer(config), ...config.auth.issuers.map(({ issuer }) => issuer)];
+	const seen = new Map<string, number>();
+	return config.access.rules.flatMap(({ when, grant, team }, index): Finding[] => {
+		const path = ['access', 'rules', index] as const;
+		const findings: Finding[] = [];
+		const { issuer = issuers[0], ...claims } = when;
+		if (typeof issuer === 'string') findings.push(...unknownName([...path, 'when', 'issuer'], issuer, 'issuer', issuers));
+		if (grant.length === 0 && team === null) findings.push([path, 'has no effect: set grant or team']);
+		const bound = grant.indexOf(boundTeamScope);
+		if (bound !== -1 && team === null)
+			findings.push([[...path, 'grant', bound], 'requires the team of the rule: set team, or grant admin:team:ID']);
+		const conditions = JSON.stringify([issuer, ...Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1))]);
+		const earlier = seen.get(conditions);
+		if (earlier !== undefined) findings.push([[...path, 'when'], `never applies: access.rules[${earlier}] has the same conditions`]);
+		else seen.set(conditions, index);
+		return findings;
 	});
 }
 

@@ -1,6 +1,6 @@
 /** Every setting, its default and its meaning. An empty file is a valid configuration. */
 import { z } from 'zod';
-import { auth } from './sections/auth.ts';
+import { access, auth } from './sections/auth.ts';
 import { edge } from './sections/edge.ts';
 import { gateway } from './sections/gateway.ts';
 import { guardrails } from './sections/guardrails.ts';
@@ -55,6 +55,7 @@ export const configSchema = z.strictObject({
 	simulator: simulator.prefault({}).describe('Fake providers for trials and tests.'),
 	metrics: metrics.prefault({}).describe('Prometheus metrics.'),
 	auth: auth.prefault({}).describe('Access tokens that are accepted.'),
+	access: access.prefault({}).describe('Scopes and teams by claims of access tokens.'),
 	stores: stores.prefault({}).describe('Where records, ledger and counters are stored.'),
 	requests: requests.prefault({}).describe('Records of requests, for lookups.'),
 	tiers: tiers.prefault({}).describe('Limits of teams by tier. Built-in tiers can be changed field by field; a new tier needs all fields.'),

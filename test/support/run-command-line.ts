@@ -72,6 +72,7 @@ export async function runCommandLine(
 				},
 				...given.clients,
 			} satisfies ClientOperations),
+			testAccess: () => Promise.reject(new Error('no configuration')),
 			openAdmin: record('openAdmin', {
 				name: 'the API',
 				request: (request) => {

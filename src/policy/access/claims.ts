@@ -6,6 +6,9 @@ import { type JsonObject, readJsonObject } from './json-object.ts';
 
 export type AttributeClaims = Readonly<Record<string, string>>;
 
+/** Derives the caller from claims, whose issuer and times are checked elsewhere. */
+export type ReadCaller = (claims: JsonObject, attributeClaims: AttributeClaims | undefined) => Caller;
+
 /** Required values of an access token's claims. */
 export interface ClaimRules {
 	/** Exact value of `iss`, case-sensitive. */
@@ -23,12 +26,13 @@ export interface ClaimRules {
 /**
  * @param payload the claims as signed; the signature has been checked.
  * @param nowSeconds unix time.
+ * @param readCaller derives the caller from the claims.
  * @throws {Rejection} `token_invalid`.
  */
-export function checkClaims(payload: Buffer, rules: ClaimRules, nowSeconds: number): Caller {
+export function checkClaims(payload: Buffer, rules: ClaimRules, nowSeconds: number, readCaller: ReadCaller = readClaimedCaller): Caller {
 	const claims = readJsonObject(payload);
 	if (claims === undefined) throw invalidToken('claims are not one plain JSON object');
-	const caller = readClaimedCaller(claims, rules.attributesFromClaims);
+	const caller = readCaller(claims, rules.attributesFromClaims);
 	if (caller.issuer !== rules.issuer) throw invalidToken('iss is another issuer');
 	if (rules.audience !== null && !names(claims['aud'], rules.audience)) throw invalidToken('aud is another audience');
 	checkTimes(claims, caller.expiresAtSeconds, rules, nowSeconds);
@@ -66,11 +70,18 @@ const clientId = /^[\x20-\x7e]{1,256}$/;
 /** Claims in which issuers put the client's id. The first one present decides, whatever its value. */
 const clientIdClaims = ['client_id', 'azp', 'appid', 'sub'] as const;
 
+/** Returns `iss`, as it is claimed, to choose the keys that verify the token. @throws {Rejection} `token_invalid`. */
+export function readClaimedIssuer(payload: Buffer): string {
+	const issuer = readJsonObject(payload)?.['iss'];
+	if (typeof issuer !== 'string') throw invalidToken('iss is not a text');
+	return issuer;
+}
+
 /**
  * Returns the caller that the claims name. The code that uses this function must have verified the claims.
  * @throws {Rejection} `token_invalid`.
  */
-function readClaimedCaller(claims: JsonObject, attributeClaims: AttributeClaims | undefined): Caller {
+export function readClaimedCaller(claims: JsonObject, attributeClaims?: AttributeClaims): Caller {
 	const { iss, exp, token_use } = claims;
 	if (typeof iss !== 'string' || iss === '') throw invalidToken('iss is not a text');
 	if (typeof exp !== 'number' || !Number.isFinite(exp) || exp <= 0) throw invalidToken('exp is not a time');
@@ -115,8 +126,12 @@ function readScopes({ scope, scp }: JsonObject): ReadonlySet<string> {
  * name the caller are read strictly as always; the balancer checked the header, signature, times and issuer.
  * @throws {Rejection} `token_invalid`.
  */
-export function readUnverifiedCaller(accessToken: string, attributeClaims?: AttributeClaims): Caller {
+export function readUnverifiedCaller(
+	accessToken: string,
+	attributeClaims?: AttributeClaims,
+	readCaller: ReadCaller = readClaimedCaller,
+): Caller {
 	const claims = readJsonObject(readTrustedPayload(accessToken));
 	if (claims === undefined) throw invalidToken('claims are not one plain JSON object');
-	return readClaimedCaller(claims, attributeClaims);
+	return readCaller(claims, attributeClaims);
 }

@@ -81,7 +81,7 @@ export function createTokenAccess(
 		const stored = pinned === undefined ? await records.clients.get(clientId) : undefined;
 		const client = pinned ?? stored;
 		if (client === undefined || stored?.isDisabled === true) throw invalidToken('its client was deleted or disabled');
-		return names.filter((name) => client.scopes.includes(name));
+		return names.filter((name) => client.scopes.includes(name) || caller.grant?.scopes.has(prefix + name) === true);
 	};
 	/** Rejects clients that are no administrators, and names the scope that the operation needs. */
 	const requireRight = (rights: AdminRights, access: AdminAccess | undefined): void => {

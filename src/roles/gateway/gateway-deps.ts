@@ -1,4 +1,6 @@
 import { type Counter, noMetrics } from '../../core/metrics.ts';
+import { createCallerReader } from '../../policy/access/caller-reader.ts';
+import type { ReadCaller } from '../../policy/access/claims.ts';
 import { DefaultOutputCaps } from '../../policy/budgets/default-output-caps.ts';
 import { PriceResolver } from '../../policy/budgets/price-resolver.ts';
 import { TermsResolver } from '../../policy/limits/terms-resolver.ts';
@@ -20,6 +22,8 @@ export interface GatewayDeps {
 	readonly ports: GatewayPorts;
 	/** Scope that clients need. */
 	readonly invokeScope: string;
+	/** Undefined: the caller as claimed. */
+	readonly readCaller: ReadCaller | undefined;
 	readonly routing: Routing;
 	readonly providers: ReadonlyMap<string, Provider>;
 	readonly modelCapabilities: ModelCapabilityResolver;
@@ -54,6 +58,7 @@ export function assembleDeps(settings: GatewaySettings, ports: GatewayPorts): Ga
 		settings,
 		ports,
 		invokeScope: `${settings.scopeBase}/invoke`,
+		readCaller: settings.callers && createCallerReader(settings.callers),
 		routing: new Routing(settings.routing, settings.providers),
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
 		modelCapabilities: new ModelCapabilityResolver(settings),

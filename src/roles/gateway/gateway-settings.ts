@@ -8,6 +8,7 @@ import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import type { Upstream } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import type { CallerRules } from '../../policy/access/caller-reader.ts';
 import type { TokenHeader } from '../../policy/access/token-headers.ts';
 import type { DefaultOutputCapSettings } from '../../policy/budgets/default-output-caps.ts';
 import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-resolver.ts';
@@ -35,6 +36,8 @@ export interface GatewaySettings {
 	readonly scopeBase: string;
 	/** True: a load balancer in front has verified the access token, and nothing else can reach this port. */
 	readonly trustEdge: boolean;
+	/** Derivation of callers from claims, for access tokens that a trusted balancer has verified. Default: as claimed. */
+	readonly callers?: CallerRules;
 	/** Header fields that may contain the access token, if no edge of this process has read it. */
 	readonly tokenHeaders: readonly TokenHeader[];
 	/** Claims of trusted access tokens that are attributes, by the name of the attribute. */

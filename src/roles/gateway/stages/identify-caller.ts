@@ -15,10 +15,12 @@ import type { RequestRecorder } from '../request-scope/request-recorder.ts';
  * load balancer has verified it.
  * @throws `Rejection` `token_missing`, `token_invalid`, `scope_missing`; `UpstreamError` `key_set_unavailable`.
  */
-export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope }: GatewayDeps): Caller | Promise<Caller> {
+export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope, readCaller }: GatewayDeps): Caller | Promise<Caller> {
 	if (request.caller !== undefined) return request.caller;
 	const accessToken = readAccessToken(request.headers, settings.tokenHeaders);
-	const caller = settings.trustEdge ? readUnverifiedCaller(accessToken, settings.attributesFromClaims) : ports.verifier.verify(accessToken);
+	const caller = settings.trustEdge
+		? readUnverifiedCaller(accessToken, settings.attributesFromClaims, readCaller)
+		: ports.verifier.verify(accessToken);
 	return caller instanceof Promise ? caller.then((verified) => requireScope(verified, invokeScope)) : requireScope(caller, invokeScope);
 }
 
@@ -56,10 +58,11 @@ export function noteAttributes(
 
 /** Returns the client's team. An unregistered client is its own team, or rejected. @throws `Rejection` `client_unregistered`. */
 export function identifyTeam(
-	{ clientId }: Pick<Caller, 'clientId'>,
+	{ clientId, grant }: Pick<Caller, 'clientId' | 'grant'>,
 	{ unregisteredClients }: GatewaySettings,
 	teams: Pick<TeamDirectory, 'teamOf' | 'team'>,
 ): Team {
+	if (grant !== undefined && grant.team !== null) return teamOfRule(grant.team, teams);
 	const team = teams.teamOf(clientId);
 	if (team !== undefined) return team;
 	if (unregisteredClients === 'reject') throw new Rejection('client_unregistered');
@@ -70,4 +73,13 @@ export function identifyTeam(
 		});
 	}
 	return { id: clientId, name: clientId, tier: unregisteredClients.tier, clientIds: [clientId] };
+}
+
+/** @throws `Rejection` `client_unregistered`, because a team that nobody registered has no limits. */
+function teamOfRule(id: string, teams: Pick<TeamDirectory, 'team'>): Team {
+	const team = teams.team(id);
+	if (team !== undefined) return team;
+	throw new Rejection('client_unregistered', {
+		message: `Team ${id}, which \`access.rules\` gives to the client, does not exist: ask an administrator to create it`,
+	});
 }
