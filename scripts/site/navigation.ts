@@ -35,6 +35,7 @@ export const sections: readonly Section[] = [
 			'guide/clients-and-secrets',
 			'guide/signing-keys',
 			'guide/identity-provider',
+			'guide/administrators',
 			'guide/provider-failures',
 			'guide/*',
 		],

@@ -22,8 +22,9 @@ export function testAccess({ accessToken, configPath }: AccessTestOptions): Acce
 		const settings = accessTokenSettings(config);
 		const issuer = readClaimedIssuer(payload);
 		const accepted = issuer === settings.issuer ? settings : settings.otherIssuers.find((other) => other.issuer === issuer);
-		if (accepted === undefined)
+		if (accepted === undefined) {
 			return rejected(`issuer ${JSON.stringify(issuer.slice(0, 200))} is neither auth.issuer nor in auth.issuers`);
+		}
 		const { expiresAtSeconds } = readClaimedCaller(claimsOf(payload));
 		const isExpired = nowSeconds >= expiresAtSeconds + settings.clockSkewSeconds;
 		const { issuer: name, audience } = accepted;

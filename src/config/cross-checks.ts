@@ -160,8 +160,9 @@ function findRuleMistakes(config: Config): Finding[] {
 		if (typeof issuer === 'string') findings.push(...unknownName([...path, 'when', 'issuer'], issuer, 'issuer', issuers));
 		if (grant.length === 0 && team === null) findings.push([path, 'has no effect: set grant or team']);
 		const bound = grant.indexOf(boundTeamScope);
-		if (bound !== -1 && team === null)
+		if (bound !== -1 && team === null) {
 			findings.push([[...path, 'grant', bound], 'requires the team of the rule: set team, or grant admin:team:ID']);
+		}
 		const conditions = JSON.stringify([issuer, ...Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1))]);
 		const earlier = seen.get(conditions);
 		if (earlier !== undefined) findings.push([[...path, 'when'], `never applies: access.rules[${earlier}] has the same conditions`]);

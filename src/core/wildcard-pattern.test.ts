@@ -37,5 +37,5 @@ test('is the same as an anchored regular expression', () => {
 });
 
 test('is linear for patterns with many stars', () => {
-	expect(matchesWildcard('a*'.repeat(60) + 'b', 'a'.repeat(8000))).toBe(false);
+	expect(matchesWildcard(`${'a*'.repeat(60)}b`, 'a'.repeat(8000))).toBe(false);
 });

@@ -7,7 +7,7 @@ import { createAccessTokenVerifier } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';
 import { KeySets } from './key-sets.ts';
 
-const rejected = expect.objectContaining({ code: 'token_invalid' });
+const rejected: unknown = expect.objectContaining({ code: 'token_invalid' });
 
 /** Two issuers with the same key id and the same client id, but keys of their own. */
 async function startTwo() {

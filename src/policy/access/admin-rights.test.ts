@@ -24,7 +24,7 @@ describe('a scope includes', () => {
 });
 
 test.each(['', 'admin:', 'admin:team:', 'admin:team:..', 'Admin', 'admin:readonly', 'constructor', '__proto__', 'invoke'])(
-	'%j makes nobody an administrator, and only a full administrator could grant it',
+	'%j makes no administrator, and only a full administrator could grant it',
 	(name) => {
 		expect(isAdministrator(readAdminRights([name]))).toBe(false);
 		if (name !== 'invoke') expect(includesScope(readAdminRights(all.filter((one) => one !== 'admin')), name)).toBe(false);

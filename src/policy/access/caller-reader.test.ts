@@ -9,7 +9,7 @@ const issuers: CallerRules['issuers'] = [
 ];
 const read = (claims: object, more: Partial<CallerRules> = {}) =>
 	createCallerReader({ scopeBase: 'tollgate', issuers, rules: [], ...more })({ iss: first, exp: 9, sub: 'bot', ...claims }, undefined);
-const rejected = expect.objectContaining({ code: 'token_invalid' });
+const rejected: unknown = expect.objectContaining({ code: 'token_invalid' });
 
 describe('client ids', () => {
 	test('of two issuers differ', () => {

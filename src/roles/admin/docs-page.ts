@@ -30,7 +30,8 @@ ${sections.join('\n')}<h2>Schemas</h2>${schemas.join('\n')}</body></html>`;
 }
 
 function section(method: string, path: string, operation: Json): string {
-	const { summary, description, parameters, requestBody, responses } = operation;
+	const { summary, description, parameters, requestBody, responses, security } = operation;
+	const scopes = ((security ?? []) as { bearer: readonly string[] }[]).flatMap(({ bearer }) => bearer).map((scope) => `\`${scope}\``);
 	const rows = ((parameters ?? []) as Json[]).map(
 		({ name, in: place, description: meaning }) =>
 			`<tr><td><code>${escaped(name)}</code></td><td>${escaped(place)}</td><td>${escaped(meaning ?? '')}</td></tr>`,
@@ -39,7 +40,7 @@ function section(method: string, path: string, operation: Json): string {
 		([status, response]) => `<tr><td>${status}</td><td>${escaped(response['description'])} ${links(response)}</td></tr>`,
 	);
 	return `<details><summary><code><span class="method">${method}</span>${escaped(path)}</code> ${escaped(summary)}</summary>
-<p>${escaped(description ?? '')}</p>${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
+<p>${escaped(description ?? '')}</p><p>${escaped(scopes.length === 0 ? 'No access token.' : `One of the scopes ${scopes.join(', ')}.`)}</p>${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
 ${requestBody === undefined ? '' : `<p>Body: ${links(requestBody)}</p>`}<table>${responseRows.join('')}</table></details>`;
 }
 

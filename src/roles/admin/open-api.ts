@@ -21,8 +21,9 @@ export function describeOperations(
 	{ version, scopeBase }: { version: string; scopeBase: string },
 ): OpenApiDocument {
 	const paths: Record<string, Record<string, Json>> = {};
-	for (const operation of operations)
+	for (const operation of operations) {
 		(paths[operation.path] ??= {})[operation.method.toLowerCase()] = describeOperation(operation, scopeBase);
+	}
 	return {
 		openapi: '3.1.0',
 		info: { title: 'Tollgate admin API', version, description: 'Teams, budgets, prices, usage and clients of an LLM gateway.' },

@@ -149,20 +149,30 @@ describe('the matrix', () => {
 		for (const role of roles) {
 			const before = await subject.state();
 			const response = await ask(subject, name, 'red', [role]);
-			const title = `${name} as ${role}: ${response.text}`;
 			if (allowed.includes(role)) {
-				expect([200, 201, 204], `${title}`).toContain(response.status);
+				expect([200, 201, 204], `${name} as ${role}: ${response.text}`).toContain(response.status);
 				if (name.startsWith('GET')) continue;
 				await subject.stop();
 				subject = await started();
 			} else {
 				const [, missing = ''] = missingScope.exec(response.headers.get('www-authenticate') ?? '') ?? [];
-				expect([response.status, response.body['code']], `${title}`).toEqual([403, 'scope_missing']);
-				expect(response.body['detail'], `${title}`).toContain(`\`tollgate/${missing}\``);
-				expect(allowed, `${title}`).toContain(missing);
-				expect(await subject.state(), `${title}`).toBe(before);
+				expect([response.status, response.body['code']], `${name} as ${role}: ${response.text}`).toEqual([403, 'scope_missing']);
+				expect(response.body['detail'], `${name} as ${role}: ${response.text}`).toContain(`\`tollgate/${missing}\``);
+				expect(allowed, `${name} as ${role}: ${response.text}`).toContain(missing);
+				expect(await subject.state(), `${name} as ${role}: ${response.text}`).toBe(before);
 			}
 		}
+		await subject.stop();
+	});
+
+	test('HEAD needs what GET needs, and other methods reveal no paths', async () => {
+		const subject = await started();
+		const statusOf = async (method: string, path: string, role: string) =>
+			(await subject.send(method, path, undefined, bearer(role))).status;
+		expect(await statusOf('HEAD', '/config', 'admin:read')).toBe(200);
+		expect(await statusOf('HEAD', '/config', 'admin:secrets')).toBe(403);
+		expect(await statusOf('HEAD', '/teams/blue', 'admin:team:red')).toBe(404);
+		expect([await statusOf('PATCH', '/teams', 'admin:team:red'), await statusOf('PATCH', '/teams', 'invoke')]).toEqual([405, 403]);
 		await subject.stop();
 	});
 
@@ -195,26 +205,27 @@ describe('an administrator of team red', () => {
 		let tried = 0;
 		for (const { name, method, path } of guarded) {
 			const response = await ask(subject, name, 'blue', red);
-			const title = `${name}: ${response.status} ${response.text}`;
 			tried++;
 			if (name === 'POST /clients') {
-				expect([response.status, response.body['team']], `${title}`).toEqual([201, 'red']);
+				expect([response.status, response.body['team']], `${name}: ${response.text}`).toEqual([201, 'red']);
 				await subject.records.clients.delete('fresh');
 				continue;
 			}
-			expect([200, 403, 404], `${title}`).toContain(response.status);
+			expect([200, 403, 404], `${name}: ${response.text}`).toContain(response.status);
 			// Prices are shared, and lists have only records of the own team.
-			if (response.status === 200) expect([method, path.endsWith('}') && !path.startsWith('/pricing')], `${title}`).toEqual(['GET', false]);
+			if (response.status === 200) {
+				expect([method, path.endsWith('}') && !path.startsWith('/pricing')], `${name}: ${response.text}`).toEqual(['GET', false]);
+			}
 			if (response.status !== 404) {
-				expect(response.text, `${title}`).not.toMatch(/blue-(?:client|budget|request|model|metadata)|Team blue/);
+				expect(response.text, `${name}: ${response.text}`).not.toMatch(/blue-(?:client|budget|request|model|metadata)|Team blue/);
 				continue;
 			}
 			if (name === 'POST /explain') continue;
 			// Exactly the response for a record that does not exist.
 			const other = await ask(absent, name, 'blue', ['admin']);
-			const { request_id: _one, ...told } = response.body;
+			const { request_id: _one, ...found } = response.body;
 			const { request_id: _other, ...unknown } = other.body;
-			expect(told, `${title}`).toEqual(unknown);
+			expect(found, `${name}: ${response.text}`).toEqual(unknown);
 		}
 		expect(tried).toBe(Object.keys(permitted).length);
 		expect(stateWithoutAudit(await subject.state())).toBe(stateWithoutAudit(before));
@@ -243,7 +254,7 @@ describe('an administrator of team red', () => {
 	});
 
 	test.each(['/requests?team=blue', '/guardrails/assessments?team=blue', '/usage?team=blue'])(
-		'is told by %s that the team does not exist',
+		'gets 404 for %s, as for a team that does not exist',
 		async (path) => {
 			const response = await subject.send('GET', path, undefined, bearer(...red));
 			expect([response.status, response.body['detail']]).toEqual([404, 'Team `blue` does not exist']);
@@ -339,7 +350,7 @@ describe('an administrator of team red', () => {
 		}
 	});
 
-	test('loses a client that leaves the team', async () => {
+	test('loses a client that is removed from the team', async () => {
 		await subject.send('PUT', '/teams/red', { client_ids: [] });
 		expect((await subject.send('POST', '/clients/red-client/rotate', {}, bearer(...red))).status).toBe(404);
 	});

@@ -1,7 +1,7 @@
 /** Access of team administrators (`admin:team:ID`) to an operation, as data of the operation. */
 import { Rejection } from '../../core/rejection.ts';
 import { adminScope, scopeOfTeam } from '../../core/scope-names.ts';
-import { type AdminPermission, type AdminRights } from '../../policy/access/admin-rights.ts';
+import type { AdminPermission, AdminRights } from '../../policy/access/admin-rights.ts';
 import { scopeMissing } from '../../policy/access/require-scope.ts';
 import { fieldInvalid } from './fields-rejection.ts';
 

@@ -216,7 +216,7 @@ async function teamToJoin(deps: AdminDeps, requested: string | undefined, author
 
 const maxJoinAttempts = 10;
 
-/** Deletes the client again if it cannot join, because nobody has its secret yet. */
+/** Deletes the client again if it cannot join, because its secret was not returned yet. */
 async function joinTeam({ records }: AdminDeps, team: string, clientId: string, author: Author): Promise<void> {
 	let outcome: Awaited<ReturnType<typeof records.teams.replace>> = 'stale';
 	for (let attempt = 0; attempt < maxJoinAttempts && outcome === 'stale'; attempt++) {

@@ -68,8 +68,9 @@ function requireOwnTeam(explained: object, authority: Authority): void {
 	if (authority.teams === 'all') return;
 	const { identity = null, team = null } = explained as { identity?: object | null; team?: { readonly id: string } | null };
 	if (team === null && identity === null) return;
-	if (!reaches(authority, team?.id))
+	if (!reaches(authority, team?.id)) {
 		throw new Rejection('record_unknown', { message: 'The client of the access token is not in the team' });
+	}
 }
 
 async function senderOf(

@@ -75,7 +75,7 @@ export function identifyTeam(
 	return { id: clientId, name: clientId, tier: unregisteredClients.tier, clientIds: [clientId] };
 }
 
-/** @throws `Rejection` `client_unregistered`, because a team that nobody registered has no limits. */
+/** @throws `Rejection` `client_unregistered`, because a team without a registration has no limits. */
 function teamOfRule(id: string, teams: Pick<TeamDirectory, 'team'>): Team {
 	const team = teams.team(id);
 	if (team !== undefined) return team;
