@@ -29,7 +29,8 @@ edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: count
 identity:
   public_url: https://identity.example
   clients: [{ id: agent, secret: a-secret-of-the-agent, team: search }, { id: other, secret: a-secret-of-the-other }]
-auth: { audience: gateway, jwks_uri: https://issuer.example/jwks, max_token_lifetime_seconds: 7200 }
+auth: { audience: gateway, jwks_uri: https://issuer.example/jwks, max_token_lifetime_seconds: 7200, issuers: [{ issuer: https://ci.example }] }
+access: { rules: [{ when: { groups: ops }, grant: ['admin:read'], team: sales }] }
 teams: { registered: [{ id: sales, name: Sales, tier: standard, client_ids: [seller] }] }
 providers:
   provider_b: { base_url: https://b.example/v1, api_key: key-of-b, headers: { x-extra: one }, models: [gpt-one] }
