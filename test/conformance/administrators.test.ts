@@ -164,7 +164,7 @@ describeOwn('administrators', 'a configuration of its own', () => {
 		expect((await chat(other.accessToken({ groups: 'red-team', scope: '' }))).status).toBe(200);
 		expect((await chat(other.accessToken({ groups: 'lost' }))).status).toBe(403);
 		const { body } = await send(await root(), 'GET', '/requests?team=red');
-		expect(body['data']).toMatchObject([{ team: 'red', client_id: 'other:agent' }]);
+		expect(body['data']).toMatchObject([{ team_id: 'red', client_id: 'other:agent' }]);
 	});
 
 	it('follow rules that change while the product runs', async () => {
