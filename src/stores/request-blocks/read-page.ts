@@ -14,6 +14,9 @@ import { RequestBlock } from './request-block.ts';
 const maxRecordsRead = 24_000;
 const maxBlocksRead = 400;
 const blocksAtOnce = 64;
+/** Blocks whose data are read at once: a page often needs only one, and each read of a server costs a round trip. */
+const dataAtOnce = 4;
+const dividedAtOnce = 16;
 
 interface Match {
 	readonly id: string;
@@ -45,7 +48,10 @@ export async function readPage(reading: BlockReading, query: RequestQuery): Prom
 
 	// Blocks that the bound divides are read first and always, so that every page makes progress.
 	const divided = beforeMs === undefined ? [] : await reading.around(beforeMs, keys);
-	for (const { id } of divided) for (const data of await reading.read([id])) readBlock(data);
+	for (let start = 0; start < divided.length; start += dividedAtOnce) {
+		const ids = divided.slice(start, start + dividedAtOnce).map(({ id }) => id);
+		for (const data of await reading.read(ids)) readBlock(data);
+	}
 
 	const scan = new BlockScan(
 		reading,
@@ -66,8 +72,7 @@ export async function readPage(reading: BlockReading, query: RequestQuery): Prom
 		if ((recordsRead >= maxRecordsRead || blocksRead >= maxBlocksRead) && nextMs < readThroughMs) {
 			return pageOf(matches, limit, firstIdOf(nextMs + 1));
 		}
-		scan.next();
-		for (const data of await reading.read([next.id])) readBlock(data);
+		readBlock(await scan.next());
 		recordsRead += next.count;
 		blocksRead++;
 		readThroughMs = nextMs;
@@ -91,6 +96,7 @@ class BlockScan {
 	#beforeId: number;
 	#waiting: readonly BlockRef[] = [];
 	#taken = 0;
+	#data: Uint8Array[] = [];
 	#isDone = false;
 
 	constructor(reading: BlockReading, beforeId: number, fromId: number, keys: readonly number[]) {
@@ -110,8 +116,15 @@ class BlockScan {
 		return this.#waiting[0];
 	}
 
-	next(): void {
+	/** Returns the data of the block that `peek` showed. */
+	async next(): Promise<Uint8Array> {
+		const fetched = this.#data.shift();
+		const ids = this.#waiting.slice(this.#taken, this.#taken + (this.#taken === 0 ? 1 : dataAtOnce)).map(({ id }) => id);
+		if (fetched === undefined) this.#data = [...(await this.#reading.read(ids))];
 		this.#taken++;
+		const data = fetched ?? this.#data.shift();
+		if (data === undefined) throw new Error('a block disappeared within a snapshot');
+		return data;
 	}
 }
 
@@ -119,8 +132,9 @@ class BlockScan {
 export async function findRequest(reading: BlockReading, id: string): Promise<RecordedRequest | undefined> {
 	const startedMs = startedMsOf(id);
 	if (startedMs === undefined) return undefined;
-	for (const { id: blockId } of await reading.around(startedMs, [])) {
-		for (const data of await reading.read([blockId])) {
+	const around = (await reading.around(startedMs, [])).map((block) => block.id);
+	for (let start = 0; start < around.length; start += dividedAtOnce) {
+		for (const data of await reading.read(around.slice(start, start + dividedAtOnce))) {
 			const text = decompressBlock(data);
 			if (!text.includes(`"${id}"`)) continue;
 			const block = new RequestBlock(text);

@@ -21,7 +21,7 @@ export const postgresRequestsSchema: SchemaPart = {
 	steps: readMigrations(new URL('../migrations/request-records/', import.meta.url)),
 };
 
-const blocksPerStep = 8;
+const blocksPerStep = 4;
 /** Size of a key in both tables and their index. */
 const bytesPerKey = 80;
 const upkeepLock = 7_161_235_007_311;

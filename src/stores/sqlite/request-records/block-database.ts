@@ -18,8 +18,8 @@ export const requestRecordsFileName = 'requests.db';
 
 export const requestRecordsSchema = readMigrations(new URL('../migrations/request-records/', import.meta.url));
 
-/** Blocks that one step of retention deletes: a few milliseconds. */
-const blocksPerStep = 8;
+/** Blocks that one step of retention deletes: a few milliseconds, most of them for the keys. */
+const blocksPerStep = 1;
 
 function bytesOf(row: Row, column: string): Uint8Array {
 	const value = row[column];
