@@ -24,6 +24,11 @@ export type ReservedPart = Pick<RequestedReservation, 'amountNanoUsd' | 'check' 
 
 /** Returns what a request reserves: one entry for each counter, with the strictest limit that is enforced there. */
 export function reservationsOn(budgets: readonly BudgetLimit[], part: ReservedPart): readonly RequestedReservation[] {
+	const [first] = budgets;
+	if (budgets.length === 1 && first !== undefined) {
+		const limitNanoUsd = first.isEnforced ? first.limitNanoUsd : noLimitNanoUsd;
+		return [{ budget: first.budget, period: first.period, limitNanoUsd, ...part }];
+	}
 	const reservations: RequestedReservation[] = [];
 	for (const { budget, period, isEnforced, limitNanoUsd: own } of budgets) {
 		const limitNanoUsd = isEnforced ? own : noLimitNanoUsd;

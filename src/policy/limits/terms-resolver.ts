@@ -43,6 +43,8 @@ interface Tier {
 	/** Terms of teams without limits of their own. */
 	readonly terms: RateTerms;
 	readonly budgets: readonly BudgetPolicy[];
+	/** Terms of `budgets`, the same object while their window lasts. */
+	current: readonly BudgetTerms[];
 }
 
 interface ResolvedBudget {
@@ -66,7 +68,8 @@ export class TermsResolver {
 		this.#isEnabled = defaults.isEnabled;
 		for (const [name, { monthlyBudgetUsd, ...rates }] of Object.entries(tiers)) {
 			const terms = resolveRates(rates, undefined);
-			this.#tiers.set(name, { rates, terms, budgets: monthlyBudgetUsd === null ? [] : [tierBudget(name, monthlyBudgetUsd, defaults)] });
+			const budgets = monthlyBudgetUsd === null ? none : [tierBudget(name, monthlyBudgetUsd, defaults)];
+			this.#tiers.set(name, { rates, terms, budgets, current: none });
 		}
 	}
 
@@ -75,13 +78,22 @@ export class TermsResolver {
 		const tier = this.#tiers.get(name) ?? this.#tiers.get(fallbackTier);
 		if (tier === undefined) throw new Error(`there is no tier \`${name}\``);
 		const rates = limits === undefined ? tier.terms : this.#termsOfTeam(tier, limits);
-		const inForce = this.#isEnabled ? this.#inForce(budgets, tier.budgets, nowMs) : none;
+		const inForce = this.#isEnabled ? this.#inForce(budgets, tier, nowMs) : none;
 		return { tier: name, limits: rates.limits, monitored: rates.monitored, budgets: inForce };
 	}
 
-	#inForce(own: readonly BudgetPolicy[], ofTier: readonly BudgetPolicy[], nowMs: number): readonly BudgetTerms[] {
+	#inForce(own: readonly BudgetPolicy[], tier: Tier, nowMs: number): readonly BudgetTerms[] {
+		if (own.length === 0) return this.#ofTier(tier, nowMs);
 		const terms = own.map((budget) => this.#budgetTermsOf(budget, nowMs));
-		return own.some(replacesTier) ? terms : [...ofTier.map((budget) => this.#budgetTermsOf(budget, nowMs)), ...terms];
+		return own.some(replacesTier) ? terms : [...this.#ofTier(tier, nowMs), ...terms];
+	}
+
+	#ofTier(tier: Tier, nowMs: number): readonly BudgetTerms[] {
+		const [budget] = tier.budgets;
+		if (budget === undefined) return none;
+		const terms = this.#budgetTermsOf(budget, nowMs);
+		if (tier.current[0] !== terms) tier.current = [terms];
+		return tier.current;
 	}
 
 	#budgetTermsOf(budget: BudgetPolicy, nowMs: number): BudgetTerms {

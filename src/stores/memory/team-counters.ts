@@ -37,6 +37,7 @@ interface MinuteCounter {
 interface MinutePart {
 	readonly counter: MinuteCounter;
 	readonly minute: number;
+	readonly reservedTokens: number;
 }
 
 /** Reservations of one request. */
@@ -47,8 +48,6 @@ export interface Reservation extends HashTableEntry<Reservation>, Listed {
 	/** Tokens reserved on that day; 0 if they do not count there. */
 	readonly reservedTokens: number;
 	readonly parts: { readonly counter: BudgetCounter; amountNanoUsd: bigint }[];
-	/** Tokens reserved in the counters of `minuteParts`. */
-	minuteTokens: number;
 	minuteParts: readonly MinutePart[];
 	/** Unix second. */
 	endsAtSecond: number;
@@ -123,9 +122,7 @@ export class TeamCounters {
 	/** Returns the limit that rejects a request. */
 	exceeded(limits: readonly RateLimit[]): RateLimit | undefined {
 		for (const limit of limits) {
-			if (limit.limit === null) continue;
-			const { used, reserved } = this.count(limit);
-			if (used + reserved >= limit.limit) return limit;
+			if (limit.limit !== null && this.takenOf(limit) >= limit.limit) return limit;
 		}
 		return undefined;
 	}
@@ -140,8 +137,7 @@ export class TeamCounters {
 				continue;
 			}
 			counter.reserved += tokens;
-			reservation.minuteTokens = tokens;
-			reservation.minuteParts = [...reservation.minuteParts, { counter, minute: counter.minute }];
+			reservation.minuteParts = [...reservation.minuteParts, { counter, minute: counter.minute, reservedTokens: tokens }];
 		}
 	}
 
@@ -160,9 +156,16 @@ export class TeamCounters {
 		return counter;
 	}
 
+	/** Returns the sum of what is used and reserved, without an object for the limits that most requests have. */
+	private takenOf(limit: RateLimit): number {
+		if (limit.kind === 'daily_tokens') return this.tokens + this.reservedTokens;
+		if (limit.kind === 'rpm' && limit.models === undefined) return this.requests;
+		const { used, reserved } = this.count(limit);
+		return used + reserved;
+	}
+
+	/** @param limit that is not counted always. */
 	private count(limit: RateLimit): RateCount {
-		if (limit.kind === 'daily_tokens') return { used: this.tokens, reserved: this.reservedTokens };
-		if (isCountedAlways(limit)) return { used: this.requests, reserved: 0 };
 		return limit.kind === 'concurrent_requests' ? { used: this.inFlightRequests.count, reserved: 0 } : this.minuteCounter(limit);
 	}
 
@@ -201,7 +204,6 @@ export class TeamCounters {
 			day,
 			reservedTokens,
 			parts: [],
-			minuteTokens: 0,
 			minuteParts: nothing,
 			endsAtSecond: 0,
 			listIndex: -1,
@@ -273,8 +275,8 @@ export class TeamCounters {
 	giveBack(reservation: Reservation): void {
 		this.inFlightRequests.remove(reservation.id);
 		if (reservation.day === this.day) this.reservedTokens -= reservation.reservedTokens;
-		for (const { counter, minute } of reservation.minuteParts) {
-			if (counter.minute === minute) counter.reserved -= reservation.minuteTokens;
+		for (const { counter, minute, reservedTokens } of reservation.minuteParts) {
+			if (counter.minute === minute) counter.reserved -= reservedTokens;
 		}
 		for (const { counter, amountNanoUsd } of reservation.parts) counter.reservedNanoUsd -= amountNanoUsd;
 	}
