@@ -33,7 +33,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		trustEdge: gateway.trust_edge,
 		tokenHeaders: edge.token_headers,
 		attributesFromClaims: config.teams.attributes_from_claims,
-		clientAttributes: new Map(config.identity.clients.map((client) => [client.id, client.may_set_attributes])),
+		clientAttributes: Object.fromEntries(config.identity.clients.map((client) => [client.id, client.may_set_attributes])),
 		callers: callerRules(config),
 		maxBodyBytes: gateway.max_body_bytes,
 		maxBufferedRequestBytes: gateway.max_buffered_request_bytes,

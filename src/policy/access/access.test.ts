@@ -271,7 +271,7 @@ describe('attributes from claims', () => {
 	});
 
 	test('are read from the token that a balancer verified', () => {
-		const accessToken = ['{"alg":"none"}', JSON.stringify({ ...goodClaims, project_id: 'search' }), ''].map((part) =>
+		const accessToken = ['{"alg":"RS256"}', JSON.stringify({ ...goodClaims, project_id: 'search' }), 'signature'].map((part) =>
 			Buffer.from(part).toString('base64url'),
 		);
 		expect(readUnverifiedCaller(accessToken.join('.'), attributesFromClaims).attributes).toEqual({ project: 'search' });

@@ -186,7 +186,7 @@ describe('the audit log', () => {
 				name: 'red',
 				tier: 'sandbox',
 				client_ids: [],
-				limits: { rpm: null, daily_tokens: null },
+				limits: { rpm: null, daily_tokens: null, tpm: null, concurrent_requests: null, models: {}, mode: 'enforce' },
 				metadata: {},
 				created_at: startedAt,
 				updated_at: startedAt,

@@ -10,7 +10,16 @@ const likely = [...ids, 'sandbox', 'standard', '100.00', '0', '999999999.999999'
 
 const hints = {
 	texts: likely,
-	members: { provider: ['local'], tier: ['sandbox', 'standard'], team: ['red', 'blue', 'pinned'], name: ['Red', 'a', '=x'] },
+	members: {
+		provider: ['local'],
+		tier: ['sandbox', 'standard'],
+		team: ['red', 'blue', 'pinned'],
+		name: ['Red', 'a', '=x'],
+		timezone: ['UTC', 'Europe/Berlin'],
+		client: ['agent'],
+		attribute: ['project=search'],
+		until: ['2999-01-01T00:00:00Z'],
+	},
 };
 
 const pathOf = (path: string, values: readonly string[]) => {
@@ -34,8 +43,19 @@ function withOneOfEach(input: unknown): unknown {
 	return Object.fromEntries(Object.entries(input).filter(([name]) => !superfluous.includes(name)));
 }
 
+/** Removes most fields of a budget that contradict others, because a generated one rarely has none. */
+function withoutContradictions(input: unknown): unknown {
+	if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+	const { scope, period: _, week_start: __, fallback_model: ___, ...body } = input as Record<string, unknown>;
+	const { team: ____, model: _____, ...rest } = typeof scope === 'object' && scope !== null ? (scope as Record<string, unknown>) : {};
+	return body['when_exceeded'] === 'fallback_model'
+		? { ...body, fallback_model: 'gpt-4o-mini' }
+		: { ...body, ...(scope === undefined ? {} : { scope: rest }) };
+}
+
 const asSent = (method: string, path: string, made: unknown): unknown => {
 	if (path === '/explain') return withOneOfEach(made);
+	if (path.startsWith('/budgets')) return withoutContradictions(method === 'PUT' ? withoutKeys(made) : made);
 	// The body of a change may contain the record's key, but a generated one rarely equals that of the path.
 	return method === 'PUT' ? withoutKeys(made) : made;
 };

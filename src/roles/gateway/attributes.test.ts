@@ -107,9 +107,9 @@ describe('the header field', () => {
 	});
 
 	test('is decided by the configuration for its clients, whatever the records contain', async () => {
-		const denied = createBench(undefined, { clientAttributes: new Map([['trusted', false]]) });
+		const denied = createBench(undefined, { clientAttributes: { trusted: false } });
 		expect(summaryOf(await denied.ask(chatPath, chatBody, { [header]: 'a=b' }))).toBe('403 attributes_not_allowed');
-		const allowed = createBench(undefined, { clientAttributes: new Map([['other', true]]) });
+		const allowed = createBench(undefined, { clientAttributes: { other: true } });
 		expect((await allowed.ask(chatPath, chatBody, { authorization: 'Bearer other', [header]: 'a=b' })).status).toBe(200);
 	});
 });

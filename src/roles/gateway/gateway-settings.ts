@@ -43,7 +43,7 @@ export interface GatewaySettings {
 	/** Claims of trusted access tokens that are attributes, by the name of the attribute. */
 	readonly attributesFromClaims?: Readonly<Record<string, string>>;
 	/** True for a client of the configuration that may set attributes, by client id. Clients of the admin API have records. */
-	readonly clientAttributes?: ReadonlyMap<string, boolean>;
+	readonly clientAttributes?: Readonly<Record<string, boolean>>;
 	readonly maxBodyBytes: number;
 	/** Memory budget for the bodies of all in-flight requests together. */
 	readonly maxBufferedRequestBytes: number;

@@ -47,7 +47,10 @@ export function noteAttributes(
 		if (attributes !== undefined) recorder.attribute(attributes);
 		return;
 	}
-	if (!(settings.clientAttributes?.get(clientId) ?? ports.teams.canSetAttributes(clientId))) {
+	const configured = settings.clientAttributes;
+	const isAllowed =
+		configured !== undefined && Object.hasOwn(configured, clientId) ? configured[clientId] : ports.teams.canSetAttributes(clientId);
+	if (isAllowed !== true) {
 		throw new Rejection('attributes_not_allowed', {
 			param: attributesHeader,
 			message: `Client \`${clientId}\` may not send \`${attributesHeader}\`: omit it, or ask an administrator to set \`may_set_attributes\` for the client`,
