@@ -21,7 +21,7 @@ const maxSentenceWords = 35;
 const maxLineLength = 100;
 const maxGuideWords = 1200;
 const maxArchitectureLines = 250;
-const maxVersionLines = 60;
+const maxVersionLines = 100;
 
 /** Folders of task-oriented pages. */
 export const guideFolders = /^docs\/(?:start|guide|operations)\//;

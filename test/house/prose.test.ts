@@ -194,9 +194,9 @@ describe('lengths', () => {
 		expect(rulesBroken('ARCHITECTURE.md', '* Line\n'.repeat(250))).toEqual([]);
 	});
 
-	test('of a version in the CHANGELOG are found above 60 lines', () => {
+	test('of a version in the CHANGELOG are found above 100 lines', () => {
 		const version = (lines: number): string => `## 0.${lines}.0\n\n${'* Line\n'.repeat(lines - 2)}`;
-		expect(rulesBroken('CHANGELOG.md', `# Changelog\n\n${version(60)}${version(61)}`)).toEqual(['length 63']);
+		expect(rulesBroken('CHANGELOG.md', `# Changelog\n\n${version(100)}${version(101)}`)).toEqual(['length 103']);
 	});
 });
 
