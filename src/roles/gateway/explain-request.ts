@@ -241,8 +241,7 @@ async function explainAdmission(
 	explained.reservation = describeReservation(admission, deps);
 	explained.upstream = describeUpstream(requested, prepared, admission, warnings);
 	const { terms, reservations } = admission;
-	const budgets = reservations.map(({ budget, period }) => ({ budget, period }));
-	const reading = await ports.readCounters(sender.team.id, budgets, terms.limits);
+	const reading = await ports.readCounters(sender.team.id, reservations, terms.limits);
 	explained.limits = describeLimits({ team: sender.team.id, ...terms }, reading);
 	const rejected = checkReading(reading, terms.limits, reservations);
 	return rejected && rejectionOf(rejected, admission);

@@ -27,6 +27,7 @@ import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { runsInBackground } from './read-inference-request.ts';
 import { reportExceeded } from './report-exceeded.ts';
+import { nameInReports } from './reported-name.ts';
 import { hasEnforced, type Sender, termsForRequest } from './terms-for-request.ts';
 
 /** Time to settle a request after its maximum duration. */
@@ -216,30 +217,6 @@ async function takeOver(
 /** Reduces the reservation of a stoppable stream to the minimum, from which it grows. */
 function withLeast(reservation: BudgetReservation): BudgetReservation {
 	return reservation.check === 'fit' ? { ...reservation, amountNanoUsd: reservation.minNanoUsd ?? 0n, check: 'after' } : reservation;
-}
-
-/**
- * Returns the model name for reports. Names in a price list or the configuration are always reported. Each team can add a limited number of
- * others per month. Beyond it, a model is reported under the name of its budget or price, if any.
- */
-function nameInReports(
-	{ target, knownAs }: PreparedRequest,
-	team: Team,
-	month: string,
-	listed: string | undefined,
-	{ budgets }: TeamTerms,
-	{ work, ports, configuredModels }: GatewayDeps,
-): string {
-	const { provider, model, alias } = target;
-	if (listed === model || alias !== undefined || knownAs !== model || configuredModels.has(`${provider}/${model}`)) return model;
-	// Budgets and overrides also apply to other spellings of their model.
-	const budgeted = budgets.find((budget) => budget.model !== null)?.model ?? undefined;
-	const overridden = ports.teams.priceOverride(provider, model)?.model;
-	if (budgeted === model || overridden === model) return model;
-	const isRouted = ports.teams
-		.routingRules()
-		.some(({ targets }) => targets.some((one) => one.provider === provider && one.model === model));
-	return isRouted ? model : work.reportedModels.nameOf(team.id, month, target, budgeted ?? overridden ?? listed);
 }
 
 function findPrice(
