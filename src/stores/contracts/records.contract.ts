@@ -187,6 +187,27 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(await there.budgets.get('c')).toBeUndefined();
 			});
 
+			test('of every scope, window and action are read as they were written, one for each scope and window', async () => {
+				const whole = budget('whole', {
+					model: 'gpt-*',
+					client: 'bot',
+					provider: 'provider_b',
+					attribute: 'project=a=b',
+					window: 'week',
+					timezone: 'America/New_York',
+					weekStart: 'sunday',
+					whenExceeded: 'fallback_model',
+					fallbackModel: 'claude',
+					raise: { limitNanoUsd: 2n ** 60n, untilMs: 2 ** 41 },
+					mode: 'monitor',
+				});
+				expect(await here.budgets.create(whole)).toBe('created');
+				expect(bare(await there.budgets.get('whole'))).toEqual(whole);
+				expect(await there.budgets.create({ ...whole, id: 'again', timezone: 'UTC' })).toBe('scope_taken');
+				expect(await there.budgets.create({ ...whole, id: 'daily', window: 'day' })).toBe('created');
+				expect(await there.budgets.create({ ...whole, id: 'other', attribute: 'project=b' })).toBe('created');
+			});
+
 			test('there is one of a team, and one of each of its models', async () => {
 				await here.budgets.create(budget('all'));
 				expect(await there.budgets.create(budget('all again'))).toBe('scope_taken');
