@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { createEmbeddingsApi } from '../embeddings/embeddings-api.ts';
 import { createResponsesApi } from '../responses/responses-api.ts';
-import { bearerKey, type Wire, type WireApi, type WireTarget } from '../wire.ts';
+import { bearerKey, type Wire, type WireApi } from '../wire.ts';
 import { apiByAction } from './api-by-action.ts';
 import { checkChat } from './check-chat.ts';
 import { createCompletionsApi } from './completions-api.ts';

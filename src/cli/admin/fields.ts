@@ -53,8 +53,8 @@ export const pairs: Read = (given) =>
 /** Reads `pattern=rpm:10/tpm:50000,...`. */
 export const modelLimits: Read = (given) =>
 	Object.fromEntries(
-		(list(given, undefined) as string[]).map((text) => {
-			const [, pattern = '', limits = ''] = /^(.+)=((?:rpm|tpm):\d{1,15}(?:\/(?:rpm|tpm):\d{1,15})?)$/.exec(text) ?? [];
+		(list(given, undefined) as string[]).map((one) => {
+			const [, pattern = '', limits = ''] = /^(.+)=((?:rpm|tpm):\d{1,15}(?:\/(?:rpm|tpm):\d{1,15})?)$/.exec(one) ?? [];
 			if (pattern === '') throw new InvalidArgumentError('It must be pattern=rpm:NUMBER/tpm:NUMBER, separated by commas.');
 			return [pattern, Object.fromEntries(limits.split('/').map((limit) => [limit.slice(0, 3), Number(limit.slice(4))]))];
 		}),

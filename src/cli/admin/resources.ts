@@ -219,9 +219,9 @@ function targetText({ provider, model, weight }: Row): string {
 
 /** Shows the dimensions of a group in the order of the response; a model follows its provider. */
 function groupText({ provider, model, ...row }: Row): string {
-	const target = model === undefined ? provider : `${plainText(provider)}/${plainText(model)}`;
+	const served = model === undefined ? provider : `${plainText(provider)}/${plainText(model)}`;
 	const others = Object.entries(row).filter(([name]) => !sumNames.has(name));
-	const values = [...others.map(([, value]) => value ?? 'none'), ...(target === undefined ? [] : [target])];
+	const values = [...others.map(([, value]) => value ?? 'none'), ...(served === undefined ? [] : [served])];
 	return values.map(plainText).join(' ');
 }
 

@@ -26,7 +26,7 @@ import type { RequestScope } from '../request-scope/request-scope.ts';
 import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { runsInBackground } from './read-inference-request.ts';
-import { reportExceeded } from './report-exceeded.ts';
+import { type CheckedLimits, reportExceeded } from './report-exceeded.ts';
 import { nameInReports } from './reported-name.ts';
 import { hasEnforced, type Sender, termsForRequest } from './terms-for-request.ts';
 
@@ -248,12 +248,7 @@ function requireListPrice({ outgoing, providerFormat, target }: PreparedRequest,
 }
 
 /** Limits that a request needs. */
-export interface RequestedLimits {
-	readonly terms: TeamTerms;
-	/** Empty: only the minute and daily limits apply. */
-	readonly reservations: readonly BudgetReservation[];
-	/** Tokens reserved of the daily limit. */
-	readonly reservedTokens: number;
+export interface RequestedLimits extends CheckedLimits {
 	readonly typical: TypicalRequest;
 }
 

@@ -3,9 +3,10 @@ import type { RejectionCode } from '../../../core/rejection.ts';
 import { budgetCode, describeBudget } from '../../../policy/limits/limit-rejection.ts';
 import { monitoredRates } from '../../../policy/limits/rate-limits.ts';
 import { exceededWithoutEffect } from '../../../policy/limits/request-limits.ts';
+import type { TeamTerms } from '../../../policy/limits/terms-resolver.ts';
+import type { BudgetReservation } from '../../../stores/contracts/admission.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
-import type { RequestedLimits } from './admit-request.ts';
 
 const rateCodes: Readonly<Record<RateKind, RejectionCode>> = {
 	rpm: 'rpm_limit_exceeded',
@@ -14,10 +15,18 @@ const rateCodes: Readonly<Record<RateKind, RejectionCode>> = {
 	concurrent_requests: 'concurrency_limit_exceeded',
 };
 
+export interface CheckedLimits {
+	readonly terms: TeamTerms;
+	/** Empty: only the minute and daily limits apply. */
+	readonly reservations: readonly BudgetReservation[];
+	/** Tokens reserved of the daily limit. */
+	readonly reservedTokens: number;
+}
+
 /** Records the limits and budgets that are not enforced and would have rejected the request, or warns the client of them. */
 export function reportExceeded(
 	reading: CounterReading,
-	{ terms, reservations, reservedTokens }: RequestedLimits,
+	{ terms, reservations, reservedTokens }: CheckedLimits,
 	reservedNanoUsd: bigint | undefined,
 	recorder: RequestRecorder,
 	{ monitored }: GatewayDeps,
