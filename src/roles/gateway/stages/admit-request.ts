@@ -13,7 +13,7 @@ import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
 import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import { type ReservedPart, reservationsOn } from '../../../policy/limits/request-limits.ts';
-import type { BudgetTerms, TeamTerms } from '../../../policy/limits/terms-resolver.ts';
+import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
 import { type BudgetReservation, budgetKey, CountersUnreachable, type MaybePromise } from '../../../stores/contracts/admission.ts';
