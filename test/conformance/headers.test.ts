@@ -16,6 +16,9 @@ const accountHeaders: Readonly<Record<string, string>> = {
 	'anthropic-organization-id': 'org-secret',
 	'anthropic-ratelimit-requests-limit': '4000',
 	'anthropic-ratelimit-tokens-remaining': '399000',
+	'anthropic-ratelimit-input-tokens-remaining': '31337',
+	'anthropic-ratelimit-unified-status': 'secret',
+	'x-ratelimit-remaining-project-tokens': '31337',
 	'x-ratelimit-limit-requests': '31337',
 	'x-ratelimit-remaining-tokens': '31337',
 	'set-cookie': '__cf_bm=secret; path=/',
@@ -130,9 +133,9 @@ describeOwn('headers are built from an allow-list', 'a configuration of its own'
 		it('nothing of the provider’s account leaves', async () => {
 			const response = await ask(path, model);
 			const shown = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-			expect(shown).not.toMatch(/secret|31337|4000|399000|cloudflare/i);
+			expect(shown).not.toMatch(/secret|31337|4000|399000|cloudflare|unified|project|input-tokens/i);
 			const names = [...response.headers.keys()];
-			expect(names.filter((name) => name in accountHeaders && !name.startsWith('x-ratelimit-'))).toEqual([]);
+			expect(names.filter((name) => name in accountHeaders && !name.includes('ratelimit-'))).toEqual([]);
 			expect(response.headers.get('x-gateway-upstream-request-id')).toBe('upstream-1');
 			expect(response.headers.get('x-request-id')).toMatch(/^req_/);
 		});

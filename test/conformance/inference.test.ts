@@ -113,7 +113,7 @@ describe('every response', () => {
 		] as const) {
 			const response = await send(subject.current, path, { body });
 			const names = [...response.headers.keys()];
-			expect(names.filter((name) => /organization|openai-project|set-cookie|^cf-|anthropic-ratelimit/.test(name))).toEqual([]);
+			expect(names.filter((name) => /organization|openai-project|set-cookie|^cf-|input-tokens|output-tokens/.test(name))).toEqual([]);
 		}
 	});
 });

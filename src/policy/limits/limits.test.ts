@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rateLimits } from '../../../test/support/rate-limits.ts';
-import type { CounterReading } from '../../core/counters.ts';
+import type { CounterReading, RateLimit } from '../../core/counters.ts';
 import { msToPeriodEnd } from './budget-windows.ts';
 import { describeLimits } from './describe-limits.ts';
 import { type RejectedRequest, toLimitRejection } from './limit-rejection.ts';
-import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { addAnthropicRateLimitHeaders, addRateLimitHeaders } from './rate-limit-headers.ts';
 import { crossed } from './request-limits.ts';
 import { dayOf, msToMidnight, msToNextMinute, periodOf } from './utc-time.ts';
 
@@ -197,6 +197,35 @@ describe('the rejection of a request', () => {
 });
 
 describe('rate limit headers', () => {
+	const rateLimitHeaders = (...limits: [readonly RateLimit[], CounterReading]): Record<string, string> => {
+		const headers = {};
+		addRateLimitHeaders(headers, ...limits);
+		return headers;
+	};
+
+	test('have the names and reset times of Anthropic on its endpoints', () => {
+		const headers = {};
+		addAnthropicRateLimitHeaders(headers, rateLimits({ requestsPerMinute: 100, dailyTokens: 1_000_000 }), reading);
+		expect(headers).toEqual({
+			'anthropic-ratelimit-requests-limit': '100',
+			'anthropic-ratelimit-requests-remaining': '80',
+			'anthropic-ratelimit-requests-reset': '2026-11-21T14:08:00Z',
+			'anthropic-ratelimit-tokens-limit': '1000000',
+			'anthropic-ratelimit-tokens-remaining': '899750',
+			'anthropic-ratelimit-tokens-reset': '2026-11-22T00:00:00Z',
+		});
+		const later = {};
+		addAnthropicRateLimitHeaders(later, rateLimits({ requestsPerMinute: 10, dailyTokens: null }), {
+			...reading,
+			nowMs: reading.nowMs + 60_000,
+		});
+		expect(later).toEqual({
+			'anthropic-ratelimit-requests-limit': '10',
+			'anthropic-ratelimit-requests-remaining': '0',
+			'anthropic-ratelimit-requests-reset': '2026-11-21T14:09:00Z',
+		});
+	});
+
 	test('are the team’s numbers as OpenAI writes them', () => {
 		expect(rateLimitHeaders(rateLimits({ requestsPerMinute: 100, dailyTokens: 1_000_000 }), reading)).toEqual({
 			'x-ratelimit-limit-requests': '100',

@@ -231,6 +231,24 @@ describe('a rejected request', () => {
 		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
 	});
 
+	it('with the limits under the names of Anthropic too, on its endpoints', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 2, dailyTokens: 1_000_000 }) });
+		const provider = { 'anthropic-ratelimit-requests-limit': '4000', 'anthropic-ratelimit-input-tokens-limit': '5000' };
+		bench.respond = () => jsonResponse(200, respondWithUsage, provider);
+		const limitsOf = ({ headers }: HttpResponse) =>
+			Object.entries(headers).flatMap(([name, value]) => (name.startsWith('anthropic-ratelimit-requests') ? [value] : []));
+		const served = await ask(bench, messagesPath, messagesBody);
+		expect([served.status, served.headers['anthropic-ratelimit-tokens-limit']]).toEqual([200, '1000000']);
+		expect(Object.keys(served.headers)).not.toContain('anthropic-ratelimit-input-tokens-limit');
+		expect(served.headers['x-ratelimit-limit-requests']).toBe('2');
+		expect(limitsOf(served)).toEqual(['2', '1', '2026-01-01T00:01:00Z']);
+		const invalid = await ask(bench, messagesPath, '{');
+		expect([invalid.status, limitsOf(invalid)]).toEqual([400, ['2', '1', '2026-01-01T00:01:00Z']]);
+		expect(limitsOf(await ask(bench, chatPath, chatBody))).toEqual([]);
+		const rejected = await ask(bench, messagesPath, messagesBody);
+		expect([rejected.status, limitsOf(rejected)]).toEqual([429, ['2', '0', '2026-01-01T00:01:00Z']]);
+	});
+
 	it('by tokens a day, once they are used up', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ dailyTokens: 1500 }) });
 		bench.respond = () => jsonResponse(200, respondWithUsage);

@@ -1,6 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
+import { addAnthropicRateLimitHeaders, addRateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
+import { endpoints } from '../../wire/endpoints/endpoints.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
+
+/** Endpoints whose clients read Anthropic's names of rate limits. */
+const anthropicPaths: ReadonlySet<string> = new Set(endpoints.filter(({ dialect }) => dialect.name === 'messages').map(({ path }) => path));
 
 /** Returns the header fields of every gateway response; the server adds the request id. */
 export function responseHeaders(request: HttpRequest, recorder: RequestRecorder, clock: Clock): Record<string, string> {
@@ -18,7 +23,11 @@ export function addResponseHeaders(
 	upstreamMs?: number,
 ): void {
 	const { provider, model, warnings } = recorder.targetFields;
-	Object.assign(headers, recorder.limitHeaders);
+	if (recorder.limits !== undefined) {
+		const { rates, reading } = recorder.limits;
+		addRateLimitHeaders(headers, rates, reading);
+		if (anthropicPaths.has(request.path)) addAnthropicRateLimitHeaders(headers, rates, reading);
+	}
 	if (provider !== undefined) headers['x-gateway-provider'] = provider;
 	if (model !== undefined) headers['x-gateway-model'] = printableName(model);
 	addWarnings(headers, warnings);

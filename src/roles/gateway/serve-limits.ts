@@ -1,6 +1,5 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { describeLimits } from '../../policy/limits/describe-limits.ts';
-import { rateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { responseHeaders } from './gateway-headers.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
@@ -14,7 +13,7 @@ export async function serveLimits(request: HttpRequest, recorder: RequestRecorde
 	const team = noteTeam(caller, recorder, deps);
 	const terms = deps.terms.termsOf(team, ports.teams.budgetsOf(team.id), ports.clock.nowMs());
 	const reading = await ports.admission.read(team.id, terms.budgets, terms.limits).catch(unlessUnreachable);
-	recorder.limitHeaders = rateLimitHeaders(terms.limits, reading);
+	recorder.limits = { rates: terms.limits, reading };
 	const headers = { ...responseHeaders(request, recorder, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
 	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), record: recorder.record };
 }
@@ -22,9 +21,9 @@ export async function serveLimits(request: HttpRequest, recorder: RequestRecorde
 /** Adds limit headers to responses that counted toward no limit. They are omitted while the counters are unavailable. */
 export async function noteLimits(recorder: RequestRecorder, { ports, terms }: GatewayDeps): Promise<void> {
 	const { team, record } = recorder;
-	if (team === undefined || recorder.limitHeaders !== undefined || record.isUncounted === true) return;
+	if (team === undefined || recorder.limits !== undefined || record.isUncounted === true) return;
 	try {
-		recorder.limitHeaders = rateLimitHeaders(terms.termsOf(team, [], ports.clock.nowMs()).limits, await ports.admission.read(team.id, []));
+		recorder.limits = { rates: terms.termsOf(team, [], ports.clock.nowMs()).limits, reading: await ports.admission.read(team.id, []) };
 	} catch (cause) {
 		ports.log.debug('the counters of a team could not be read', { team: team.id, cause });
 	}

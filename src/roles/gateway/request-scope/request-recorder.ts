@@ -1,6 +1,13 @@
+import type { CounterReading, RateLimit } from '../../../core/counters.ts';
 import { type ReachedLimit, RequestRecord, type TargetAttempt } from '../../../core/request-record.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Usage } from '../../../core/usage.ts';
+
+/** A team's limits, and its counters when they were read. */
+export interface MeasuredLimits {
+	readonly rates: readonly RateLimit[];
+	readonly reading: CounterReading;
+}
 
 type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
@@ -22,8 +29,8 @@ export interface TargetRecord {
 export class RequestRecorder {
 	/** Fields of the log line. */
 	readonly record: RequestRecord;
-	/** `x-ratelimit-*` of the client's team; undefined while its counters are unknown. */
-	limitHeaders: Readonly<Record<string, string>> | undefined;
+	/** Limits of the client's team, for the header fields of its response; undefined while its counters are unknown. */
+	limits: MeasuredLimits | undefined;
 	readonly #reported: Writable<RequestRecord> = new RequestRecord();
 	/** Target of writes: the record until the end, then a discarded object. */
 	#written = this.#reported;

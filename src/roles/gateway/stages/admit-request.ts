@@ -11,7 +11,6 @@ import { canHideReasoning } from '../../../policy/budgets/hidden-reasoning.ts';
 import { capFor, outputTokenLimitOf } from '../../../policy/budgets/model-output-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
 import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
-import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import { type ReservedPart, reservationsOn } from '../../../policy/limits/request-limits.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
@@ -277,7 +276,7 @@ export function takeLimits(
 function requireAdmitted(admission: Admission, requested: RequestedLimits, recorder: RequestRecorder, deps: GatewayDeps): Taken {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) recorder.admitUncounted();
-	else recorder.limitHeaders = rateLimitHeaders(requested.terms.limits, admission.reading);
+	else recorder.limits = { rates: requested.terms.limits, reading: admission.reading };
 	if (!admission.isAdmitted) throw rejectionOf(admission, requested);
 	if (!isUncounted) reportExceeded(admission.reading, requested, admission.reservedNanoUsd, recorder, deps);
 	return { reservedNanoUsd: admission.reservedNanoUsd };

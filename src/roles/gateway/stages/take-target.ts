@@ -131,7 +131,7 @@ export async function takeFreeLimits(
 		await takeLimits(entry, { terms, reservations: [], reservedTokens: 0, typical }, deps.settings.timeouts.totalMs, scope.recorder, deps);
 	} finally {
 		// The response reports the team's own limits.
-		scope.recorder.limitHeaders = undefined;
+		scope.recorder.limits = undefined;
 	}
 	return entry.team;
 }
