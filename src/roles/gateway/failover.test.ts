@@ -18,8 +18,10 @@ import {
 } from '../../../test/support/failover-rig.ts';
 import {
 	chatBody,
+	chatPath,
 	HandStream,
 	jsonResponse,
+	messagesPath,
 	readStream,
 	settle,
 	sseResponse,
@@ -222,6 +224,35 @@ describe('a rule with several targets', () => {
 		expect(await providersOf((session) => ({ 'x-claude-code-session-id': session }))).toEqual(named);
 		const both = await providersOf((session) => ({ 'x-gateway-session': session, 'x-claude-code-session-id': 'other' }));
 		expect(both).toEqual(named);
+	});
+
+	it('weighted, keeps the target of a session that the body names, unless a header field names one', async () => {
+		const bench = benchWith({ targets: [gpt, azure], strategy: 'weighted' });
+		bench.respond = () => jsonResponse(200, chatResponse);
+		const providersOf = async (path: string, fieldsOf: (session: string) => object, headers: Record<string, string> = {}) => {
+			const found: unknown[] = [];
+			for (let session = 0; session < 24; session++) {
+				const content = { messages: [{ role: 'user', content: 'hi' }], input: 'hi', max_tokens: 9 };
+				const body = JSON.stringify({ model: 'gpt-5', ...content, ...fieldsOf(`s${session}`) });
+				const response = await bench.ask(path, body, headers, { id: `body-${path}-${session}` });
+				found.push(response.headers['x-gateway-provider']);
+			}
+			return found;
+		};
+		const named = await providersOf(chatPath, (session) => ({ prompt_cache_key: session }));
+		expect(new Set(named).size).toBe(2);
+		expect(await providersOf('/v1/responses', (session) => ({ prompt_cache_key: session }))).toEqual(named);
+		expect(await providersOf(messagesPath, (session) => ({ metadata: { user_id: session } }))).toEqual(named);
+		const byHeader = await providersOf(chatPath, (session) => ({ prompt_cache_key: session }), { 'x-gateway-session': 'one' });
+		expect(new Set(byHeader).size).toBe(1);
+		const nameless = await providersOf(chatPath, () => ({}));
+		const others = [{ prompt_cache_key: '' }, { prompt_cache_key: 7 }, { prompt_cache_key: null }, { metadata: { user_id: 's0' } }];
+		for (const other of others) expect(await providersOf(chatPath, () => other)).toEqual(nameless);
+		expect(await providersOf(chatPath, () => ({}), { 'x-gateway-session': '' })).toEqual(nameless);
+		// Long names are hashed up to a limit, and still distinguish sessions.
+		const long = await providersOf(chatPath, (session) => ({ prompt_cache_key: `${session}${'x'.repeat(100_000)}` }));
+		expect(new Set(long).size).toBe(2);
+		expect(new Set(await providersOf(chatPath, () => ({ prompt_cache_key: 'y'.repeat(100_000) }))).size).toBe(1);
 	});
 });
 

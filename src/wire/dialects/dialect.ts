@@ -122,6 +122,8 @@ export interface ClientDialect extends Dialect {
 	validate(body: JsonObject, state?: StateMode): void;
 	/** Undefined for a format whose providers keep no state. */
 	readonly state?: ProviderState;
+	/** Returns the field by which clients name what shares a prompt cache, such as a conversation. It can have any value. */
+	sessionOf?(members: JsonObject): unknown;
 	/**
 	 * Rejects a request that providers of a kind cannot serve, although they serve the dialect.
 	 * @throws `Rejection` `field_invalid`.

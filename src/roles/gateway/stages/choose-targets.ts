@@ -1,4 +1,5 @@
-import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { hash } from 'node:crypto';
+import type { HeaderFields } from '../../../core/handler.ts';
 import type { RoutingInput } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -29,16 +30,13 @@ export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target
 	return first.provider === target.provider && first.model === target.model;
 }
 
-export function routingInputOf(
-	{ request, endpoint, format, model }: InferenceRequest,
-	team: string,
-	{ ports, modelCapabilities }: GatewayDeps,
-): RoutingInput {
+export function routingInputOf(inferenceRequest: InferenceRequest, team: string, { ports, modelCapabilities }: GatewayDeps): RoutingInput {
+	const { request, endpoint, format, model } = inferenceRequest;
 	return {
 		format: format.name,
 		model,
 		team,
-		stickyKey: stickyKeyOf(request, team),
+		stickyKey: stickyKeyOf(inferenceRequest, team),
 		rules: ports.teams.routingRules(),
 		providerHeader: providerHeaderOf(request.headers),
 		...(endpoint.failsOverTo === 'same_model' && { modelOf: (target) => modelCapabilities.of(target).knownAs ?? target.model }),
@@ -57,10 +55,24 @@ function ejectedLast(targets: Targets, { traffic }: GatewayDeps): Targets {
 	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
 }
 
-/** Requests of one session get the same target; others are distributed. Claude Code names its sessions by itself. */
-function stickyKeyOf({ id, headers }: HttpRequest, team: string): string {
-	const session = headers['x-gateway-session'] ?? headers['x-claude-code-session-id'];
-	return typeof session === 'string' ? `${team}/${session}` : id;
+/** Maximum of characters of a session that is used as it is. Vendors allow 64 and 256 in the fields of their requests. */
+const maxPlainSession = 256;
+
+/** Maximum of characters of a session that are hashed, because clients choose its length. */
+const maxHashedSession = 4096;
+
+/** Requests of one session get the same target; others are distributed. Header fields precede fields of the body, which name less. */
+function stickyKeyOf({ request: { id, headers }, format, body }: InferenceRequest, team: string): string {
+	const session =
+		sessionIn(headers['x-gateway-session']) ??
+		sessionIn(headers['x-claude-code-session-id']) ??
+		sessionIn(format.sessionOf?.(body.members));
+	if (session === undefined) return id;
+	return `${team}/${session.length <= maxPlainSession ? session : hash('sha256', session.slice(0, maxHashedSession))}`;
+}
+
+function sessionIn(value: unknown): string | undefined {
+	return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function providerHeaderOf(headers: HeaderFields): string | undefined {

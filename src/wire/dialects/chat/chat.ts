@@ -60,6 +60,7 @@ export const chat: ClientConversationDialect = {
 	followToCap: (request) => new ChatCapEnding(request, typeof request.n === 'number' ? request.n : 1, { delta: {} }),
 	inputContent: chatInputContent,
 	vendorFields: chatVendorFields,
+	sessionOf: ({ prompt_cache_key }) => prompt_cache_key,
 	repair: repairChat,
 	vendorKind: 'openai',
 	storedTurnsField: () => undefined,

@@ -74,6 +74,8 @@ export const messages: ClientConversationDialect = {
 	reportsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
 	followToCap: () => new MessagesCapEnding(),
 	inputContent: messagesInputContent,
+	/** Claude Code puts its session into this id. */
+	sessionOf: ({ metadata }) => (isJsonObject(metadata) ? metadata.user_id : undefined),
 	vendorFields: messagesVendorFields,
 	repair: repairMessages,
 	vendorKind: 'anthropic',

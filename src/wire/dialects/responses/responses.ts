@@ -74,6 +74,7 @@ export const responses: ClientConversationDialect = {
 		checkInput(body.input, rules.takesReferences, isGiven(body.previous_response_id) || isGiven(body.conversation));
 	},
 	state: responsesState,
+	sessionOf: ({ prompt_cache_key }) => prompt_cache_key,
 	textViews: responsesTextViews,
 	usage: responsesUsage,
 	editedMembers: ['store', 'max_tool_calls', ...capMembers],
