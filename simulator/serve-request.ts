@@ -6,6 +6,7 @@ import { Rejection } from '../src/core/rejection.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
+import type { CountedAccount, RateLimits } from './faults/rate-limits.ts';
 import { type JsonObject, textOf } from './json-value.ts';
 import type { BodyReader } from './large-bodies.ts';
 import { type OpenRequest, openRequest, type RequestWitness } from './open-request.ts';
@@ -37,6 +38,7 @@ export interface RequestServer extends RequestWitness {
 	readonly settings: () => SimulatorSettings;
 	readonly clock: Clock;
 	readonly rules: FaultRules;
+	readonly rateLimits: RateLimits;
 	readonly replays: ReplayQueue;
 	readonly cache: PromptCache;
 	readonly bodies: BodyReader;
@@ -61,6 +63,8 @@ interface Serving {
 	model: string;
 	faults: FaultPlan;
 	inputTokens: number;
+	/** Account with rate limits. */
+	account?: CountedAccount | undefined;
 	/** Turn of a stored conversation. */
 	turn?: ThreadTurn;
 	/** Request that stores its response, or refers to stored ones. */
@@ -132,6 +136,11 @@ async function respondToRequest(serving: Serving): Promise<HttpResponse> {
 	const queued = server.replays.take(matched);
 	if (queued !== undefined && 'recording' in queued) return renderRecording(queued.recording, call, server.clock, request);
 	if (faults.status !== undefined) throw errorOfStatus(faults.status, faults.isQuota === true, serving.model, faults.retryAfterSeconds);
+	serving.account = server.rateLimits.take(matched);
+	if (serving.account?.isExceeded === true) {
+		const seconds = Math.ceil(serving.account.limits().resetMs / 1000);
+		throw errorOfStatus(429, false, serving.model, seconds);
+	}
 	const { outline } = read;
 	const reading = readingOf(serving, read);
 	if (outline === undefined || reading === undefined) throw new VendorError('invalid', wire.notJsonMessage);
@@ -380,8 +389,9 @@ function renderError(serving: Serving, error: VendorError): HttpResponse {
 }
 
 function respond(serving: Serving, status: number, contentType: string, body: HttpResponse['body'], error?: VendorError): HttpResponse {
-	const { wire, requestId, server, number, inputTokens, model, call } = serving;
+	const { wire, requestId, server, number, inputTokens, model, call, account } = serving;
 	call.row.status = status;
+	account?.countTokens(inputTokens);
 	const headers = wire.headers({
 		requestId,
 		status,
@@ -393,6 +403,7 @@ function respond(serving: Serving, status: number, contentType: string, body: Ht
 		model,
 		isStream: call.row.isStream,
 		error,
+		accountLimits: account?.limits(),
 	});
 	return { status, headers: { 'content-type': contentType, ...headers }, body };
 }

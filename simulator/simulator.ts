@@ -4,6 +4,7 @@ import type { Handler, HttpRequest, HttpResponse } from '../src/core/handler.ts'
 import type { Log } from '../src/core/log.ts';
 import { createControl } from './control/control.ts';
 import { createFaultRules } from './faults/fault-rules.ts';
+import { createRateLimits } from './faults/rate-limits.ts';
 import { createBodyReader } from './large-bodies.ts';
 import { describeModel, listModels } from './list-models.ts';
 import { createPromptCache } from './plan/prompt-cache.ts';
@@ -42,6 +43,7 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 		bill: createBill(),
 		requestLog: createRequestLog(),
 		rules: createFaultRules(),
+		rateLimits: createRateLimits(ports.clock),
 		replays: createReplayQueue(),
 		cache: createPromptCache(initial.minimumCachedTokens),
 		bodies: createBodyReader(),

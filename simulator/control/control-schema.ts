@@ -20,6 +20,15 @@ export const faultBody = z.strictObject({
 	seed: z.int().default(1),
 });
 
+export const rateLimitBody = z
+	.strictObject({
+		...match,
+		requests: z.int().min(0).optional(),
+		tokens: z.int().min(0).optional(),
+		window_seconds: z.number().min(0.1).max(86_400).default(60),
+	})
+	.refine(({ requests, tokens }) => requests !== undefined || tokens !== undefined, 'requests, tokens or both');
+
 export const outageBody = z.strictObject({ seconds: z.number().min(0).max(600) });
 
 export const settingsBody = z.strictObject({

@@ -8,7 +8,7 @@ import { faultNames, readFaultNames } from '../faults/fault-names.ts';
 import { maxFaultRules } from '../faults/fault-rules.ts';
 import type { RequestServer } from '../serve-request.ts';
 import type { SimulatorSettings } from '../simulator-settings.ts';
-import { faultBody, outageBody, replayBody, scriptBody, settingsBody } from './control-schema.ts';
+import { faultBody, outageBody, rateLimitBody, replayBody, scriptBody, settingsBody } from './control-schema.ts';
 
 export interface ControlPorts {
 	change(changes: Partial<SimulatorSettings>): void;
@@ -111,6 +111,15 @@ function changingActions(server: RequestServer, ports: ControlPorts): Record<str
 			server.rules.clear();
 			return done;
 		},
+		'POST /_simulator/rate_limits': async (request) => {
+			const { window_seconds: seconds, ...rule } = await readBody(request, rateLimitBody);
+			if (server.rateLimits.add({ ...rule, windowMs: seconds * 1000 })) return done;
+			return { status: 409, body: { error: 'There are too many rate limits: delete them first' } };
+		},
+		'DELETE /_simulator/rate_limits': () => {
+			server.rateLimits.clear();
+			return done;
+		},
 		'POST /_simulator/outage': async (request) => {
 			const { seconds } = await readBody(request, outageBody);
 			ports.setOutage(seconds);
@@ -140,6 +149,7 @@ function changingActions(server: RequestServer, ports: ControlPorts): Record<str
 			server.bill.clear();
 			server.requestLog.clear();
 			server.rules.clear();
+			server.rateLimits.clear();
 			server.replays.clear();
 			server.cache.clear();
 			server.threads.clear();

@@ -1,5 +1,6 @@
 /** Wire dialect of a vendor's API: authentication, parsing requests, rendering responses and errors. */
 import type { HeaderFields } from '../../src/core/handler.ts';
+import type { AccountLimits } from '../faults/rate-limits.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { EmbeddingInput } from '../plan/embed-text.ts';
 import type { Prompt } from '../plan/prompt.ts';
@@ -143,6 +144,8 @@ export interface HeaderContext {
 	readonly model: string;
 	readonly isStream: boolean;
 	readonly error: VendorError | undefined;
+	/** Limits by the control API; the dialect has its own by default. */
+	readonly accountLimits?: AccountLimits | undefined;
 }
 
 export function bearerKey(headers: HeaderFields): string {

@@ -32,7 +32,7 @@ export function composeAdmin(
 		readCounters: (team, budgets, limits) => accounting.admission.read(team, budgets, limits),
 		responseOwners: accounting.responseOwners,
 		verifier,
-		isEjected: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider).health.isEjected : undefined,
+		trafficOf: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider) : undefined,
 		contentScorerFor,
 		reasoningEncryption: createReasoningEncryption(),
 		clock,

@@ -122,7 +122,7 @@ async function explainLocally(
 			readCounters: (team, budgets, limits) => counters.read(team, budgets, limits),
 			responseOwners: store.responseOwners,
 			verifier,
-			isEjected: undefined,
+			trafficOf: undefined,
 			contentScorerFor,
 			reasoningEncryption: createReasoningEncryption(),
 			moderationProviders: explainedModerationProviders(config),

@@ -55,6 +55,18 @@ test('a change is published within a second, an unchanged report every ten secon
 	expect(await reports()).toEqual([unhealthy]);
 });
 
+test('rate limits, which change with every request, are published every ten seconds', async () => {
+	const { state, reports, pass } = startReporter();
+	await pass(1);
+	const limit = { model: 'm', kind: 'tokens', limit: 9, remaining: 1, resetsAtMs: null, reportedAtMs: 5 } as const;
+	const limited: ProviderReport = { provider_b: { state: 'healthy', sinceMs: null, detail: null, rateLimits: [limit] } };
+	state.report = limited;
+	await pass(8);
+	expect([state.notifications, await reports()]).toEqual([1, [healthy]]);
+	await pass(2);
+	expect([state.notifications, await reports()]).toEqual([2, [limited]]);
+});
+
 test('a process without reports for half a minute is gone, and immediately when it stops', async () => {
 	const clock = new ManualClock();
 	const killed = startReporter(clock);

@@ -13,6 +13,11 @@ const lifeMs = 30_000;
 /** Limits the wait at shutdown for a store that does not respond. */
 const maxWaitedMs = 1_000;
 
+/** Rate limits change with every request, and are published only at the interval. */
+function withoutRateLimits(name: string, value: unknown): unknown {
+	return name === 'rateLimits' ? undefined : value;
+}
+
 export interface ProviderReporterPorts {
 	readonly report: () => ProviderReport;
 	readonly store: ProviderReports;
@@ -58,7 +63,7 @@ export class ProviderReporter {
 		if (this.#sending !== undefined) return;
 		const nowMs = this.#ports.clock.monotonicMs();
 		const report = this.#ports.report();
-		const text = JSON.stringify(report);
+		const text = JSON.stringify(report, withoutRateLimits);
 		// A failed report is retried only at the next interval, so that an unavailable store gets no request every second.
 		if (nowMs < this.#dueMs && (text === this.#sentReport || this.#isLost)) return;
 		this.#sentReport = text;

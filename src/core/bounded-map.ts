@@ -30,6 +30,11 @@ export class BoundedMap<Key, Value extends object | string | number | boolean> {
 		return this.#entries.has(key);
 	}
 
+	/** Iterates from the oldest entry. */
+	entries(): IterableIterator<[Key, Value]> {
+		return this.#entries.entries();
+	}
+
 	set(key: Key, value: Value): void {
 		this.delete(key);
 		const weight = this.#weigh(value);

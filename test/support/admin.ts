@@ -28,6 +28,12 @@ import { createRecordingLog, type RecordingLog } from './recording-log.ts';
 
 export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
 
+const reported = { model: 'm', remaining: 0, reportedAtMs: adminStartMs };
+const rateLimits = [
+	{ ...reported, kind: 'requests', limit: 50, resetsAtMs: adminStartMs },
+	{ ...reported, kind: 'retry_after', limit: null, resetsAtMs: null },
+] as const;
+
 /** Access tokens that the verifier accepts, with their scopes. `as~NAME+NAME` is a token with these scopes. */
 const accessTokens: Readonly<Record<string, readonly string[]>> = {
 	root: ['tollgate/admin'],
@@ -132,7 +138,7 @@ export async function startAdmin(
 		readCounters: async () => ({ nowMs: clock.nowMs(), requestsThisMinute: 0, tokensToday: 0, reservedTokens: 0, rates: [], budgets: [] }),
 		responseOwners: records.responseOwners,
 		verifier,
-		isEjected: undefined,
+		trafficOf: undefined,
 		reasoningEncryption: () => noReasoningEncryption,
 		clock,
 	});
@@ -158,7 +164,7 @@ export async function startAdmin(
 			sumUpSpent: spentBy(sumUpFrom(ledger, snapshot, { clock, listing: () => undated }), clock),
 			verifier,
 			configured: () => configuredRecords,
-			providerReports: async () => [{ provider_a: { state: 'healthy', sinceMs: adminStartMs, detail: null } }],
+			providerReports: async () => [{ provider_a: { state: 'healthy', sinceMs: adminStartMs, detail: null, rateLimits } }],
 			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
 			explain: (request) => explain(request),
 			unpricedModels: () => [],

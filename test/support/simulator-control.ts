@@ -62,6 +62,15 @@ export class SimulatorControl {
 		await this.#call('DELETE', '/faults');
 	}
 
+	/** Limits the matching requests as a vendor does, until `clearRateLimits`. */
+	async limitRate(limit: { requests?: number; tokens?: number; window_seconds?: number; dialect?: string; key?: string }): Promise<void> {
+		await this.#call('POST', '/rate_limits', limit);
+	}
+
+	async clearRateLimits(): Promise<void> {
+		await this.#call('DELETE', '/rate_limits');
+	}
+
 	async change(settings: { interval_ms?: number; first_byte_ms?: number; record_bodies?: boolean }): Promise<void> {
 		await this.#call('POST', '/settings', settings);
 	}

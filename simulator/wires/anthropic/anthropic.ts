@@ -47,8 +47,10 @@ export const anthropicWire: Wire = {
 		};
 	},
 	renderError: (error, { requestId }) => renderAnthropicError(error, requestId),
-	headers({ requestId, status, random, nowMs, responseNumber, retryAfterEvery, inputTokens, error }) {
-		const reset = new Date(nowMs + 60_000).toISOString().replace(/\.\d+Z$/, 'Z');
+	headers({ requestId, status, random, nowMs, responseNumber, retryAfterEvery, inputTokens, error, accountLimits }) {
+		const resetMs = Math.ceil((nowMs + (accountLimits?.resetMs ?? 60_000)) / 1000) * 1000;
+		const reset = new Date(resetMs).toISOString().replace(/\.\d+Z$/, 'Z');
+		const { requests, tokens } = accountLimits ?? {};
 		const headers: Record<string, string | string[]> = {
 			'request-id': requestId,
 			// The vendor does not send this header; without it the server would add its own two id headers.
@@ -63,10 +65,10 @@ export const anthropicWire: Wire = {
 			'x-robots-tag': 'none',
 		};
 		const budgets: readonly [string, number, number][] = [
-			['requests', 4000, responseNumber % 1000],
-			['input-tokens', 400_000, inputTokens],
+			['requests', requests?.limit ?? 4000, requests === undefined ? responseNumber % 1000 : requests.limit - requests.remaining],
+			['input-tokens', tokens?.limit ?? 400_000, tokens === undefined ? inputTokens : tokens.limit - tokens.remaining],
 			['output-tokens', 80_000, 0],
-			['tokens', 480_000, inputTokens],
+			['tokens', tokens?.limit ?? 480_000, tokens === undefined ? inputTokens : tokens.limit - tokens.remaining],
 		];
 		for (const [name, limit, used] of budgets) {
 			headers[`anthropic-ratelimit-${name}-limit`] = String(limit);

@@ -7,7 +7,7 @@ import { apiByAction } from '../openai/api-by-action.ts';
 import { checkChat } from '../openai/check-chat.ts';
 import { createCompletionsApi } from '../openai/completions-api.ts';
 import { embeddingModel } from '../openai/embedding-models.ts';
-import { openAiWords } from '../openai/openai.ts';
+import { openAiLimits, openAiWords } from '../openai/openai.ts';
 import { type OpenAiModel, openAiModel } from '../openai/openai-models.ts';
 import { readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { renderChat } from '../openai/render-chat.ts';
@@ -63,7 +63,7 @@ export const azureWire: Wire = {
 	notJsonMessage: 'Invalid JSON: the body of the request could not be parsed.',
 	embeddings,
 	renderError: renderAzureError,
-	headers({ requestId, status, random, responseNumber, inputTokens, model, error }) {
+	headers({ requestId, status, random, responseNumber, inputTokens, model, error, accountLimits }) {
 		const headers: Record<string, string> = {
 			'apim-request-id': uuidFrom(random.letters(32)),
 			'x-request-id': requestId,
@@ -82,6 +82,7 @@ export const azureWire: Wire = {
 			'x-ratelimit-reset-requests': '500',
 			'x-ratelimit-reset-tokens': '7',
 			'x-ratelimit-renewalperiod-requests': '60',
+			...openAiLimits(accountLimits, (ms) => String(Math.ceil(ms / 1000))),
 		};
 		if (status === 429 && error?.retryAfterSeconds !== undefined) {
 			headers['retry-after'] = String(error.retryAfterSeconds);

@@ -1,4 +1,5 @@
 import { splitModelName } from '../../faults/fault-names.ts';
+import type { AccountLimits } from '../../faults/rate-limits.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { createEmbeddingsApi } from '../embeddings/embeddings-api.ts';
@@ -92,7 +93,7 @@ export const openAiWire: Wire = {
 		'The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)',
 	embeddings,
 	renderError: (error, { key, model }) => renderOpenAiError(error, key, model),
-	headers({ requestId, status, random, responseNumber, inputTokens, error }) {
+	headers({ requestId, status, random, responseNumber, inputTokens, error, accountLimits }) {
 		const headers: Record<string, string | string[]> = {
 			'x-request-id': requestId,
 			'openai-version': '2020-10-01',
@@ -111,6 +112,7 @@ export const openAiWire: Wire = {
 			'x-ratelimit-remaining-tokens': String(150_000_000 - inputTokens),
 			'x-ratelimit-reset-requests': '2ms',
 			'x-ratelimit-reset-tokens': '0s',
+			...openAiLimits(accountLimits, (ms) => (ms < 1000 ? `${ms}ms` : `${ms / 1000}s`)),
 		};
 		if (status === 429 && error?.retryAfterSeconds !== undefined && error.kind === 'rate') {
 			headers['retry-after'] = String(error.retryAfterSeconds);
@@ -120,6 +122,19 @@ export const openAiWire: Wire = {
 	},
 	newRequestId: (random) => `req_${random.letters(32).toLowerCase()}`,
 };
+
+/** Also for Azure, which has the same fields, but other resets. */
+export function openAiLimits(limits: AccountLimits | undefined, renderReset: (ms: number) => string): Record<string, string> {
+	const headers: Record<string, string> = {};
+	for (const kind of ['requests', 'tokens'] as const) {
+		const limit = limits?.[kind];
+		if (limits === undefined || limit === undefined) continue;
+		headers[`x-ratelimit-limit-${kind}`] = String(limit.limit);
+		headers[`x-ratelimit-remaining-${kind}`] = String(limit.remaining);
+		headers[`x-ratelimit-reset-${kind}`] = renderReset(limits.resetMs);
+	}
+	return headers;
+}
 
 const missingKeyMessage =
 	"You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth " +

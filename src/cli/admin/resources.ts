@@ -344,6 +344,39 @@ const request: Resource = {
 	fields: [],
 };
 
+const provider: Resource = {
+	...readOnly,
+	name: 'provider',
+	description: 'Model providers: their health, and the rate limits that they report.',
+	example: 'tollgate provider list',
+	path: '/providers',
+	list: {
+		columns: [
+			['NAME', 'name'],
+			['KIND', 'kind'],
+			['CONFIGURED', 'configured'],
+			['HEALTH', 'health.state'],
+			['SINCE', 'health.since'],
+			['TIGHTEST RATE LIMIT', (row) => limitText(tightestLimit(row))],
+			['RESETS', (row) => plainText(tightestLimit(row)?.['resets_at'] ?? '-')],
+		],
+		filters: [],
+	},
+};
+
+/** Returns the reported rate limit with the smallest remaining share; one without a limit counts by what remains. */
+function tightestLimit({ rate_limits: limits }: Row): Row | undefined {
+	const rows = Array.isArray(limits) ? limits.filter((one: unknown): one is Row => typeof one === 'object' && one !== null) : [];
+	const share = ({ remaining, limit }: Row): number => Number(remaining) / Math.max(1, Number(limit ?? 1));
+	return rows.toSorted((left, right) => share(left) - share(right))[0];
+}
+
+function limitText(row: Row | undefined): string {
+	if (row === undefined) return '-';
+	const { model, kind, remaining, limit } = row;
+	return `${plainText(model)} ${plainText(kind)} ${plainText(remaining)}${limit === null ? '' : `/${plainText(limit)}`}`;
+}
+
 const assessment: Resource = {
 	...readOnly,
 	name: 'assessment',
@@ -377,4 +410,4 @@ const assessment: Resource = {
 	},
 };
 
-export const resources: readonly Resource[] = [team, budget, price, route, client, usage, request, assessment, audit];
+export const resources: readonly Resource[] = [team, budget, price, route, provider, client, usage, request, assessment, audit];

@@ -93,6 +93,29 @@ describe('records', () => {
 		]);
 	});
 
+	it('of the rate limits of a provider, the one with the smallest remaining share is listed', async () => {
+		const limit = (model: string, remaining: number, most: number | null) => ({
+			...{ model, kind: 'requests', limit: most, remaining },
+			resets_at: '2026-11-21T10:31:00Z',
+		});
+		const health = { state: 'healthy', since: null };
+		const data = [
+			{ name: 'a', kind: 'anthropic', configured: true, health, rate_limits: [limit('m', 50, 100), limit('n', 2, 100)] },
+			{ name: 'b', kind: 'openai', configured: true, health, rate_limits: [limit('m', 50, 100), limit('n', 0, null)] },
+			{ name: 'c', kind: 'gemini', configured: false, health, rate_limits: [] },
+		];
+		const response: AdminApi['request'] = () =>
+			Promise.resolve({ status: 200, headers: {}, text: JSON.stringify({ data, next_cursor: null }) });
+		const { out } = await run('provider list', { response });
+		expect(out.split('\n').map((line) => line.replaceAll(/ +/g, ' ').trim())).toEqual([
+			'NAME KIND CONFIGURED HEALTH SINCE TIGHTEST RATE LIMIT RESETS',
+			'a anthropic true healthy - n requests 2/100 2026-11-21T10:31:00Z',
+			'b openai true healthy - n requests 0 2026-11-21T10:31:00Z',
+			'c gemini false healthy - - -',
+			'',
+		]);
+	});
+
 	it('a record is shown member by member, its lists as tables', async () => {
 		const text = '{"team":"red","period":{"start":"s"},"cost_usd":"1.00","models":[{"model":"m","tokens":{"input":5}}],"budgets":[]}';
 		const response: AdminApi['request'] = () => Promise.resolve({ status: 200, headers: {}, text });

@@ -7,7 +7,7 @@ import { describeLimits } from './describe-limits.ts';
 import { type RejectedRequest, toLimitRejection } from './limit-rejection.ts';
 import { addAnthropicRateLimitHeaders, addRateLimitHeaders } from './rate-limit-headers.ts';
 import { crossed } from './request-limits.ts';
-import { dayOf, msToMidnight, msToNextMinute, periodOf } from './utc-time.ts';
+import { dayOf, msToMidnight, msToNextMinute, periodOf, secondOf } from './utc-time.ts';
 
 const usd = 1_000_000_000n;
 const reading: CounterReading = {
@@ -390,6 +390,7 @@ describe('UTC time', () => {
 				const period = date.toISOString().slice(0, 7);
 				expect(periodOf(nowMs)).toBe(period);
 				expect(dayOf(nowMs)).toBe(date.toISOString().slice(0, 10));
+				expect(secondOf(nowMs)).toBe(`${date.toISOString().slice(0, 19)}Z`);
 				expect(msToNextMinute(nowMs)).toBe(Math.floor(nowMs / 60_000) * 60_000 + 60_000 - nowMs);
 				expect(msToMidnight(nowMs)).toBe(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1) - nowMs);
 				expect(msToPeriodEnd(period, nowMs)).toBe(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - nowMs);

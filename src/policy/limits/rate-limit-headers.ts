@@ -1,6 +1,6 @@
 import type { CounterReading, RateLimit } from '../../core/counters.ts';
 import { limitOf } from './rate-limits.ts';
-import { msToMidnight, msToNextMinute } from './utc-time.ts';
+import { msToMidnight, msToNextMinute, secondOf } from './utc-time.ts';
 
 /** Adds `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` in OpenAI's format, without unlimited values. */
 export function addRateLimitHeaders(headers: Record<string, string>, limits: readonly RateLimit[], reading: CounterReading): void {
@@ -43,10 +43,9 @@ class LastTime {
 	#ms = Number.NaN;
 	#text = '';
 
-	/** Formats whole seconds by RFC 3339, such as `2026-11-21T10:31:00Z`. */
 	format(ms: number): string {
 		if (ms !== this.#ms) {
-			this.#text = `${new Date(ms).toISOString().slice(0, 19)}Z`;
+			this.#text = secondOf(ms);
 			this.#ms = ms;
 		}
 		return this.#text;

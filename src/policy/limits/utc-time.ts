@@ -53,6 +53,13 @@ export function dayStartMs(year: number, month: number, day: number): number {
 	return monthStartMs(year, month) + (day - 1) * dayMs;
 }
 
+/** Returns the time in whole seconds by RFC 3339, such as `2026-11-21T10:31:00Z`. */
+export function secondOf(nowMs: number): string {
+	const seconds = Math.floor((nowMs % dayMs) / 1000);
+	const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+	return `${dayOf(nowMs)}T${parts.map((part) => String(part).padStart(2, '0')).join(':')}Z`;
+}
+
 function monthStartMs(year: number, month: number): number {
 	const marchYear = month <= 2 ? year - 1 : year;
 	const era = Math.floor(marchYear / 400);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HealthReport } from '../../core/health-report.ts';
-import { joinReports } from './provider-health.ts';
+import { joinRateLimits, joinReports } from './provider-health.ts';
 
 const unknown: HealthReport = { state: 'unknown', sinceMs: null, detail: null };
 const healthy: HealthReport = { state: 'healthy', sinceMs: null, detail: null };
@@ -41,4 +41,16 @@ it.each([[[10, 20, 30]], [[30, 10, 20]], [[20, 30, 10]]])('the latest failure is
 		...unhealthy(10, 'at 30'),
 		ejectedBy: 3,
 	});
+});
+
+it('of the rate limits of several gateways, the latest report of each model and kind', () => {
+	const limit = (model: string, kind: 'requests' | 'tokens', remaining: number, reportedAtMs: number) => {
+		return { model, kind, limit: 10, remaining, resetsAtMs: null, reportedAtMs };
+	};
+	const first = { ...healthy, rateLimits: [limit('b', 'tokens', 1, 5), limit('b', 'requests', 2, 5)] };
+	const second = { ...healthy, rateLimits: [limit('b', 'requests', 3, 9), limit('a', 'tokens', 4, 1)] };
+	const joined = [limit('a', 'tokens', 4, 1), limit('b', 'requests', 3, 9), limit('b', 'tokens', 1, 5)];
+	expect(joinRateLimits([first, unknown, second])).toEqual(joined);
+	expect(joinRateLimits([second, first])).toEqual(joined);
+	expect(joinRateLimits([])).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import type { HealthReport } from '../../core/health-report.ts';
+import { type HealthReport, type ProviderRateLimit, rateLimitKinds } from '../../core/health-report.ts';
 
 const firstEjectionMs = 5000;
 const maxEjectionMs = 60_000;
@@ -96,4 +96,18 @@ export function joinReports(reports: readonly HealthReport[]): JoinedReports {
 	const latestFirst = reports.toSorted((left, right) => (right.sinceMs ?? 0) - (left.sinceMs ?? 0));
 	const detail = [...latestFirst.filter((one) => one.state === state), ...latestFirst].find((one) => one.detail !== null)?.detail ?? null;
 	return { state, sinceMs, detail, ejectedBy: ejecting.length };
+}
+
+/** Joins the rate limits that several gateways report for one account: of each model and kind the latest, sorted by model. */
+export function joinRateLimits(reports: readonly HealthReport[]): ProviderRateLimit[] {
+	const latest = new Map<string, ProviderRateLimit>();
+	for (const limit of reports.flatMap(({ rateLimits = [] }) => rateLimits)) {
+		const key = `${limit.kind} ${limit.model}`;
+		const known = latest.get(key);
+		if (known === undefined || known.reportedAtMs < limit.reportedAtMs) latest.set(key, limit);
+	}
+	const order = ({ kind }: ProviderRateLimit): number => rateLimitKinds.indexOf(kind);
+	return [...latest.values()].toSorted((left, right) =>
+		left.model === right.model ? order(left) - order(right) : left.model < right.model ? -1 : 1,
+	);
 }

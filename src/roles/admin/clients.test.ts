@@ -215,12 +215,17 @@ describe('the audit log', () => {
 
 test('providers and the configuration are shown', async () => {
 	const { data } = (await send('GET', '/providers')).body as { data: object[] };
-	expect(data).toHaveLength(3);
-	expect(data[0]).toEqual({
+	expect(data).toMatchObject([{ name: 'local', rate_limits: [] }, { name: 'provider_a' }, { name: 'provider_b' }]);
+	expect(data[1]).toEqual({
 		name: 'provider_a',
 		kind: 'anthropic',
 		configured: true,
 		health: { state: 'healthy', since: startedAt, detail: null, gateways: 1, ejected_by: 0 },
+		rate_limits: [
+			{ model: 'm', kind: 'requests', limit: 50, remaining: 0, resets_at: startedAt, reported_at: startedAt },
+			{ model: 'm', kind: 'retry_after', limit: null, remaining: 0, resets_at: null, reported_at: startedAt },
+		],
 	});
+	expect((await send('GET', '/providers?limit=1000')).status).toBe(200);
 	expect((await send('GET', '/config')).body).toEqual({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } });
 });

@@ -227,7 +227,7 @@ async function createRig(variant: Partial<GatewaySettings>): Promise<Rig> {
 		readCounters: (team, of) => bench.admission.read(team, of),
 		responseOwners: bench.owners,
 		verifier,
-		isEjected: () => false,
+		trafficOf: (provider) => bench.traffic.of(provider),
 		reasoningEncryption: () => noReasoningEncryption,
 		clock: bench.clock,
 	});

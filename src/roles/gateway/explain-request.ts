@@ -38,7 +38,7 @@ import { bodyFor } from './stages/send-request.ts';
 import { substituteFor } from './stages/substitute-model.ts';
 import { canSkip } from './stages/take-target.ts';
 import type { Sender } from './stages/terms-for-request.ts';
-import { TrafficResolver } from './traffic-resolver.ts';
+import { type ProviderTraffic, TrafficResolver } from './traffic-resolver.ts';
 import { UnpricedModels } from './unpriced-models.ts';
 
 export interface ExplainedClient {
@@ -62,8 +62,8 @@ export interface ExplainPorts {
 	readonly readCounters: AdmissionStore['read'];
 	readonly responseOwners: Pick<ResponseOwners, 'find'>;
 	readonly verifier: AccessTokenVerifier;
-	/** Undefined in a process that does not track provider health. */
-	readonly isEjected: ((provider: string) => boolean) | undefined;
+	/** State of a provider. Undefined in a process that does not send requests to it. */
+	readonly trafficOf: ((provider: string) => Pick<ProviderTraffic, 'health' | 'isRateLimited'>) | undefined;
 	/** Loads the content scorer on first use. By default, content is not scored. */
 	readonly contentScorerFor?: (settings: GuardrailSettings) => ContentScorer | undefined;
 	/** Moderation providers, which are listed but not requested. */
@@ -113,6 +113,8 @@ export interface ExplainedRoute {
 		readonly code: string | null;
 		/** Null if provider health is not tracked here. */
 		readonly ejected: boolean | null;
+		/** True if the provider's rate limit for the model is nearly exhausted. Null as above. */
+		readonly rate_limited: boolean | null;
 	}[];
 }
 
@@ -211,7 +213,7 @@ async function explain(
 		rule: route.rule,
 		targets: [
 			...targets.map((target) => describeTarget(inferenceRequest, target, team.id, deps, ports)),
-			...route.excluded.map(({ provider, model }) => ({ provider, model, code: 'model_differs', ejected: isEjected(provider, ports) })),
+			...route.excluded.map((target) => ({ ...describeState(target, ports), code: 'model_differs' })),
 		],
 	};
 	const sender = { team, clientId: clientId ?? '' };
@@ -303,8 +305,7 @@ function describeTarget(
 	deps: GatewayDeps,
 	ports: ExplainPorts,
 ): ExplainedRoute['targets'][number] {
-	const { provider, model } = target;
-	const described = { provider, model, ejected: isEjected(provider, ports) };
+	const described = describeState(target, ports);
 	try {
 		prepareRequest(inferenceRequest, target, team, deps);
 		return { ...described, code: null };
@@ -314,8 +315,9 @@ function describeTarget(
 	}
 }
 
-function isEjected(provider: string, ports: ExplainPorts): boolean | null {
-	return ports.isEjected?.(provider) ?? null;
+function describeState({ provider, model }: Target, { trafficOf }: ExplainPorts): Omit<ExplainedRoute['targets'][number], 'code'> {
+	const traffic = trafficOf?.(provider);
+	return { provider, model, ejected: traffic?.health.isEjected ?? null, rate_limited: traffic?.isRateLimited(model) ?? null };
 }
 
 /** Skips targets like the inference path, before any was tried. */

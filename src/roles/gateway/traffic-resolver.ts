@@ -1,12 +1,15 @@
 import type { Clock } from '../../core/clock.ts';
-import type { ProviderReport } from '../../core/health-report.ts';
+import type { HttpResponse } from '../../core/handler.ts';
+import { type ProviderReport, rateLimitKinds } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
-import type { Metrics } from '../../core/metrics.ts';
+import type { Metrics, Sample } from '../../core/metrics.ts';
 import { type AttemptResult, reportsHealth } from '../../policy/resilience/attempt-result.ts';
 import { ProviderHealth } from '../../policy/resilience/provider-health.ts';
 import { RetryBudget } from '../../policy/resilience/retries.ts';
 import type { TrafficSettings } from '../../policy/resilience/traffic-settings.ts';
+import type { RateLimitFields } from '../../wire/providers/protocol.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { ProviderRateLimits } from './provider-rate-limits.ts';
 
 export interface TrafficPorts {
 	readonly clock: Clock;
@@ -22,10 +25,13 @@ export class ProviderTraffic {
 	readonly concurrency = new ConcurrencyLimiter();
 	readonly health = new ProviderHealth();
 	readonly retryBudget = new RetryBudget();
+	readonly rateLimits = new ProviderRateLimits();
 	retries = 0;
 	/** Number of requests that failed over to the next target. */
 	fallbacks = 0;
 	ejections = 0;
+	/** Number of requests that use another target first, because a rate limit of the provider is nearly exhausted. */
+	steered = 0;
 	readonly #ports: TrafficPorts;
 
 	constructor(name: string, ports: TrafficPorts) {
@@ -39,6 +45,17 @@ export class ProviderTraffic {
 
 	canTakeRequest(): boolean {
 		return !this.health.isEjected || this.health.takeDiscoveryTurn(this.#ports.clock.monotonicMs(), this.chance);
+	}
+
+	/** Returns true while the provider would probably reject requests for the model with a 429. */
+	isRateLimited(model: string): boolean {
+		return this.rateLimits.isExhausted(model, this.#ports.clock.monotonicMs());
+	}
+
+	/** Records the rate limits that a response reports. @param sentMs time at which the request was sent, by the monotonic clock. */
+	noteRateLimits(model: string, fields: readonly RateLimitFields[], response: HttpResponse, sentMs: number): void {
+		if (fields.length === 0 && response.status !== 429) return;
+		this.rateLimits.note(model, fields, response, sentMs, this.#ports.clock);
 	}
 
 	/** Records the result of an attempt. */
@@ -83,6 +100,24 @@ export class TrafficResolver {
 			'Requests queued for a slot of the provider.',
 			({ concurrency }) => concurrency.queued,
 		);
+		declare(
+			'gauge',
+			'tollgate_provider_rate_limited_models',
+			'Models whose rate limit at the provider is nearly exhausted. Requests use other targets first.',
+			({ rateLimits }) => rateLimits.countExhausted(ports.clock.monotonicMs()),
+		);
+		declare(
+			'total',
+			'tollgate_provider_steered_requests_total',
+			'Requests that used another target first, because a rate limit of the provider was nearly exhausted.',
+			({ steered }) => steered,
+		);
+		metrics.gauge(
+			'tollgate_provider_rate_limit_remaining_ratio',
+			'Remaining share of the rate limit that the provider reports, from 0 to 1; of several models the smallest.',
+			() => [...this.#byName.values()].flatMap((traffic) => remainingSamples(traffic, ports.clock.nowMs())),
+			['provider', 'kind'],
+		);
 		declare('total', 'tollgate_provider_ejections_total', 'Ejections of the provider.', ({ ejections }) => ejections);
 		declare('total', 'tollgate_provider_retries_total', 'Retries of requests to the provider.', ({ retries }) => retries);
 		declare('total', 'tollgate_provider_failovers_total', 'Failovers from the provider to another target.', ({ fallbacks }) => fallbacks);
@@ -98,6 +133,24 @@ export class TrafficResolver {
 	}
 
 	report(): ProviderReport {
-		return Object.fromEntries([...this.#byName].map(([name, { health }]) => [name, health.report()]));
+		const nowMs = this.#ports.clock.nowMs();
+		return Object.fromEntries(
+			[...this.#byName].map(([name, { health, rateLimits }]) => {
+				const limits = rateLimits.report(nowMs);
+				return [name, limits.length === 0 ? health.report() : { ...health.report(), rateLimits: limits }];
+			}),
+		);
 	}
+}
+
+/** A limit that was reset since its report is complete. */
+function remainingSamples({ name, rateLimits }: ProviderTraffic, nowMs: number): Sample[] {
+	const reported = rateLimits.report(nowMs);
+	return rateLimitKinds.flatMap((kind) => {
+		const shares = reported.flatMap(({ kind: ofKind, limit, remaining, resetsAtMs }) => {
+			if (ofKind !== kind || limit === null || limit === 0) return [];
+			return [resetsAtMs !== null && resetsAtMs <= nowMs ? 1 : Math.min(1, remaining / limit)];
+		});
+		return shares.length === 0 ? [] : [{ labels: { provider: name, kind }, value: Math.min(...shares) }];
+	});
 }

@@ -468,7 +468,9 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 
 		describe('reports of providers', () => {
 			const unhealthy: ProviderReport = { b: { state: 'unhealthy', sinceMs: 1_700_000_000_123, detail: "answered 500 \u0000 'x'" } };
-			const healthy: ProviderReport = { b: { state: 'healthy', sinceMs: null, detail: null } };
+			const reported = { model: 'm', limit: null, remaining: 0, resetsAtMs: null, reportedAtMs: 1_700_000_000_123 };
+			const rateLimits = [{ ...reported, kind: 'tokens', limit: 5, resetsAtMs: 7 } as const, { ...reported, kind: 'retry_after' } as const];
+			const healthy: ProviderReport = { b: { state: 'healthy', sinceMs: null, detail: null, rateLimits } };
 			const longMs = 60_000;
 
 			test('of each process the latest is read by everybody, until it is forgotten', async () => {

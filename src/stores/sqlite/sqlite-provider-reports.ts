@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../core/clock.ts';
-import type { HealthReport, ProviderReport } from '../../core/health-report.ts';
+import { type HealthReport, type ProviderRateLimit, type ProviderReport, rateLimitKinds } from '../../core/health-report.ts';
 import type { ProviderReports } from '../contracts/records.ts';
-import { byName, type Decode, decodeJson, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
+import { byName, type Decode, decodeJson, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { readMigrations } from '../read-migrations.ts';
 import { textOf } from '../row.ts';
 import { read } from './database.ts';
@@ -15,9 +15,22 @@ export interface SqliteProviderReports extends ProviderReports {
 }
 
 const stateFrom = oneOf(['healthy', 'unhealthy', 'unknown']);
+const kindFrom = oneOf(rateLimitKinds);
+const rateLimitsFrom = listOf((value): ProviderRateLimit => {
+	const { model, kind, limit, remaining, resetsAtMs, reportedAtMs } = membersFrom(value);
+	return {
+		model: textFrom(model),
+		kind: kindFrom(kind),
+		limit: orNull(numberFrom)(limit),
+		remaining: numberFrom(remaining),
+		resetsAtMs: orNull(numberFrom)(resetsAtMs),
+		reportedAtMs: numberFrom(reportedAtMs),
+	};
+});
 const reportFrom: Decode<ProviderReport> = byName((value): HealthReport => {
-	const { state, sinceMs, detail } = membersFrom(value);
-	return { state: stateFrom(state), sinceMs: orNull(numberFrom)(sinceMs), detail: orNull(textFrom)(detail) };
+	const { state, sinceMs, detail, rateLimits } = membersFrom(value);
+	const health = { state: stateFrom(state), sinceMs: orNull(numberFrom)(sinceMs), detail: orNull(textFrom)(detail) };
+	return rateLimits === undefined ? health : { ...health, rateLimits: rateLimitsFrom(rateLimits) };
 });
 
 const migrations = new URL('migrations/provider-reports/', import.meta.url);

@@ -1,4 +1,5 @@
 import { Rejection } from '../../core/rejection.ts';
+import { openaiRateLimits } from './openai.ts';
 import { type Locate, type Protocol, withQuery } from './protocol.ts';
 
 /** Returns the URL of an operation. The path of the classic form, which has a version, names the deployment; in the newer form the body does. */
@@ -37,6 +38,7 @@ export const azureOpenai: Protocol = {
 	authenticate: (apiKey) => ({ 'api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],
+	rateLimits: openaiRateLimits,
 	spendStops: ['insufficient_quota'],
 };
 

@@ -23,6 +23,7 @@ export const gemini: Protocol = {
 	authenticate: (apiKey) => ({ 'x-goog-api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],
+	rateLimits: [],
 	spendStops,
 	keyRejection,
 };
@@ -37,6 +38,7 @@ export const geminiOpenai: Protocol = {
 	authenticate: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 	defaultHeaders: {},
 	forwards: [],
+	rateLimits: [],
 	spendStops,
 	keyRejection,
 };

@@ -1,4 +1,5 @@
 import type { ConversationDialectName, DialectName } from '../../core/dialect-name.ts';
+import type { RateLimitKind } from '../../core/health-report.ts';
 
 /** Addressing, authentication and forwarded header fields of one kind of provider. Contains no policy. */
 export interface Protocol {
@@ -15,6 +16,8 @@ export interface Protocol {
 	readonly forwards: readonly ForwardedHeader[];
 	/** Header fields of the client to forward under their own name by prefix, known or not; `forwards` takes precedence. */
 	readonly forwardedPrefix?: ForwardedPrefix;
+	/** Fields of responses that report rate limits of the account; empty if there are none. */
+	readonly rateLimits: readonly RateLimitFields[];
 	/** Codes in the body of a 429 that mean exhausted credit instead of a rate limit: a retry cannot help. */
 	readonly spendStops: readonly string[];
 	/**
@@ -35,6 +38,14 @@ export type Locate = (endpoint: ProviderEndpoint, model: string, query: string, 
 /** Returns a `Locate` for a path that is the same for all models. */
 export function fixedPath(path: string): Locate {
 	return ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}${path}`, query);
+}
+
+/** Names of the header fields for one rate limit. */
+export interface RateLimitFields {
+	readonly kind: RateLimitKind;
+	readonly limit: string;
+	readonly remaining: string;
+	readonly reset: string;
 }
 
 export interface ForwardedPrefix {

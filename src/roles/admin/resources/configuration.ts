@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { HealthReport, ProviderReport } from '../../../core/health-report.ts';
-import { joinReports } from '../../../policy/resilience/provider-health.ts';
+import { type HealthReport, type ProviderReport, rateLimitKinds } from '../../../core/health-report.ts';
+import { joinRateLimits, joinReports } from '../../../policy/resilience/provider-health.ts';
 import type { AdminDeps } from '../admin-deps.ts';
 import type { AdminProvider } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';
+import { pageOf, pageQuery, sortUsageRows, takePage } from '../page.ts';
 import { named, time, timeOf } from '../schemas/values.ts';
 
 const providerSchema = named(
@@ -21,10 +22,22 @@ const providerSchema = named(
 			gateways: z.int().min(0).describe('Gateway processes that reported within 30 seconds.'),
 			ejected_by: z.int().min(0).describe('Gateway processes that ejected the provider.'),
 		}),
+		rate_limits: z
+			.array(
+				z.strictObject({
+					model: z.string(),
+					kind: z.enum(rateLimitKinds).describe('`retry_after`: a 429 demanded to wait until `resets_at`.'),
+					limit: z.int().min(0).nullable().describe('Null: not reported.'),
+					remaining: z.int().min(0),
+					resets_at: time.nullable().describe('Null: not reported.'),
+					reported_at: time.describe('Time of the response that reported it.'),
+				}),
+			)
+			.describe('Limits of the account at the provider, as responses of the last hour report them.'),
 	}),
 );
 
-const providerList = named('ProviderList', z.strictObject({ data: z.array(providerSchema), next_cursor: z.null() }));
+const providerList = named('ProviderList', pageOf(providerSchema));
 
 const effectiveConfig = named('EffectiveConfig', z.record(z.string(), z.unknown()));
 
@@ -35,11 +48,13 @@ export function configurationOperations({ configured, providerReports, effective
 			path: '/providers',
 			access: { needs: 'read', team: 'denied' },
 			tag: 'configuration',
-			summary: 'List model providers and their health',
+			summary: 'List model providers, their health and their rate limits',
+			query: z.strictObject({ ...pageQuery }),
 			success: { status: 200, schema: providerList },
-			async run() {
+			async run({ query }) {
 				const reports = await providerReports();
-				return { body: { data: configured().providers.map((provider) => providerBody(provider, reports)), next_cursor: null } };
+				const providers = sortUsageRows(configured().providers, ({ name }) => name);
+				return { body: takePage(providers, query, (provider) => providerBody(provider, reports)) };
 			},
 		}),
 		defineOperation({
@@ -57,9 +72,21 @@ export function configurationOperations({ configured, providerReports, effective
 const notRequested: HealthReport = { state: 'unknown', sinceMs: null, detail: null };
 
 function providerBody({ name, kind, isConfigured }: AdminProvider, reports: readonly ProviderReport[]): z.output<typeof providerSchema> {
-	const { state, sinceMs, detail, ejectedBy } = joinReports(
-		reports.map((report) => (Object.hasOwn(report, name) ? report[name] : undefined) ?? notRequested),
-	);
+	const ofProvider = reports.map((report) => (Object.hasOwn(report, name) ? report[name] : undefined) ?? notRequested);
+	const { state, sinceMs, detail, ejectedBy } = joinReports(ofProvider);
 	const since = sinceMs === null ? null : timeOf(sinceMs);
-	return { name, kind, configured: isConfigured, health: { state, since, detail, gateways: reports.length, ejected_by: ejectedBy } };
+	return {
+		name,
+		kind,
+		configured: isConfigured,
+		health: { state, since, detail, gateways: reports.length, ejected_by: ejectedBy },
+		rate_limits: joinRateLimits(ofProvider).map(({ model, kind: ofLimit, limit, remaining, resetsAtMs, reportedAtMs }) => ({
+			model,
+			kind: ofLimit,
+			limit,
+			remaining,
+			resets_at: resetsAtMs === null ? null : timeOf(resetsAtMs),
+			reported_at: timeOf(reportedAtMs),
+		})),
+	};
 }

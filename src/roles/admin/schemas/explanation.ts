@@ -42,6 +42,10 @@ const target = z.strictObject({
 		.describe(
 			'Error code that would exclude this target; null: none. `model_differs`: embeddings never fail over to another model than that of the first target.',
 		),
+	rate_limited: z
+		.boolean()
+		.nullable()
+		.describe('True: the provider’s rate limit for the model is nearly exhausted, and other targets are tried first. Null as above.'),
 	ejected: z.boolean().nullable().describe('True: the provider is ejected and tried last. Null: this process does not track it.'),
 });
 

@@ -3,6 +3,7 @@ import type { HeaderFields } from '../../../core/handler.ts';
 import type { RoutingInput } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import type { ProviderTraffic } from '../traffic-resolver.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
 import { targetDialect } from './target-dialect.ts';
 
@@ -14,7 +15,7 @@ import { targetDialect } from './target-dialect.ts';
 export function chooseTargets(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps, stored?: Target): Targets {
 	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
 	if (stored !== undefined) return [targets.find(({ provider }) => provider === stored.provider) ?? stored];
-	return targets.length === 1 ? targets : ejectedLast(targets, deps);
+	return targets.length === 1 ? targets : availableFirst(targets, deps);
 }
 
 /** Returns true if no target receives the request in the client's format. */
@@ -24,7 +25,7 @@ export function isTranslated(inferenceRequest: InferenceRequest, team: string, d
 	return targets.every((target) => targetDialect(target, name, deps) !== name);
 }
 
-/** Returns true if routing prefers this target, regardless of ejections. */
+/** Returns true if routing prefers this target, regardless of ejections and rate limits. */
 export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: string, deps: GatewayDeps): boolean {
 	const [first] = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
 	return first.provider === target.provider && first.model === target.model;
@@ -44,15 +45,29 @@ export function routingInputOf(inferenceRequest: InferenceRequest, team: string,
 }
 
 /**
- * Moves ejected targets to the end. They are still tried if there is no other, because the provider may have recovered. A target that is
- * due for a probe keeps its position for one request.
+ * Moves targets whose rate limit is nearly exhausted behind the available ones, and ejected targets to the end. They are still tried if
+ * there is no other. An ejected target that is due for a probe keeps its position for one request.
  */
-function ejectedLast(targets: Targets, { traffic }: GatewayDeps): Targets {
-	const isEjected = ({ provider }: Target): boolean => traffic.get(provider)?.traffic.health.isEjected === true;
-	if (!targets.some(isEjected)) return targets;
-	const [preferred = targets[0], ...others] = targets.toSorted((left, right) => Number(isEjected(left)) - Number(isEjected(right)));
-	const probed = targets.slice(0, targets.indexOf(preferred)).find(({ provider }) => traffic.get(provider)?.traffic.canTakeRequest());
+function availableFirst(targets: Targets, { traffic }: GatewayDeps): Targets {
+	const trafficOf = ({ provider }: Target): ProviderTraffic | undefined => traffic.get(provider)?.traffic;
+	const rankIn = (target: Target): number => rankOf(target, trafficOf(target));
+	if (targets.every((target) => rankIn(target) === rank.available)) return targets;
+	const [preferred = targets[0], ...others] = targets.toSorted((left, right) => rankIn(left) - rankIn(right));
+	const [first] = targets;
+	const steered = trafficOf(first);
+	if (preferred !== first && rankIn(first) === rank.rateLimited && steered !== undefined) steered.steered++;
+	const probed = targets
+		.slice(0, targets.indexOf(preferred))
+		.find((target) => rankIn(target) === rank.ejected && trafficOf(target)?.canTakeRequest());
 	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
+}
+
+/** Order in which targets are tried. */
+const rank = { available: 0, rateLimited: 1, ejected: 2 };
+
+function rankOf({ model }: Target, traffic: ProviderTraffic | undefined): number {
+	if (traffic?.health.isEjected === true) return rank.ejected;
+	return traffic?.isRateLimited(model) === true ? rank.rateLimited : rank.available;
 }
 
 /** Maximum of characters of a session that is used as it is. Vendors allow 64 and 256 in the fields of their requests. */

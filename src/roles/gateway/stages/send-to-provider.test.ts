@@ -10,7 +10,7 @@ import {
 	summaryOf,
 	testSettings,
 } from '../../../../test/support/gateway-bench.ts';
-import { readRetryAfterMs } from './send-to-provider.ts';
+import { readRetryAfterMs } from '../read-retry-after.ts';
 
 describe('the upstream request', () => {
 	it('is the client’s body, byte for byte', async () => {

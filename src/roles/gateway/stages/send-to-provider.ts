@@ -1,5 +1,4 @@
 import type { Clock } from '../../../core/clock.ts';
-import type { HeaderFields } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
@@ -7,6 +6,7 @@ import { retryWaitMs } from '../../../policy/resilience/retries.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { BoundTraffic, GatewayDeps } from '../gateway-deps.ts';
 import { type AttemptLimits, remainingTimeouts } from '../provider-timeouts.ts';
+import { readRetryAfterMs } from '../read-retry-after.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
 import type { PreparedRequest } from './prepare-request.ts';
@@ -43,6 +43,10 @@ function runAttempts(taken: Taken, retriesBefore: number, bound: BoundTraffic, s
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
 		const isNoted = countsForHealth(taken.prepared) && (taken.permit.canCost || !isOutOfTime(outcome));
 		if (isNoted) bound.traffic.note(resultOf(outcome), bound.terms);
+		if (isNoted && !(outcome instanceof Error)) {
+			const { target, provider } = taken.prepared;
+			bound.traffic.noteRateLimits(target.model, provider.protocol.rateLimits, outcome.response, begunMs);
+		}
 		const repaired = outcome instanceof Error ? undefined : withoutUndecryptable(taken.prepared, outcome, taken.permit.edits);
 		if (repaired !== undefined) {
 			scope.recorder.warn([`input: ${repaired.providerFormat.undecryptableReasoning?.warning}`]);
@@ -130,20 +134,6 @@ function waitBeforeRetry(
 		traffic.chance,
 	);
 	return waitMs !== undefined && traffic.retryBudget.take() ? waitMs : undefined;
-}
-
-/** Reads `retry-after-ms`, or else `retry-after` in seconds or as a date (RFC 9110 section 10.2.3). */
-export function readRetryAfterMs(headers: HeaderFields, nowMs: number): number | undefined {
-	const { 'retry-after-ms': inMs, 'retry-after': after } = headers;
-	if (typeof inMs === 'string' && isNumber(inMs)) return Number(inMs);
-	if (typeof after !== 'string') return undefined;
-	if (isNumber(after)) return Number(after) * 1000;
-	const atMs = Date.parse(after);
-	return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
-}
-
-function isNumber(text: string): boolean {
-	return /^\d{1,9}(\.\d+)?$/.test(text.trim());
 }
 
 /** @throws the reason of an abort. */
