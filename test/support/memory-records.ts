@@ -1,4 +1,5 @@
 /** Records that live as long as the process. Values are copied on the way in and out, so that they are never shared. */
+import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../src/core/clock.ts';
 import type { RoutingRule } from '../../src/core/routing-rule.ts';
 import type { Team } from '../../src/core/team.ts';
@@ -20,6 +21,7 @@ import type {
 	VersionedStore,
 } from '../../src/stores/contracts/records.ts';
 import { createMemoryResponseOwners } from '../../src/stores/memory/memory-response-owners.ts';
+import { webhookDeliveriesIn } from '../../src/stores/sqlite/sqlite-webhook-deliveries.ts';
 import { createMemoryProviderReports } from './memory-provider-reports.ts';
 import { createMemorySigningKeys } from './memory-signing-keys.ts';
 
@@ -48,6 +50,11 @@ export function createMemoryRecords(clock?: Clock): RecordStore {
 		signingKeys: createMemorySigningKeys(changed),
 		providerReports: createMemoryProviderReports(clock),
 		responseOwners: createMemoryResponseOwners({ clock: clock ?? { nowMs: () => Date.now() } }),
+		webhookDeliveries: webhookDeliveriesIn((prepare) => {
+			const database = new DatabaseSync(':memory:');
+			prepare(database);
+			return database;
+		}),
 		onChange(listener) {
 			const registered = (): void => listener();
 			listeners.add(registered);

@@ -5,6 +5,7 @@ import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import type { ResponseOwners } from './response-owners.ts';
+import type { WebhookDeliveries } from './webhook-deliveries.ts';
 
 export interface RecordStore {
 	readonly clients: ClientStore;
@@ -16,6 +17,7 @@ export interface RecordStore {
 	readonly signingKeys: SigningKeyStore;
 	readonly providerReports: ProviderReports;
 	readonly responseOwners: ResponseOwners;
+	readonly webhookDeliveries: WebhookDeliveries;
 	/** Runs `listener` within a second after any record changed, also in another process. Returns a function that unsubscribes. */
 	onChange(listener: () => void): () => void;
 	close(): Promise<void>;

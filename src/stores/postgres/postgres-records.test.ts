@@ -14,6 +14,7 @@ import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { responseOwnersContract } from '../contracts/response-owners.contract.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { webhookDeliveriesContract } from '../contracts/webhook-deliveries.contract.ts';
 import { openRecordsSnapshot } from '../records-snapshot.ts';
 import { migratePostgres } from './migrate.ts';
 import { openPostgresRecords } from './postgres-records.ts';
@@ -43,6 +44,17 @@ recordsContract('postgres', async () => {
 		stores,
 		// Less than the second within which changes are announced.
 		passSecond: () => new Promise((resolve) => setTimeout(resolve, 400)),
+		async dispose() {
+			await Promise.all(stores.map((store) => store.close()));
+		},
+	};
+});
+
+webhookDeliveriesContract('postgres', async () => {
+	await cleaner.query('DELETE FROM tollgate.webhook_deliveries; DELETE FROM tollgate.webhook_subjects');
+	const stores = await Promise.all([openStore(contractUrl), openStore(contractUrl)]);
+	return {
+		stores: [stores[0].webhookDeliveries, stores[1].webhookDeliveries],
 		async dispose() {
 			await Promise.all(stores.map((store) => store.close()));
 		},

@@ -8,6 +8,7 @@ import { openPostgres, type PostgresConnection, type PostgresDeps, PostgresFaile
 import { createPostgresProviderReports } from './postgres-provider-reports.ts';
 import { createPostgresResponseOwners } from './postgres-response-owners.ts';
 import { createPostgresSigningKeys } from './postgres-signing-keys.ts';
+import { createPostgresWebhookDeliveries } from './postgres-webhook-deliveries.ts';
 import { budgetTable, createClientTable, createTeamTable, priceOverrideTable, routingRuleTable } from './record-tables.ts';
 import { RecordWatch } from './record-watch.ts';
 import { createRecordsDatabase, readVersion } from './records-database.ts';
@@ -76,6 +77,7 @@ function createRecords(connection: PostgresConnection<RecordTables>, version: nu
 		signingKeys: createPostgresSigningKeys(database),
 		providerReports: createPostgresProviderReports(database),
 		responseOwners: createPostgresResponseOwners(database, clock),
+		webhookDeliveries: createPostgresWebhookDeliveries(database),
 		onChange: (listener) => watch.onChange(listener),
 		async close() {
 			watch.close();

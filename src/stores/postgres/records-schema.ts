@@ -52,12 +52,35 @@ export interface ResponseOwnersTable {
 	expires_at_ms: Integer;
 }
 
+export interface WebhookDeliveriesTable {
+	sequence: Sequence;
+	webhook: string;
+	event_id: string;
+	event: string;
+	body: string;
+	state: string;
+	attempts: Integer;
+	created_ms: Integer;
+	kept_until_ms: Integer;
+	last_attempt_ms: IntegerOrNull;
+	next_attempt_ms: IntegerOrNull;
+	status: IntegerOrNull;
+	error: string | null;
+}
+
+export interface WebhookSubjectsTable {
+	subject: string;
+	state: string;
+}
+
 /** Tables except those of versioned records, which are in `record-shapes.ts`. */
 export interface RecordTables {
 	audit: AuditTable;
 	signing_keys: SigningKeysTable;
 	provider_reports: ProviderReportsTable;
 	response_owners: ResponseOwnersTable;
+	webhook_deliveries: WebhookDeliveriesTable;
+	webhook_subjects: WebhookSubjectsTable;
 	record_versions: { last: Integer };
 }
 

@@ -12,8 +12,10 @@ import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { responseOwnersContract } from '../contracts/response-owners.contract.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { webhookDeliveriesContract } from '../contracts/webhook-deliveries.contract.ts';
 import { openSqliteRecords, recordsSchema } from './sqlite-records.ts';
 import { createSqliteResponseOwners, responseOwnersFileName, type SqliteResponseOwners } from './sqlite-response-owners.ts';
+import { createSqliteWebhookDeliveries } from './sqlite-webhook-deliveries.ts';
 
 recordsContract('sqlite', async () => {
 	const dataDir = makeDirectory();
@@ -25,6 +27,19 @@ recordsContract('sqlite', async () => {
 		passSecond: () => clock.advance(1000),
 		async dispose() {
 			for (const store of stores) await store.close();
+			rmSync(dataDir, { recursive: true });
+		},
+	};
+});
+
+webhookDeliveriesContract('sqlite', async () => {
+	const dataDir = makeDirectory();
+	const [one, other] = [createSqliteWebhookDeliveries(dataDir), createSqliteWebhookDeliveries(dataDir)];
+	return {
+		stores: [one, other],
+		async dispose() {
+			one.close();
+			other.close();
 			rmSync(dataDir, { recursive: true });
 		},
 	};

@@ -15,6 +15,7 @@ import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createSqliteProviderReports } from './sqlite-provider-reports.ts';
 import { createSqliteResponseOwners } from './sqlite-response-owners.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
+import { createSqliteWebhookDeliveries } from './sqlite-webhook-deliveries.ts';
 
 export const recordsFileName = 'records.db';
 
@@ -42,6 +43,7 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 	const book = createChangeRecorder(database, audit);
 	const providerReports = createSqliteProviderReports(settings.dataDir, deps.clock);
 	const responseOwners = createSqliteResponseOwners(settings.dataDir, deps.clock);
+	const webhookDeliveries = createSqliteWebhookDeliveries(settings.dataDir);
 	const budgets = createRecordChanges(createBudgetTable(database), book);
 	const teams = createRecordChanges(createTeamTable(database, budgets), book);
 	const priceOverrides = createRecordChanges(createTable(database, priceOverrideShape), book);
@@ -55,11 +57,13 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 		signingKeys: createSqliteSigningKeys(database, write),
 		providerReports,
 		responseOwners,
+		webhookDeliveries,
 		onChange: changes.onChange,
 		async close() {
 			changes.close();
 			providerReports.close();
 			responseOwners.close();
+			webhookDeliveries.close();
 			if (database.isOpen) database.close();
 		},
 	};
