@@ -85,20 +85,22 @@ async function composeProduct(
 	// In-flight streams still need it, and so do requests whose usage is missing.
 	cleanup.defer(() => simulator?.role.stop());
 	if (identity !== undefined) deps.push(identity);
+	const webhooks =
+		records === undefined ? undefined : await (await import('./composition/webhooks.ts')).openWebhooks(context, records, version);
 	const accounting =
-		(has('gateway') || hasAdmin) && records !== undefined
-			? await (await import('./composition/accounting.ts')).openAccounting(context, records)
+		(has('gateway') || hasAdmin) && records !== undefined && webhooks !== undefined
+			? await (await import('./composition/accounting.ts')).openAccounting(context, records, webhooks)
 			: undefined;
 	const keySets = openKeySets(context, identity?.role);
 	cleanup.defer(() => keySets.stop());
 	const noteReload = measureProduct(context, version, keySets);
 	if (has('edge') || has('gateway')) {
 		const { composeDataPlane } = await import('./composition/data-plane.ts');
-		deps.push(await composeDataPlane(context, keySets, has('gateway') ? accounting : undefined));
+		deps.push(await composeDataPlane(context, keySets, has('gateway') ? accounting : undefined, webhooks?.notify));
 	}
-	if (hasAdmin && records !== undefined && accounting !== undefined) {
+	if (hasAdmin && records !== undefined && accounting !== undefined && webhooks !== undefined) {
 		const { composeAdmin } = await import('./composition/admin-component.ts');
-		deps.push(composeAdmin(context, version, keySets, records, accounting));
+		deps.push(composeAdmin(context, version, keySets, records, accounting, webhooks));
 	}
 	if (config.metrics.listen !== null) {
 		const { composeMetrics } = await import('./composition/metrics-component.ts');
@@ -138,6 +140,7 @@ async function composeProduct(
 			const commits = deps.map((part) => part.prepare?.(effective));
 			for (const commit of commits) commit?.();
 			accounting?.configure(effective);
+			webhooks?.configure(effective);
 			delayMs = shutdownDelayMs(effective);
 		},
 	};

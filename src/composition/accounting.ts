@@ -41,6 +41,7 @@ import { ProviderReporter } from './provider-reports.ts';
 import { recordInterrupted } from './record-requests.ts';
 import { RecoveredSettlements } from './recovered-settlements.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export interface Accounting {
 	/** Current teams, budgets and prices for requests. */
@@ -65,7 +66,7 @@ export interface Accounting {
 }
 
 /** @throws StoreUnusable. */
-export async function openAccounting(context: AppContext, store: RecordStore): Promise<Accounting> {
+export async function openAccounting(context: AppContext, store: RecordStore, webhooks: Webhooks): Promise<Accounting> {
 	const { config, log, cleanup } = context;
 	let current = config;
 	const records = await openRecordsSnapshot(store, configuredTeams(config), context);
@@ -94,7 +95,13 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 	const unpriced = new UnpricedModels();
 	measureAccounting(context.metrics, { ledger, requestRecords, unpriced, counterStore });
 	// Counters of this process are restored from the ledger, which has these requests. Shared counters need the settlements.
-	const recovered = new RecoveredSettlements({ ...context, settings: gatewaySettings(config), records, admission });
+	const recovered = new RecoveredSettlements({
+		...context,
+		settings: gatewaySettings(config),
+		records,
+		admission,
+		notify: webhooks.notify,
+	});
 	if (config.stores.counters === 'memory') {
 		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted requests were not checked', { cause }));
 	} else {
@@ -107,7 +114,9 @@ export async function openAccounting(context: AppContext, store: RecordStore): P
 			.catch((cause: unknown) => log.warn('recent settlements were not replayed', { cause }))
 			.then(() => unrecorded.release());
 	}
-	const traffic = new TrafficResolver({ ...context, chance: Math.random });
+	const traffic = new TrafficResolver({ ...context, chance: Math.random, onHealth: webhooks.noteHealth });
+	const spendWatch = webhooks.watchSpend(ledger);
+	cleanup.defer(() => spendWatch.stop());
 	const reporter = config.roles.includes('gateway')
 		? new ProviderReporter({ ...context, store: store.providerReports, report: () => traffic.report() })
 		: undefined;

@@ -15,6 +15,7 @@ import type { AppContext, Component } from './app-context.ts';
 import { reconfigurableExplainer } from './explainer.ts';
 import { contentScorerFor } from './guardrail-component.ts';
 import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export function composeAdmin(
 	context: AppContext,
@@ -22,6 +23,7 @@ export function composeAdmin(
 	keySets: KeySets,
 	records: RecordStore,
 	accounting: Accounting,
+	webhooks: Webhooks,
 ): Component {
 	const { config, clock, log, newRequestId, connections } = context;
 	const verifier = reconfigurableVerifier(context, keySets);
@@ -52,6 +54,7 @@ export function composeAdmin(
 			metrics: () => context.metrics.scrape(),
 			explain: (request) => explainer.explain(request),
 			unpricedModels: () => accounting.unpriced.list(),
+			webhooks: webhooks.dispatcher,
 			changesApplied: () => accounting.records.caughtUp(),
 			nearestName: (name, known) => nearestName(name, [...known]),
 			clock,

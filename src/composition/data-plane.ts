@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import type { Handler } from '../core/handler.ts';
 import type { Metrics } from '../core/metrics.ts';
+import type { Notify } from '../core/notice.ts';
 import type { Readiness } from '../core/readiness.ts';
 import type { Upstream } from '../core/upstream.ts';
 import { createHttpClient } from '../io/http1/http-client.ts';
@@ -49,7 +50,12 @@ interface Reconfigurable {
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
 /** @param accounting of the gateway; undefined for a separate edge. */
-export async function composeDataPlane(context: AppContext, keySets: KeySets, accounting: Accounting | undefined): Promise<Component> {
+export async function composeDataPlane(
+	context: AppContext,
+	keySets: KeySets,
+	accounting: Accounting | undefined,
+	notify: Notify | undefined,
+): Promise<Component> {
 	const { config, clock, log, metrics, cleanup, connections } = context;
 	const verifier = reconfigurableVerifier(context, keySets);
 	const upstream = createHttpClient(config.gateway.http_client, {
@@ -78,7 +84,7 @@ export async function composeDataPlane(context: AppContext, keySets: KeySets, ac
 	const inner =
 		accounting === undefined
 			? composeForwarding(context, upstream.send)
-			: await composeGateway(context, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting);
+			: await composeGateway(context, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting, notify);
 	const outer = hasEdge ? await composeEdge(context, ports, inner) : inner;
 	let { shutdown_grace_ms: graceMs, max_body_bytes: maxBodyBytes } = config.gateway;
 	const name = accounting === undefined ? 'edge' : 'gateway';
@@ -172,6 +178,7 @@ async function composeGateway(
 	ports: Omit<CommonPorts, 'overload'> & Pick<GatewayPorts, 'overload'>,
 	upstream: Upstream,
 	accounting: Accounting,
+	notify: Notify | undefined,
 ): Promise<Reconfigurable> {
 	const [{ createGateway }, { GatewayWork }] = await Promise.all([
 		import('../roles/gateway/gateway.ts'),
@@ -197,6 +204,7 @@ async function composeGateway(
 		admission,
 		unpriced,
 		traffic,
+		...(notify !== undefined && { notify }),
 		metrics,
 		reasoningEncryption: createReasoningEncryption(),
 	};

@@ -2,6 +2,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
+import type { Notify } from '../core/notice.ts';
 import type { Team } from '../core/team.ts';
 import { totalTokens } from '../core/usage.ts';
 import { budgetPeriodOf } from '../policy/limits/budget-windows.ts';
@@ -17,6 +18,7 @@ export interface RecoveredSettlementPorts {
 	readonly records: Pick<RecordsSnapshot, 'team' | 'budgetsOf'>;
 	readonly admission: Pick<AdmissionStore, 'settle' | 'read'>;
 	readonly metrics: Metrics;
+	readonly notify: Notify;
 	readonly clock: Clock;
 	readonly log: Log;
 }
@@ -31,7 +33,7 @@ export class RecoveredSettlements {
 	constructor(ports: RecoveredSettlementPorts) {
 		this.#ports = ports;
 		this.#terms = new TermsResolver(ports.settings.tiers, ports.settings.budgets);
-		this.#warn = budgetWarnings(ports.metrics, ports.log);
+		this.#warn = budgetWarnings(ports.metrics, ports.log, ports.notify);
 	}
 
 	/** Settles requests that a dead process left open, in shared counters. An unavailable store receives them once it is back. */

@@ -5,6 +5,8 @@ import { parseListen } from '../config/listen.ts';
 import { proxyOf } from '../config/proxy.ts';
 import type { Config, ProviderConfig } from '../config/schema.ts';
 import { boundTeamScope, clientPrefixOf } from '../config/sections/auth.ts';
+import { webhookName } from '../config/sections/webhooks.ts';
+import { parseUsd } from '../core/money.ts';
 import { scopeOfTeam } from '../core/scope-names.ts';
 import type { ModelLimits, Team } from '../core/team.ts';
 import type { AccessTokenSettings } from '../io/access-tokens.ts';
@@ -21,6 +23,7 @@ import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
 import type { ForwardSettings } from '../roles/edge/forward-to-gateways.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
 import type { IdentitySettings, LiveSettings } from '../roles/identity/settings.ts';
+import type { WebhookSettings } from '../roles/webhooks/webhook-settings.ts';
 import type { ModelCapabilities } from '../wire/conversation/model-capabilities.ts';
 import { guardrailSettings } from './guardrail-component.ts';
 
@@ -146,6 +149,19 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 			ejectAfterFailures: provider.eject_after_failures,
 		},
 	};
+}
+
+export function webhookSettings({ webhooks }: Config): WebhookSettings[] {
+	return webhooks.map((webhook) => ({
+		name: webhookName(webhook),
+		url: webhook.url,
+		secret: webhook.secret,
+		events: webhook.events,
+		canReachPrivateNetwork: webhook.allow_private_network,
+		proxy: proxyOf(webhook.proxy),
+		credentialExpiryMs: webhook.credential_expiry_days * msPerDay,
+		minAnomalyNanoUsd: parseUsd(webhook.spend_anomaly_min_usd) ?? 0n,
+	}));
 }
 
 /** Undefined for plain HTTP. */

@@ -7,6 +7,7 @@ import { type ListenAddress, parseListen } from './listen.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import type { Config } from './schema.ts';
 import { boundTeamScope, clientPrefixOf } from './sections/auth.ts';
+import { webhookName } from './sections/webhooks.ts';
 
 /** `reliesOn` is the other setting that a finding refers to. */
 export type Finding = readonly [path: Path, message: string, reliesOn?: Path];
@@ -31,6 +32,7 @@ export function findDisagreements(config: Config, raw: Raw): readonly Finding[] 
 		...findBodiesOverBudget(config),
 		...findIssuerClashes(config),
 		...findRuleMistakes(config),
+		...findWebhookClashes(config),
 	];
 }
 
@@ -203,5 +205,15 @@ function repeated(uses: readonly (readonly [Path, string])[], message: string): 
 		if (seen.has(value)) return [[path, message]];
 		seen.add(value);
 		return [];
+	});
+}
+
+function findWebhookClashes({ webhooks }: Config): Finding[] {
+	const names = webhooks.map(webhookName);
+	return names.flatMap((name, index): Finding[] => {
+		const first = names.indexOf(name);
+		return first === index
+			? []
+			: [[['webhooks', index, 'name'], `is \`${name}\`, like that of webhooks[${first}]: set another name`, ['webhooks', first, 'name']]];
 	});
 }

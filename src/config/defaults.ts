@@ -46,6 +46,9 @@ export function withBuiltIns(raw: Raw, env: Environment): Raw {
 		...raw,
 		providers: layProviders(raw['providers'] ?? {}, env),
 		tiers: layTiers(raw['tiers'] ?? {}),
+		...(Array.isArray(raw['webhooks']) && {
+			webhooks: raw['webhooks'].map((webhook: unknown) => (isRecord(webhook) ? withProxy(webhook, webhook['url'], env) : webhook)),
+		}),
 		...(isRecord(raw['guardrails']) && { guardrails: mergeModerationProviders(raw['guardrails'], env) }),
 	};
 }

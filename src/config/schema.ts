@@ -11,6 +11,7 @@ import { responses } from './sections/responses.ts';
 import { routing } from './sections/routing.ts';
 import { stores } from './sections/stores.ts';
 import { budgets, teams, tiers } from './sections/teams.ts';
+import { webhooks } from './sections/webhooks.ts';
 import { listen, nonEmpty, restart } from './values.ts';
 
 const metrics = z.strictObject({
@@ -65,6 +66,7 @@ export const configSchema = z.strictObject({
 	responses: responses.prefault({}).describe('State of the Responses API at providers.'),
 	guardrails: guardrails.prefault({}).describe('Guardrail policies.'),
 	budgets: budgets.prefault({}).describe('Enforcement of budgets.'),
+	webhooks: webhooks.describe('Receivers of events, such as budget warnings.'),
 });
 
 /** A complete, validated configuration, with the names of the file. Deeply frozen; its objects have no prototype. */

@@ -17,6 +17,8 @@ export interface Notice {
 	readonly subject: string;
 	/** Unix milliseconds until which the same may be noticed again. */
 	readonly repeatsUntilMs: number;
+	/** State that the notice reports. It is delivered only if it changes the state of this subject, over all processes. */
+	readonly change?: { readonly subject: string; readonly state: string };
 	/** Names of the webhooks that get it. Default: all that want the event. */
 	readonly webhooks?: readonly string[];
 	/** JSON for the receiver. Contains no secrets. */

@@ -28,6 +28,11 @@ const fields = z.strictObject({
 		.default(null)
 		.meta(secret('API key; `REPLACE_ME` means not set. Null (only `openai-compatible`): no key is sent.')),
 	api_key_file: nonEmpty.optional().describe('File with the key.'),
+	api_key_expires_at: z.iso
+		.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' })
+		.nullable()
+		.default(null)
+		.describe('Expiry of the key, if it has one. Webhooks get `credential.expiring` before.'),
 	allow_private_network: z.boolean().default(false).describe('Allows plain http and private or loopback addresses.'),
 	...proxySettings('provider'),
 	api_version: z

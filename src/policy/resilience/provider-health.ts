@@ -29,6 +29,11 @@ export class ProviderHealth {
 		return this.#ejections > 0;
 	}
 
+	/** False before the first result. */
+	get isKnown(): boolean {
+		return this.#isKnown;
+	}
+
 	/**
 	 * Tells whether a request should use the provider while there is another target. A request that is accepted as a probe postpones the next
 	 * one.

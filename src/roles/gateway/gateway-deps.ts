@@ -8,6 +8,7 @@ import type { TrafficSettings } from '../../policy/resilience/traffic-settings.t
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
 import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
+import { ExhaustedBudgets } from './exhausted-budgets.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { GatewayWork } from './gateway-work.ts';
 import { GuardrailRunner } from './guardrail-runner.ts';
@@ -38,6 +39,8 @@ export interface GatewayDeps {
 	readonly defaultOutputCaps: DefaultOutputCaps;
 	readonly requestMetrics: RequestMetricsByModel;
 	readonly warnOfBudgets: WarnOfBudgets;
+	/** Notifies of budgets that reject a request. */
+	readonly exhausted: ExhaustedBudgets;
 	/** Counts requests that monitored policies would have rejected. */
 	readonly monitored: Counter;
 	/** Counts responses whose owner could not be stored. */
@@ -70,7 +73,8 @@ export function assembleDeps(settings: GatewaySettings, ports: GatewayPorts): Ga
 		prices,
 		defaultOutputCaps: new DefaultOutputCaps(settings.budgets.defaultOutputCaps),
 		guardrailRunner: settings.guardrails === undefined ? undefined : new GuardrailRunner(settings.guardrails, ports),
-		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
+		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log, ports.notify),
+		exhausted: new ExhaustedBudgets(ports.notify),
 		monitored: (ports.metrics ?? noMetrics).counter(
 			'tollgate_monitored_total',
 			'Requests that policies in monitor mode would have rejected, by code.',

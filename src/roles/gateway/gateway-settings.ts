@@ -3,6 +3,7 @@ import type { BudgetedRequest } from '../../core/budget-scope.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
+import type { Notify } from '../../core/notice.ts';
 import type { Readiness } from '../../core/readiness.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
@@ -115,6 +116,8 @@ export interface GatewayPorts {
 	readonly moderationProviders?: readonly ModerationProviderSettings[];
 	readonly clock: Clock;
 	readonly log: Log;
+	/** Takes notices of budgets. Nobody is notified by default. */
+	readonly notify?: Notify;
 	/** No metrics by default. */
 	readonly metrics?: Metrics;
 	readonly readiness: () => Readiness | Promise<Readiness>;

@@ -17,7 +17,11 @@ export interface TrafficPorts {
 	readonly metrics: Metrics;
 	/** Returns a uniform random number in [0, 1). */
 	readonly chance: () => number;
+	/** Called when a provider is ejected, when it is back, and after its first success. Nobody is called by default. */
+	readonly onHealth?: (provider: string, change: HealthChange) => void;
 }
+
+export type HealthChange = { readonly state: 'ejected'; readonly detail: string } | { readonly state: 'recovered' | 'first_success' };
 
 /** State of one provider, derived from its requests. It outlives configurations. */
 export class ProviderTraffic {
@@ -62,9 +66,15 @@ export class ProviderTraffic {
 	note(result: AttemptResult, { ejectAfterFailures }: TrafficSettings): void {
 		const reported = reportsHealth(result);
 		if (reported === undefined) return;
-		const { clock, log } = this.#ports;
+		const { clock, log, onHealth } = this.#ports;
 		if (reported === 'well') {
-			if (this.health.succeeded(clock.nowMs())) log.info('provider back in rotation', { provider: this.name });
+			const isFirst = !this.health.isKnown;
+			if (this.health.succeeded(clock.nowMs())) {
+				log.info('provider back in rotation', { provider: this.name });
+				onHealth?.(this.name, { state: 'recovered' });
+			} else if (isFirst) {
+				onHealth?.(this.name, { state: 'first_success' });
+			}
 			return;
 		}
 		const detail = typeof result === 'number' ? `returned ${result}` : result.message;
@@ -72,6 +82,7 @@ export class ProviderTraffic {
 		if (!this.health.failed(detail, ejectAfterFailures, now, this.chance)) return;
 		this.ejections++;
 		log.warn('provider ejected: requests fail over to other targets where there are any', { provider: this.name, detail });
+		onHealth?.(this.name, { state: 'ejected', detail });
 	}
 }
 

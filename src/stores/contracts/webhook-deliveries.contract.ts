@@ -1,6 +1,6 @@
 /** Contract of every store of webhook deliveries. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AttemptOutcome, NewDelivery, WebhookDeliveries } from './webhook-deliveries.ts';
+import { type AttemptOutcome, maxAbandonedMs, type NewDelivery, type WebhookDeliveries } from './webhook-deliveries.ts';
 
 export interface WebhookDeliveriesSubject {
 	/** Two connections to the same deliveries, like those of two processes. */
@@ -167,6 +167,8 @@ export function webhookDeliveriesContract(name: string, open: () => Promise<Webh
 			]);
 			await there.sweep(2, startMs + 100);
 			expect((await listed()).map(({ eventId }) => eventId)).toEqual(['evt_0', 'evt_5', 'evt_4', 'evt_2']);
+			await there.sweep(2, startMs + maxAbandonedMs + 1);
+			expect((await listed()).map(({ eventId }) => eventId)).toEqual(['evt_0', 'evt_5', 'evt_4']);
 		});
 	});
 }

@@ -51,6 +51,9 @@ export interface DeliveryPage {
 }
 
 /** Every method fails with `UpstreamError` `records_unavailable`. Changes are not announced. */
+/** Time since the next attempt was due after which a pending delivery counts as abandoned. */
+export const maxAbandonedMs = 7 * 24 * 3_600_000;
+
 export interface WebhookDeliveries {
 	/**
 	 * Adds deliveries that the webhook does not have yet, in one step.
@@ -70,6 +73,9 @@ export interface WebhookDeliveries {
 	note(key: DeliveryKey, outcome: AttemptOutcome): Promise<void>;
 	/** Lists deliveries, newest first. @throws RangeError for a cursor that no page returned. */
 	list(query: DeliveryQuery): Promise<DeliveryPage>;
-	/** Removes ended deliveries beyond the newest `maxPerWebhook` of a webhook, except those that must be kept. */
+	/**
+	 * Removes ended deliveries beyond the newest `maxPerWebhook` of a webhook, except those that must be kept, and pending ones of webhooks
+	 * that no process delivers to.
+	 */
 	sweep(maxPerWebhook: number, nowMs: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AttemptOutcome, NewDelivery, WebhookDeliveries } from '../contracts/webhook-deliveries.ts';
+import { type AttemptOutcome, maxAbandonedMs, type NewDelivery, type WebhookDeliveries } from '../contracts/webhook-deliveries.ts';
 import { deliveryOf, readDeliveryPage } from '../delivery-page.ts';
 import type { RecordsDatabase } from './records-database.ts';
 import type { RecordsDb } from './records-schema.ts';
@@ -80,15 +80,23 @@ export function createPostgresWebhookDeliveries({ read }: RecordsDatabase): Webh
 						'sequence',
 						'state',
 						'kept_until_ms',
+						'next_attempt_ms',
 						sql<bigint>`row_number() OVER (PARTITION BY webhook ORDER BY sequence DESC)`.as('place'),
 					])
 					.as('places');
 				const surplus = db
 					.selectFrom(places)
 					.select('sequence')
-					.where('place', '>', sql<bigint>`${maxPerWebhook}`)
-					.where('state', '<>', 'pending')
-					.where('kept_until_ms', '<=', sql<bigint>`${nowMs}`);
+					.where((where) =>
+						where.or([
+							where.and([
+								where('place', '>', sql<bigint>`${maxPerWebhook}`),
+								where('state', '<>', 'pending'),
+								where('kept_until_ms', '<=', sql<bigint>`${nowMs}`),
+							]),
+							where('next_attempt_ms', '<', sql<bigint>`${nowMs - maxAbandonedMs}`),
+						]),
+					);
 				await db.deleteFrom('webhook_deliveries').where('sequence', 'in', surplus).execute();
 			}),
 	};

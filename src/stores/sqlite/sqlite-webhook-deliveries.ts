@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { AttemptOutcome, NewDelivery, WebhookDeliveries } from '../contracts/webhook-deliveries.ts';
+import { type AttemptOutcome, maxAbandonedMs, type NewDelivery, type WebhookDeliveries } from '../contracts/webhook-deliveries.ts';
 import { deliveryOf, readDeliveryPage } from '../delivery-page.ts';
 import { readMigrations } from '../read-migrations.ts';
 import { textOf } from '../row.ts';
@@ -62,7 +62,7 @@ export function webhookDeliveriesIn(open: (prepare: (database: DatabaseSync) => 
 					return statements().list.all(before, webhook, webhook, event, event, state, state, count);
 				}),
 			),
-		sweep: (maxPerWebhook, nowMs) => read(() => void statements().sweep.run(maxPerWebhook, nowMs)),
+		sweep: (maxPerWebhook, nowMs) => read(() => void statements().sweep.run(maxPerWebhook, nowMs, nowMs - maxAbandonedMs)),
 		close() {
 			if (opened?.database.isOpen === true) opened.database.close();
 		},
@@ -110,10 +110,10 @@ function statementsOf(database: DatabaseSync) {
 		sweep: database.prepare(`
 			DELETE FROM webhook_deliveries WHERE sequence IN (
 				SELECT sequence FROM (
-					SELECT sequence, state, kept_until_ms, row_number() OVER (PARTITION BY webhook ORDER BY sequence DESC) AS place
+					SELECT sequence, state, kept_until_ms, next_attempt_ms, row_number() OVER (PARTITION BY webhook ORDER BY sequence DESC) AS place
 					FROM webhook_deliveries
 				)
-				WHERE place > ? AND state <> 'pending' AND kept_until_ms <= ?
+				WHERE (place > ? AND state <> 'pending' AND kept_until_ms <= ?) OR next_attempt_ms < ?
 			)`),
 	};
 }

@@ -268,16 +268,27 @@ export function takeLimits(
 	const { reservedTokens, reservations } = requested;
 	const { limits } = requested.terms;
 	const admission = deps.ports.admission.admit({ id, team, limits, reservedTokens, reservations, reservationMs });
-	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, requested, recorder, deps), unlessUnreachable);
-	return requireAdmitted(admission, requested, recorder, deps);
+	if (admission instanceof Promise)
+		return admission.then((known) => requireAdmitted(known, team, requested, recorder, deps), unlessUnreachable);
+	return requireAdmitted(admission, team, requested, recorder, deps);
 }
 
 /** @throws LimitRejection. */
-function requireAdmitted(admission: Admission, requested: RequestedLimits, recorder: RequestRecorder, deps: GatewayDeps): Taken {
+function requireAdmitted(
+	admission: Admission,
+	team: string,
+	requested: RequestedLimits,
+	recorder: RequestRecorder,
+	deps: GatewayDeps,
+): Taken {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) recorder.admitUncounted();
 	else recorder.limits = { rates: requested.terms.limits, reading: admission.reading };
-	if (!admission.isAdmitted) throw rejectionOf(admission, requested);
+	if (!admission.isAdmitted) {
+		const rejection = rejectionOf(admission, requested);
+		deps.exhausted.note(team, admission, rejection, requested.terms.budgets);
+		throw rejection;
+	}
 	if (!isUncounted) reportExceeded(admission.reading, requested, admission.reservedNanoUsd, recorder, deps);
 	return { reservedNanoUsd: admission.reservedNanoUsd };
 }
