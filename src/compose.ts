@@ -85,8 +85,7 @@ async function composeProduct(
 	// In-flight streams still need it, and so do requests whose usage is missing.
 	cleanup.defer(() => simulator?.role.stop());
 	if (identity !== undefined) deps.push(identity);
-	const webhooks =
-		records === undefined ? undefined : await (await import('./composition/webhooks.ts')).openWebhooks(context, records, version);
+	const webhooks = records === undefined ? undefined : await (await import('./composition/webhooks.ts')).openWebhooks(context, records);
 	const accounting =
 		(has('gateway') || hasAdmin) && records !== undefined && webhooks !== undefined
 			? await (await import('./composition/accounting.ts')).openAccounting(context, records, webhooks)

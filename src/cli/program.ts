@@ -9,6 +9,7 @@ import { addDoctorCommand, addMigrateCommand } from './commands/add-maintenance-
 import { addProxyCommand } from './commands/add-proxy-command.ts';
 import { addSimulateCommand, addStartCommand } from './commands/add-server-commands.ts';
 import { addTokenCommand } from './commands/add-token-command.ts';
+import { addWebhookCommands } from './commands/add-webhook-commands.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { CliEnvironment, RunTask } from './environment.ts';
 
@@ -46,6 +47,7 @@ export function createProgram(deps: ProgramDeps): Command {
 	addConfigCommands(program, deps.run);
 	addClientCommands(program, deps.run);
 	addResourceCommands(program, deps.run);
+	addWebhookCommands(program, deps.run);
 	addExplainCommand(program, deps.run);
 	addAccessCommand(program, deps.run);
 	addMigrateCommand(program, deps.run);

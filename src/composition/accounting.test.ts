@@ -18,6 +18,7 @@ import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openSqliteLedger } from '../stores/sqlite/sqlite-ledger.ts';
 import { openAccounting, sumUpFrom } from './accounting.ts';
 import { createAppContext } from './app-context.ts';
+import { openWebhooks } from './webhooks.ts';
 
 const budget = {
 	...plainBudget,
@@ -140,7 +141,7 @@ it('counters that are restored after a reload follow the running configuration, 
 		phase: () => 'serving',
 		cleanup,
 	});
-	const accounting = await openAccounting(context, records);
+	const accounting = await openAccounting(context, records, await openWebhooks(context, records));
 	const startedMs = systemClock.nowMs();
 	await accounting.ledger.open({ ...row, id: 'ended', startedMs, model: 'ours' });
 	const ended = { endedMs: startedMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;

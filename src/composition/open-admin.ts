@@ -9,6 +9,7 @@ import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../core/log.ts';
 import { silentLog } from '../core/log.ts';
+import { noMetrics } from '../core/metrics.ts';
 import { nearestName } from '../core/nearest-name.ts';
 import { createReasoningEncryption } from '../io/reasoning-encryption.ts';
 import { systemClock } from '../io/system-clock.ts';
@@ -16,6 +17,7 @@ import { createTrustedAccess } from '../roles/admin/access.ts';
 import { createLocalAdmin } from '../roles/admin/admin.ts';
 import type { ExplainedRequest } from '../roles/admin/admin-settings.ts';
 import { createExplainer } from '../roles/gateway/explain-request.ts';
+import { WebhookDispatcher } from '../roles/webhooks/webhook-dispatcher.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import type { RequestRecordReader } from '../stores/contracts/request-records.ts';
@@ -29,7 +31,8 @@ import { explainedModerationProviders } from './explainer.ts';
 import { contentScorerFor } from './guardrail-component.ts';
 import { listModels } from './listed-models.ts';
 import { openLedgerReader, openRecords, openRequestRecordReader } from './open-stores.ts';
-import { configuredTeams, gatewaySettings } from './settings.ts';
+import { configuredTeams, gatewaySettings, webhookSettings } from './settings.ts';
+import { createWebhookClient } from './webhooks.ts';
 
 /**
  * An address, from the options or `TOLLGATE_ADMIN_URL`, takes precedence. A running product may use the same stores: every change is one
@@ -56,6 +59,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 	const records = await openRecords(config, deps);
 	const ledger = readWhenNeeded(() => openLedgerReader(config, deps));
 	const requestRecords = recordsWhenNeeded(() => openRequestRecordReader(config));
+	const { dispatcher, closeClient } = openDispatcher(config, records);
 	const configured = configuredRecords(config);
 	const rendered = redactedConfig(config);
 	const admin = createLocalAdmin(createTrustedAccess('cli'), {
@@ -70,6 +74,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 		effectiveConfig: () => rendered,
 		explain: (request) => explainLocally(config, records, ledger, request),
 		unpricedModels: () => [],
+		webhooks: dispatcher,
 		changesApplied: async () => undefined,
 		nearestName: (name, known) => nearestName(name, [...known]),
 		newId: randomUUID,
@@ -90,11 +95,28 @@ async function openStores(config: Config): Promise<AdminApi> {
 		},
 		async close() {
 			await admin.close();
+			await dispatcher.stop();
+			closeClient();
 			await ledger.end();
 			await requestRecords.end();
 			await records.close();
 		},
 	};
+}
+
+/** Lists and tests webhooks. Pending deliveries wait for the next server. */
+function openDispatcher(config: Config, { webhookDeliveries: deliveries }: RecordStore) {
+	const parts = { clock: systemClock, log: silentLog };
+	const client = createWebhookClient(config, parts);
+	const dispatcher = new WebhookDispatcher(webhookSettings(config), {
+		...parts,
+		upstream: client.send,
+		deliveries,
+		metrics: noMetrics,
+		chance: Math.random,
+		newId: randomUUID,
+	});
+	return { dispatcher, closeClient: () => client.close() };
 }
 
 function errorOf(cause: unknown): Error | undefined {

@@ -35,7 +35,15 @@ function setUp(unregistered = 'sandbox') {
 		},
 	};
 	const settings = gatewaySettings(config);
-	const recovered = new RecoveredSettlements({ settings, records, admission: recordingAdmission, metrics: noMetrics, clock, log });
+	const recovered = new RecoveredSettlements({
+		settings,
+		records,
+		admission: recordingAdmission,
+		metrics: noMetrics,
+		notify: () => undefined,
+		clock,
+		log,
+	});
 	const restore = (team: string, settledNanoUsd: bigint) =>
 		admission.restore({ team, tokensToday: 0, endedIds: [], budgets: [{ budget: 'all', period, settledNanoUsd }] });
 	return {

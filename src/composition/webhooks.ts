@@ -2,6 +2,7 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { Notify } from '../core/notice.ts';
+import type { UpstreamClient } from '../io/http1/client/upstream-client.ts';
 import { createHttpClient } from '../io/http1/http-client.ts';
 import { isPublicAddress } from '../policy/firewall/address-class.ts';
 import type { Credential } from '../policy/notifications/expiring-credentials.ts';
@@ -27,20 +28,16 @@ const maxConnectionsPerReceiver = 8;
 /** Providers whose state other processes may report again. */
 const healthRepeatsMs = 60_000;
 
-export async function openWebhooks(context: AppContext, records: RecordStore, version: string): Promise<Webhooks> {
+export async function openWebhooks(context: AppContext, records: RecordStore): Promise<Webhooks> {
 	const { clock, log, metrics, cleanup } = context;
 	const { webhookDeliveries: deliveries } = records;
 	let { config } = context;
-	const client = createHttpClient(config.gateway.http_client, {
-		clock,
-		log,
-		maxConnectionsPerOrigin: maxConnectionsPerReceiver,
-		isAllowedAddress: isPublicAddress,
-	});
+	const client = createWebhookClient(config, context);
 	cleanup.defer(() => client.close());
-	const ports = { upstream: client.send, deliveries, clock, log, metrics, chance: Math.random, newId: randomUUID, version };
+	const ports = { upstream: client.send, deliveries, clock, log, metrics, chance: Math.random, newId: randomUUID };
 	const dispatcher = new WebhookDispatcher(webhookSettings(config), ports);
 	cleanup.defer(() => dispatcher.stop());
+	dispatcher.start();
 	const { notify } = dispatcher;
 	const webhooks = () => dispatcher.webhooks;
 	const watch = new CredentialWatch({ clock, log, notify, webhooks, credentials: () => listCredentials(config, records) });
@@ -75,6 +72,16 @@ export async function openWebhooks(context: AppContext, records: RecordStore, ve
 			dispatcher.configure(webhookSettings(next));
 		},
 	};
+}
+
+/** Checks the addresses of receivers like those of providers. */
+export function createWebhookClient(config: Config, { clock, log }: Pick<AppContext, 'clock' | 'log'>): UpstreamClient {
+	return createHttpClient(config.gateway.http_client, {
+		clock,
+		log,
+		maxConnectionsPerOrigin: maxConnectionsPerReceiver,
+		isAllowedAddress: isPublicAddress,
+	});
 }
 
 /** Lists credentials with a known expiry. */

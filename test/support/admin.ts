@@ -5,6 +5,7 @@ import { gatewaySettings } from '../../src/composition/settings.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import type { Clock } from '../../src/core/clock.ts';
+import { noMetrics } from '../../src/core/metrics.ts';
 import { nearestName } from '../../src/core/nearest-name.ts';
 import { Rejection } from '../../src/core/rejection.ts';
 import { UpstreamError } from '../../src/core/upstream-error.ts';
@@ -13,6 +14,8 @@ import type { AccessTokenVerifier } from '../../src/policy/access/access-token-v
 import { type Admin, createAdmin } from '../../src/roles/admin/admin.ts';
 import type { AdminPorts, AdminSettings, ConfiguredRecords } from '../../src/roles/admin/admin-settings.ts';
 import { createExplainer } from '../../src/roles/gateway/explain-request.ts';
+import { WebhookDispatcher } from '../../src/roles/webhooks/webhook-dispatcher.ts';
+import type { WebhookSettings } from '../../src/roles/webhooks/webhook-settings.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import type { RequestRecords } from '../../src/stores/contracts/request-records.ts';
@@ -86,6 +89,18 @@ export const configuredRecords: ConfiguredRecords = {
 		{ name: 'local', kind: 'openai-compatible', isConfigured: true, vendorModel },
 	],
 };
+
+const adminWebhooks: readonly WebhookSettings[] = [
+	{
+		name: 'red',
+		url: 'https://hooks.example.com/tollgate',
+		secret: 'secret-of-the-webhook',
+		events: ['budget.warning'],
+		canReachPrivateNetwork: false,
+		credentialExpiryMs: 1,
+		minAnomalyNanoUsd: 0n,
+	},
+];
 
 export interface AdminSubject {
 	readonly admin: Admin;
@@ -168,6 +183,15 @@ export async function startAdmin(
 			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
 			explain: (request) => explain(request),
 			unpricedModels: () => [],
+			webhooks: new WebhookDispatcher(adminWebhooks, {
+				upstream: () => Promise.reject(new UpstreamError('provider_unreachable')),
+				deliveries: records.webhookDeliveries,
+				clock,
+				log,
+				metrics: noMetrics,
+				chance: () => 0,
+				newId: randomUUID,
+			}),
 			changesApplied: async () => undefined,
 			metrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: '# none\n' }),
 			nearestName,

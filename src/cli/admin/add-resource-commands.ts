@@ -2,7 +2,8 @@ import { Argument, type Command, Option } from 'commander';
 import { type AdminFlags, addressFlag, configFlag, integerWithin, jsonFlag } from '../commands/command-options.ts';
 import type { RunTask } from '../environment.ts';
 import { optionOf } from './fields.ts';
-import { type Resource, resources } from './resources.ts';
+import type { Resource } from './resource.ts';
+import { resources } from './resources.ts';
 import { createRecord, deleteRecord, listRecords, type RecordFlags, setRecord, showRecord } from './run-resource.ts';
 
 /** Adds `tollgate team list` and all other commands that are described as resources. */

@@ -1,7 +1,7 @@
 import { CommandFailure } from '../command-failure.ts';
 import type { AdminApi, AdminRequest } from '../environment.ts';
 import { plainText } from './plain-text.ts';
-import type { Row } from './resources.ts';
+import type { Row } from './resource.ts';
 
 /** An error response of the API. */
 export class AdminRejection extends CommandFailure {

@@ -2,7 +2,7 @@
 import { CommandFailure } from '../command-failure.ts';
 import type { AdminApi, ClientOperations, ListedClient } from '../environment.ts';
 import { AdminRejection, readRows, requestAdmin } from './admin-request.ts';
-import type { Row } from './resources.ts';
+import type { Row } from './resource.ts';
 
 export function createClientOperations(api: AdminApi): ClientOperations {
 	return {

@@ -1,6 +1,6 @@
 import { formatTable } from '../format-table.ts';
 import { plainText } from './plain-text.ts';
-import type { Column, Row } from './resources.ts';
+import type { Column, Row } from './resource.ts';
 
 export function renderRows(columns: readonly Column[], rows: readonly Row[], hasStyle: boolean): string {
 	const cells = rows.map((row) => columns.map(([, member]) => (typeof member === 'string' ? cellOf(valueAt(row, member)) : member(row))));

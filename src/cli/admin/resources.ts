@@ -1,49 +1,13 @@
 /**
- * Resources of the admin API: the commands that list, show and change them, with their flags. The commands are built from this file alone.
+ * Resources of the admin API: the commands that list, show and change them, with their flags. Those of webhooks have a file of their own.
  */
 
 import { clientDialectNames } from '../../core/dialect-name.ts';
 import { type Field, integer, list, modelLimits, onOrOff, orNone, pairs, target, text } from './fields.ts';
 import { plainText } from './plain-text.ts';
+import { field, type Resource, type Row, readOnly } from './resource.ts';
+import { webhook } from './webhook-resources.ts';
 
-/** A member such as `limits.rpm`, or a function that returns the text to show. */
-export type Column = readonly [heading: string, member: string | ((row: Row) => string)];
-
-export type Row = Readonly<Record<string, unknown>>;
-
-export interface Resource {
-	readonly name: string;
-	readonly description: string;
-	/** A complete command line. */
-	readonly example: string;
-	readonly path: string;
-	/** Name of the argument that identifies a record. */
-	readonly argument: string;
-	/** Undefined if the resource cannot be listed. */
-	readonly list?: {
-		readonly columns: readonly Column[];
-		readonly filters: readonly Field[];
-		readonly defaultRows?: number;
-		readonly isDefault?: boolean;
-	};
-	/** Further read commands for one record, by name. */
-	readonly views: Readonly<Record<string, { readonly description: string; readonly suffix: string; readonly filters: readonly Field[] }>>;
-	readonly create?: string;
-	readonly set?: string;
-	readonly delete?: string;
-	readonly fields: readonly Field[];
-	/** True if every change replaces the whole record. */
-	readonly isSetWhole?: boolean;
-	/** True if the argument may contain slashes, which separate path segments. */
-	readonly isPath?: boolean;
-}
-
-const field = (flags: string, member: string, description: string, read: Field['read'] = text): Field => ({
-	flags,
-	member,
-	description,
-	read,
-});
 const required = (one: Field): Field => ({ ...one, isRequired: true });
 const fixed = (one: Field): Field => ({ ...one, isFixed: true });
 const show = { show: { description: 'Show one.', suffix: '', filters: [] } };
@@ -52,8 +16,6 @@ const usageDays = [
 	field('--to <day>', 'to', 'UTC day, exclusive'),
 ];
 const usageFilters = [...usageDays, field('--group-by <dimension>', 'group_by', 'model, provider, client or day')];
-/** Members of a resource that commands only list. */
-const readOnly = { argument: 'id', views: {}, fields: [] };
 
 const team: Resource = {
 	name: 'team',
@@ -410,4 +372,4 @@ const assessment: Resource = {
 	},
 };
 
-export const resources: readonly Resource[] = [team, budget, price, route, provider, client, usage, request, assessment, audit];
+export const resources: readonly Resource[] = [team, budget, price, route, provider, client, usage, request, assessment, audit, webhook];

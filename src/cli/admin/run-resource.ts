@@ -5,7 +5,7 @@ import { canStyle } from '../format-table.ts';
 import { queryText, readRows, requestAdmin } from './admin-request.ts';
 import { membersOf } from './fields.ts';
 import { renderRecord, renderRows } from './render-record.ts';
-import type { Resource, Row } from './resources.ts';
+import type { Resource, Row } from './resource.ts';
 
 export type RecordFlags = AdminFlags & { readonly json?: true; readonly limit?: number } & Readonly<Record<string, unknown>>;
 

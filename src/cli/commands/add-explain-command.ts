@@ -5,7 +5,7 @@ import { clientDialectNames } from '../../core/dialect-name.ts';
 import { requestAdmin } from '../admin/admin-request.ts';
 import { pairs } from '../admin/fields.ts';
 import { renderRecord } from '../admin/render-record.ts';
-import type { Row } from '../admin/resources.ts';
+import type { Row } from '../admin/resource.ts';
 import { withAdmin } from '../admin/run-resource.ts';
 import { CommandFailure } from '../command-failure.ts';
 import type { CliEnvironment, RunTask } from '../environment.ts';

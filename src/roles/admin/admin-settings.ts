@@ -3,6 +3,7 @@ import type { BudgetPeriod } from '../../core/counters.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
+import type { NoticeEvent } from '../../core/notice.ts';
 import type { Team } from '../../core/team.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import type { TierSettings } from '../../policy/limits/terms-resolver.ts';
@@ -10,6 +11,7 @@ import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
 import type { RequestRecordReader } from '../../stores/contracts/request-records.ts';
+import type { DeliveryPage, DeliveryQuery } from '../../stores/contracts/webhook-deliveries.ts';
 import type { ConfigClient } from './schemas/client.ts';
 
 /** Settings of the admin API. They can change with the configuration, so each is read when it is used. */
@@ -79,6 +81,31 @@ export interface ExplainedRequest {
 /** Reads the metrics in the scrape format. */
 export type ReadMetrics = () => Promise<{ readonly contentType: string; readonly text: string }>;
 
+export interface AdminWebhook {
+	readonly name: string;
+	readonly url: string;
+	readonly events: readonly NoticeEvent[];
+	readonly canReachPrivateNetwork: boolean;
+}
+
+/** Result of a test event. */
+export interface WebhookTest {
+	readonly eventId: string;
+	/** HTTP status; null without a response. */
+	readonly status: number | null;
+	/** Null if the receiver accepted it. */
+	readonly error: string | null;
+	readonly durationMs: number;
+}
+
+export interface AdminWebhooks {
+	readonly webhooks: readonly AdminWebhook[];
+	/** Lists deliveries. @throws RangeError for a cursor that no page returned. */
+	list(query: DeliveryQuery): Promise<DeliveryPage>;
+	/** Sends a test event. @returns undefined for an unknown webhook. */
+	test(name: string): Promise<WebhookTest | undefined>;
+}
+
 export interface AdminPorts {
 	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit' | 'onChange'>;
 	readonly ledger: Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'listAssessments' | 'verdictsOf'>;
@@ -94,6 +121,7 @@ export interface AdminPorts {
 	/** Returns the running configuration without its secrets. */
 	readonly effectiveConfig: () => Readonly<Record<string, unknown>>;
 	readonly metrics: ReadMetrics;
+	readonly webhooks: AdminWebhooks;
 	/** Explains how a request would be handled, without side effects. @returns the schema `Explanation` of the API's document. */
 	readonly explain: (request: ExplainedRequest) => Promise<object>;
 	/** Models without a price in requests to this process, rejected ones included. */

@@ -19,6 +19,7 @@ import { requestOperations } from './resources/requests.ts';
 import { routingOperations } from './resources/routing.ts';
 import { teamOperations } from './resources/teams.ts';
 import { usageOperations } from './resources/usage.ts';
+import { webhookOperations } from './resources/webhooks.ts';
 import type { FindTeamOf } from './team-access.ts';
 import { createTeamLookup } from './team-lookup.ts';
 
@@ -119,6 +120,7 @@ function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Ope
 		explainOperations,
 		auditOperations,
 		configurationOperations,
+		webhookOperations,
 	].flatMap((operationsOf) => operationsOf(deps));
 }
 

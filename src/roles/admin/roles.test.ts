@@ -56,6 +56,9 @@ const permitted: Readonly<Record<string, readonly Role[]>> = {
 	'GET /providers': readers,
 	'GET /config': readers,
 	'GET /metrics': readers,
+	'GET /webhooks': readers,
+	'GET /webhooks/deliveries': readers,
+	'POST /webhooks/{name}/test': writers,
 };
 
 /** Valid bodies, so that only the role decides. */
@@ -85,6 +88,7 @@ function filled(path: string, team: string): string {
 		.replace('{provider}', 'provider_b')
 		.replace('{model}', 'gpt-4o-mini')
 		.replace('{team}', team)
+		.replace('{name}', 'red')
 		.replace('{request_id}', requestOf(team).id)
 		.replace('{id}', path.startsWith('/routing') ? 'rule' : id);
 }

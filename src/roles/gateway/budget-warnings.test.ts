@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { readExposition, valueOf } from '../../../test/support/exposition.ts';
 import { createRecordingLog } from '../../../test/support/recording-log.ts';
+import type { Notice } from '../../core/notice.ts';
 import { createMetrics } from '../../io/metrics.ts';
+import type { LimitRejection } from '../../policy/limits/limit-rejection.ts';
 import type { BudgetTerms } from '../../policy/limits/terms-resolver.ts';
 import { budgetWarnings } from './budget-warnings.ts';
+import { ExhaustedBudgets } from './exhausted-budgets.ts';
 
 const period = '2026-11';
 const terms = (id: string, budget: string, budgetNanoUsd: bigint): BudgetTerms => ({
@@ -48,4 +51,63 @@ test('each budget that a settlement moves to its threshold has one line and one 
 	]);
 	const found = readExposition((await metrics.scrape()).text);
 	expect(['team', 'model'].map((scope) => valueOf(found, 'tollgate_budget_warnings_total', { scope }))).toEqual([1, 1]);
+});
+
+const usd = 1_000_000_000n;
+
+test('each threshold is a notice of its own, with the same subject whoever crosses it', () => {
+	const notices: Notice[] = [];
+	const warn = budgetWarnings(createMetrics(), createRecordingLog(), (notice) => void notices.push(notice));
+	const limited = { ...terms('whole', 'all', 10n * usd), limitNanoUsd: 12n * usd };
+	const settle = (settledNanoUsd: bigint, costNanoUsd: bigint): void =>
+		warn({ team: 'red', costNanoUsd, readings: [{ budget: 'all', period, settledNanoUsd, reservedNanoUsd: 0n }] }, [limited]);
+	settle(9n * usd, 2n * usd);
+	settle(11n * usd, 2n * usd);
+	expect(notices.map(({ event }) => event)).toEqual(['budget.warning']);
+	settle(13n * usd, 2n * usd);
+	settle(15n * usd, 2n * usd);
+	settle(15n * usd, 15n * usd);
+	expect(notices.map(({ event }) => event)).toEqual(['budget.warning', 'budget.exceeded', 'budget.exceeded', 'budget.warning']);
+	expect(new Set(notices.map(({ subject }) => subject)).size).toBe(1);
+	expect(notices[1]).toEqual({
+		event: 'budget.exceeded',
+		subject: notices[0]?.subject,
+		repeatsUntilMs: Date.UTC(2026, 11, 3),
+		data: {
+			team: 'red',
+			budget: 'whole',
+			model: null,
+			client: null,
+			provider: null,
+			attribute: null,
+			window: 'month',
+			period_start: '2026-11-01T00:00:00.000Z',
+			period_end: '2026-12-01T00:00:00.000Z',
+			limit_usd: '10.00',
+			spent_usd: '13.00',
+			warning_threshold_percent: 80,
+			enforced: true,
+		},
+	});
+});
+
+test('a budget that rejects requests is exhausted once, unless it was too small for one of them', () => {
+	const notices: Notice[] = [];
+	const exhausted = new ExhaustedBudgets((notice) => void notices.push(notice));
+	const budgets = [terms('whole', 'all', 10n * usd)];
+	const reject = (spent: bigint, code: string, team = 'red'): void => {
+		const reading = { budgets: [{ budget: 'all', period, settledNanoUsd: spent, reservedNanoUsd: 0n }] };
+		const rejected = { isAdmitted: false, binding: 'budget', budget: 'all', period, reading } as never;
+		exhausted.note(team, rejected, { code } as LimitRejection, budgets);
+	};
+	reject(2n * usd, 'budget_exceeded');
+	reject(9n * usd, 'budget_reserved');
+	expect(notices).toEqual([]);
+	reject(9n * usd, 'budget_exceeded');
+	reject(10n * usd, 'budget_exceeded');
+	reject(8n * usd, 'model_budget_exceeded', 'blue');
+	expect(notices.map(({ event, data }) => [event, data['team']])).toEqual([
+		['budget.exceeded', 'red'],
+		['budget.exceeded', 'blue'],
+	]);
 });

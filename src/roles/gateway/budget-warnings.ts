@@ -53,6 +53,7 @@ export function budgetNotice(event: NoticeEvent, team: string, terms: BudgetTerm
 			model: terms.model,
 			client: terms.client,
 			provider: terms.provider,
+			attribute: terms.attribute,
 			window: terms.window,
 			period_start: new Date(fromMs).toISOString(),
 			period_end: new Date(toMs).toISOString(),

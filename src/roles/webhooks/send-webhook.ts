@@ -22,7 +22,7 @@ const maxResponseBytes = 4096;
 export async function sendWebhook(
 	{ url, secret, canReachPrivateNetwork, proxy }: WebhookSettings,
 	body: string,
-	{ upstream, clock, version }: Pick<WebhookPorts, 'upstream' | 'clock' | 'version'>,
+	{ upstream, clock }: Pick<WebhookPorts, 'upstream' | 'clock'>,
 	onAbort: (abort: () => void) => void = () => undefined,
 ): Promise<SendResult> {
 	const { origin, pathname, search } = new URL(url);
@@ -33,7 +33,7 @@ export async function sendWebhook(
 			target: pathname + search,
 			headers: {
 				'content-type': 'application/json',
-				'user-agent': `tollgate-webhooks/${version}`,
+				'user-agent': 'tollgate-webhooks',
 				'x-tollgate-signature': signWebhook(body, secret, clock.nowMs()),
 				'accept-encoding': 'identity',
 			},

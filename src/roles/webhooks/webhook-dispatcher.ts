@@ -47,6 +47,7 @@ export class WebhookDispatcher {
 	#timer: Timer | undefined;
 	#dueMs = 0;
 	#sweptMs = Number.NEGATIVE_INFINITY;
+	#isStarted = false;
 	#isStopped = false;
 
 	constructor(webhooks: readonly WebhookSettings[], ports: WebhookPorts) {
@@ -60,7 +61,12 @@ export class WebhookDispatcher {
 			'tollgate_webhook_events_dropped_total',
 			'Webhook events that were lost because the store was unavailable for too long.',
 		);
-		if (webhooks.length > 0) this.#pollIn(0);
+	}
+
+	/** Begins to deliver what is stored. */
+	start(): void {
+		this.#isStarted = true;
+		if (this.#webhooks.length > 0) this.#pollIn(0);
 	}
 
 	get webhooks(): readonly WebhookSettings[] {
@@ -116,12 +122,12 @@ export class WebhookDispatcher {
 		this.#timer?.cancel();
 		this.#storeTimer?.cancel();
 		const stored = (this.#storing ?? Promise.resolve()).then(() => this.#storeQueue());
-		await this.#settledWithin(maxStopMs, [stored, this.#polling, ...this.#attemptsInFlight()]);
+		await this.#settledWithin(maxStopMs, [stored, this.#polling ?? Promise.resolve(), ...this.#attemptsInFlight()]);
 		for (const abort of this.#aborts) abort();
 		await this.#settledWithin(maxRecordMs, this.#attemptsInFlight());
 	}
 
-	async #settledWithin(limitMs: number, work: readonly (Promise<void> | undefined)[]): Promise<void> {
+	async #settledWithin(limitMs: number, work: readonly Promise<void>[]): Promise<void> {
 		const { promise: patience, resolve } = Promise.withResolvers<void>();
 		const timer = this.#ports.clock.after(limitMs, resolve);
 		await Promise.race([Promise.allSettled(work), patience]);
@@ -181,7 +187,7 @@ export class WebhookDispatcher {
 
 	/** Polls at the earliest time that was requested. */
 	#pollIn(delayMs: number): void {
-		if (this.#isStopped) return;
+		if (this.#isStopped || !this.#isStarted) return;
 		const { clock } = this.#ports;
 		const dueMs = clock.monotonicMs() + delayMs;
 		if (this.#timer !== undefined && this.#dueMs <= dueMs) return;

@@ -30,6 +30,4 @@ export interface WebhookPorts {
 	readonly chance: () => number;
 	/** Returns an id that is used once. */
 	readonly newId: () => string;
-	/** Product version, for the user agent. */
-	readonly version: string;
 }

@@ -62,9 +62,9 @@ export function webhookDeliveriesContract(name: string, open: () => Promise<Webh
 			await there.add([delivery('evt_1', { body: '{}' })]);
 			await here.note(delivery('evt_1'), ended);
 			await there.add([delivery('evt_1')]);
-			expect((await listed()).map(({ webhook, state, body }) => [webhook, state, body]).toSorted()).toEqual([
-				['chat', 'pending', delivery('evt_1').body],
-				['ops', 'delivered', delivery('evt_1').body],
+			expect((await listed()).map(({ webhook, state, body }) => `${webhook} ${state} ${body}`).toSorted()).toEqual([
+				`chat pending ${delivery('evt_1').body}`,
+				`ops delivered ${delivery('evt_1').body}`,
 			]);
 		});
 
@@ -114,7 +114,7 @@ export function webhookDeliveriesContract(name: string, open: () => Promise<Webh
 				here.change('provider_a', 'ejected', [delivery('evt_1')]),
 				there.change('provider_a', 'ejected', [delivery('evt_2')]),
 			]);
-			expect(changes.toSorted()).toEqual([false, true]);
+			expect(changes.filter((isChanged) => isChanged)).toEqual([true]);
 			expect(await listed()).toHaveLength(1);
 			expect(await there.subjectsIn('ejected')).toEqual(['provider_a']);
 			expect(await there.change('provider_a', 'healthy', [delivery('evt_3')])).toBe(true);
