@@ -149,7 +149,7 @@ test('a credential is announced to each webhook at its time, with the same subje
 	});
 	clock.advance(5000);
 	await settled();
-	const found = () => notices.map(({ webhooks: [name], data }) => `${name} ${String(data['kind'])} ${String(data['name'])}`);
+	const found = () => notices.map(({ webhooks: names = [], data }) => `${names.join()} ${String(data['kind'])} ${String(data['name'])}`);
 	expect(found()).toEqual(['ops client_secret soon', 'ops provider_key provider_a', 'late client_secret soon']);
 	expect(notices[0]?.data).toEqual({
 		kind: 'client_secret',
