@@ -114,7 +114,7 @@ function certificatesOf(config: Config): Credential[] {
 	const pem = config.roles.includes('edge') ? tlsMaterial(config)?.certificate : undefined;
 	if (pem === undefined) return [];
 	const { subject, fingerprint256, validToDate } = new X509Certificate(pem);
-	return [credential('certificate', subject ?? fingerprint256, validToDate.getTime(), false)];
+	return [credential('certificate', subject?.replaceAll('\n', ', ') ?? fingerprint256, validToDate.getTime(), false)];
 }
 
 function credential(kind: Credential['kind'], name: string, expiresAtMs: number, isReplaced: boolean): Credential {

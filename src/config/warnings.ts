@@ -9,7 +9,12 @@ const versionedEnds: Readonly<Record<string, RegExp>> = { anthropic: /\/v1$/, ge
 
 /** Returns one sentence for each warning, beginning with the setting's path; for `config check`, `doctor` and the start. */
 export function configWarnings(config: Config): string[] {
-	return [...Object.entries(config.providers).flatMap(warnOfBaseUrl), ...warnOfKeySet(config), ...warnOfEnforcement(config)];
+	return [
+		...Object.entries(config.providers).flatMap(warnOfBaseUrl),
+		...warnOfKeySet(config),
+		...warnOfEnforcement(config),
+		...warnOfWebhooks(config),
+	];
 }
 
 function warnOfBaseUrl([name, { kind, base_url: baseUrl }]: [string, Config['providers'][string]]): string[] {
@@ -33,6 +38,11 @@ function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] 
 
 function warnOfEnforcement({ enable_guardrails: isEnabled, enforce_guardrails: isEnforced }: Config): string[] {
 	return isEnforced && !isEnabled ? ['enforce_guardrails: has no effect: guardrails are off; set enable_guardrails: true'] : [];
+}
+
+function warnOfWebhooks({ webhooks, roles }: Config): string[] {
+	const sends = roles.some((role) => role === 'gateway' || role === 'identity' || role === 'admin');
+	return webhooks.length === 0 || sends ? [] : ['webhooks: have no effect: only the roles gateway, identity and admin send events'];
 }
 
 /**

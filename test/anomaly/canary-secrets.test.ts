@@ -50,6 +50,7 @@ test('no secret is in the log, on standard error, in a response, or unencrypted 
 				{ ...operator, scopes: ['admin'] },
 			],
 		},
+		webhooks: [{ url: `${closedUrl}/in`, secret: plant(`webhook secret ${key}`), allow_private_network: true }],
 		providers: {
 			provider_a: withKey('provider_a', `sk-ant-${key}-${keyTail}`),
 			provider_b: withKey('provider_b', `plain-${key}-${keyTail}`, {

@@ -9,7 +9,7 @@ import type { CliEnvironment, RunTask } from '../environment.ts';
 import { canStyle } from '../format-table.ts';
 import { type AdminFlags, addressFlag, configFlag, integerWithin, jsonFlag } from './command-options.ts';
 
-/** Adds the commands that the resource `webhook` has beside `list`. */
+/** Adds the commands that the resource `webhook` has next to `list`. */
 export function addWebhookCommands(program: Command, run: RunTask): void {
 	const webhook = program.commands.find((command) => command.name() === 'webhook');
 	if (webhook === undefined) throw new Error('the resource `webhook` has no commands');

@@ -29,7 +29,7 @@ export function budgetWarnings(metrics: Metrics, log: Log, notify: Notify = igno
 			const spent = readings.find((reading) => reading.budget === budget && reading.period === period)?.settledNanoUsd;
 			if (spent === undefined) continue;
 			const before = spent - costNanoUsd;
-			if (crossed(before, spent, limitNanoUsd, 100)) notify(budgetNotice('budget.exceeded', team, one, spent));
+			if (before < limitNanoUsd && spent >= limitNanoUsd) notify(budgetNotice('budget.exceeded', team, one, spent));
 			if (!crossed(before, spent, budgetNanoUsd, percent)) continue;
 			notify(budgetNotice('budget.warning', team, one, spent));
 			warnings.add(1, { scope: budget === allModels ? 'team' : model === null ? 'other' : 'model' });

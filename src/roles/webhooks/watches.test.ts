@@ -1,4 +1,4 @@
-/** What notifies webhooks once an hour: spend and credentials. */
+/** Hourly checks that notify webhooks: spend and credentials. */
 import { expect, onTestFinished, test } from 'vitest';
 import { closeEntry } from '../../../test/support/close-entry.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';

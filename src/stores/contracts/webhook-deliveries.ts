@@ -62,7 +62,7 @@ export interface WebhookDeliveries {
 	add(deliveries: readonly NewDelivery[], outcome?: AttemptOutcome): Promise<void>;
 	/**
 	 * Records the state of a subject and, only if that changed it, adds the deliveries, in one step.
-	 * @returns whether the state changed. A subject without a state has the state `''`.
+	 * @returns true if the state changed. A subject without a state has the state `''`.
 	 */
 	change(subject: string, state: string, deliveries: readonly NewDelivery[]): Promise<boolean>;
 	/** Returns the subjects in a state. */
