@@ -231,7 +231,7 @@ function respondToModelRequest(
 	if ((!model.isStream && faults.breakOff?.manner === 'error-event') || (faults.declines === 'failure' && !canFail)) {
 		throw errorOfStatus(500, false, serving.model, undefined);
 	}
-	const input = useCache(server, `${key} ${serving.model}`, model, digest);
+	const input = server.cache.use(model.caching, `${key} ${serving.model}`, digest, server.clock.nowMs());
 	serving.inputTokens = input.input + input.cacheWrite + input.cacheRead;
 	const random = createSeededRandom(seedOf(`${serving.wire.name} answer`, serving.number));
 	const plan = planResponse(
@@ -263,17 +263,6 @@ function respondToModelRequest(
 	return model.renderQueued === undefined
 		? respondAtOnce(serving, model, response)
 		: respondInBackground(serving, model.renderQueued, model.renderNonStreaming(response), response);
-}
-
-function useCache(
-	server: RequestServer,
-	account: string,
-	{ caching }: ModelRequest,
-	digest: PromptDigest,
-): ReturnType<PromptCache['useMarked']> {
-	const nowMs = server.clock.nowMs();
-	if (caching === 'marked') return server.cache.useMarked(account, digest, nowMs);
-	return server.cache.useImplicit(account, digest, nowMs, caching === 'implicit-counted');
 }
 
 function respondWithStream(serving: Serving, model: ModelRequest, response: WireResponse): HttpResponse {

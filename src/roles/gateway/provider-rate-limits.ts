@@ -88,15 +88,15 @@ function waitOf(headers: HeaderFields, clock: Clock): number {
 
 /** Returns the time until all nearly exhausted limits reset; 0 if none is. */
 function exhaustedFor(fields: readonly RateLimitFields[], headers: HeaderFields, nowMs: number): number {
-	let longestMs = 0;
+	let maxMs = 0;
 	for (const field of fields) {
 		const remaining = headers[field.remaining];
 		if (remaining === undefined || !isNearZero(remaining, headers[field.limit])) continue;
 		const reset = headers[field.reset];
 		const resetMs = reset === undefined ? unknownResetMs : readResetMs(reset, nowMs);
-		if (resetMs !== undefined && resetMs > longestMs) longestMs = resetMs;
+		if (resetMs !== undefined && resetMs > maxMs) maxMs = resetMs;
 	}
-	return longestMs;
+	return maxMs;
 }
 
 /** Returns true if at most a hundredth of the limit remains, or nothing. */

@@ -1,6 +1,5 @@
 import { Rejection } from '../../core/rejection.ts';
-import { openaiRateLimits } from './openai.ts';
-import { type Locate, type Protocol, withQuery } from './protocol.ts';
+import { type Locate, openaiRateLimits, type Protocol, withQuery } from './protocol.ts';
 
 /** Returns the URL of an operation. The path of the classic form, which has a version, names the deployment; in the newer form the body does. */
 function operation(name: string): Locate {

@@ -1,18 +1,10 @@
-import { fixedPath, type Protocol } from './protocol.ts';
+import { fixedPath, openaiRateLimits, type Protocol } from './protocol.ts';
 
 const others = {
 	chat: fixedPath('/chat/completions'),
 	embeddings: fixedPath('/embeddings'),
 	completions: fixedPath('/completions'),
 };
-
-/** Fields of OpenAI and Azure, whose `reset` is a duration such as `6m0s`, or in seconds. */
-export const openaiRateLimits = (['requests', 'tokens'] as const).map((kind) => ({
-	kind,
-	limit: `x-ratelimit-limit-${kind}`,
-	remaining: `x-ratelimit-remaining-${kind}`,
-	reset: `x-ratelimit-reset-${kind}`,
-}));
 
 /** OpenAI. The base URL ends with `/v1` if the vendor's does. */
 export const openai: Protocol = {

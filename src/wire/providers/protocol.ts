@@ -48,6 +48,16 @@ export interface RateLimitFields {
 	readonly reset: string;
 }
 
+/** Fields of OpenAI and Azure, whose `reset` is a duration such as `6m0s`, or in seconds. */
+export const openaiRateLimits: readonly RateLimitFields[] = (['requests', 'tokens'] as const).map(
+	(kind): RateLimitFields => ({
+		kind,
+		limit: `x-ratelimit-limit-${kind}`,
+		remaining: `x-ratelimit-remaining-${kind}`,
+		reset: `x-ratelimit-reset-${kind}`,
+	}),
+);
+
 export interface ForwardedPrefix {
 	readonly prefix: string;
 	/** Names that are not forwarded, because they select an account, which only the operator does. */
