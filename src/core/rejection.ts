@@ -100,6 +100,11 @@ export const rejections = {
 		title: 'The client may not set attributes',
 		remedy: 'Omit `x-gateway-attributes`, or ask an administrator to set `may_set_attributes` for the client.',
 	},
+	model_not_allowed: {
+		status: 403,
+		title: 'The team or its tier may not use the model, its provider, or the provider’s region or retention',
+		remedy: 'Use a model that `GET /v1/models` lists, or ask an administrator to change the list that the message names.',
+	},
 	model_unpriced: {
 		status: 400,
 		title: 'The model has no price and `budgets.unknown_price` is `reject`',

@@ -1,3 +1,5 @@
+import type { AllowLists } from './allow-lists.ts';
+
 export const maxTeamIdLength = 64;
 /** Not dots alone, because an id is a path segment. */
 export const teamIdPattern = /^\.*[a-z0-9_-][a-z0-9._-]*$/;
@@ -13,6 +15,8 @@ export interface Team {
 	readonly clientIds: readonly string[];
 	/** Limits that replace those of the tier. */
 	readonly limits?: TeamLimits;
+	/** Lists that replace those of the tier. */
+	readonly allowLists?: AllowLists;
 	/** Free-form data of the operator, which Tollgate does not interpret. */
 	readonly metadata?: Readonly<Record<string, string>>;
 	/** Unix milliseconds; absent for teams in the configuration. */

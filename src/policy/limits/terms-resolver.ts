@@ -1,4 +1,6 @@
 /** Resolves the limits and budgets of a team's requests. */
+
+import type { AllowLists } from '../../core/allow-lists.ts';
 import { amountAt, type BudgetPolicy, plainBudget } from '../../core/budget.ts';
 import { allModels, counterName } from '../../core/budget-scope.ts';
 import { parseUsd } from '../../core/money.ts';
@@ -10,6 +12,7 @@ import type { BudgetLimit } from './request-limits.ts';
 export interface TierSettings extends RateSettings {
 	/** Decimal US dollars for a team without a budget of its own; null: none. */
 	readonly monthlyBudgetUsd: string | null;
+	readonly allowLists?: AllowLists;
 }
 
 export interface BudgetDefaults {

@@ -1,3 +1,4 @@
+import type { ProviderFacts } from '../../core/allow-lists.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Target } from './target.ts';
@@ -17,6 +18,7 @@ export interface RoutedProvider {
 	readonly kind: string;
 	/** Names that lead to this provider whatever their family. A name of two providers leads to the first. */
 	readonly models?: readonly string[];
+	readonly facts?: ProviderFacts;
 }
 
 /** Input of the routing decision for a request. */

@@ -87,16 +87,31 @@ export class Routing {
 	}
 
 	/**
-	 * Returns the target of a name without a provider header; of several targets the first.
+	 * Returns the target of a name without a provider header; of several targets the first that is allowed.
 	 * @returns undefined if it has none. `isDefault`: the name is unknown, so the format's default applies.
 	 */
-	findTarget(facts: Omit<RoutingInput, 'providerHeader'>): { readonly target: Target; readonly isDefault: boolean } | undefined {
+	findTarget(
+		facts: Omit<RoutingInput, 'providerHeader'>,
+		isAllowed: (target: Target) => boolean = () => true,
+	): { readonly target: Target; readonly isDefault: boolean } | undefined {
 		const requested = { ...facts, providerHeader: undefined };
-		const named = this.#byPrefix(requested) ?? this.#byRule(requested)?.[0] ?? this.#byName(requested);
-		if (named !== undefined) return { target: named, isDefault: false };
+		const prefixed = this.#byPrefix(requested);
+		const named = prefixed === undefined ? (this.#byRule(requested) ?? listOf(this.#byName(requested))) : [prefixed];
+		if (named.length > 0) {
+			const target = named.find(isAllowed);
+			return target && { target, isDefault: false };
+		}
 		const provider = this.#settings.defaults[facts.format];
 		if (provider === undefined || !this.#names.has(provider)) return undefined;
-		return { target: this.#decide(provider, facts.model), isDefault: true };
+		const target = this.#decide(provider, facts.model);
+		return isAllowed(target) ? { target, isDefault: true } : undefined;
+	}
+
+	/** Returns true if a client's name for a model is only another spelling of the target, with or without its provider. */
+	isOwnName(requested: string, { provider, model }: ProviderModel): boolean {
+		if (this.#decide(provider, requested).model === model) return true;
+		const prefixed = this.#splitPrefix(requested);
+		return prefixed?.provider === provider && this.#decide(provider, prefixed.model).model === model;
 	}
 
 	/**
@@ -249,6 +264,10 @@ export class Routing {
 	#known(): string {
 		return [...this.#names.keys()].join(', ');
 	}
+}
+
+function listOf(target: Target | undefined): readonly Target[] {
+	return target === undefined ? [] : [target];
 }
 
 /** Maps a model to the configured provider of its name's family. */
