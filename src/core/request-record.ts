@@ -53,6 +53,8 @@ export class RequestRecord {
 	readonly code?: string | undefined;
 	/** Limit that rejected the request. */
 	readonly limit?: ReachedLimit | undefined;
+	/** List that allows none of the targets, such as `teams.search.models.deny`. */
+	readonly allowList?: string | undefined;
 	/** Codes of rejections that monitor mode recorded instead of enforcing. */
 	readonly monitored?: readonly string[] | undefined;
 	/** Attempts in order, retries included; undefined if nothing was sent. */

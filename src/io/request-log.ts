@@ -56,6 +56,7 @@ export function logRequest(log: Log, record: RequestLogEntry): void {
 		team: requestRecord.team,
 		provider: requestRecord.provider,
 		model: requestRecord.model,
+		allowList: requestRecord.allowList,
 		upstreamStatus: requestRecord.upstreamStatus,
 		isStreaming: requestRecord.isStreaming,
 		inputTokens: requestRecord.inputTokens,

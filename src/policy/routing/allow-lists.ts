@@ -1,8 +1,8 @@
 /** Decides which targets a team may use. */
 import type { AllowListName, AllowLists, Denial, PolicyMode, ProviderFacts } from '../../core/allow-lists.ts';
+import { compileModelPattern, matchesModel } from '../../core/model-pattern.ts';
 import { Rejection } from '../../core/rejection.ts';
 import type { Team } from '../../core/team.ts';
-import { compileModelPattern, matchesModel } from './model-pattern.ts';
 import { vendorAliases } from './provider-names.ts';
 import type { RoutedProvider } from './routing-settings.ts';
 

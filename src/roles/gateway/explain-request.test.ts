@@ -42,6 +42,7 @@ const teams: readonly Team[] = [
 	{ id: 'poor', name: 'Poor', tier: 'standard', clientIds: ['poor-bot'] },
 	{ id: 'spent', name: 'Spent', tier: 'standard', clientIds: ['spent-bot'] },
 	{ id: 'capped', name: 'Capped', tier: 'standard', clientIds: ['capped-bot'] },
+	{ id: 'barred', name: 'Barred', tier: 'standard', clientIds: ['barred-bot'], allowLists: { models: { deny: ['claude-*', 'our-gpt'] } } },
 ];
 
 const budgets: Readonly<Record<string, readonly BudgetPolicy[]>> = {
@@ -124,7 +125,7 @@ const variants: readonly Partial<GatewaySettings>[] = [
 	{ guardrails: { ...guardrails, isEnforced: false } },
 ];
 
-const clients = ['free-bot', 'slow-bot', 'silent-bot', 'poor-bot', 'spent-bot', 'capped-bot', 'unknown-bot', 'free'];
+const clients = ['free-bot', 'slow-bot', 'silent-bot', 'poor-bot', 'spent-bot', 'capped-bot', 'barred-bot', 'unknown-bot', 'free'];
 const models = [
 	'gpt-5',
 	'gpt-5-mini',
@@ -375,6 +376,28 @@ describe('an explanation', () => {
 		const body = Buffer.from(JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }));
 		const { route } = await explain({ of: { team: 'free' }, format: 'chat', body, headers: {} });
 		expect([route?.decided_by, route?.rule, route?.targets.map(({ provider }) => provider)]).toEqual([by, rule, targets]);
+	});
+
+	test('names the lists in force, and the one that does not allow a target', async () => {
+		const { explain } = await createRig({});
+		const explainModel = (model: string) => {
+			const body = Buffer.from(JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }));
+			return explain({ of: { team: 'barred' }, format: 'chat', body, headers: {} });
+		};
+		const list = 'teams.barred.models.deny';
+		const lists = [{ path: list, mode: 'enforce', values: ['claude-*', 'our-gpt'] }];
+		const denied = [{ provider: 'provider_a', model: 'claude-sonnet-4-5', list, mode: 'enforce' }];
+		expect(await explainModel('claude-sonnet-4-5')).toMatchObject({
+			outcome: { admitted: false, status: 403, code: 'model_not_allowed' },
+			allow_lists: { lists, denied },
+			route: null,
+		});
+		expect(await explainModel('led')).toMatchObject({
+			outcome: { admitted: true },
+			allow_lists: { lists, denied },
+			route: { targets: [{ provider: 'provider_b' }] },
+		});
+		expect((await explainModel('gpt-5')).allow_lists).toEqual({ lists, denied: [] });
 	});
 
 	test('lists the targets that embeddings must not fail over to, because they have another model', async () => {

@@ -23,6 +23,7 @@ import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { ResponseOwners } from '../../stores/contracts/response-owners.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
+import { type ExplainedAllowLists, explainAllowLists } from './explain-allow-lists.ts';
 import { type ExplainedGuardrails, type ExplainedModerationProvider, evaluateExplained, guardrailsOff } from './explain-guardrails.ts';
 import { describeFailure } from './failure.ts';
 import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
@@ -84,6 +85,7 @@ export interface Explanation {
 		readonly streaming: boolean;
 		readonly bytes: number;
 	} | null;
+	readonly allow_lists: ExplainedAllowLists | null;
 	readonly route: ExplainedRoute | null;
 	readonly price: ExplainedPrice | null;
 	readonly reservation: ExplainedReservation | null;
@@ -177,6 +179,7 @@ export function createExplainer(settings: GatewaySettings, ports: ExplainPorts):
 			identity = null,
 			team = null,
 			request: read = null,
+			allow_lists = null,
 			route = null,
 			price = null,
 			reservation = null,
@@ -184,7 +187,7 @@ export function createExplainer(settings: GatewaySettings, ports: ExplainPorts):
 			guardrails = null,
 			upstream = null,
 		} = explained;
-		return { outcome, identity, team, request: read, route, price, reservation, limits, guardrails, upstream };
+		return { outcome, identity, team, request: read, allow_lists, route, price, reservation, limits, guardrails, upstream };
 	};
 }
 
@@ -204,9 +207,10 @@ async function explain(
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
 	const requested = await readInferenceRequest(request, endpoint, deps.settings);
 	explained.request = { format: formatName, model: requested.model, streaming: requested.isStreaming, bytes: body.length };
-	const stored = await findStored(requested, team.id, deps);
+	explained.allow_lists = explainAllowLists(requested, team, deps);
+	const stored = await findStored(requested, team, deps);
 	const inferenceRequest = await explainGuardrails(requested, team.id, explained, deps, ports);
-	const targets = chooseTargets(inferenceRequest, team.id, deps, stored);
+	const targets = chooseTargets(inferenceRequest, team, deps, stored);
 	const route = deps.routing.explain(routingInputOf(inferenceRequest, team.id, deps));
 	explained.route = {
 		decided_by: route.by,
@@ -217,13 +221,13 @@ async function explain(
 		],
 	};
 	const sender = { team, clientId: clientId ?? '' };
-	const first = prepareFirst(inferenceRequest, targets, team.id, deps);
+	const first = prepareFirst(inferenceRequest, targets, team, deps);
 	const rejection = await explainAdmission(requested, first, sender, explained, deps, ports);
 	if (rejection === undefined) return;
 	const substitute = stored === undefined ? substituteFor(rejection, inferenceRequest) : undefined;
 	if (substitute === undefined) throw rejection;
-	const others = chooseTargets(substitute, team.id, deps);
-	const second = await explainAdmission(requested, prepareFirst(substitute, others, team.id, deps), sender, explained, deps, ports);
+	const others = chooseTargets(substitute, team, deps);
+	const second = await explainAdmission(requested, prepareFirst(substitute, others, team, deps), sender, explained, deps, ports);
 	if (second !== undefined) throw second;
 }
 
@@ -321,10 +325,10 @@ function describeState({ provider, model }: Target, { trafficOf }: ExplainPorts)
 }
 
 /** Skips targets like the inference path, before any was tried. */
-function prepareFirst(inferenceRequest: InferenceRequest, targets: Targets, team: string, deps: GatewayDeps): PreparedRequest {
+function prepareFirst(inferenceRequest: InferenceRequest, targets: Targets, team: Team, deps: GatewayDeps): PreparedRequest {
 	for (const target of targets) {
 		try {
-			return prepareRequest(inferenceRequest, target, team, deps);
+			return prepareRequest(inferenceRequest, target, team.id, deps);
 		} catch (cause) {
 			const isFirst = (): boolean => isFirstChoice(inferenceRequest, target, team, deps);
 			if (!canSkip(cause, false, target === targets.at(-1), isFirst)) throw cause;

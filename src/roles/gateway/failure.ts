@@ -6,6 +6,7 @@ import { Rejection, type RejectionCode, rejections } from '../../core/rejection.
 import type { RequestRecord } from '../../core/request-record.ts';
 import { UpstreamError, type UpstreamErrorCode, upstreamErrors } from '../../core/upstream-error.ts';
 import { LimitRejection } from '../../policy/limits/limit-rejection.ts';
+import { AllowListRejection } from '../../policy/routing/allow-lists.ts';
 import { accepts } from '../../wire/accepts.ts';
 import type { ClientErrors } from '../../wire/dialects/dialect.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
@@ -44,6 +45,7 @@ export function renderFailure(
 	const { record } = recorder;
 	recorder.report(error.code);
 	if (cause instanceof LimitRejection && cause.limit !== undefined) recorder.reject(cause.limit);
+	if (cause instanceof AllowListRejection) recorder.deny(cause.denial);
 	reportFailure(cause, request.id, record, ports.log);
 	const headers = responseHeaders(request, recorder, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';

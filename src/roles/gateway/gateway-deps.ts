@@ -5,6 +5,7 @@ import { DefaultOutputCaps } from '../../policy/budgets/default-output-caps.ts';
 import { PriceResolver } from '../../policy/budgets/price-resolver.ts';
 import { TermsResolver } from '../../policy/limits/terms-resolver.ts';
 import type { TrafficSettings } from '../../policy/resilience/traffic-settings.ts';
+import { AllowListResolver } from '../../policy/routing/allow-lists.ts';
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
 import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
@@ -15,6 +16,7 @@ import { GuardrailRunner } from './guardrail-runner.ts';
 import { ModelCapabilityResolver } from './model-capability-resolver.ts';
 import { RequestMetricsByModel } from './model-metrics.ts';
 import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
+import { allowListCounter } from './stages/allow-targets.ts';
 import type { ProviderTraffic } from './traffic-resolver.ts';
 
 /** Dependencies that are created once and shared by all requests. */
@@ -26,6 +28,8 @@ export interface GatewayDeps {
 	/** Undefined: the caller as claimed. */
 	readonly readCaller: ReadCaller | undefined;
 	readonly routing: Routing;
+	readonly allowLists: AllowListResolver;
+	readonly allowListDecisions: Counter;
 	readonly providers: ReadonlyMap<string, Provider>;
 	readonly modelCapabilities: ModelCapabilityResolver;
 	/** Models that the configuration names, each as `provider/model`. */
@@ -63,6 +67,8 @@ export function assembleDeps(settings: GatewaySettings, ports: GatewayPorts): Ga
 		invokeScope: `${settings.scopeBase}/invoke`,
 		readCaller: settings.callers && createCallerReader(settings.callers),
 		routing: new Routing(settings.routing, settings.providers),
+		allowLists: new AllowListResolver(settings.tiers, settings.providers),
+		allowListDecisions: allowListCounter(ports.metrics ?? noMetrics),
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
 		modelCapabilities: new ModelCapabilityResolver(settings),
 		configuredModels: configuredModelsOf(settings),

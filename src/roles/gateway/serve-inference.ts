@@ -40,11 +40,11 @@ export async function serveInference(
 	scope.recorder.readBody(requested.body.bytes.length, endpoint.canStream ? requested.isStreaming : undefined, requested.model);
 	work.inFlightRequests.add(scope, request);
 	const slot = takeBackgroundSlot(requested, scope, deps);
-	const finding = findStored(requested, team.id, deps);
+	const finding = findStored(requested, team, deps);
 	const stored = finding === undefined ? undefined : await finding;
 	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
 	let served = inferenceRequest;
-	let targets = chooseTargets(served, team.id, deps, stored);
+	let targets = chooseTargets(served, team, deps, stored, scope.recorder);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
 	for (let index = 0; index < targets.length; index++) {
@@ -58,7 +58,7 @@ export async function serveInference(
 			const substitute = taken === undefined && stored === undefined ? substituteFor(cause, served) : undefined;
 			if (substitute === undefined) throw cause;
 			served = substitute;
-			targets = chooseTargets(served, team.id, deps);
+			targets = chooseTargets(served, team, deps, undefined, scope.recorder);
 			index = -1;
 			continue;
 		}

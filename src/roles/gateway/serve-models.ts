@@ -1,6 +1,7 @@
-import type { ClientDialectName } from '../../core/dialect-name.ts';
+import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Rejection } from '../../core/rejection.ts';
+import type { Team } from '../../core/team.ts';
 import { listedModels } from '../../policy/budgets/price-of.ts';
 import type { ListedModel, ProviderModel } from '../../policy/routing/routing-settings.ts';
 import type { Target } from '../../policy/routing/target.ts';
@@ -10,6 +11,7 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import { responseHeaders } from './gateway-headers.ts';
 import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import { noteLimits } from './serve-limits.ts';
+import { isAllowed } from './stages/allow-targets.ts';
 import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 
 const { chat, messages } = clientDialects;
@@ -27,7 +29,8 @@ const kindsOfAnyName: ReadonlySet<string> = new Set<Provider['kind']>(['azure-op
 export async function serveModels(request: HttpRequest, recorder: RequestRecorder, deps: GatewayDeps): Promise<HttpResponse> {
 	const team = await enter(request, recorder, deps);
 	const { routing, ports } = deps;
-	const all = routing.modelsOf(team, ports.teams.routingRules(), pricedModels(deps)).filter(({ target }) => isCallable(target, deps));
+	const named = routing.modelsOf(team.id, ports.teams.routingRules(), pricedModels(deps));
+	const all = allowedModels(named, team, deps).filter(({ target }) => isCallable(target, deps));
 	const { models, hasMore } = pageOf(all, request.query);
 	const page = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
 	const data = models.map(rendererFor(request));
@@ -49,11 +52,24 @@ function isCodex({ query }: HttpRequest): boolean {
 	return new URLSearchParams(query).has('client_version');
 }
 
-/** @returns the team's id. */
-async function enter(request: HttpRequest, recorder: RequestRecorder, deps: GatewayDeps): Promise<string> {
+async function enter(request: HttpRequest, recorder: RequestRecorder, deps: GatewayDeps): Promise<Team> {
 	const team = noteTeam(await identifyCaller(request, deps), recorder, deps);
 	await noteLimits(recorder, deps);
-	return team.id;
+	return team;
+}
+
+/** Removes the models that the team may not use. A model with several targets stays with the first allowed one. */
+function allowedModels(models: readonly ListedModel[], team: Team, deps: GatewayDeps): readonly ListedModel[] {
+	if (deps.allowLists.of(team) === undefined) return models;
+	const rules = deps.ports.teams.routingRules();
+	return models.flatMap(({ id }) => {
+		for (const format of clientDialectNames) {
+			const facts = { format, model: id, team: team.id, stickyKey: '', rules };
+			const found = deps.routing.findTarget(facts, (target) => isAllowed(id, target, team, deps));
+			if (found?.isDefault === false) return [{ id, target: found.target }];
+		}
+		return [];
+	});
 }
 
 /** Lists models of the price lists and of price overrides. Azure deployments have names of their own, which no list contains. */
@@ -65,9 +81,10 @@ function pricedModels({ providers, ports }: GatewayDeps): readonly ProviderModel
 }
 
 /** Finds the target of a model. If only the format's default would serve it, it needs a price or a provider that serves any name. */
-function findCallable(model: string, team: string, format: ClientDialectName, deps: GatewayDeps): Target | undefined {
+function findCallable(model: string, team: Team, format: ClientDialectName, deps: GatewayDeps): Target | undefined {
 	const { routing, ports, providers } = deps;
-	const found = routing.findTarget({ format, model, team, stickyKey: '', rules: ports.teams.routingRules() });
+	const facts = { format, model, team: team.id, stickyKey: '', rules: ports.teams.routingRules() };
+	const found = routing.findTarget(facts, (target) => isAllowed(model, target, team, deps));
 	if (found === undefined || !isCallable(found.target, deps)) return undefined;
 	const provider = providers.get(found.target.provider);
 	const isKnown = !found.isDefault || (provider !== undefined && kindsOfAnyName.has(provider.kind)) || hasPrice(found.target, deps);

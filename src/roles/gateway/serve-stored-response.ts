@@ -8,6 +8,7 @@ import { OwnedIds } from './owned-ids.ts';
 import { FreeStreamPermit } from './request-scope/permit.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import { noteLimits } from './serve-limits.ts';
+import { allowTargets } from './stages/allow-targets.ts';
 import { evaluateOutput } from './stages/evaluate-output.ts';
 import { responseNotFound } from './stages/find-stored.ts';
 import { identifyCaller, noteAttributes, noteTeam } from './stages/identify-caller.ts';
@@ -25,7 +26,7 @@ const param = 'response_id';
 /**
  * Serves a request about a stored response of the client's team, at the provider that stores it. It is free, and not retried.
  * @param id as in the path.
- * @throws `Rejection` `response_not_found`; LimitRejection; `UpstreamError` `records_unavailable`, `provider_*`.
+ * @throws `Rejection` `response_not_found`, `model_not_allowed`; LimitRejection; `UpstreamError` `records_unavailable`, `provider_*`.
  */
 export async function serveStoredResponse(
 	request: HttpRequest,
@@ -45,6 +46,7 @@ export async function serveStoredResponse(
 	const owner = await findOwner(id, team, deps);
 	scope.requireRunning();
 	const prepared = prepareStored(request, stored, id, owner, deps);
+	allowTargets(owner.model, [prepared.target], team, deps, recorder);
 	recorder.targetFields = { provider: owner.provider, model: owner.model, warnings: [] };
 	recorder.readBody(0, stored.canStream ? prepared.isStreaming : undefined);
 	const followed = deps.work.background.find(owner.provider, id);

@@ -1,3 +1,4 @@
+import type { Denial } from '../../../core/allow-lists.ts';
 import type { CounterReading, RateLimit } from '../../../core/counters.ts';
 import { type ReachedLimit, RequestRecord, type TargetAttempt } from '../../../core/request-record.ts';
 import type { Team } from '../../../core/team.ts';
@@ -115,6 +116,11 @@ export class RequestRecorder {
 	/** Records the limit that rejects the request. */
 	reject(limit: ReachedLimit): void {
 		this.#reported.limit = limit;
+	}
+
+	/** Records the list that rejects the request, or would reject it in mode `enforce`. */
+	deny({ path }: Denial): void {
+		this.#reported.allowList = path;
 	}
 
 	/** Adds the code of a rejection that is recorded instead of enforced; a repeated code counts once. */

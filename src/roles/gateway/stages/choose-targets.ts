@@ -1,34 +1,54 @@
 import { hash } from 'node:crypto';
 import type { HeaderFields } from '../../../core/handler.ts';
+import type { Team } from '../../../core/team.ts';
 import type { RoutingInput } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { ProviderTraffic } from '../traffic-resolver.ts';
+import { allowTargets } from './allow-targets.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
 import { targetDialect } from './target-dialect.ts';
 
 /**
  * Returns the targets of a request in the order in which they are tried.
  * @param stored target that stores what the request refers to. No other provider can serve it.
- * @throws `Rejection` `provider_*`.
+ * @param recorder of the request; undefined if it is only explained.
+ * @throws `Rejection` `provider_*`, `model_not_allowed`.
  */
-export function chooseTargets(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps, stored?: Target): Targets {
-	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
-	if (stored !== undefined) return [targets.find(({ provider }) => provider === stored.provider) ?? stored];
+export function chooseTargets(
+	inferenceRequest: InferenceRequest,
+	team: Team,
+	deps: GatewayDeps,
+	stored?: Target,
+	recorder?: RequestRecorder,
+): Targets {
+	const { model } = inferenceRequest;
+	const routed = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team.id, deps));
+	if (stored !== undefined) {
+		const [first = stored, ...others] = routed.filter(({ provider }) => provider === stored.provider);
+		const [pinned] = allowTargets(model, [first, ...others], team, deps, recorder);
+		return [pinned];
+	}
+	const targets = allowTargets(model, routed, team, deps, recorder);
 	return targets.length === 1 ? targets : availableFirst(targets, deps);
 }
 
 /** Returns true if no target receives the request in the client's format. */
-export function isTranslated(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps): boolean {
+export function isTranslated(inferenceRequest: InferenceRequest, team: Team, deps: GatewayDeps): boolean {
 	const { name } = inferenceRequest.format;
-	const targets = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
-	return targets.every((target) => targetDialect(target, name, deps) !== name);
+	return allowedTargets(inferenceRequest, team, deps).every((target) => targetDialect(target, name, deps) !== name);
 }
 
 /** Returns true if routing prefers this target, regardless of ejections and rate limits. */
-export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: string, deps: GatewayDeps): boolean {
-	const [first] = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
+export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: Team, deps: GatewayDeps): boolean {
+	const [first] = allowedTargets(inferenceRequest, team, deps);
 	return first.provider === target.provider && first.model === target.model;
+}
+
+/** @throws `Rejection` `provider_*`, `model_not_allowed`. */
+function allowedTargets(inferenceRequest: InferenceRequest, team: Team, deps: GatewayDeps): Targets {
+	return allowTargets(inferenceRequest.model, deps.routing.resolveTargets(routingInputOf(inferenceRequest, team.id, deps)), team, deps);
 }
 
 export function routingInputOf(inferenceRequest: InferenceRequest, team: string, { ports, modelCapabilities }: GatewayDeps): RoutingInput {

@@ -1,4 +1,5 @@
 import { Rejection } from '../../../core/rejection.ts';
+import type { Team } from '../../../core/team.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { ResponseOwner } from '../../../stores/contracts/response-owners.ts';
 import { canBeStoredId, type StateReference } from '../../../wire/dialects/state.ts';
@@ -13,9 +14,9 @@ const maxIds = 5000;
 /**
  * Returns the target that stores what a request refers to; undefined if it refers to nothing. All teams share the provider's account, so each
  * id must be the team's own.
- * @throws `Rejection` `response_not_found`, `field_invalid`; `UpstreamError` `records_unavailable`.
+ * @throws `Rejection` `response_not_found`, `field_invalid`, `model_not_allowed`; `UpstreamError` `records_unavailable`.
  */
-export function findStored(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps): Promise<Target | undefined> | undefined {
+export function findStored(inferenceRequest: InferenceRequest, team: Team, deps: GatewayDeps): Promise<Target | undefined> | undefined {
 	const { format, body, stateMode } = inferenceRequest;
 	if (stateMode === 'off' || format.state === undefined) return undefined;
 	const references = format.state.references(body.members);
@@ -25,7 +26,7 @@ export function findStored(inferenceRequest: InferenceRequest, team: string, dep
 async function findTarget(
 	inferenceRequest: InferenceRequest,
 	references: readonly StateReference[],
-	team: string,
+	team: Team,
 	deps: GatewayDeps,
 ): Promise<Target | undefined> {
 	const stored = references.find(({ isStored }) => isStored);
@@ -43,7 +44,7 @@ async function findTarget(
 	let first: ResponseOwner | undefined;
 	for (const { id, param, isStored } of references) {
 		const owner = owners.get(id);
-		if (owner === undefined ? isStored : owner.team !== team) throw responseNotFound(id, param);
+		if (owner === undefined ? isStored : owner.team !== team.id) throw responseNotFound(id, param);
 		if (!isStored || owner === undefined) continue;
 		first ??= owner;
 		if (owner.provider === first.provider) continue;

@@ -50,7 +50,7 @@ export function takeTarget(
 	};
 	const passOver = (cause: unknown): undefined => {
 		scope.requireRunning();
-		if (!canSkip(cause, before !== undefined, isLast, () => isFirstChoice(inferenceRequest, target, team.id, deps))) throw cause;
+		if (!canSkip(cause, before !== undefined, isLast, () => isFirstChoice(inferenceRequest, target, team, deps))) throw cause;
 		deps.ports.log.warn('target skipped', {
 			requestId: inferenceRequest.request.id,
 			provider: target.provider,
