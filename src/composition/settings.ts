@@ -4,8 +4,10 @@ import { acceptedIssuer, identityUrl } from '../config/identity-url.ts';
 import { parseListen } from '../config/listen.ts';
 import { proxyOf } from '../config/proxy.ts';
 import type { Config, ProviderConfig } from '../config/schema.ts';
+import { type AllowListSection, readAllowLists } from '../config/sections/allow-lists.ts';
 import { boundTeamScope, clientPrefixOf } from '../config/sections/auth.ts';
 import { webhookName } from '../config/sections/webhooks.ts';
+import type { AllowLists } from '../core/allow-lists.ts';
 import { parseUsd } from '../core/money.ts';
 import { scopeOfTeam } from '../core/scope-names.ts';
 import type { ModelLimits, Team } from '../core/team.ts';
@@ -81,11 +83,18 @@ function tierSettings({
 		...(concurrentRequests !== undefined && { concurrentRequests }),
 		...(models !== undefined && { models: Object.fromEntries(Object.entries(models).map(([name, one]) => [name, modelLimits(one)])) }),
 		...(mode !== undefined && { mode }),
+		...allowListSettings(beside),
 	};
 }
 
 function modelLimits({ rpm, tpm }: { readonly rpm?: number | null | undefined; readonly tpm?: number | null | undefined }): ModelLimits {
 	return { ...(rpm !== undefined && { requestsPerMinute: rpm }), ...(tpm !== undefined && { tokensPerMinute: tpm }) };
+}
+
+/** Without a member if there are no lists. */
+function allowListSettings(section: AllowListSection): { readonly allowLists?: AllowLists } {
+	const allowLists = readAllowLists(section);
+	return allowLists === undefined ? {} : { allowLists };
 }
 
 function aliasSettings({ routing }: Config): Pick<GatewaySettings, 'routing' | 'aliasCapabilities'> {
@@ -134,6 +143,7 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		requestsStreamUsage: provider.request_stream_usage,
 		usesOpenaiDialect: provider.dialect === 'openai',
 		servesResponses: provider.responses,
+		facts: { region: provider.region ?? undefined, retention: provider.retention ?? undefined },
 		models: [...Object.keys(provider.deployments), ...provider.models],
 		modelCapabilities: Object.fromEntries(
 			[...Object.entries(provider.model_capabilities), ...Object.entries(provider.deployments)].map(([model, record]) => [
@@ -208,7 +218,8 @@ export function serverLimits({ edge: { limits } }: Config): HttpServerLimits {
 export function configuredTeams(config: Config): Team[] {
 	const teams = new Map<string, Team>();
 	for (const team of config.teams.registered) {
-		teams.set(team.id, { id: team.id, name: team.name ?? team.id, tier: team.tier, clientIds: team.client_ids });
+		const { id, name, tier, client_ids: clientIds } = team;
+		teams.set(id, { id, name: name ?? id, tier, clientIds, ...allowListSettings(team) });
 	}
 	const fallbackTier = config.teams.unregistered_clients === 'reject' ? 'sandbox' : config.teams.unregistered_clients.tier;
 	for (const { id, team } of config.identity.clients) {

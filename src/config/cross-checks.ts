@@ -2,10 +2,13 @@
 
 import { nearestName } from '../core/nearest-name.ts';
 import { ruleNames } from '../policy/firewall/rules/rule-catalogue.ts';
+import { findAllowListProblems } from '../policy/routing/allow-lists.ts';
+import type { RoutedProvider } from '../policy/routing/routing-settings.ts';
 import { acceptedIssuer } from './identity-url.ts';
 import { type ListenAddress, parseListen } from './listen.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import type { Config } from './schema.ts';
+import { readAllowLists } from './sections/allow-lists.ts';
 import { boundTeamScope, clientPrefixOf } from './sections/auth.ts';
 import { webhookName } from './sections/webhooks.ts';
 
@@ -24,6 +27,7 @@ export function findDisagreements(config: Config, raw: Raw): readonly Finding[] 
 			config,
 			namesIn(raw['tiers']).filter((name) => name !== 'preset'),
 		),
+		...findEmptyAllowLists(config),
 		...findTeamClashes(config),
 		...findClientClashes(config),
 		...findTeamDisagreements(config),
@@ -82,6 +86,27 @@ function findUnknownTiers(config: Config, known: readonly string[]): Finding[] {
 	const { unregistered_clients } = config.teams;
 	if (unregistered_clients !== 'reject') uses.push([['teams', 'unregistered_clients', 'tier'], unregistered_clients.tier]);
 	return uses.flatMap(([path, name]) => unknownName(path, name, 'tier', known));
+}
+
+function findEmptyAllowLists({ tiers, teams, providers }: Config): Finding[] {
+	const routed = Object.entries(providers).map(
+		([name, { kind, region, retention }]): RoutedProvider => ({
+			name,
+			kind,
+			facts: { region: region ?? undefined, retention: retention ?? undefined },
+		}),
+	);
+	const ofTiers = Object.entries(tiers).map(([name, tier]) => ({ path: ['tiers', name], lists: readAllowLists(tier), below: undefined }));
+	const ofTeams = teams.registered.map((team, index) => ({
+		path: ['teams', 'registered', index],
+		lists: readAllowLists(team),
+		below: readAllowLists(tiers[team.tier] ?? {}),
+	}));
+	return [...ofTiers, ...ofTeams].flatMap(({ path, lists, below }) =>
+		lists === undefined
+			? []
+			: findAllowListProblems(lists, routed, below).map((problem): Finding => [[...path, ...problem.path], problem.message]),
+	);
 }
 
 function unknownName(path: Path, name: string, kind: string, known: readonly string[]): Finding[] {

@@ -5,6 +5,7 @@ import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
 import { proxySettings } from '../proxy.ts';
 import { isRecord } from '../raw.ts';
 import { entryName, integer, nonEmpty, secret, secretText, webAddress } from '../values.ts';
+import { fact } from './allow-lists.ts';
 import { modelCapabilities } from './model-capability-settings.ts';
 
 const ownHeaders: ReadonlySet<string> = new Set([...connectionFields, 'content-length', 'expect', 'host']);
@@ -56,6 +57,11 @@ const fields = z.strictObject({
 		.record(nonEmpty.max(200), modelCapabilities)
 		.default({})
 		.describe('Capabilities of models by name at the provider, if the name does not imply them.'),
+	region: fact.nullable().default(null).describe('Region that `require.region` of teams and tiers refers to, such as `eu`; null: unknown.'),
+	retention: fact
+		.nullable()
+		.default(null)
+		.describe('Retention of data that `require.retention` of teams and tiers refers to, such as `none`; null: unknown.'),
 	retries: integer(0, 5).default(1).describe('Maximum retries if no connection was made or the response has one of `retry_statuses`.'),
 	retry_statuses: z
 		.array(z.union([z.literal(429), integer(500, 599)]))

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { attributeNamePattern, maxAttributes } from '../../core/attributes.ts';
 import { policyModes } from '../../core/team.ts';
 import { clientId, entryName, integer, nonEmpty, rate, restart, teamId, usd } from '../values.ts';
+import { allowLists } from './allow-lists.ts';
 
 const requestLimit = integer(0, 1_000_000_000).nullable();
 const tokenLimit = integer(0, 1_000_000_000_000_000).nullable();
@@ -34,6 +35,7 @@ const tier = z
 			})
 			.optional()
 			.describe('Further limits of a team.'),
+		...allowLists,
 	})
 	.refine(({ tpm, limits }) => tpm === undefined || limits?.tpm === undefined, {
 		path: ['limits', 'tpm'],
@@ -57,6 +59,7 @@ const registeredTeam = z.strictObject({
 	name: nonEmpty.max(200).nullable().default(null).describe('Display name; null: the id.'),
 	tier: entryName.default('sandbox').describe('Tier of the team, a key of `tiers`.'),
 	client_ids: z.array(clientId).max(10_000).default([]).describe('Client ids of the team.'),
+	...allowLists,
 });
 
 export const teams = z.strictObject({
