@@ -29,6 +29,7 @@ function recordedRequest(entry: RequestLogEntry, endpoint: string, clientId: str
 		outcome,
 		code: entry.code ?? (outcome === 'client_closed' ? outcome : null),
 		limit: record.limit ?? null,
+		allowList: record.allowList ?? null,
 		monitored: record.monitored ?? none,
 		targets: record.targets ?? none,
 		usage:
@@ -63,6 +64,7 @@ export function recordInterrupted(records: Pick<RequestRecords, 'add'>, entries:
 			outcome: 'interrupted',
 			code: 'interrupted',
 			limit: null,
+			allowList: null,
 			monitored: none,
 			targets: none,
 			usage: { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 },

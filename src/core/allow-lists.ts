@@ -1,6 +1,4 @@
-/** Acts on a decision, or only records it. */
-export const policyModes = ['enforce', 'monitor'] as const;
-export type PolicyMode = (typeof policyModes)[number];
+import type { PolicyMode } from './policy-mode.ts';
 
 /** Models and providers that requests may use. An absent list allows all; an absent mode enforces. */
 export interface AllowLists {

@@ -1,5 +1,5 @@
 /** Shared types of budgets: the requests that count, the windows, and the actions. */
-import type { PolicyMode } from './team.ts';
+import type { PolicyMode } from './policy-mode.ts';
 
 export const budgetWindows = ['hour', 'day', 'week', 'month'] as const;
 export type BudgetWindow = (typeof budgetWindows)[number];

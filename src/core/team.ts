@@ -1,4 +1,5 @@
 import type { AllowLists } from './allow-lists.ts';
+import type { PolicyMode } from './policy-mode.ts';
 
 export const maxTeamIdLength = 64;
 /** Not dots alone, because an id is a path segment. */
@@ -23,10 +24,6 @@ export interface Team {
 	readonly createdAtMs?: number;
 	readonly updatedAtMs?: number;
 }
-
-/** `monitor`: the limit is decided and recorded, and rejects nothing. */
-export const policyModes = ['enforce', 'monitor'] as const;
-export type PolicyMode = (typeof policyModes)[number];
 
 /** Limits of a team. Null is unlimited; an absent limit comes from the tier. */
 export interface TeamLimits {

@@ -21,6 +21,11 @@ export function orNull<Value>(decode: Decode<Value>): Decode<Value | null> {
 	return (value) => (value === null ? null : decode(value));
 }
 
+/** Decodes a member that may be absent. */
+export function orAbsent<Value>(decode: Decode<Value>): Decode<Value | undefined> {
+	return (value) => (value === undefined ? undefined : decode(value));
+}
+
 export function oneOf<const Value extends string>(known: readonly Value[]): Decode<Value> {
 	return (value) => {
 		const found = known.find((one) => one === value);

@@ -1,4 +1,5 @@
 /** Tables of records, with the same column names in SQLite and PostgreSQL. */
+import { type AllowLists, type ModelLists, type ProviderList, type Requirement } from '../core/allow-lists.ts';
 import {
 	type BudgetRaise,
 	type BudgetScope,
@@ -9,11 +10,12 @@ import {
 	weekdays,
 } from '../core/budget.ts';
 import { clientDialectNames } from '../core/dialect-name.ts';
+import { policyModes } from '../core/policy-mode.ts';
 import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../core/routing-rule.ts';
-import { type ModelLimits, policyModes, type Team, type TeamLimits } from '../core/team.ts';
+import type { ModelLimits, Team, TeamLimits } from '../core/team.ts';
 import type { RecordTable } from './contracts/record-changes.ts';
 import type { Budget, ClientRecord, PriceKey, PriceOverride, SigningKeyRecord } from './contracts/records.ts';
-import { byName, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from './decode.ts';
+import { byName, listOf, membersFrom, numberFrom, oneOf, orAbsent, orNull, textFrom } from './decode.ts';
 import { bigintOf, booleanOf, integerOf, integerOrNullOf, jsonOf, type Row, textOf, textOrNullOf, wordsOf } from './row.ts';
 
 /** List items are words without spaces. */
@@ -92,6 +94,34 @@ function modelLimitsFrom(value: unknown): ModelLimits {
 	};
 }
 
+const patternsFrom = orAbsent(listOf(textFrom));
+const modeFrom = orAbsent(oneOf(policyModes));
+const optionalText = orAbsent(textFrom);
+
+function allowListsFrom(value: unknown): AllowLists {
+	const { models, providers, require } = membersFrom(value);
+	return {
+		models: orAbsent(modelListsFrom)(models),
+		providers: orAbsent(providerListFrom)(providers),
+		require: orAbsent(requirementFrom)(require),
+	};
+}
+
+function modelListsFrom(value: unknown): ModelLists {
+	const { allow, deny, mode } = membersFrom(value);
+	return { allow: patternsFrom(allow), deny: patternsFrom(deny), mode: modeFrom(mode) };
+}
+
+function providerListFrom(value: unknown): ProviderList {
+	const { allow, mode } = membersFrom(value);
+	return { allow: listOf(textFrom)(allow), mode: modeFrom(mode) };
+}
+
+function requirementFrom(value: unknown): Requirement {
+	const { region, retention, mode } = membersFrom(value);
+	return { region: optionalText(region), retention: optionalText(retention), mode: modeFrom(mode) };
+}
+
 export const teamShape: RecordShape<string, Team> = {
 	...byId,
 	kind: 'team',
@@ -102,12 +132,14 @@ export const teamShape: RecordShape<string, Team> = {
 		tier: ({ tier }) => tier,
 		client_ids: ({ clientIds }) => clientIds,
 		limits: ({ limits }) => (limits === undefined ? null : JSON.stringify(limits)),
+		allow_lists: ({ allowLists }) => (allowLists === undefined ? null : JSON.stringify(allowLists)),
 		metadata: ({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata)),
 		created_at_ms: ({ createdAtMs = null }) => createdAtMs,
 		updated_at_ms: ({ updatedAtMs = null }) => updatedAtMs,
 	},
 	valueOf(row) {
 		const limits = jsonOf(row, 'limits', orNull(limitsFrom));
+		const allowLists = jsonOf(row, 'allow_lists', orNull(allowListsFrom));
 		const metadata = jsonOf(row, 'metadata', orNull(byName(textFrom)));
 		const createdAtMs = integerOrNullOf(row, 'created_at_ms');
 		const updatedAtMs = integerOrNullOf(row, 'updated_at_ms');
@@ -117,6 +149,7 @@ export const teamShape: RecordShape<string, Team> = {
 			tier: textOf(row, 'tier'),
 			clientIds: jsonOf(row, 'client_ids', listOf(textFrom)),
 			...(limits !== null && { limits }),
+			...(allowLists !== null && { allowLists }),
 			...(metadata !== null && { metadata }),
 			...(createdAtMs !== null && { createdAtMs }),
 			...(updatedAtMs !== null && { updatedAtMs }),

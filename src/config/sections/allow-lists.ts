@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type AllowLists, policyModes } from '../../core/allow-lists.ts';
+import type { AllowLists } from '../../core/allow-lists.ts';
+import { policyModes } from '../../core/policy-mode.ts';
 import { entryName, nonEmpty } from '../values.ts';
 
 const mode = z.enum(policyModes).default('enforce').describe('`monitor` records and counts decisions without acting on them.');

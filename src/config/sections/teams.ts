@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attributeNamePattern, maxAttributes } from '../../core/attributes.ts';
-import { policyModes } from '../../core/team.ts';
+import { policyModes } from '../../core/policy-mode.ts';
 import { clientId, entryName, integer, nonEmpty, rate, restart, teamId, usd } from '../values.ts';
 import { allowLists } from './allow-lists.ts';
 

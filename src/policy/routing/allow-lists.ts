@@ -1,6 +1,7 @@
 /** Decides which targets a team may use. */
-import type { AllowListName, AllowLists, Denial, PolicyMode, ProviderFacts } from '../../core/allow-lists.ts';
+import type { AllowListName, AllowLists, Denial, ProviderFacts } from '../../core/allow-lists.ts';
 import { compileModelPattern, matchesModel } from '../../core/model-pattern.ts';
+import type { PolicyMode } from '../../core/policy-mode.ts';
 import { Rejection } from '../../core/rejection.ts';
 import type { Team } from '../../core/team.ts';
 import { vendorAliases } from './provider-names.ts';

@@ -9,7 +9,7 @@ import { named } from './schemas/values.ts';
 const decision = named(
 	'Decision',
 	z.strictObject({
-		step: z.enum(['client', 'request', 'guardrails', 'limits', 'monitor', 'target', 'response', 'cost']),
+		step: z.enum(['client', 'request', 'guardrails', 'allow_lists', 'limits', 'monitor', 'target', 'response', 'cost']),
 		result: z.string().describe('Such as `passed`, `rejected`, or a status.'),
 		detail: z.string(),
 	}),
@@ -45,6 +45,9 @@ function summaryOf(request: RequestBody, assessments: readonly Assessment[]): st
 	if (code === 'guardrail_blocked' && blocked !== undefined) {
 		return `Blocked with ${status} by the guardrail ${blocked.policy} (${blocked.category}) on the ${blocked.stage}.`;
 	}
+	if (code === 'model_not_allowed' && request.allow_list !== null) {
+		return `Rejected with ${status} ${code}: \`${request.allow_list}\` does not allow ${request.model_requested ?? 'the model'}.`;
+	}
 	if (code !== null && Object.hasOwn(rejections, code)) return `Rejected with ${status} ${code}: ${titleOf(code)}.`;
 	if (code !== null) {
 		const tried = targets.length === 0 ? 'no target was tried' : targets.map(attemptText).join(', then ');
@@ -77,6 +80,14 @@ function decisionsOf(request: RequestBody, assessments: readonly Assessment[]): 
 	for (const { stage, policy, category, action, outcome, count } of assessments) {
 		const match = policy === '' ? `The ${stage} has no match` : `${policy} (${category}) on the ${stage}, ${count} found, action ${action}`;
 		decisions.push({ step: 'guardrails', result: outcome, detail: match });
+	}
+	if (request.allow_list !== null) {
+		const result = code === 'model_not_allowed' ? 'rejected' : 'monitored';
+		decisions.push({
+			step: 'allow_lists',
+			result,
+			detail: `\`${request.allow_list}\` does not allow ${request.model_requested ?? 'the model'}`,
+		});
 	}
 	if (limit !== null) decisions.push({ step: 'limits', result: 'rejected', detail: limitText(limit) });
 	else if (targets.length > 0) decisions.push({ step: 'limits', result: 'passed', detail: 'Within all limits and budgets' });

@@ -95,6 +95,7 @@ describe('requests', () => {
 			status: 200,
 			code: null,
 			limit: null,
+			allow_list: null,
 			monitored: [],
 			targets: [{ provider: 'provider_b', model: 'gpt-4o', status: 200, code: null, ms: 12.5 }],
 			usage: { input: 10, output: 5, cache_read: 3, cache_write: 2, total: 20 },
@@ -156,7 +157,7 @@ describe('requests', () => {
 	test('in CSV have one row each, safe in spreadsheets', async () => {
 		const { text, headers } = await get('/requests?team=blue', csv);
 		const [head = '', row = ''] = text.split('\r\n');
-		expect(head).toMatch(/^id,time,endpoint,team_id,client_id,.*,limit_kind,limit,.*,targets,monitored,attributes$/);
+		expect(head).toMatch(/^id,time,endpoint,team_id,client_id,.*,limit_kind,limit,.*,targets,allow_list,monitored,attributes$/);
 		expect(row).toContain(`"'=cmd|<b>""x""</b>"`);
 		expect(row).toContain('requests_per_minute,5,5,0,');
 		expect(headers.get('x-next-cursor')).toBeNull();
@@ -248,5 +249,23 @@ describe('GET /explain/{request_id} says in one sentence', () => {
 			result: 'rejected',
 			detail: `requests per minute at 5 used and 0 reserved of 5; resets at ${new Date(startMs + 60_000).toISOString()}`,
 		});
+	});
+
+	test('of a rejection by an allow-list names the list', async () => {
+		const request = recordedRequest(startMs + 900, 900, {
+			...rejectedRequest,
+			status: 403,
+			code: 'model_not_allowed',
+			allowList: 'teams.red.models.deny',
+		});
+		subject.requestRecords.add(request);
+		const { summary, decisions } = await explain(request);
+		expect(summary).toBe('Rejected with 403 model_not_allowed: `teams.red.models.deny` does not allow gpt-4o.');
+		expect(decisions).toContainEqual({ step: 'allow_lists', result: 'rejected', detail: '`teams.red.models.deny` does not allow gpt-4o' });
+		const monitored = recordedRequest(startMs + 901, 901, { monitored: ['model_not_allowed'], allowList: 'tiers.sandbox.providers' });
+		subject.requestRecords.add(monitored);
+		expect((await explain(monitored)).decisions.map(({ step, result }) => `${step} ${result}`)).toEqual(
+			expect.arrayContaining(['allow_lists monitored', 'monitor model_not_allowed']),
+		);
 	});
 });

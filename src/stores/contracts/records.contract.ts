@@ -168,8 +168,21 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				}
 			});
 
+			test('is read back as it was: lists of models, providers and facts', async () => {
+				const lists: NonNullable<Team['allowLists']>[] = [
+					{ models: { allow: ['gpt-*', 'ü/"*'], deny: [], mode: 'monitor' } },
+					{ providers: { allow: ['local'] }, require: { region: 'eu' } },
+					{ providers: { allow: ['local'], mode: 'enforce' }, require: { retention: 'none', mode: 'monitor' } },
+				];
+				for (const allowLists of lists) {
+					await here.teams.create({ ...team('red'), allowLists });
+					expect((await there.teams.get('red'))?.allowLists).toEqual(allowLists);
+					await here.teams.delete('red');
+				}
+			});
+
 			test('is absent when it was absent', async () => {
-				await here.teams.create({ ...team('red'), limits: {}, metadata: {}, createdAtMs: 5, updatedAtMs: 6 });
+				await here.teams.create({ ...team('red'), limits: {}, allowLists: {}, metadata: {}, createdAtMs: 5, updatedAtMs: 6 });
 				await here.teams.replace(team('red'));
 				expect(bare(await there.teams.get('red'))).toStrictEqual(team('red'));
 			});

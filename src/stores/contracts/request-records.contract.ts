@@ -42,6 +42,7 @@ export function requestRecordsContract(name: string, open: () => Promise<Request
 				isStreaming: true,
 				isEstimated: true,
 				isPriced: false,
+				allowList: 'teams.red.models.deny',
 				monitored: ['rpm_limit_exceeded', 'budget_exceeded'],
 				attributes: { project: 'search', user: '<script>alert("ü")</script>' },
 				targets: [

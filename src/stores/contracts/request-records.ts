@@ -40,6 +40,8 @@ export interface RecordedRequest {
 	readonly outcome: string;
 	readonly code: string | null;
 	readonly limit: ReachedLimit | null;
+	/** List that allowed none of the targets, such as `teams.search.models.deny`. */
+	readonly allowList: string | null;
 	/** Codes that monitor mode recorded instead of enforcing. */
 	readonly monitored: readonly string[];
 	readonly targets: readonly TargetAttempt[];

@@ -63,7 +63,7 @@ export class BlockBuilder {
 	readonly #ids: string[] = [];
 	readonly #texts = textColumns((name) => new Dictionary(name === 'attributes' ? Number.POSITIVE_INFINITY : maxTextLength));
 	readonly #numbers = numberColumns<number[]>(() => []);
-	readonly #rare: RareValues = { limit: {}, monitored: {}, targets: {} };
+	readonly #rare: RareValues = { limit: {}, allowList: {}, monitored: {}, targets: {} };
 	readonly #statuses = new Set<number>();
 	/** Attributes of a client are often one object. */
 	#attributes: Readonly<Record<string, string>> = noAttributes;
@@ -98,6 +98,7 @@ export class BlockBuilder {
 		texts.attributes.add(this.#attributesText);
 		this.#addNumbers(request);
 		if (request.limit !== null) this.#rare.limit[index] = limitCells(request.limit);
+		if (request.allowList !== null) this.#rare.allowList[index] = request.allowList;
 		if (request.monitored.length > 0) this.#rare.monitored[index] = request.monitored;
 	}
 

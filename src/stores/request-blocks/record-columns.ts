@@ -77,6 +77,8 @@ export type AttemptCells = readonly [string, string, number | null, string | nul
 /** Values that few records have, by the index of the record. */
 export interface RareValues {
 	readonly limit: Record<string, LimitCells>;
+	/** Absent in blocks of earlier releases. */
+	readonly allowList: Record<string, string>;
 	readonly monitored: Record<string, readonly string[]>;
 	/** Attempts other than a single one at the record's own target. */
 	readonly targets: Record<string, readonly AttemptCells[]>;

@@ -16,6 +16,7 @@ export class RequestBlock {
 	readonly #indexes: TextColumns<Cells>;
 	readonly #numbers: NumberColumns<Cells>;
 	readonly #limits: Readonly<Record<string, unknown>>;
+	readonly #allowLists: Readonly<Record<string, unknown>>;
 	readonly #monitored: Readonly<Record<string, unknown>>;
 	readonly #targets: Readonly<Record<string, unknown>>;
 
@@ -24,7 +25,7 @@ export class RequestBlock {
 		const { version, ids, texts, indexes, numbers, rare } = decodeJson(text, membersFrom);
 		if (version !== blockVersion) throw new TypeError(`Expected a block of version ${blockVersion}`);
 		this.ids = itemsFrom(ids);
-		const [dictionaries, ofIndexes, ofNumbers, { limit, monitored, targets }] = [
+		const [dictionaries, ofIndexes, ofNumbers, { limit, allowList, monitored, targets }] = [
 			membersFrom(texts),
 			membersFrom(indexes),
 			membersFrom(numbers),
@@ -34,6 +35,7 @@ export class RequestBlock {
 		this.#indexes = textColumns((name) => itemsFrom(ofIndexes[name]));
 		this.#numbers = numberColumns((name) => itemsFrom(ofNumbers[name]));
 		this.#limits = membersFrom(limit);
+		this.#allowLists = allowList === undefined ? {} : membersFrom(allowList);
 		this.#monitored = membersFrom(monitored);
 		this.#targets = membersFrom(targets);
 	}
@@ -111,6 +113,7 @@ export class RequestBlock {
 			outcome: text('outcome') ?? '',
 			code: text('code'),
 			limit: limitFrom(this.#limits[index]),
+			allowList: orNull(textFrom)(this.#allowLists[index] ?? null),
 			monitored: this.#monitoredOf(index),
 			targets: this.#targetsOf(index, text('provider'), text('model'), number('attemptStatus'), number('attemptTenths')),
 			usage: usageOf(number),

@@ -129,6 +129,7 @@ const columns = [
 	'limit_reserved',
 	'limit_resets_at',
 	'targets',
+	'allow_list',
 	'monitored',
 	'attributes',
 ] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { attributeNamePattern, isAttributeValue } from '../../../core/attributes.ts';
 import { type BudgetPolicy, budgetWindows, exceededActions, weekdays } from '../../../core/budget.ts';
 import { attributeOf } from '../../../core/budget-scope.ts';
-import { policyModes } from '../../../core/team.ts';
+import { policyModes } from '../../../core/policy-mode.ts';
 import type { Budget } from '../../../stores/contracts/records.ts';
 import { clientOfToken, givenUsd, modelName, named, readOnly, slug, text, time, timeOf, usd, usdSum, usdText } from './values.ts';
 

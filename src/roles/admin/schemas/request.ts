@@ -44,6 +44,7 @@ export const requestEntry = named(
 		status: z.int().describe('Status that the client received; 0: the gateway stopped before the response.'),
 		code: z.string().nullable().describe('Error code; null: none.'),
 		limit: reachedLimit.nullable().describe('Limit that rejected the request, with its numbers at that moment.'),
+		allow_list: z.string().nullable().describe('List that allowed none of the targets, such as `teams.search.models.deny`; null: none.'),
 		monitored: z.array(z.string()).describe('Codes of rejections that monitor mode did not enforce.'),
 		targets: z.array(targetAttempt).describe('Attempts in order, retries included.'),
 		usage: tokens.nullable().describe('Null: nothing was charged.'),
@@ -81,6 +82,7 @@ export function requestBody(request: RecordedRequest, verdict: Verdict | undefin
 		status: request.status,
 		code: request.code,
 		limit: request.limit === null ? null : limitBody(request.limit),
+		allow_list: request.allowList,
 		monitored: [...request.monitored],
 		targets: request.targets.map(attemptBody),
 		usage:

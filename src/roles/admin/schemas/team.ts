@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type ModelLimits, policyModes, type Team, type TeamLimits } from '../../../core/team.ts';
+import { policyModes } from '../../../core/policy-mode.ts';
+import type { ModelLimits, Team, TeamLimits } from '../../../core/team.ts';
 import { clientOfToken, modelName, named, origin, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
 
 const requests = z.int().min(0).max(1_000_000_000).nullable();

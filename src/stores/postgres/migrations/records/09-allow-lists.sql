@@ -1,0 +1,1 @@
+ALTER TABLE tollgate.teams ADD COLUMN allow_lists json;
