@@ -102,6 +102,7 @@ export function configuredRecords(config: Config): ConfiguredRecords {
 		providers: providers.map((settings) => ({
 			name: settings.name,
 			kind: settings.kind,
+			...(settings.facts !== undefined && { facts: settings.facts }),
 			isConfigured: new Provider(settings).isConfigured,
 			vendorModel: (model) => settings.modelCapabilities?.[model]?.knownAs ?? model,
 		})),

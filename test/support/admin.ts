@@ -86,7 +86,7 @@ export const configuredRecords: ConfiguredRecords = {
 	providers: [
 		{ name: 'provider_a', kind: 'anthropic', isConfigured: true, vendorModel },
 		{ name: 'provider_b', kind: 'openai', isConfigured: false, vendorModel },
-		{ name: 'local', kind: 'openai-compatible', isConfigured: true, vendorModel },
+		{ name: 'local', kind: 'openai-compatible', facts: { region: 'eu' }, isConfigured: true, vendorModel },
 	],
 };
 

@@ -40,6 +40,9 @@ export const orNone =
 	(given, before) =>
 		given === 'none' ? nullChosen : read(given, before);
 
+/** Reads names of providers whose list is only monitored. */
+export const monitored: Read = (given, before) => ({ allow: list(given, before), mode: 'monitor' });
+
 /** Reads `key=value,...`. */
 export const pairs: Read = (given) =>
 	Object.fromEntries(

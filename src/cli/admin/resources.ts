@@ -3,7 +3,7 @@
  */
 
 import { clientDialectNames } from '../../core/dialect-name.ts';
-import { type Field, integer, list, modelLimits, onOrOff, orNone, pairs, target, text } from './fields.ts';
+import { type Field, integer, list, modelLimits, monitored, onOrOff, orNone, pairs, target, text } from './fields.ts';
 import { plainText } from './plain-text.ts';
 import { field, type Resource, type Row, readOnly } from './resource.ts';
 import { webhook } from './webhook-resources.ts';
@@ -55,6 +55,19 @@ const team: Resource = {
 			orNone(modelLimits),
 		),
 		field('--limit-mode <mode>', 'limits.mode', 'enforce, or monitor: limits are recorded and reject nothing'),
+		field(
+			'--allow-models <patterns>',
+			'models.allow',
+			'allowed models, separated by commas; *: any text; none: the tier’s list',
+			orNone(list),
+		),
+		field('--deny-models <patterns>', 'models.deny', 'denied models, separated by commas; none: the tier’s list', orNone(list)),
+		field('--models-mode <mode>', 'models.mode', 'enforce or monitor'),
+		field('--providers <names>', 'providers', 'allowed providers, separated by commas; none: the tier’s list', orNone(list)),
+		field('--monitor-providers <names>', 'providers', 'allowed providers, recorded and not enforced', monitored),
+		field('--require-region <region>', 'require.region', 'region that providers must have; none: the tier’s', orNone(text)),
+		field('--require-retention <retention>', 'require.retention', 'retention that providers must have; none: the tier’s', orNone(text)),
+		field('--require-mode <mode>', 'require.mode', 'enforce or monitor'),
 		field('--metadata <pairs>', 'metadata', 'free-form key=value pairs, separated by commas', pairs),
 	],
 };

@@ -1,3 +1,4 @@
+import type { ProviderFacts } from '../../core/allow-lists.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { BudgetPeriod } from '../../core/counters.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
@@ -57,6 +58,7 @@ export interface ConfiguredRecords {
 export interface AdminProvider {
 	readonly name: string;
 	readonly kind: string;
+	readonly facts?: ProviderFacts;
 	/** False if the key is the placeholder. */
 	readonly isConfigured: boolean;
 	/** @returns the model behind a deployment that the configuration names; otherwise the name as given. */

@@ -29,6 +29,9 @@ describe('a team', () => {
 			tier: 'sandbox',
 			client_ids: ['agent'],
 			limits: { ...noLimits, rpm: 7 },
+			models: null,
+			providers: null,
+			require: null,
 			metadata: { owner: 'ann' },
 			origin: 'api',
 			created_at: startedAt,
@@ -61,6 +64,28 @@ describe('a team', () => {
 		expect([again.status, again.body]).toEqual([200, made.body]);
 	});
 
+	test('has lists of models, providers and facts, which null removes', async () => {
+		const models = { allow: ['gpt-*', 'fast'], deny: ['gpt-4*'] };
+		const made = await send('POST', '/teams', { id: 'red', models, providers: ['openai', 'local'] });
+		expect(made.body).toMatchObject({ models: { ...models, mode: 'enforce' }, providers: ['provider_b', 'local'], require: null });
+		expect((await send('PUT', '/teams/red', made.body)).body).toEqual(made.body);
+		const watched = { allow: ['local'], mode: 'monitor' };
+		const changed = await send('PUT', '/teams/red', {
+			models: { deny: ['gpt-4o'], mode: 'monitor' },
+			providers: watched,
+			require: { region: 'eu' },
+		});
+		expect(changed.body).toMatchObject({
+			models: { allow: null, deny: ['gpt-4o'], mode: 'monitor' },
+			providers: watched,
+			require: { region: 'eu', retention: null, mode: 'enforce' },
+		});
+		expect((await send('PUT', '/teams/red', { name: 'Red' })).body).toEqual({ ...changed.body, name: 'Red' });
+		const cleared = await send('PUT', '/teams/red', { models: null, providers: null, require: null });
+		expect(cleared.body).toMatchObject({ models: null, providers: null, require: null });
+		expect((await subject.records.teams.get('red'))?.allowLists).toBeUndefined();
+	});
+
 	test('is deleted together with its budgets', async () => {
 		await send('POST', '/teams', { id: 'red' });
 		await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: '1.00' });
@@ -72,6 +97,14 @@ describe('a team', () => {
 		['an unknown tier', { id: 'red', tier: 'standart' }, 'tier'],
 		['an unknown member', { id: 'red', clientIds: [] }, 'clientIds'],
 		['an unknown member further down', { id: 'red', limits: { rpn: 1 } }, 'limits.rpn'],
+		['an empty list of models', { id: 'red', models: { allow: [] } }, 'models.allow'],
+		['a blank in a pattern', { id: 'red', models: { allow: ['gpt 4'] } }, 'models.allow[0]'],
+		['an unknown mode', { id: 'red', models: { deny: ['gpt-*'], mode: 'warn' } }, 'models.mode'],
+		['lists that exclude each other', { id: 'red', models: { allow: ['gpt-4o'], deny: ['*4o'] } }, 'models.deny'],
+		['an unknown provider', { id: 'red', providers: ['local', 'nobody'] }, 'providers[1]'],
+		['no provider', { id: 'red', providers: [] }, 'providers'],
+		['a region that no provider has', { id: 'red', require: { region: 'mars' } }, 'require.region'],
+		['an unknown fact', { id: 'red', require: { colour: 'red' } }, 'require.colour'],
 		['a negative limit', { id: 'red', limits: { rpm: -1 } }, 'limits.rpm'],
 		['a fraction', { id: 'red', limits: { daily_tokens: 1.5 } }, 'limits.daily_tokens'],
 		['a limit of no kind for a model', { id: 'red', limits: { models: { 'gpt-*': {} } } }, 'limits.models["gpt-*"]'],

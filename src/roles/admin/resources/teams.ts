@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
+import { findAllowListProblems } from '../../../policy/routing/allow-lists.ts';
+import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminDeps } from '../admin-deps.ts';
-import { fieldInvalid, isFieldTaken } from '../fields-rejection.ts';
+import { pathText } from '../check-fields.ts';
+import { FieldsRejection, fieldInvalid, isFieldTaken } from '../fields-rejection.ts';
 import { type CsvResponse, defineOperation, type Operation } from '../operation.ts';
 import { pageOf, pageQuery, sortUsageRows, takePage, whileSame } from '../page.ts';
+import { allowListsOf } from '../schemas/allow-lists.ts';
 import { limitsOf, team, teamBody, teamChange, teamInput } from '../schemas/team.ts';
 import { named } from '../schemas/values.ts';
 import {
@@ -125,17 +129,20 @@ async function createTeam(deps: AdminDeps, input: z.output<typeof teamInput>, au
 			? isFieldTaken('name', `leads to the id \`${id}\`, which another team has: set \`id\``)
 			: isFieldTaken('id', `must be unique: there is a team \`${id}\``);
 	if (isFromConfig(deps, id)) throw taken();
+	const allowLists = allowListsOf(input, undefined, providerNamer(deps));
 	const record: Team = {
 		id,
 		name: input.name ?? id,
 		tier: input.tier ?? 'sandbox',
 		clientIds: input.client_ids ?? [],
 		limits: limitsOf(input.limits),
+		...(allowLists !== undefined && { allowLists }),
 		metadata: { ...input.metadata },
 		createdAtMs: author.atMs,
 		updatedAtMs: author.atMs,
 	};
 	await checkTeam(deps, record);
+	if (allowLists !== undefined) checkAllowLists(deps, record);
 	const outcome = await deps.records.teams.create(record, { author });
 	if (outcome === 'id_taken') throw taken();
 	if (outcome === 'client_taken') throw await clientTaken(deps, record);
@@ -152,17 +159,21 @@ async function changeTeam(
 	requireUnpinned(deps, id);
 	const before = await storedTeam(deps, id);
 	requireMatch(ifMatch, entityTag(before.version));
-	const { version, ...retained } = before;
+	const { version, allowLists: listsBefore, ...retained } = before;
+	const allowLists = allowListsOf(change, listsBefore, providerNamer(deps));
 	const record: Team = {
 		...retained,
 		...(change.name !== undefined && { name: change.name }),
 		...(change.tier !== undefined && { tier: change.tier }),
 		...(change.client_ids !== undefined && { clientIds: change.client_ids }),
 		...(change.limits !== undefined && { limits: limitsOf(change.limits) }),
+		...(allowLists !== undefined && { allowLists }),
 		...(change.metadata !== undefined && { metadata: change.metadata }),
 		updatedAtMs: author.atMs,
 	};
 	await checkTeam(deps, record);
+	const { models, providers, require, tier } = change;
+	if ([models, providers, require, tier].some((member) => member !== undefined)) checkAllowLists(deps, record);
 	const outcome = await deps.records.teams.replace(record, { author, ifVersion: version });
 	if (outcome === 'client_taken') throw await clientTaken(deps, record);
 	if (outcome !== 'replaced') throw new Rejection('record_stale');
@@ -187,6 +198,11 @@ function requireUnpinned(deps: AdminDeps, id: string): void {
 	}
 }
 
+function providerNamer({ configured }: AdminDeps): (name: string) => string {
+	const { providers } = configured();
+	return (name) => providerNamed(name, providers);
+}
+
 async function checkTeam(deps: AdminDeps, { id, tier, clientIds }: Team): Promise<void> {
 	const { tiers, configTeams } = deps.configured();
 	if (!Object.hasOwn(tiers, tier)) {
@@ -201,6 +217,15 @@ async function checkTeam(deps: AdminDeps, { id, tier, clientIds }: Team): Promis
 	if (twice !== -1) throw fieldInvalid(`client_ids[${twice}]`, 'is listed twice');
 	const elsewhere = clientIn(configTeams, id, clientIds) ?? clientIn(await deps.records.teams.list(), id, clientIds);
 	if (elsewhere !== undefined) throw elsewhere;
+}
+
+/** Checks lists when they or the tier's change: a later configuration may no longer have a provider that they name. */
+function checkAllowLists({ configured }: AdminDeps, { tier, allowLists = {} }: Team): void {
+	const { tiers, providers } = configured();
+	const problems = findAllowListProblems(allowLists, providers, tiers[tier]?.allowLists);
+	if (problems.length === 0) return;
+	const errors = problems.map(({ path, message }) => ({ path: pathText(path), message }));
+	throw new FieldsRejection('fields_invalid', errors);
 }
 
 /** Creates the rejection of a client id that another process assigned after the check. */

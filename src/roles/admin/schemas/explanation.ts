@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { clientDialectNames } from '../../../core/dialect-name.ts';
+import { policyModes } from '../../../core/policy-mode.ts';
 import { named, rate, text, usdSum } from './values.ts';
 
 const headers = z
@@ -76,6 +77,16 @@ export const explanation = named(
 			})
 			.nullable(),
 		request: z.strictObject({ format: z.enum(clientDialectNames), model: z.string(), streaming: z.boolean(), bytes: z.int() }).nullable(),
+		allow_lists: z
+			.strictObject({
+				lists: z
+					.array(z.strictObject({ path: z.string(), mode: z.enum(policyModes), values: z.array(z.string()) }))
+					.describe('Lists in force, such as `teams.search.models.allow` or `tiers.sandbox.providers`.'),
+				denied: z
+					.array(z.strictObject({ provider: z.string(), model: z.string(), list: z.string(), mode: z.enum(policyModes) }))
+					.describe('Targets that a list does not allow; `enforce`: they are skipped.'),
+			})
+			.nullable(),
 		route: z
 			.strictObject({
 				decided_by: z.enum(['provider_header', 'rule', 'prefix', 'alias', 'configured_model', 'family', 'default']),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { policyModes } from '../../../core/policy-mode.ts';
 import type { ModelLimits, Team, TeamLimits } from '../../../core/team.ts';
+import { allowLists, allowListsBody, allowListsInput } from './allow-lists.ts';
 import { clientOfToken, modelName, named, origin, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
 
 const requests = z.int().min(0).max(1_000_000_000).nullable();
@@ -49,6 +50,7 @@ export const team = named(
 		tier: z.string(),
 		client_ids: z.array(z.string()),
 		limits: z.strictObject({ ...limitFields, models: z.record(z.string(), z.strictObject(modelLimits)) }),
+		...allowLists,
 		metadata: z.record(z.string(), z.string()),
 		origin,
 		created_at: timeOrNull,
@@ -68,6 +70,7 @@ const inputFields = {
 		})
 		.nullable()
 		.optional(),
+	...allowListsInput,
 	client_ids: fields.client_ids.optional(),
 	metadata: metadata.optional(),
 	origin: readOnly,
@@ -104,6 +107,7 @@ export function teamBody(record: Team, isFromConfig: boolean): z.output<typeof t
 		tier: record.tier,
 		client_ids: [...record.clientIds],
 		limits: limitsBody(record.limits ?? {}),
+		...allowListsBody(record.allowLists),
 		metadata: { ...record.metadata },
 		origin: isFromConfig ? 'config' : 'api',
 		created_at: timeOrNullOf(record.createdAtMs),
