@@ -125,6 +125,9 @@ describeOwn('two processes on PostgreSQL', 'a configuration of its own', () => {
 		await change('DELETE', '/budgets/b', undefined, '200');
 		await change('PUT', '/teams/red', { limits: { rpm: 0 } }, '429 rpm_limit_exceeded');
 		await change('PUT', '/teams/red', { limits: {} }, '200');
+		await change('PUT', '/teams/red', { models: { deny: ['gpt-4o*'] } }, '403 model_not_allowed');
+		await change('PUT', '/teams/red', { models: null, providers: ['provider_a'] }, '403 model_not_allowed');
+		await change('PUT', '/teams/red', { providers: null }, '200');
 		await change('DELETE', '/teams/red', undefined, '403 client_unregistered');
 	}, 30_000);
 
