@@ -22,6 +22,7 @@ export const sections: readonly Section[] = [
 			'guide/call-models',
 			'guide/responses-api',
 			'guide/select-provider',
+			'guide/allowed-models',
 			'guide/providers',
 			'guide/configuration',
 			'guide/rate-limits',

@@ -215,6 +215,12 @@ describe('parseConfig', () => {
 		['tiers: { sandbox: { monthly_budget_usd: a lot } }', 'monthly_budget_usd: must be US dollars such as "100.00"'],
 		["budgets: { default_rate: { output_usd_per_million_tokens: '1,5' } }", 'must be US dollars per million tokens such as "2.50"'],
 		['teams: { registered: [{ id: .. }] }', 'and not dots alone'],
+		['tiers: { sandbox: { models: { allow: [] } } }', 'tiers.sandbox.models.allow: '],
+		['tiers: { sandbox: { models: { deny: ["*"] } } }', 'tiers.sandbox.models.deny: denies every model of every provider'],
+		['tiers: { sandbox: { providers: [nobody] } }', 'tiers.sandbox.providers[0]: is `nobody`, an unknown provider'],
+		['tiers: { sandbox: { require: { region: eu } } }', 'tiers.sandbox.require.region: is `eu`, which no provider has'],
+		['teams: { registered: [{ id: a, models: { allow: [x], deny: [x] } }] }', 'teams.registered[0].models.deny: leaves no model'],
+		['teams: { registered: [{ id: a, models: { deny: [x], mode: log } }] }', 'teams.registered[0].models.mode'],
 		['tiers: { trial: { rpm: 5 } }', 'tiers.trial.daily_tokens: is required'],
 	])('rejects %j', (text, expected) => {
 		expect(problems(text).join('\n')).toContain(expected);

@@ -43,6 +43,23 @@ describe('records', () => {
 		expect(await run('team set red')).toMatchObject({ code: 1, calls: [], err: expect.stringContaining('nothing to update') as unknown });
 	});
 
+	it('lists of models and providers are set one by one, and none stands for the tier’s', async () => {
+		const response: AdminApi['request'] = () =>
+			Promise.resolve({ status: 200, headers: {}, text: '{"models":{"allow":["a"],"deny":["b"],"mode":"enforce"},"require":null}' });
+		const bodyOf = async (line: string): Promise<unknown> =>
+			((await run(line, { response })).calls[2] as [string, { body: unknown }] | undefined)?.[1].body;
+		expect(await bodyOf('team set red --allow-models gpt-*,fast --require-region eu')).toEqual({
+			models: { allow: ['gpt-*', 'fast'], deny: ['b'], mode: 'enforce' },
+			require: { region: 'eu' },
+		});
+		expect(await bodyOf('team set red --deny-models none --models-mode monitor')).toEqual({
+			models: { allow: ['a'], deny: null, mode: 'monitor' },
+		});
+		expect(await bodyOf('team set red --providers local,openai')).toEqual({ providers: ['local', 'openai'] });
+		expect(await bodyOf('team set red --providers none')).toEqual({ providers: null });
+		expect(await bodyOf('team set red --monitor-providers local')).toEqual({ providers: { allow: ['local'], mode: 'monitor' } });
+	});
+
 	it('a price is set whole, and named provider/model', async () => {
 		expect((await run('price set provider_b/meta/llama:7 --input 1 --output 2')).calls[1]).toEqual([
 			'request',

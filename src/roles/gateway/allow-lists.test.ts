@@ -15,7 +15,7 @@ import type { HttpResponse } from '../../core/handler.ts';
 import type { Labels, Metrics } from '../../core/metrics.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
-import type { GatewaySettings } from './gateway-settings.ts';
+import type { GatewayProvider, GatewaySettings } from './gateway-settings.ts';
 
 const hi = [{ role: 'user', content: 'hi' }];
 
@@ -160,6 +160,24 @@ describe('stored responses of a target that is no longer allowed', () => {
 		const bench = await storing({ providers: { allow: ['provider_a'] } });
 		const response = await ask(bench, model, '/v1/responses', { previous_response_id: 'resp_1', store: true });
 		expect([summaryOf(response), bench.sent.length]).toEqual([rejected, 0]);
+	});
+
+	it('and a continuation whose name leads to an allowed provider is rejected', async () => {
+		const local = {
+			...testSettings.providers[1],
+			name: 'local',
+			kind: 'openai-compatible' as const,
+			servesResponses: true,
+			models: ['llama'],
+		};
+		const bench = benchWith({
+			lists: { providers: { allow: ['local'] } },
+			settings: { providers: [...testSettings.providers, local as GatewayProvider] },
+		});
+		expect((await ask(bench, 'llama', '/v1/responses')).status).toBe(200);
+		await bench.owners.note(['resp_1'], { team: 'red', provider: 'provider_b', model: 'gpt-5', expiresAtMs: bench.clock.nowMs() + 1000 });
+		const response = await ask(bench, 'llama', '/v1/responses', { previous_response_id: 'resp_1', store: true });
+		expect([summaryOf(response), bench.sent.length]).toEqual([rejected, 1]);
 	});
 
 	it('and background requests are rejected', async () => {
