@@ -241,13 +241,17 @@ it('no request reaches a target that the lists do not allow, and all others are 
 			};
 			const context = JSON.stringify({ seed, requested, headers, path: endpoint.path, ...configuration, providers: [] });
 			expect([context, restricted.sent.filter((target) => !isAllowed(target))]).toEqual([context, []]);
-			if (restricted.status === 403)
-				expect([context, restricted.summary, restricted.sent.length]).toEqual([context, '403 model_not_allowed', 0]);
-			// Whether a target that cannot serve the format ends the request depends on its position.
+			const isRejected = restricted.status === 403;
+			expect([context, restricted.summary, isRejected && restricted.sent.length > 0]).toEqual([
+				context,
+				isRejected ? '403 model_not_allowed' : '',
+				false,
+			]);
+			// A target that cannot serve the format ends the request or is skipped, by its position.
 			if (free.status === 400 || restricted.status === 400) continue;
 			// A count of tokens that is estimated ends the attempts without a provider.
 			if (isBroken && free.status >= 500) expect([context, restricted.sent]).toEqual([context, free.sent.filter(isAllowed)]);
-			if (restricted.status === 403) seen.rejected++;
+			if (isRejected) seen.rejected++;
 			else if (restricted.sent.length < free.sent.length) seen.skipped++;
 			else seen.served++;
 		}

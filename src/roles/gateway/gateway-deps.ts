@@ -8,6 +8,7 @@ import type { TrafficSettings } from '../../policy/resilience/traffic-settings.t
 import { AllowListResolver } from '../../policy/routing/allow-lists.ts';
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
+import { allowListCounter } from './allow-list-counter.ts';
 import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
 import { ExhaustedBudgets } from './exhausted-budgets.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
@@ -16,7 +17,6 @@ import { GuardrailRunner } from './guardrail-runner.ts';
 import { ModelCapabilityResolver } from './model-capability-resolver.ts';
 import { RequestMetricsByModel } from './model-metrics.ts';
 import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
-import { allowListCounter } from './stages/allow-targets.ts';
 import type { ProviderTraffic } from './traffic-resolver.ts';
 
 /** Dependencies that are created once and shared by all requests. */

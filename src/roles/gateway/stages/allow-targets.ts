@@ -1,19 +1,9 @@
 import type { Denial } from '../../../core/allow-lists.ts';
-import type { Counter, Metrics } from '../../../core/metrics.ts';
 import type { Team } from '../../../core/team.ts';
 import { AllowListRejection, type Judgement } from '../../../policy/routing/allow-lists.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
-
-/** Counts decisions of allow-lists. */
-export function allowListCounter(metrics: Metrics): Counter {
-	return metrics.counter(
-		'tollgate_allow_list_decisions_total',
-		'Decisions of lists of models and providers: requests rejected, and targets skipped while another remained. `monitor`: not enforced.',
-		['list', 'mode', 'result'],
-	);
-}
 
 /** Judges one target by the lists of the team. @param requested model name as sent by the client. @returns undefined without lists. */
 export function judgeTarget(requested: string, target: Target, team: Team, deps: JudgeDeps): Judgement | undefined {
