@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { requestAdmin } from '../admin/admin-request.ts';
 import { optionOf } from '../admin/fields.ts';
+import { plainText } from '../admin/plain-text.ts';
 import { renderRecord } from '../admin/render-record.ts';
 import { listRecords, type RecordFlags, withAdmin } from '../admin/run-resource.ts';
 import { deliveries } from '../admin/webhook-resources.ts';
@@ -40,6 +41,6 @@ async function testWebhook(name: string, flags: AdminFlags & { readonly json?: t
 	if (body['delivered'] === true) return 0;
 	throw new CommandFailure(
 		2,
-		`the test event was not delivered: ${String(body['error'])}${body['status'] === null ? '' : ` ${String(body['status'])}`}`,
+		`the test event was not delivered: ${plainText(body['error'])}${body['status'] === null ? '' : ` ${plainText(body['status'])}`}`,
 	);
 }

@@ -55,7 +55,7 @@ test('each budget that a settlement moves to its threshold has one line and one 
 
 const usd = 1_000_000_000n;
 
-test('each threshold is a notice of its own, with the same subject whoever crosses it', () => {
+test('each threshold is a notice of its own, with one subject for each budget and window', () => {
 	const notices: Notice[] = [];
 	const warn = budgetWarnings(createMetrics(), createRecordingLog(), (notice) => void notices.push(notice));
 	const limited = { ...terms('whole', 'all', 10n * usd), limitNanoUsd: 12n * usd };

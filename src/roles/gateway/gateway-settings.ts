@@ -116,7 +116,7 @@ export interface GatewayPorts {
 	readonly moderationProviders?: readonly ModerationProviderSettings[];
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Takes notices of budgets. Nobody is notified by default. */
+	/** Takes notices of budgets. Ignored by default. */
 	readonly notify?: Notify;
 	/** No metrics by default. */
 	readonly metrics?: Metrics;

@@ -17,7 +17,7 @@ export interface TrafficPorts {
 	readonly metrics: Metrics;
 	/** Returns a uniform random number in [0, 1). */
 	readonly chance: () => number;
-	/** Called when a provider is ejected, when it is back, and after its first success. Nobody is called by default. */
+	/** Called when a provider is ejected, when it is back, and after its first success. Ignored by default. */
 	readonly onHealth?: (provider: string, change: HealthChange) => void;
 }
 

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { eventually } from '../../../test/support/product.ts';
 import { createRecordingLog } from '../../../test/support/recording-log.ts';
+import type { Clock } from '../../core/clock.ts';
 import { createUpstreamClient } from '../../io/http1/client/upstream-client.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import { isPublicAddress } from '../../policy/firewall/address-class.ts';
@@ -35,7 +36,7 @@ async function startReceiver(listener: RequestListener) {
 	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-function sender(clock = systemClock as ManualClock | typeof systemClock) {
+function sender(clock: Clock = systemClock) {
 	const log = createRecordingLog();
 	const client = createUpstreamClient({
 		clock,

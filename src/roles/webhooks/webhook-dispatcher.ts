@@ -140,7 +140,11 @@ export class WebhookDispatcher {
 
 	#store(): void {
 		if (this.#storing !== undefined || this.#storeTimer !== undefined) return;
-		this.#storing = this.#storeQueue().finally(() => (this.#storing = undefined));
+		this.#storing = this.#storeQueue().finally(() => {
+			this.#storing = undefined;
+			// A notice can arrive after the last look at the queue.
+			if (this.#queue.length > 0 && !this.#isStopped) this.#store();
+		});
 	}
 
 	/** Never rejects: what the store does not take is tried again. */

@@ -268,8 +268,9 @@ export function takeLimits(
 	const { reservedTokens, reservations } = requested;
 	const { limits } = requested.terms;
 	const admission = deps.ports.admission.admit({ id, team, limits, reservedTokens, reservations, reservationMs });
-	if (admission instanceof Promise)
+	if (admission instanceof Promise) {
 		return admission.then((known) => requireAdmitted(known, team, requested, recorder, deps), unlessUnreachable);
+	}
 	return requireAdmitted(admission, team, requested, recorder, deps);
 }
 
