@@ -18,8 +18,10 @@ import {
 	listenAddresses,
 	liveIdentitySettings,
 	overloadSettings,
+	providerKeyExpiries,
 	reputationSettings,
 	tlsMaterial,
+	webhookSettings,
 } from './settings.ts';
 
 /** A configuration in which every list and mapping has a member, so that every setting occurs. */
@@ -36,6 +38,7 @@ providers:
   provider_b: { base_url: https://b.example/v1, api_key: key-of-b, headers: { x-extra: one }, models: [gpt-one] }
   provider_d: { base_url: https://d.example, api_key: key-of-d, api_version: 2024-10-21, deployments: { ours: {} } }
 routing: { aliases: { fast: provider_b/gpt-one } }
+webhooks: [{ url: https://hooks.example/in, secret: secret-of-the-webhook }]
 guardrails:
   topics: [{ name: sport, description: Games, examples: [Who won?] }]
   words: [word]
@@ -72,6 +75,8 @@ function liveSettings(config: Config): string {
 		tlsMaterial(config),
 		guardrailSettings(config),
 		moderationProviderSettings(config),
+		webhookSettings(config),
+		providerKeyExpiries(config),
 		adminSettings(() => config, ''),
 		config.gateway.shutdown_delay_ms,
 		config.gateway.shutdown_grace_ms,

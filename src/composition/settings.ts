@@ -161,6 +161,13 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 	};
 }
 
+/** Returns the providers whose key has a known expiry. */
+export function providerKeyExpiries({ providers }: Config): { readonly name: string; readonly expiresAtMs: number }[] {
+	return Object.entries(providers).flatMap(([name, { api_key_expires_at: time }]) =>
+		time === null ? [] : [{ name, expiresAtMs: Date.parse(time) }],
+	);
+}
+
 export function webhookSettings({ webhooks }: Config): WebhookSettings[] {
 	return webhooks.map((webhook) => ({
 		name: webhookName(webhook),

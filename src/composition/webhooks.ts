@@ -13,7 +13,7 @@ import { WebhookDispatcher } from '../roles/webhooks/webhook-dispatcher.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import type { AppContext } from './app-context.ts';
-import { tlsMaterial, webhookSettings } from './settings.ts';
+import { providerKeyExpiries, tlsMaterial, webhookSettings } from './settings.ts';
 
 export interface Webhooks {
 	readonly dispatcher: WebhookDispatcher;
@@ -103,9 +103,7 @@ async function listCredentials(config: Config, records: Pick<RecordStore, 'clien
 			),
 		),
 		...keys.flatMap(({ kid, retiredAtMs }) => (retiredAtMs === null ? [] : [credential('signing_key', kid, retiredAtMs, true)])),
-		...Object.entries(config.providers).flatMap(([name, { api_key_expires_at: time }]) =>
-			time === null ? [] : [credential('provider_key', name, Date.parse(time), false)],
-		),
+		...providerKeyExpiries(config).map(({ name, expiresAtMs }) => credential('provider_key', name, expiresAtMs, false)),
 		...certificatesOf(config),
 	];
 }
