@@ -142,7 +142,7 @@ export class WebhookDispatcher {
 		if (this.#storing !== undefined || this.#storeTimer !== undefined) return;
 		this.#storing = this.#storeQueue().finally(() => {
 			this.#storing = undefined;
-			// A notice can arrive after the last look at the queue.
+			// A notice can arrive after the last check of the queue.
 			if (this.#queue.length > 0 && !this.#isStopped) this.#store();
 		});
 	}
