@@ -1,5 +1,5 @@
 /** Tables of records, with the same column names in SQLite and PostgreSQL. */
-import { type AllowLists, type ModelLists, type ProviderList, type Requirement } from '../core/allow-lists.ts';
+import type { AllowLists, ModelLists, ProviderList, Requirement } from '../core/allow-lists.ts';
 import {
 	type BudgetRaise,
 	type BudgetScope,
