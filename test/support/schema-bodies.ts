@@ -60,9 +60,9 @@ class BodyMaker {
 		if (Array.isArray(type)) return fc.oneof(...type.map((one) => this.legal({ ...schema, type: one as unknown }, name)));
 		switch (type) {
 			case 'object':
-				return this.#object(schema);
+				return this.#object(schema, name === undefined);
 			case 'array':
-				return fc.array(this.legal(items as Json), { maxLength: 4 });
+				return fc.uniqueArray(this.legal(items as Json, name), { minLength: numberOf(schema['minItems'], 0), maxLength: 4 });
 			case 'string':
 				return this.#text(schema, name);
 			case 'integer':
@@ -76,26 +76,28 @@ class BodyMaker {
 		}
 	}
 
-	#object({ properties = {}, required = [], additionalProperties: others }: Json): fc.Arbitrary<unknown> {
+	#object({ properties = {}, required = [], additionalProperties: others }: Json, isRoot: boolean): fc.Arbitrary<unknown> {
 		const known = Object.entries(properties as Record<string, Json>);
 		const names = known.map(([name]) => name);
 		const legal = fc.record(Object.fromEntries(known.map(([name, schema]) => [name, this.legal(schema, name)])), {
 			requiredKeys: required as string[],
 		});
 		if (names.length === 0) {
-			return fc.dictionary(fc.constantFrom('owner', 'cost-centre', '', '__proto__'), this.legal(others as Json), { maxKeys: 2 });
+			const keys = fc.oneof({ weight: 15, arbitrary: fc.constantFrom('owner', 'cost-centre') }, fc.constantFrom('', '__proto__'));
+			return fc.dictionary(keys, this.legal(others as Json, 'value'), { maxKeys: 2 });
 		}
 		const wrongNames = fc.constantFrom(...names, 'extra', 'Name', '__proto__', 'constructor');
 		const wrong = fc.tuple(legal, wrongNames, this.junk).map(([body, name, value]) => ({ ...body, [name]: value }));
 		const lacking = fc
 			.tuple(legal, fc.constantFrom(...names))
 			.map(([body, lost]) => Object.fromEntries(Object.entries(body).filter(([name]) => name !== lost)));
-		return fc.oneof({ weight: 5, arbitrary: legal }, { weight: 2, arbitrary: wrong }, { weight: 1, arbitrary: lacking });
+		// Errors are rare further down, or a body with many members would never be valid.
+		return fc.oneof({ weight: isRoot ? 5 : 40, arbitrary: legal }, { weight: 2, arbitrary: wrong }, { weight: 1, arbitrary: lacking });
 	}
 
 	#text({ pattern, maxLength }: Json, name: string | undefined): fc.Arbitrary<string> {
 		const hinted = name !== undefined && Object.hasOwn(this.#hints.members, name) ? this.#hints.members[name] : undefined;
-		if (hinted !== undefined) return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...hinted) }, fc.constantFrom(...hostileTexts));
+		if (hinted !== undefined) return fc.oneof({ weight: 15, arbitrary: fc.constantFrom(...hinted) }, fc.constantFrom(...hostileTexts));
 		const free = fc.string({ maxLength: Math.min(numberOf(maxLength, 40), 40) });
 		if (typeof pattern !== 'string') return fc.oneof(fc.constantFrom(...this.#hints.texts), free);
 		const exact = new RegExp(pattern, 'u');

@@ -17,6 +17,11 @@ const hints = {
 		name: ['Red', 'a', '=x'],
 		timezone: ['UTC', 'Europe/Berlin'],
 		client: ['agent'],
+		client_ids: Array.from({ length: 100 }, (_, index) => `agent-${index}`),
+		providers: ['local', 'provider_a'],
+		allow: ['*', 'local', 'provider_a'],
+		deny: ['claude-*', 'gpt-3*'],
+		limit_usd: ['100.00', '5'],
 		attribute: ['project=search'],
 		until: ['2999-01-01T00:00:00Z'],
 	},
@@ -48,6 +53,7 @@ function withoutContradictions(input: unknown): unknown {
 	if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
 	const { scope, period: _, week_start: __, fallback_model: ___, ...body } = input as Record<string, unknown>;
 	const { team: ____, model: _____, ...rest } = typeof scope === 'object' && scope !== null ? (scope as Record<string, unknown>) : {};
+	if (typeof body['hard_limit_percent'] === 'number') body['warning_threshold_percent'] = 1;
 	return body['when_exceeded'] === 'fallback_model'
 		? { ...body, fallback_model: 'gpt-4o-mini' }
 		: { ...body, ...(scope === undefined ? {} : { scope: rest }) };
