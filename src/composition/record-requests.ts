@@ -31,6 +31,7 @@ function recordedRequest(entry: RequestLogEntry, endpoint: string, clientId: str
 		limit: record.limit ?? null,
 		allowList: record.allowList ?? null,
 		monitored: record.monitored ?? none,
+		monitoredRoute: record.monitoredRoute ?? null,
 		targets: record.targets ?? none,
 		usage:
 			inputTokens === undefined
@@ -66,6 +67,7 @@ export function recordInterrupted(records: Pick<RequestRecords, 'add'>, entries:
 			limit: null,
 			allowList: null,
 			monitored: none,
+			monitoredRoute: null,
 			targets: none,
 			usage: { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 },
 			costNanoUsd,

@@ -1,3 +1,5 @@
+import type { RejectionCode } from './rejection.ts';
+
 /** Limit that rejected a request, with its counter at that moment. */
 export interface ReachedLimit {
 	readonly kind: LimitKind;
@@ -19,6 +21,17 @@ export const limitKinds = [
 	'model_budget',
 ] as const;
 export type LimitKind = (typeof limitKinds)[number];
+
+/** Effect that a monitored policy would have had: the code of a rejection, a masked text, or another first target. */
+export type MonitoredCode = RejectionCode | 'guardrail_masked' | 'route_changed';
+
+/** First target that a monitored routing rule would have chosen. */
+export interface RecordedRoute {
+	/** Id of the rule. */
+	readonly rule: string;
+	readonly provider: string;
+	readonly model: string;
+}
 
 /** One attempt to send a request to a target. */
 export interface TargetAttempt {
@@ -55,8 +68,10 @@ export class RequestRecord {
 	readonly limit?: ReachedLimit | undefined;
 	/** List that allows none of the targets, such as `teams.search.models.deny`. */
 	readonly allowList?: string | undefined;
-	/** Codes of rejections that monitor mode recorded instead of enforcing. */
-	readonly monitored?: readonly string[] | undefined;
+	/** Effects of monitored policies, which were recorded instead of enforced. */
+	readonly monitored?: readonly MonitoredCode[] | undefined;
+	/** Undefined if no monitored routing rule decided. */
+	readonly monitoredRoute?: RecordedRoute | undefined;
 	/** Attempts in order, retries included; undefined if nothing was sent. */
 	readonly targets?: readonly TargetAttempt[] | undefined;
 	/** Milliseconds from the request's arrival to the upstream's first byte. */

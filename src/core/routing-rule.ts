@@ -1,4 +1,5 @@
 import type { ClientDialectName } from './dialect-name.ts';
+import type { PolicyMode } from './policy-mode.ts';
 
 /** Routing rule that an operator sets. */
 export interface RoutingRule {
@@ -8,6 +9,8 @@ export interface RoutingRule {
 	/** The matching rule with the smallest number decides; among equal numbers, the first by id. */
 	readonly priority: number;
 	readonly isEnabled: boolean;
+	/** `monitor`: the rule is decided and recorded, and changes no targets. */
+	readonly mode: PolicyMode;
 	readonly match: RoutingMatch;
 	/** `priority`: the first target. `weighted`: each target gets its share of requests by weight. The remaining targets are for failover. */
 	readonly strategy: 'priority' | 'weighted';

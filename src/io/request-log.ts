@@ -64,6 +64,8 @@ export function logRequest(log: Log, record: RequestLogEntry): void {
 		costUsd: requestRecord.costNanoUsd === undefined ? undefined : formatUsd(requestRecord.costNanoUsd),
 		isEstimated: requestRecord.isEstimated,
 		isUncounted: requestRecord.isUncounted,
+		monitored: requestRecord.monitored,
+		monitoredRoute: requestRecord.monitoredRoute,
 		durationMs: inTenths(record.durationMs),
 		firstByteMs: requestRecord.firstByteMs === undefined ? undefined : inTenths(requestRecord.firstByteMs),
 		requestBytes: requestRecord.requestBytes ?? record.requestBytes,

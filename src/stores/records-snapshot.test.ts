@@ -3,6 +3,7 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRecordingLog } from '../../test/support/recording-log.ts';
 import { plainBudget } from '../core/budget.ts';
+import type { RoutingRule } from '../core/routing-rule.ts';
 import { UpstreamError } from '../core/upstream-error.ts';
 import type { Budget, RecordStore } from './contracts/records.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from './records-snapshot.ts';
@@ -93,6 +94,24 @@ test('finds the budgets of a request', async () => {
 	expect(ids('red', 'gpt')).toEqual(['red-gpt']);
 });
 
+function rule(id: string, more: Partial<RoutingRule>): RoutingRule {
+	const match = { model: null, team: null, format: null };
+	const targets = [{ provider: 'provider_b', model: null, weight: 1 }];
+	return {
+		id,
+		name: id,
+		priority: 1,
+		isEnabled: true,
+		mode: 'enforce',
+		match,
+		strategy: 'priority',
+		targets,
+		createdAtMs: 0,
+		updatedAtMs: 0,
+		...more,
+	};
+}
+
 test('finds a price by provider and model', async () => {
 	const records = createMemoryRecords();
 	await records.priceOverrides.create(price('a', 'b/c'));
@@ -100,6 +119,21 @@ test('finds a price by provider and model', async () => {
 	expect(snapshot.priceOverride('a', 'b/c')?.version).toBe(1);
 	expect(snapshot.overriddenModels()).toMatchObject([{ provider: 'a', model: 'b/c' }]);
 	expect([snapshot.priceOverride('a/b', 'c'), snapshot.priceOverride('a', 'x')]).toEqual([undefined, undefined]);
+});
+
+test('separates enforced from monitored routing rules, by priority, and omits disabled ones', async () => {
+	const records = createMemoryRecords();
+	await records.routingRules.create(rule('b', { priority: 2 }));
+	await records.routingRules.create(rule('off', { isEnabled: false, mode: 'monitor' }));
+	const snapshot = await open(records);
+	const found = (): string[][] => [snapshot.routingRules(), snapshot.routingRulesWithMonitored()].map((rules) => rules.map(({ id }) => id));
+	expect(found()).toEqual([['b'], []]);
+	await records.routingRules.create(rule('a', { priority: 1, mode: 'monitor' }));
+	await turn();
+	expect(found()).toEqual([['b'], ['a', 'b']]);
+	await records.routingRules.replace(rule('a', { priority: 1 }));
+	await turn();
+	expect(found()).toEqual([['a', 'b'], []]);
 });
 
 test('keeps the last known records while the store cannot be read, and tries again each second by itself', async () => {
@@ -141,6 +175,7 @@ test('opened while the store cannot be read it knows nothing, says so, and learn
 		() => snapshot.budgetsOf('red'),
 		() => snapshot.priceOverride('a', 'b'),
 		() => snapshot.routingRules(),
+		() => snapshot.routingRulesWithMonitored(),
 	]) {
 		expect(query).toThrow(expect.objectContaining({ code: 'records_unavailable' }));
 	}

@@ -26,8 +26,10 @@ export interface RecordsSnapshot {
 	priceOverride(provider: string, model: string): Stored<PriceOverride> | undefined;
 	/** Models with an override, by provider. */
 	overriddenModels(): readonly { readonly provider: string; readonly model: string }[];
-	/** Active rules, in the order in which they apply. */
+	/** Enforced rules, in the order in which they apply. */
 	routingRules(): readonly RoutingRule[];
+	/** Enforced and monitored rules, in the order in which they would apply; empty if no rule is monitored. */
+	routingRulesWithMonitored(): readonly RoutingRule[];
 	/** Resolves when the snapshot includes the changes of this process, or at once if the store cannot be read. */
 	caughtUp(): Promise<void>;
 	/** Replaces the teams of the configuration. */
@@ -117,6 +119,7 @@ export async function openRecordsSnapshot(
 		priceOverride: (provider, model) => knownNow().policies.prices.get(provider)?.find(model),
 		overriddenModels: () => knownNow().policies.overridden,
 		routingRules: () => knownNow().policies.rules,
+		routingRulesWithMonitored: () => knownNow().policies.rulesWithMonitored,
 		caughtUp: () => latest,
 		configure(next) {
 			configured = next;
@@ -166,6 +169,7 @@ interface Policies {
 	/** Ids of clients that may set attributes. */
 	readonly attributeClients: ReadonlySet<string>;
 	readonly rules: readonly RoutingRule[];
+	readonly rulesWithMonitored: readonly RoutingRule[];
 	readonly budgets: ReadonlyMap<string, TeamBudgets>;
 	readonly prices: ReadonlyMap<string, ByModel<Stored<PriceOverride>>>;
 	readonly overridden: readonly Stored<PriceOverride>[];
@@ -178,9 +182,11 @@ async function readPolicies(records: Followed): Promise<Policies> {
 		records.priceOverrides.list(),
 		records.routingRules.list(),
 	]);
+	const enabled = rules.filter(({ isEnabled }) => isEnabled).toSorted((one, other) => one.priority - other.priority);
 	return {
 		attributeClients: new Set(clients.filter(({ canSetAttributes }) => canSetAttributes).map(({ id }) => id)),
-		rules: rules.filter(({ isEnabled }) => isEnabled).toSorted((one, other) => one.priority - other.priority),
+		rules: enabled.filter(({ mode }) => mode === 'enforce'),
+		rulesWithMonitored: enabled.some(({ mode }) => mode === 'monitor') ? enabled : none,
 		budgets: grouped(budgets, ({ team }) => team, budgetsOf),
 		prices: grouped(
 			prices,

@@ -52,7 +52,17 @@ const { config } = parseConfig('', { file: null, env: {} });
 /** Budgets, prices and rules of an operator, each for a model that no list contains. */
 function operatorsWord(): Pick<TeamDirectory, 'budgetsFor' | 'priceOverride' | 'routingRules'> {
 	const match = { model: 'nothing', team: null, format: null };
-	const rule = { id: 'r', name: 'r', priority: 1, isEnabled: true, match, strategy: 'priority', createdAtMs: 0, updatedAtMs: 0 } as const;
+	const rule = {
+		id: 'r',
+		name: 'r',
+		priority: 1,
+		isEnabled: true,
+		mode: 'enforce',
+		match,
+		strategy: 'priority',
+		createdAtMs: 0,
+		updatedAtMs: 0,
+	} as const;
 	const rates = { inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 	return {
 		budgetsFor: (_team, { model }) =>

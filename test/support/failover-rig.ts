@@ -36,7 +36,7 @@ export const azure = { provider: 'provider_d', model: 'our-gpt', weight: 1 };
 
 function ruleTo(targets: readonly RoutingRuleTarget[], strategy: RoutingRule['strategy'] = 'priority'): RoutingRule {
 	const match = { model: null, team: null, format: null };
-	return { id: 'r', name: 'r', priority: 1, isEnabled: true, match, strategy, targets, createdAtMs: 0, updatedAtMs: 0 };
+	return { id: 'r', name: 'r', priority: 1, isEnabled: true, mode: 'enforce', match, strategy, targets, createdAtMs: 0, updatedAtMs: 0 };
 }
 
 interface Plan {

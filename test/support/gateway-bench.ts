@@ -168,6 +168,7 @@ export function teamDirectory(changes: Partial<TeamDirectory> = {}): TeamDirecto
 		canSetAttributes: () => false,
 		overriddenModels: () => [],
 		routingRules: () => [],
+		routingRulesWithMonitored: () => [],
 		...changes,
 	};
 }

@@ -16,6 +16,7 @@ export function recordedRequest(startedMs: number, sequence: number, changed: Pa
 		limit: null,
 		allowList: null,
 		monitored: [],
+		monitoredRoute: null,
 		targets: [{ provider: 'provider_b', model: 'gpt-4o', status: 200, code: null, ms: 12.5 }],
 		usage: { inputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2, outputTokens: 5 },
 		costNanoUsd: 123_456n,

@@ -9,6 +9,7 @@ const rule = (id: string, changes: Partial<RoutingRule> = {}): RoutingRule => ({
 	name: id,
 	priority: 1,
 	isEnabled: true,
+	mode: 'enforce',
 	match: anything,
 	strategy: 'priority',
 	targets: [{ provider: 'a', model: id, weight: 1 }],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Rejection } from '../../core/rejection.ts';
+import type { RoutingRule } from '../../core/routing-rule.ts';
 import { Routing } from './routing.ts';
 import type { RoutingInput, RoutingSettings } from './routing-settings.ts';
 
@@ -122,6 +123,7 @@ describe('resolveTargets', () => {
 			name: 'r',
 			priority: 1,
 			isEnabled: true,
+			mode: 'enforce' as const,
 			match: { model: 'fast', team: 'red', format: null },
 			strategy: 'priority' as const,
 			targets: [{ provider: 'provider_c', model: 'gemini-x', weight: 1 }],
@@ -150,6 +152,7 @@ describe('resolveTargets', () => {
 			name: 'r',
 			priority: 1,
 			isEnabled: true,
+			mode: 'enforce' as const,
 			match: { model: 'openai/gpt-oss*', team: null, format: null },
 			strategy: 'priority' as const,
 			targets: [{ provider: 'local', model: null, weight: 1 }],
@@ -210,6 +213,7 @@ describe('resolveTargets', () => {
 			name: '',
 			priority: index,
 			isEnabled: true,
+			mode: 'enforce' as const,
 			match: { model, team, format: null },
 			strategy: 'priority' as const,
 			targets: [{ ...target, provider }],
@@ -236,6 +240,7 @@ const rule = {
 	name: 'r',
 	priority: 1,
 	isEnabled: true,
+	mode: 'enforce' as const,
 	match: { model: 'ruled', team: 'red', format: null },
 	strategy: 'priority' as const,
 	targets: [{ provider: 'provider_c', model: 'gemini-x', weight: 1 }],
@@ -256,6 +261,27 @@ describe('explain', () => {
 	])('of %s with the header %s is %s', (model, providerHeader, by, id) => {
 		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
 		expect(routing.explain({ ...call, model, providerHeader, rules: [lost, rule] })).toEqual({ by, rule: id, excluded: [] });
+	});
+});
+
+describe('monitoredRoute', () => {
+	const tried = { ...rule, id: 'tried', mode: 'monitor' as const, targets: [{ provider: 'local', model: null, weight: 1 }] };
+	const routeOf = (model: string, rules: readonly RoutingRule[], providerHeader?: string): string | undefined => {
+		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
+		const found = routing.monitoredRoute({ ...call, model, providerHeader, rules: [] }, rules);
+		return found && `${found.rule} ${found.target.provider}/${found.target.model}`;
+	};
+
+	it('is the first target of a monitored rule that would decide', () => {
+		expect(routeOf('ruled', [tried, rule])).toBe('tried local/ruled');
+		expect(routeOf('ruled', [{ ...lost, mode: 'monitor' }, tried])).toBe('tried local/ruled');
+	});
+
+	it('is undefined where an enforced rule, a header, a prefix or no rule decides', () => {
+		expect(routeOf('ruled', [rule, tried])).toBeUndefined();
+		expect(routeOf('ruled', [tried], 'provider_b')).toBeUndefined();
+		expect(routeOf('provider_b/ruled', [{ ...tried, match: { model: null, team: null, format: null } }])).toBeUndefined();
+		expect(routeOf('other', [tried])).toBeUndefined();
 	});
 });
 

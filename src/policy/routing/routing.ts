@@ -34,6 +34,13 @@ export interface RouteReason {
 	readonly excluded: readonly Target[];
 }
 
+/** Decision of a monitored rule. */
+export interface MonitoredRoute {
+	/** Id of the rule. */
+	readonly rule: string;
+	readonly target: Target;
+}
+
 export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'configured_model' | 'family' | 'default';
 
 /** Decides the provider and model name of a request. Built once from the configuration. */
@@ -136,6 +143,18 @@ export class Routing {
 	/** Returns the target that stores what a request refers to; undefined if its provider is not configured any more. */
 	targetOf({ provider, model }: ProviderModel): Target | undefined {
 		return this.#names.has(provider) ? this.#decide(provider, model) : undefined;
+	}
+
+	/**
+	 * Returns the monitored rule that would decide, and the first target that it would choose. Undefined if another rule would, or none.
+	 * @param rules enforced and monitored ones, by precedence.
+	 */
+	monitoredRoute(enforced: RoutingInput, rules: readonly RoutingRule[]): MonitoredRoute | undefined {
+		const facts = { ...enforced, rules };
+		if (this.#precedesRules(facts)) return undefined;
+		const rule = decidingRule(rules, facts, this.#isConfigured);
+		const [target] = rule?.mode === 'monitor' ? (this.#byRule(facts) ?? []) : [];
+		return rule && target && { rule: rule.id, target };
 	}
 
 	/** Explains which of them decides, for facts that have targets. */

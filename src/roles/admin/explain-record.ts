@@ -61,7 +61,7 @@ function summaryOf(request: RequestBody, assessments: readonly Assessment[]): st
 }
 
 function decisionsOf(request: RequestBody, assessments: readonly Assessment[]): Decision[] {
-	const { team_id: team, client_id: client, code, limit, targets, usage, cost_usd: cost } = request;
+	const { team_id: team, client_id: client, code, limit, targets, usage, cost_usd: cost, monitored_route: route } = request;
 	const decisions: Decision[] = [
 		{
 			step: 'client',
@@ -92,7 +92,10 @@ function decisionsOf(request: RequestBody, assessments: readonly Assessment[]): 
 	if (limit !== null) decisions.push({ step: 'limits', result: 'rejected', detail: limitText(limit) });
 	else if (targets.length > 0) decisions.push({ step: 'limits', result: 'passed', detail: 'Within all limits and budgets' });
 	for (const monitored of request.monitored) {
-		decisions.push({ step: 'monitor', result: monitored, detail: 'Enforcement would have rejected the request' });
+		decisions.push({ step: 'monitor', result: monitored, detail: monitoredText(monitored) });
+	}
+	if (route !== null) {
+		decisions.push({ step: 'monitor', result: route.target, detail: `First target of the monitored routing rule ${route.rule}` });
 	}
 	for (const attempt of targets) {
 		decisions.push({ step: 'target', result: String(attempt.status ?? attempt.code), detail: attemptText(attempt) });
@@ -113,6 +116,12 @@ function decisionsOf(request: RequestBody, assessments: readonly Assessment[]): 
 		});
 	}
 	return decisions;
+}
+
+function monitoredText(code: string): string {
+	if (code === 'route_changed') return 'Enforcement would have sent the request to another target first';
+	if (code === 'guardrail_masked') return 'Enforcement would have masked text';
+	return 'Enforcement would have rejected the request';
 }
 
 const limitNames: Readonly<Record<NonNullable<RequestBody['limit']>['kind'], string>> = {

@@ -97,6 +97,7 @@ describe('requests', () => {
 			limit: null,
 			allow_list: null,
 			monitored: [],
+			monitored_route: null,
 			targets: [{ provider: 'provider_b', model: 'gpt-4o', status: 200, code: null, ms: 12.5 }],
 			usage: { input: 10, output: 5, cache_read: 3, cache_write: 2, total: 20 },
 			cost_usd: '0.000123456',

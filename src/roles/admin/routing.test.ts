@@ -20,6 +20,7 @@ describe('a routing rule', () => {
 			name: 'Rule',
 			priority: 100,
 			enabled: true,
+			mode: 'enforce',
 			match: { model: '*', team: null, format: null },
 			strategy: 'priority',
 			targets: [target],
@@ -29,11 +30,14 @@ describe('a routing rule', () => {
 		expect(changed.body).toMatchObject({ ...rule, priority: 5, match: { model: 'gpt-5', team: 'red', format: null } });
 		expect((await send('GET', '/routing')).body).toMatchObject({ data: [{ id: 'r', priority: 5 }], next_cursor: null });
 		expect((await send('PUT', '/routing/r', { enabled: false }, { 'if-match': '"0"' })).status).toBe(412);
-		expect((await send('DELETE', '/routing/r', undefined, { 'if-match': changed.headers.get('etag') ?? '' })).status).toBe(204);
+		const { headers, body: tried } = await send('PUT', '/routing/r', { mode: 'monitor' });
+		expect(tried).toMatchObject({ mode: 'monitor', priority: 5 });
+		expect((await send('DELETE', '/routing/r', undefined, { 'if-match': headers.get('etag') ?? '' })).status).toBe(204);
 		expect((await send('GET', '/routing/r')).status).toBe(404);
 		const { body } = await send('GET', '/audit?kind=routing_rule');
 		expect((body['data'] as { action: string; key: string }[]).map(({ action, key }) => `${action} ${key}`)).toEqual([
 			'delete r',
+			'replace r',
 			'replace r',
 			'create r',
 		]);
@@ -44,6 +48,7 @@ describe('a routing rule', () => {
 		[{ targets: [{ provider: 'absent' }] }, 'targets[0].provider'],
 		[{ targets: [{ provider: 'local', weight: -1 }] }, 'targets[0].weight'],
 		[{ strategy: 'weighted', targets: [{ provider: 'local', weight: 0 }] }, 'targets'],
+		[{ mode: 'try', targets: [{ provider: 'local' }] }, 'mode'],
 		[{ strategy: 'random', targets: [{ provider: 'local' }] }, 'strategy'],
 		[{ match: { format: 'gemini' }, targets: [{ provider: 'local' }] }, 'match.format'],
 		[{ priority: 1.5, targets: [{ provider: 'local' }] }, 'priority'],

@@ -130,6 +130,7 @@ function rulesFor(chance: Chance): readonly RoutingRule[] {
 		name: 'r',
 		priority,
 		isEnabled: true,
+		mode: chance.pick(['enforce', 'monitor'] as const),
 		match: {
 			model: chance.of(0.5) ? null : chance.pick(['gpt-*', '*', ...bare, 'fast', 'openai/*']),
 			team: chance.pick([null, 'red']),

@@ -35,6 +35,7 @@ function benchWith({ lists, ofTier, targets, settings, metrics }: Plan): Gateway
 		name: 'r',
 		priority: 1,
 		isEnabled: true,
+		mode: 'enforce',
 		match,
 		strategy: 'priority',
 		targets: targets ?? [],

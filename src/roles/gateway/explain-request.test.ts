@@ -77,11 +77,16 @@ const rules: readonly RoutingRule[] = [
 	name: `Rule ${index}`,
 	priority: index,
 	isEnabled: true,
+	mode: 'enforce' as const,
 	createdAtMs: 0,
 	updatedAtMs: 0,
 	...rule,
 	targets: targets.map((target) => ({ provider: target.slice(0, 10), model: target.slice(11), weight: 1 })),
 }));
+
+const monitoredRules = rules
+	.slice(0, 1)
+	.map((rule) => ({ ...rule, id: 'tried', mode: 'monitor' as const, match: { model: 'tried', team: null, format: null } }));
 
 const directory = teamDirectory({
 	teamOf: (clientId) => teams.find(({ clientIds }) => clientIds.includes(clientId)),
@@ -89,6 +94,7 @@ const directory = teamDirectory({
 	budgetsFor: (team, { model }) => (budgets[team] ?? []).filter((one) => one.model === null || one.model === model),
 	budgetsOf: (team) => budgets[team] ?? [],
 	routingRules: () => rules,
+	routingRulesWithMonitored: () => [...rules, ...monitoredRules],
 });
 
 const [firstProvider] = testSettings.providers;
@@ -398,6 +404,17 @@ describe('an explanation', () => {
 			route: { targets: [{ provider: 'provider_b' }] },
 		});
 		expect((await explainModel('gpt-5')).allow_lists).toEqual({ lists, denied: [] });
+	});
+
+	test('shows the target that a monitored rule would choose', async () => {
+		const { explain } = await createRig({});
+		const routeOf = async (model: string) => {
+			const body = Buffer.from(JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }));
+			return (await explain({ of: { team: 'free' }, format: 'chat', body, headers: {} })).route;
+		};
+		const { decided_by: by, rule, monitored } = (await routeOf('tried')) ?? {};
+		expect([by, rule, monitored]).toEqual(['default', null, { rule: 'tried', target: 'provider_a/claude-sonnet-4-5' }]);
+		expect((await routeOf('led'))?.monitored).toBeNull();
 	});
 
 	test('lists the targets that embeddings must not fail over to, because they have another model', async () => {

@@ -33,6 +33,7 @@ import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTe
 import { chooseTargets, isFirstChoice, routingInputOf } from './stages/choose-targets.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
+import { monitoredRouteOf } from './stages/monitor-routing.ts';
 import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
 import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
 import { bodyFor } from './stages/send-request.ts';
@@ -107,6 +108,8 @@ export interface ExplainedOutcome {
 export interface ExplainedRoute {
 	readonly decided_by: RoutedBy;
 	readonly rule: string | null;
+	/** First target that a monitored rule would choose, as `provider/model`; null: no monitored rule would decide. */
+	readonly monitored: { readonly rule: string; readonly target: string } | null;
 	/** Targets in the order in which they would be tried, then those that the rule has for other requests only. */
 	readonly targets: readonly {
 		readonly provider: string;
@@ -215,6 +218,7 @@ async function explain(
 	explained.route = {
 		decided_by: route.by,
 		rule: route.rule,
+		monitored: explainMonitored(inferenceRequest, team.id, stored, deps),
 		targets: [
 			...targets.map((target) => describeTarget(inferenceRequest, target, team.id, deps, ports)),
 			...route.excluded.map((target) => ({ ...describeState(target, ports), code: 'model_differs' })),
@@ -251,6 +255,16 @@ async function explainAdmission(
 	explained.limits = describeLimits({ team: sender.team.id, ...terms }, reading);
 	const rejected = checkReading(reading, terms.limits, reservations);
 	return rejected && rejectionOf(rejected, admission);
+}
+
+function explainMonitored(
+	inferenceRequest: InferenceRequest,
+	team: string,
+	stored: Target | undefined,
+	deps: GatewayDeps,
+): ExplainedRoute['monitored'] {
+	const monitored = stored === undefined ? monitoredRouteOf(inferenceRequest, team, deps) : undefined;
+	return monitored === undefined ? null : { rule: monitored.rule, target: `${monitored.target.provider}/${monitored.target.model}` };
 }
 
 async function explainGuardrails(

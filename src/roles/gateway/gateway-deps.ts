@@ -45,8 +45,10 @@ export interface GatewayDeps {
 	readonly warnOfBudgets: WarnOfBudgets;
 	/** Notifies of budgets that reject a request. */
 	readonly exhausted: ExhaustedBudgets;
-	/** Counts requests that monitored policies would have rejected. */
+	/** Counts effects that monitored policies would have had. */
 	readonly monitored: Counter;
+	/** Counts requests for which a monitored routing rule would have decided. */
+	readonly monitoredRoutes: Counter;
 	/** Counts responses whose owner could not be stored. */
 	readonly ownerFailures: Counter;
 	/** Undefined if no guardrails are configured. */
@@ -83,8 +85,13 @@ export function assembleDeps(settings: GatewaySettings, ports: GatewayPorts): Ga
 		exhausted: new ExhaustedBudgets(ports.notify),
 		monitored: (ports.metrics ?? noMetrics).counter(
 			'tollgate_monitored_total',
-			'Requests that policies in monitor mode would have rejected, by code.',
+			'Requests that policies in monitor mode would have rejected, masked or rerouted, by code.',
 			['code'],
+		),
+		monitoredRoutes: (ports.metrics ?? noMetrics).counter(
+			'tollgate_monitored_routes_total',
+			'Requests for which a monitored routing rule would have decided, by rule and effect on the first target.',
+			['rule', 'target'],
 		),
 		ownerFailures: (ports.metrics ?? noMetrics).counter(
 			'tollgate_response_owner_failures_total',

@@ -141,6 +141,8 @@ export interface TeamDirectory {
 	priceOverride(provider: string, model: string): PriceRecord | undefined;
 	/** Models with a price override, by provider. */
 	overriddenModels(): readonly ProviderModel[];
-	/** Rules in force, in order of precedence. */
+	/** Enforced rules, in order of precedence. */
 	routingRules(): readonly RoutingRule[];
+	/** Enforced and monitored rules, in order of precedence; empty if no rule is monitored. */
+	routingRulesWithMonitored(): readonly RoutingRule[];
 }

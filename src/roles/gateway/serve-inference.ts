@@ -10,6 +10,7 @@ import { evaluateInput } from './stages/evaluate-input.ts';
 import { evaluateOutput } from './stages/evaluate-output.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, noteAttributes, noteTeam } from './stages/identify-caller.ts';
+import { monitorRouting } from './stages/monitor-routing.ts';
 import { readInferenceRequest } from './stages/read-inference-request.ts';
 import { fitResponse, readObject, respond } from './stages/respond.ts';
 import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provider.ts';
@@ -45,6 +46,7 @@ export async function serveInference(
 	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
 	let served = inferenceRequest;
 	let targets = chooseTargets(served, team, deps, stored, scope.recorder);
+	monitorRouting(served, team.id, stored, scope.recorder, deps);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
 	for (let index = 0; index < targets.length; index++) {

@@ -33,6 +33,7 @@ const directory: GatewayPorts['teams'] = {
 	canSetAttributes: () => false,
 	overriddenModels: () => [],
 	routingRules: () => [],
+	routingRulesWithMonitored: () => [],
 };
 
 /** A gateway whose access tokens are the ids of clients, each with a team of its own. */
@@ -181,6 +182,7 @@ describe('a reference', () => {
 		name: 'r1',
 		priority: 1,
 		isEnabled: true,
+		mode: 'enforce',
 		match: { model: 'gpt-5-mini', team: null, format: null },
 		strategy: 'priority',
 		targets: [

@@ -252,7 +252,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			test('are read back as they were, replaced and deleted', async () => {
 				const rules = [
 					rule('b'),
-					rule('a', { isEnabled: false, strategy: 'weighted', match: { model: 'gpt', team: null, format: 'chat' } }),
+					rule('a', { isEnabled: false, mode: 'monitor', strategy: 'weighted', match: { model: 'gpt', team: null, format: 'chat' } }),
 				];
 				for (const record of rules) expect(await here.routingRules.create(record)).toBe('created');
 				expect((await there.routingRules.list()).map(bare)).toStrictEqual(rules.toReversed());
@@ -619,6 +619,7 @@ function rule(id: string, differences: Partial<RoutingRule> = {}): RoutingRule {
 		name: `Rule ${id}`,
 		priority: 100,
 		isEnabled: true,
+		mode: 'enforce',
 		match: { model: null, team: 'red', format: null },
 		strategy: 'priority',
 		targets: [

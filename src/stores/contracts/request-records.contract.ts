@@ -44,6 +44,7 @@ export function requestRecordsContract(name: string, open: () => Promise<Request
 				isPriced: false,
 				allowList: 'teams.red.models.deny',
 				monitored: ['rpm_limit_exceeded', 'budget_exceeded'],
+				monitoredRoute: { rule: 'cheap', provider: 'provider_b', model: 'gpt-mini' },
 				attributes: { project: 'search', user: '<script>alert("ü")</script>' },
 				targets: [
 					{ provider: 'provider_b', model: 'gpt-4o', status: 503, code: null, ms: 3.1 },

@@ -1,5 +1,5 @@
 /** Records of requests, rejected ones included. Operators look them up; the ledger remains authoritative for cost. */
-import type { ReachedLimit, TargetAttempt } from '../../core/request-record.ts';
+import type { ReachedLimit, RecordedRoute, TargetAttempt } from '../../core/request-record.ts';
 
 export interface RequestRecords extends RequestRecordReader {
 	/** Never waits and never fails: records are dropped and counted when the queue is full. Readable within about half a second. */
@@ -42,8 +42,10 @@ export interface RecordedRequest {
 	readonly limit: ReachedLimit | null;
 	/** List that allowed none of the targets, such as `teams.search.models.deny`. */
 	readonly allowList: string | null;
-	/** Codes that monitor mode recorded instead of enforcing. */
+	/** Effects of monitored policies, which were recorded instead of enforced. */
 	readonly monitored: readonly string[];
+	/** First target that a monitored routing rule would have chosen. Null: none decided. */
+	readonly monitoredRoute: RecordedRoute | null;
 	readonly targets: readonly TargetAttempt[];
 	/** Null: nothing was charged. */
 	readonly usage: RecordedUsage | null;

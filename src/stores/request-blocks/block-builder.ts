@@ -63,7 +63,7 @@ export class BlockBuilder {
 	readonly #ids: string[] = [];
 	readonly #texts = textColumns((name) => new Dictionary(name === 'attributes' ? Number.POSITIVE_INFINITY : maxTextLength));
 	readonly #numbers = numberColumns<number[]>(() => []);
-	readonly #rare: RareValues = { limit: {}, allowList: {}, monitored: {}, targets: {} };
+	readonly #rare: RareValues = { limit: {}, allowList: {}, monitored: {}, monitoredRoute: {}, targets: {} };
 	readonly #statuses = new Set<number>();
 	/** Attributes of a client are often one object. */
 	#attributes: Readonly<Record<string, string>> = noAttributes;
@@ -100,6 +100,8 @@ export class BlockBuilder {
 		if (request.limit !== null) this.#rare.limit[index] = limitCells(request.limit);
 		if (request.allowList !== null) this.#rare.allowList[index] = request.allowList;
 		if (request.monitored.length > 0) this.#rare.monitored[index] = request.monitored;
+		const route = request.monitoredRoute;
+		if (route !== null) this.#rare.monitoredRoute[index] = [route.rule, route.provider, route.model.slice(0, maxTextLength)];
 	}
 
 	#addNumbers(request: RecordedRequest): void {

@@ -74,12 +74,17 @@ export type LimitCells = readonly [string, number | string, number | string, num
 /** Provider, model, status, code and tenths of a millisecond. */
 export type AttemptCells = readonly [string, string, number | null, string | null, number];
 
+/** Rule, provider and model. */
+export type RouteCells = readonly [string, string, string];
+
 /** Values that few records have, by the index of the record. */
 export interface RareValues {
 	readonly limit: Record<string, LimitCells>;
 	/** Absent in blocks of earlier releases. */
 	readonly allowList: Record<string, string>;
 	readonly monitored: Record<string, readonly string[]>;
+	/** Missing in blocks of earlier releases. */
+	readonly monitoredRoute: Record<string, RouteCells>;
 	/** Attempts other than a single one at the record's own target. */
 	readonly targets: Record<string, readonly AttemptCells[]>;
 }

@@ -1,4 +1,4 @@
-import { limitKinds, type ReachedLimit, type TargetAttempt } from '../../core/request-record.ts';
+import { limitKinds, type ReachedLimit, type RecordedRoute, type TargetAttempt } from '../../core/request-record.ts';
 import { noAttributes, type RecordedRequest, type RecordedUsage, type RequestQuery, startedMsOf } from '../contracts/request-records.ts';
 import { type Decode, decodeJson, itemsFrom, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { attributesFrom } from './block-builder.ts';
@@ -18,6 +18,7 @@ export class RequestBlock {
 	readonly #limits: Readonly<Record<string, unknown>>;
 	readonly #allowLists: Readonly<Record<string, unknown>>;
 	readonly #monitored: Readonly<Record<string, unknown>>;
+	readonly #monitoredRoutes: Readonly<Record<string, unknown>>;
 	readonly #targets: Readonly<Record<string, unknown>>;
 
 	/** @throws SyntaxError, TypeError for a text that is no block of this release. */
@@ -25,7 +26,7 @@ export class RequestBlock {
 		const { version, ids, texts, indexes, numbers, rare } = decodeJson(text, membersFrom);
 		if (version !== blockVersion) throw new TypeError(`Expected a block of version ${blockVersion}`);
 		this.ids = itemsFrom(ids);
-		const [dictionaries, ofIndexes, ofNumbers, { limit, allowList, monitored, targets }] = [
+		const [dictionaries, ofIndexes, ofNumbers, { limit, allowList, monitored, monitoredRoute = {}, targets }] = [
 			membersFrom(texts),
 			membersFrom(indexes),
 			membersFrom(numbers),
@@ -37,6 +38,7 @@ export class RequestBlock {
 		this.#limits = membersFrom(limit);
 		this.#allowLists = allowList === undefined ? {} : membersFrom(allowList);
 		this.#monitored = membersFrom(monitored);
+		this.#monitoredRoutes = membersFrom(monitoredRoute);
 		this.#targets = membersFrom(targets);
 	}
 
@@ -115,6 +117,7 @@ export class RequestBlock {
 			limit: limitFrom(this.#limits[index]),
 			allowList: orNull(textFrom)(this.#allowLists[index] ?? null),
 			monitored: this.#monitoredOf(index),
+			monitoredRoute: routeFrom(this.#monitoredRoutes[index]),
 			targets: this.#targetsOf(index, text('provider'), text('model'), number('attemptStatus'), number('attemptTenths')),
 			usage: usageOf(number),
 			costNanoUsd: costNanoUsd === -1 ? null : BigInt(costNanoUsd),
@@ -179,6 +182,12 @@ function limitFrom(value: unknown): ReachedLimit | null {
 		reserved: amountFrom(reserved),
 		resetsAtMs: orNull(numberFrom)(resetsAtMs),
 	};
+}
+
+function routeFrom(value: unknown): RecordedRoute | null {
+	if (value === undefined) return null;
+	const [rule, provider, model] = itemsFrom(value);
+	return { rule: textFrom(rule), provider: textFrom(provider), model: textFrom(model) };
 }
 
 function amountFrom(value: unknown): number | bigint {

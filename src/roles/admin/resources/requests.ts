@@ -131,10 +131,12 @@ const columns = [
 	'targets',
 	'allow_list',
 	'monitored',
+	'monitored_rule',
+	'monitored_target',
 	'attributes',
 ] as const;
 
-function csvRow({ usage, limit, targets, monitored, attributes, ...plain }: RequestBody) {
+function csvRow({ usage, limit, targets, monitored, monitored_route: route, attributes, ...plain }: RequestBody) {
 	return {
 		...plain,
 		...usage,
@@ -145,6 +147,8 @@ function csvRow({ usage, limit, targets, monitored, attributes, ...plain }: Requ
 		limit_resets_at: limit?.resets_at,
 		targets: targets.map(({ provider, model, status, code }) => `${provider}/${model}=${status ?? code}`).join(' '),
 		monitored: monitored.join(' '),
+		monitored_rule: route?.rule,
+		monitored_target: route?.target,
 		attributes: Object.entries(attributes)
 			.map(([name, value]) => `${name}=${value}`)
 			.join(' '),

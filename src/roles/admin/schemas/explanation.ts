@@ -91,6 +91,10 @@ export const explanation = named(
 			.strictObject({
 				decided_by: z.enum(['provider_header', 'rule', 'prefix', 'alias', 'configured_model', 'family', 'default']),
 				rule: z.string().nullable(),
+				monitored: z
+					.strictObject({ rule: z.string(), target: z.string().describe('`provider/model`.') })
+					.nullable()
+					.describe('First target that a monitored rule would choose. Null: no monitored rule would decide.'),
 				targets: z.array(target).describe('Targets in order: the first, then the failover targets.'),
 			})
 			.nullable(),

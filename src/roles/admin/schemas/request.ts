@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { limitKinds, type ReachedLimit, type TargetAttempt } from '../../../core/request-record.ts';
+import { limitKinds, type ReachedLimit, type RecordedRoute, type TargetAttempt } from '../../../core/request-record.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
 import { type RecordedRequest, startedMsOf } from '../../../stores/contracts/request-records.ts';
 import { pageOf } from '../page.ts';
@@ -45,7 +45,13 @@ export const requestEntry = named(
 		code: z.string().nullable().describe('Error code; null: none.'),
 		limit: reachedLimit.nullable().describe('Limit that rejected the request, with its numbers at that moment.'),
 		allow_list: z.string().nullable().describe('List that allowed none of the targets, such as `teams.search.models.deny`; null: none.'),
-		monitored: z.array(z.string()).describe('Codes of rejections that monitor mode did not enforce.'),
+		monitored: z
+			.array(z.string())
+			.describe('Effects of monitored policies that were not enforced: codes of rejections, `guardrail_masked` and `route_changed`.'),
+		monitored_route: z
+			.strictObject({ rule: z.string(), target: z.string().describe('`provider/model`.') })
+			.nullable()
+			.describe('First target that a monitored routing rule would have chosen. Null: no monitored rule would have decided.'),
 		targets: z.array(targetAttempt).describe('Attempts in order, retries included.'),
 		usage: tokens.nullable().describe('Null: nothing was charged.'),
 		cost_usd: usdSum.nullable().describe('Null: nothing was charged.'),
@@ -84,6 +90,7 @@ export function requestBody(request: RecordedRequest, verdict: Verdict | undefin
 		limit: request.limit === null ? null : limitBody(request.limit),
 		allow_list: request.allowList,
 		monitored: [...request.monitored],
+		monitored_route: request.monitoredRoute === null ? null : routeBody(request.monitoredRoute),
 		targets: request.targets.map(attemptBody),
 		usage:
 			usage === null
@@ -117,6 +124,10 @@ function limitBody({ kind, limit, used, reserved, resetsAtMs }: ReachedLimit): z
 		reserved: shown(reserved),
 		resets_at: resetsAtMs === null ? null : timeOf(resetsAtMs),
 	};
+}
+
+function routeBody({ rule, provider, model }: RecordedRoute): { rule: string; target: string } {
+	return { rule, target: `${provider}/${model}` };
 }
 
 function attemptBody({ provider, model, status, code, ms }: TargetAttempt): z.output<typeof targetAttempt> {

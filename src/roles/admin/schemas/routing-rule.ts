@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { clientDialectNames } from '../../../core/dialect-name.ts';
+import { policyModes } from '../../../core/policy-mode.ts';
 import type { RoutingRule } from '../../../core/routing-rule.ts';
 import { modelName, named, readOnly, slug, text, time, timeOf } from './values.ts';
 
@@ -18,6 +19,7 @@ const fields = {
 	name: text(200).describe('Display name.'),
 	priority: z.int().min(minPriority).max(maxPriority).describe('The matching rule with the smallest number applies.'),
 	enabled: z.boolean(),
+	mode: z.enum(policyModes).describe('`monitor`: the target that the rule would choose is recorded, and requests are not rerouted.'),
 	match: z.strictObject({
 		model: modelName.optional().describe('Model name as in the request; `*` matches any text. Default `*`: every model.'),
 		team: text(256).nullable().optional().describe('Null: any.'),
@@ -34,6 +36,7 @@ export const routingRule = named(
 		name: z.string(),
 		priority: z.int(),
 		enabled: z.boolean(),
+		mode: fields.mode,
 		match: z.strictObject({ model: z.string(), team: z.string().nullable(), format: z.enum(clientDialectNames).nullable() }),
 		strategy: fields.strategy,
 		targets: z.array(z.strictObject({ provider: z.string(), model: z.string().nullable(), weight: z.int() })),
@@ -51,6 +54,7 @@ export const routingRuleInput = named(
 		name: fields.name,
 		priority: fields.priority.optional().describe('Default: 100.'),
 		enabled: fields.enabled.optional().describe('Default: true.'),
+		mode: fields.mode.optional(),
 		match: fields.match.optional().describe('Default: every request.'),
 		strategy: fields.strategy.optional(),
 		targets: fields.targets,
@@ -65,6 +69,7 @@ export const routingRuleChange = named(
 		name: fields.name.optional(),
 		priority: fields.priority.optional(),
 		enabled: fields.enabled.optional(),
+		mode: fields.mode.optional(),
 		match: fields.match.optional().describe('Replaces all targets.'),
 		strategy: fields.strategy.optional(),
 		targets: fields.targets.optional(),
@@ -85,6 +90,7 @@ export function routingRuleBody(rule: RoutingRule): z.output<typeof routingRule>
 		name: rule.name,
 		priority: rule.priority,
 		enabled: rule.isEnabled,
+		mode: rule.mode,
 		match: { ...rule.match, model: rule.match.model ?? anyModel },
 		strategy: rule.strategy,
 		targets: rule.targets.map((one) => ({ ...one })),

@@ -1,6 +1,12 @@
 import type { Denial } from '../../../core/allow-lists.ts';
 import type { CounterReading, RateLimit } from '../../../core/counters.ts';
-import { type ReachedLimit, RequestRecord, type TargetAttempt } from '../../../core/request-record.ts';
+import {
+	type MonitoredCode,
+	type ReachedLimit,
+	type RecordedRoute,
+	RequestRecord,
+	type TargetAttempt,
+} from '../../../core/request-record.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Usage } from '../../../core/usage.ts';
 
@@ -38,7 +44,7 @@ export class RequestRecorder {
 	#team: Team | undefined;
 	#warnings: readonly string[] = [];
 	#attempts: TargetAttempt[] | undefined;
-	#monitored: string[] | undefined;
+	#monitored: MonitoredCode[] | undefined;
 
 	constructor() {
 		this.record = this.#reported;
@@ -123,8 +129,8 @@ export class RequestRecorder {
 		this.#reported.allowList = path;
 	}
 
-	/** Adds the code of a rejection that is recorded instead of enforced; a repeated code counts once. */
-	monitor(code: string): void {
+	/** Adds an effect that is recorded instead of enforced; a repeated code counts once. */
+	monitor(code: MonitoredCode): void {
 		if (this.#written === discarded) return;
 		if (this.#monitored === undefined) {
 			this.#monitored = [code];
@@ -132,6 +138,11 @@ export class RequestRecorder {
 		} else if (!this.#monitored.includes(code)) {
 			this.#monitored.push(code);
 		}
+	}
+
+	/** Records what a monitored routing rule would have chosen. */
+	monitorRoute(route: RecordedRoute): void {
+		this.#written.monitoredRoute = route;
 	}
 
 	/** Records the start of the provider's response. @param firstByteMs since the request arrived. */

@@ -6,6 +6,7 @@ import { exceededWithoutEffect } from '../../../policy/limits/request-limits.ts'
 import type { TeamTerms } from '../../../policy/limits/terms-resolver.ts';
 import type { BudgetReservation } from '../../../stores/contracts/admission.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { monitorEffect } from '../request-scope/monitor-effect.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 
 const rateCodes: Readonly<Record<RateKind, RejectionCode>> = {
@@ -29,12 +30,9 @@ export function reportExceeded(
 	{ terms, reservations, reservedTokens }: CheckedLimits,
 	reservedNanoUsd: bigint | undefined,
 	recorder: RequestRecorder,
-	{ monitored }: GatewayDeps,
+	deps: GatewayDeps,
 ): void {
-	const monitor = (code: RejectionCode): void => {
-		recorder.monitor(code);
-		monitored.add(1, { code });
-	};
+	const monitor = (code: RejectionCode): void => monitorEffect(code, recorder, deps);
 	if (terms.monitored.length > 0) {
 		for (const { kind } of monitoredRates(terms.monitored, reading, reservedTokens)) monitor(rateCodes[kind]);
 	}

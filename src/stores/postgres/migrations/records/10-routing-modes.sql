@@ -1,0 +1,1 @@
+ALTER TABLE tollgate.routing_rules ADD COLUMN mode text NOT NULL DEFAULT 'enforce';
