@@ -27,7 +27,7 @@ import {
 /** A configuration in which every list and mapping has a member, so that every setting occurs. */
 const written = parseConfig(
 	`
-edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: count }, reputation: [{ file: /lists/drop.txt, name: drop }] } }
+edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: monitor }, reputation: [{ file: /lists/drop.txt, name: drop }] } }
 identity:
   public_url: https://identity.example
   clients: [{ id: agent, secret: a-secret-of-the-agent, team: search }, { id: other, secret: a-secret-of-the-other }]
@@ -235,4 +235,16 @@ test('addresses are those of the listeners', () => {
 		admin: '127.0.0.1:8788',
 		metrics: '127.0.0.1:9',
 	});
+});
+
+test('`count` is read as `monitor` by the firewall', () => {
+	const text =
+		'edge: { firewall: { rules: { SQLi_BODY: count, SQLi_HEADER: off }, reputation: [{ file: a, action: count }, { file: b }] } }';
+	const { config } = parseConfig(text, { file: null, env: {} });
+	expect(firewallSettings(config)).toEqual({
+		trustedProxies: [],
+		rules: { SQLi_BODY: 'monitor', SQLi_HEADER: 'off' },
+		rateMode: 'enforce',
+	});
+	expect(reputationSettings(config).map(({ action }) => action)).toEqual(['monitor', 'block']);
 });

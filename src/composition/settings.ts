@@ -249,7 +249,13 @@ export function edgeSettings({ auth, edge }: Config): EdgeSettings {
 }
 
 export function firewallSettings({ edge }: Config): FirewallSettings {
-	return { trustedProxies: edge.trusted_proxies, rules: edge.firewall.rules };
+	const { rules, per_ip: perIp } = edge.firewall;
+	return {
+		trustedProxies: edge.trusted_proxies,
+		// `count` is the older name of `monitor`.
+		rules: Object.fromEntries(Object.entries(rules).map(([rule, action]) => [rule, action === 'count' ? 'monitor' : action])),
+		rateMode: perIp.mode,
+	};
 }
 
 export function ipRateSettings({ edge: { firewall } }: Config): IpRateSettings {
@@ -258,7 +264,9 @@ export function ipRateSettings({ edge: { firewall } }: Config): IpRateSettings {
 }
 
 export function reputationSettings({ edge: { firewall } }: Config): readonly ReputationFile[] {
-	return firewall.reputation.map(({ file, name, action }) => ({ file, name: name ?? basename(file), action }));
+	return firewall.reputation.map(({ file, name, action }) => {
+		return { file, name: name ?? basename(file), action: action === 'count' ? 'monitor' : action };
+	});
 }
 
 export function overloadSettings({ edge: { overload } }: Config): LoadShedderSettings {

@@ -32,7 +32,7 @@ describe('parseConfig', () => {
 		const { config } = parse('');
 		expect(config).toMatchObject({ enable_admin_api: false, enable_guardrails: false, enforce_guardrails: false, enable_budgets: true });
 		expect(config.roles).toEqual(['edge', 'gateway', 'admin', 'identity']);
-		expect(config.edge.firewall.per_ip).toEqual({ requests: 2000, window_seconds: 300, max_sources: 200_000 });
+		expect(config.edge.firewall.per_ip).toEqual({ mode: 'enforce', requests: 2000, window_seconds: 300, max_sources: 200_000 });
 		expect(config.gateway.timeouts).toEqual({
 			connect_ms: 5000,
 			first_byte_ms: 120_000,

@@ -4,6 +4,7 @@
  */
 
 import type { Caller } from './caller.ts';
+import type { RejectionCode } from './rejection.ts';
 import type { RequestRecord } from './request-record.ts';
 
 export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
@@ -34,6 +35,8 @@ export interface HttpRequest {
 	readonly arrivedMs: number;
 	/** The authenticated client. Set by the edge layer, absent without an edge. */
 	readonly caller?: Caller;
+	/** Codes with which monitored parts of the firewall would have rejected the request; undefined: none. */
+	readonly monitored?: readonly RejectionCode[] | undefined;
 	/** Runs `listener` once when the client disconnects before its response is complete; immediately if it already has. */
 	onClientDisconnect(listener: () => void): void;
 }

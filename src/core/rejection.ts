@@ -23,7 +23,7 @@ export const rejections = {
 	firewall_rule_matched: {
 		status: 403,
 		title: 'The request matches a firewall rule',
-		remedy: 'Operators: the log names the rule under the request id. Set it to `count` or `off` in `edge.firewall.rules`.',
+		remedy: 'Operators: the log names the rule under the request id. Set it to `monitor` or `off` in `edge.firewall.rules`.',
 	},
 	token_missing: {
 		status: 401,

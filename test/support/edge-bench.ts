@@ -22,6 +22,7 @@ export interface EdgeBenchOptions {
 	readonly perIp?: Partial<IpRateSettings>;
 	readonly trustedProxies?: FirewallSettings['trustedProxies'];
 	readonly firewallRules?: FirewallSettings['rules'];
+	readonly rateMode?: FirewallSettings['rateMode'];
 	readonly reputationLists?: FirewallPorts['reputationLists'];
 	readonly tokenHeaders?: EdgeSettings['tokenHeaders'];
 	readonly ports?: Partial<EdgePorts>;
@@ -50,7 +51,7 @@ export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<Ed
 	const settings: EdgeSettings = { scopeBase: issuer.scopeBase, tokenHeaders };
 	const rate = new IpRateWindow({ requests: 1_000_000, windowSeconds: 300, maxSources: 1000, ...options.perIp }, 1);
 	const firewall = createFirewall(
-		{ trustedProxies: options.trustedProxies ?? [], rules: options.firewallRules ?? {} },
+		{ trustedProxies: options.trustedProxies ?? [], rules: options.firewallRules ?? {}, rateMode: options.rateMode ?? 'enforce' },
 		{
 			admitSource: (source, nowMs) => rate.admit(source, nowMs),
 			reputationLists: options.reputationLists ?? (() => []),

@@ -1,11 +1,17 @@
 import { z } from 'zod';
+import { policyModes } from '../../core/team.ts';
 import { tokenHeaders } from '../../policy/access/token-headers.ts';
+import { ruleActions } from '../../policy/firewall/rules/rule-catalogue.ts';
 import { count, entryName, integer, ipRange, listen, milliseconds, nonEmpty, restart, webOrigin } from '../values.ts';
 import { tls } from './tls.ts';
 
 export const perIpDefaults = { requests: 2000, window_seconds: 300 } as const;
 
+/** The older name of `monitor`, still accepted. */
+const olderMonitor = 'count';
+
 const perIp = z.strictObject({
+	mode: z.enum(policyModes).default('enforce').describe('`monitor`: sources over the limit are counted and recorded, and not rejected.'),
 	requests: count.default(perIpDefaults.requests).describe('Maximum requests per source address and window; further requests return 403.'),
 	window_seconds: integer(1, 86_400).default(perIpDefaults.window_seconds).describe('Length of the window in seconds.'),
 	max_sources: integer(1, 10_000_000)
@@ -18,16 +24,19 @@ const reputationList = z.strictObject({
 		'File of addresses and ranges, one per line, or Spamhaus JSON lines. Relative to the working directory; reloaded on change.',
 	),
 	name: entryName.nullable().default(null).describe('Name of the list in log and metrics; default: the file name.'),
-	action: z.enum(['block', 'count']).default('block').describe('Action for requests from these addresses.'),
+	action: z
+		.enum(['block', 'monitor', olderMonitor])
+		.default('block')
+		.describe('Action for requests from these addresses: `block` or `monitor`.'),
 });
 
 const firewall = z.strictObject({
 	per_ip: perIp.prefault({}).describe('Rate limit per source address.'),
 	reputation: z.array(reputationList).max(20).default([]).describe('IP reputation blocklists, such as FireHOL and Spamhaus.'),
 	rules: z
-		.record(z.string(), z.enum(['block', 'count', 'off']))
+		.record(z.string(), z.enum([...ruleActions, olderMonitor]))
 		.default({})
-		.describe('Action per firewall rule: `block`, `count` or `off`. Body rules only count.'),
+		.describe('Action per firewall rule: `block`, `monitor` or `off`. Body rules only monitor.'),
 });
 
 const limits = z.strictObject({

@@ -25,7 +25,7 @@ function start(settings: Partial<FirewallSettings> = {}, lists: readonly Reputat
 	};
 	const rate = new IpRateWindow({ requests, windowSeconds: 300, maxSources: 100 }, 1);
 	const firewall = createFirewall(
-		{ trustedProxies: [], rules: {}, ...settings },
+		{ trustedProxies: [], rules: {}, rateMode: 'enforce', ...settings },
 		{ admitSource: (source, nowMs) => rate.admit(source, nowMs), reputationLists: () => lists, clock, log, metrics },
 	);
 	const check = (request: Partial<HttpRequest> = {}): string => {
@@ -57,16 +57,16 @@ describe('the order', () => {
 test('the same head is judged, and counted, each time', () => {
 	const { check } = start();
 	expect([check(), check(attack), check()]).toEqual(['passed', 'firewall_rule_matched', 'passed']);
-	const counting = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } });
+	const counting = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'monitor' } });
 	for (let round = 0; round < 3; round++) expect(counting.check(attack)).toBe('passed');
 	expect(counting.counted).toHaveLength(3);
 });
 
 describe('reputation', () => {
-	test('a list that only counts lets pass', () => {
-		const { check, counted } = start({}, [list('count', '203.0.113.9')]);
+	test('a monitored list lets pass', () => {
+		const { check, counted } = start({}, [list('monitor', '203.0.113.9')]);
 		expect(check({ peerAddress: '203.0.113.9' })).toBe('passed');
-		expect(counted).toEqual(['tollgate_firewall_listed_total bad count']);
+		expect(counted).toEqual(['tollgate_firewall_listed_total bad monitor']);
 	});
 
 	test('a trusted proxy is never listed; its clients are', () => {
@@ -88,15 +88,41 @@ describe('reputation', () => {
 	});
 });
 
+describe('monitor mode', () => {
+	const monitoredOf = ({ firewall }: ReturnType<typeof start>, request: Partial<HttpRequest> = {}) =>
+		firewall({ ...(ordinary as HttpRequest), ...request }).monitored;
+
+	test('marks the request with the codes of what would have rejected it', () => {
+		const rules = { CrossSiteScripting_QUERYARGUMENTS: 'monitor' } as const;
+		const all = start({ rules, rateMode: 'monitor' }, [list('monitor', '203.0.113.9')], 1);
+		expect(monitoredOf(all)).toBeUndefined();
+		expect(monitoredOf(all, { ...attack, peerAddress: '203.0.113.9' })).toEqual(['ip_reputation_listed', 'firewall_rule_matched']);
+		expect(monitoredOf(all, { peerAddress: '203.0.113.9' })).toEqual(['ip_reputation_listed', 'ip_rate_exceeded']);
+		expect(monitoredOf(all)).toEqual(['ip_rate_exceeded']);
+		expect(all.counted.filter((line) => line.includes('rate'))).toEqual(Array(2).fill('tollgate_firewall_rate_exceeded_total monitor'));
+	});
+
+	test('of one rule leaves the others enforced', () => {
+		const { check } = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'monitor' } });
+		expect([check(attack), check({ query: "q=1' or '1'='1" })]).toEqual(['passed', 'firewall_rule_matched']);
+	});
+
+	test('an enforced rate limit counts its rejections', () => {
+		const { check, counted } = start({}, [], 1);
+		expect([check(), check()]).toEqual(['passed', 'ip_rate_exceeded']);
+		expect(counted).toEqual(['tollgate_firewall_rate_exceeded_total block']);
+	});
+});
+
 describe('reports of a match', () => {
 	test('each in the metrics; one line a rule and second in the log, with what was left out, and never the value', () => {
-		const { check, log, counted, clock } = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } }, [], 100);
+		const { check, log, counted, clock } = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'monitor' } }, [], 100);
 		for (let index = 0; index < 5; index++) expect(check(attack)).toBe('passed');
 		clock.advance(1000);
 		check(attack);
 		expect(counted).toHaveLength(6);
-		expect(new Set(counted)).toEqual(new Set(['tollgate_firewall_matches_total CrossSiteScripting_QUERYARGUMENTS count']));
-		const fields = { requestId: 'req_0', rule: 'CrossSiteScripting_QUERYARGUMENTS', part: 'QUERYARGUMENTS', action: 'count' };
+		expect(new Set(counted)).toEqual(new Set(['tollgate_firewall_matches_total CrossSiteScripting_QUERYARGUMENTS monitor']));
+		const fields = { requestId: 'req_0', rule: 'CrossSiteScripting_QUERYARGUMENTS', part: 'QUERYARGUMENTS', action: 'monitor' };
 		expect(log.lines).toEqual([
 			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, suppressed: 0 } },
 			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, suppressed: 4 } },
@@ -126,16 +152,16 @@ describe('bodies', () => {
 		expect(counted).toEqual([]);
 		source.end();
 		expect(received).toEqual(['{"content":"<scr', 'ipt>alert(1)"}', 'end']);
-		expect(counted).toEqual(['tollgate_firewall_matches_total CrossSiteScripting_BODY count']);
+		expect(counted).toEqual(['tollgate_firewall_matches_total CrossSiteScripting_BODY monitor']);
 	});
 
 	test('only the beginning is evaluated, once', () => {
-		const { firewall, counted } = start({ rules: { CrossSiteScripting_BODY: 'count', SizeRestrictions_BODY: 'count' } });
+		const { firewall, counted } = start({ rules: { CrossSiteScripting_BODY: 'monitor', SizeRestrictions_BODY: 'monitor' } });
 		const source = new HandFedStream();
 		firewall({ ...ordinary, body: source }).body.start({ write: () => true, end: () => undefined, fail: () => undefined });
 		source.push('x'.repeat(9000));
 		for (let index = 0; index < 3; index++) source.push('<script>');
 		source.end();
-		expect(counted).toEqual(['tollgate_firewall_matches_total SizeRestrictions_BODY count']);
+		expect(counted).toEqual(['tollgate_firewall_matches_total SizeRestrictions_BODY monitor']);
 	});
 });

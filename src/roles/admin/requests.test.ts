@@ -158,7 +158,9 @@ describe('requests', () => {
 	test('in CSV have one row each, safe in spreadsheets', async () => {
 		const { text, headers } = await get('/requests?team=blue', csv);
 		const [head = '', row = ''] = text.split('\r\n');
-		expect(head).toMatch(/^id,time,endpoint,team_id,client_id,.*,limit_kind,limit,.*,targets,allow_list,monitored,attributes$/);
+		expect(head).toMatch(
+			/^id,time,endpoint,team_id,client_id,.*,limit_kind,limit,.*,targets,allow_list,monitored,monitored_rule,monitored_target,attributes$/,
+		);
 		expect(row).toContain(`"'=cmd|<b>""x""</b>"`);
 		expect(row).toContain('requests_per_minute,5,5,0,');
 		expect(headers.get('x-next-cursor')).toBeNull();

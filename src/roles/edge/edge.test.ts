@@ -26,6 +26,13 @@ describe('an admitted request', () => {
 		expect(admitted[0]).toMatchObject({ ...request, path: '/v1/chat/completions', caller: { clientId: 'agent-7', issuer: issuer.issuer } });
 	});
 
+	test('has the codes of monitored matches, as has the log line of a rejected one', async () => {
+		const { admitted, issuer, send } = await start({ firewallRules: { NoUserAgent_HEADER: 'monitor' } });
+		await send(withToken(issuer.accessToken()));
+		expect(admitted[0]?.monitored).toEqual(['firewall_rule_matched']);
+		expect((await send()).record).toMatchObject({ monitored: ['firewall_rule_matched'] });
+	});
+
 	test('has its token hashed once for repeated header fields, and verified each time', async () => {
 		const { admitted, issuer, send, verifier, clock } = await start();
 		const digest = vi.spyOn(verifier, 'digest');

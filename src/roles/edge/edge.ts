@@ -22,7 +22,9 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const reject = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
 		reportRejection(cause, request, ports);
 		const response = renderEdgeRejection(cause, request.id);
-		return clientId === undefined ? response : { ...response, record: Object.assign(new RequestRecord(), response.record, { clientId }) };
+		const { monitored } = request;
+		if (clientId === undefined && monitored === undefined) return response;
+		return { ...response, record: Object.assign(new RequestRecord(), response.record, { clientId, monitored }) };
 	};
 
 	const enter = (checked: HttpRequest, caller: Caller, inner: Handler): Promise<HttpResponse> => {
@@ -45,7 +47,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				if (request.path === '/healthz') return Promise.resolve(liveness);
 				if (request.path === '/readyz') return readiness(ports);
 			}
-			let checked: HttpRequest;
+			let checked = request;
 			let caller: Caller | Promise<Caller>;
 			try {
 				checked = ports.firewall(request);
@@ -56,13 +58,13 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				const { accessToken, digest } = tokenOf(request.headers);
 				caller = ports.verifier.verify(accessToken, digest);
 			} catch (cause) {
-				return Promise.resolve(reject(cause, request, undefined));
+				return Promise.resolve(reject(cause, checked, undefined));
 			}
 			// Avoids a promise if the caller is known synchronously.
 			if (!(caller instanceof Promise)) return enter(checked, caller, inner);
 			return caller.then(
 				(verified) => enter(checked, verified, inner),
-				(cause: unknown) => reject(cause, request, undefined),
+				(cause: unknown) => reject(cause, checked, undefined),
 			);
 		};
 }

@@ -72,6 +72,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 			relayedRequestId,
 			...(request.caller !== undefined && { clientId: request.caller.clientId }),
 			upstreamStatus: status,
+			monitored: request.monitored,
 			firstByteMs: clock.monotonicMs() - request.arrivedMs,
 		};
 		return { status, headers, body: relayed.body, record };

@@ -241,3 +241,9 @@ describe('other paths', () => {
 		expect((await new GatewayBench().ask('/readyz', '', {}, { method: 'GET' })).status).toBe(200);
 	});
 });
+
+it('records the codes that the firewall monitored, for inference requests', async () => {
+	const bench = new GatewayBench();
+	const { record } = await bench.ask(chatPath, chatBody, {}, { monitored: ['firewall_rule_matched', 'ip_rate_exceeded'] });
+	expect(record?.monitored).toEqual(['firewall_rule_matched', 'ip_rate_exceeded']);
+});

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
 import { BackgroundRequest, takeBackgroundSlot } from './background/background-request.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { ownedIdsOf } from './owned-ids.ts';
+import { monitorEffect } from './request-scope/monitor-effect.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { evaluateInput } from './stages/evaluate-input.ts';
@@ -17,6 +18,8 @@ import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provide
 import { substituteFor } from './stages/substitute-model.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
 
+const none: readonly never[] = [];
+
 /**
  * Runs the inference path of all endpoints: every decision about a request, in order. A thrown error ends the scope and becomes the
  * client's error response.
@@ -29,6 +32,7 @@ export async function serveInference(
 ): Promise<HttpResponse> {
 	const { settings, work, guardrailRunner } = deps;
 	scope.recorder.enterEndpoint(endpoint.path);
+	for (const code of request.monitored ?? none) monitorEffect(code, scope.recorder, deps);
 	// Avoids promises for values that are available, here and below, because each await costs more than most stages.
 	const identified = identifyCaller(request, deps);
 	const caller = identified instanceof Promise ? await identified : identified;

@@ -34,7 +34,7 @@ export interface HarmlessMeasurement {
 /** Default rules, plus the rules for bodies, which only count. */
 export function makeMeasuredRules(): RuleSet {
 	const forBodies = ruleNames.filter((name) => name.endsWith('_BODY') && !name.startsWith('SizeRestrictions'));
-	return new RuleSet(Object.fromEntries(forBodies.map((name): [string, RuleAction] => [name, 'count'])));
+	return new RuleSet(Object.fromEntries(forBodies.map((name): [string, RuleAction] => [name, 'monitor'])));
 }
 
 export function measureVariants(rules: RuleSet): VariantMeasurement[] {

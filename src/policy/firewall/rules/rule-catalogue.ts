@@ -10,7 +10,8 @@ import { crossSiteScripting } from './markup-signatures.ts';
 import { brokenPath, headerInjection, ldapInjection, sessionFixation, xpathInjection } from './protocol-signatures.ts';
 import type { Signature } from './signature.ts';
 
-export type RuleAction = 'block' | 'count' | 'off';
+export const ruleActions = ['block', 'monitor', 'off'] as const;
+export type RuleAction = (typeof ruleActions)[number];
 
 /** Parts of a request, as suffixes of rule names. */
 export type RulePart = 'HEADER' | 'COOKIE' | 'QUERYARGUMENTS' | 'URIPATH' | 'BODY';
@@ -56,7 +57,7 @@ const families: Readonly<Record<string, Family>> = {
 
 /** Rules that check something other than signatures. */
 const specialRules = {
-	NoUserAgent_HEADER: { part: 'HEADER', defaultAction: 'count' },
+	NoUserAgent_HEADER: { part: 'HEADER', defaultAction: 'monitor' },
 	UserAgent_BadBots_HEADER: { part: 'HEADER', defaultAction: 'block' },
 	SizeRestrictions_QUERYSTRING: { part: 'QUERYARGUMENTS', defaultAction: 'block' },
 	SizeRestrictions_Cookie_HEADER: { part: 'COOKIE', defaultAction: 'block' },

@@ -55,7 +55,7 @@ describe('what matches', () => {
 		['SizeRestrictions_Cookie_HEADER', withFields({ cookie: `a=${'x'.repeat(sizeLimits.cookieLength)}` })],
 	])('%s', (rule, head) => {
 		expect(check(head)).toContain(`${rule} block`);
-		expect(check(head, { [rule]: 'count' })).toContain(`${rule} count`);
+		expect(check(head, { [rule]: 'monitor' })).toContain(`${rule} monitor`);
 		expect(check(head, { [rule]: 'off' }).filter((match) => match.startsWith(`${rule} `))).toEqual([]);
 	});
 
@@ -105,7 +105,7 @@ describe('a request that does not say who sends it', () => {
 	const { 'user-agent': _agent, ...headers } = ordinary.headers;
 
 	test.each([{}, { 'user-agent': '' }])('is counted, and blocked where that is asked for', (field) => {
-		expect(check({ headers: { ...headers, ...field } })).toEqual(['NoUserAgent_HEADER count']);
+		expect(check({ headers: { ...headers, ...field } })).toEqual(['NoUserAgent_HEADER monitor']);
 		expect(check({ headers: { ...headers, ...field } }, { NoUserAgent_HEADER: 'block' })).toEqual(['NoUserAgent_HEADER block']);
 	});
 
@@ -119,8 +119,8 @@ describe('a request that does not say who sends it', () => {
 describe('bodies', () => {
 	test('are not inspected unless a rule for them is on', () => {
 		expect(new RuleSet({}).watchesBodies).toBe(false);
-		expect(new RuleSet({ SizeRestrictions_BODY: 'count' }).watchesBodies).toBe(true);
-		const watching = new RuleSet({ SQLi_BODY: 'count', SizeRestrictions_BODY: 'count' });
+		expect(new RuleSet({ SizeRestrictions_BODY: 'monitor' }).watchesBodies).toBe(true);
+		const watching = new RuleSet({ SQLi_BODY: 'monitor', SizeRestrictions_BODY: 'monitor' });
 		expect(watching.watchesBodies).toBe(true);
 		expect(watching.checkBody('{"q":"1\' union select 1"}', true).map(({ rule }) => rule)).toEqual(['SQLi_BODY', 'SizeRestrictions_BODY']);
 		expect(watching.checkBody('{"q":"hello"}', false)).toEqual([]);
