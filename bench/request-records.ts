@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { observeRequests } from '../src/composition/record-requests.ts';
+import { recordRequests } from '../src/composition/record-requests.ts';
 import { silentLog } from '../src/core/log.ts';
 import { RequestRecord } from '../src/core/request-record.ts';
 import { createRequestIds } from '../src/io/request-ids.ts';
@@ -65,7 +65,7 @@ async function measure(observe: (entry: RequestLogEntry) => void, written: () =>
 
 const dataDir = mkdtempSync(join(tmpdir(), 'bench-request-records-'));
 const records = openSqliteRequestRecords({ dataDir, retainDays: 30, maxBytes: 2 ** 31 }, { clock: systemClock, log: silentLog });
-const record = observeRequests(records);
+const record = recordRequests(records).observe;
 const written = (): Promise<unknown> => records.find('req_');
 await measure(record, written);
 const differences: number[] = [];

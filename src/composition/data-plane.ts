@@ -29,7 +29,7 @@ import { composeFirewall } from './firewall-component.ts';
 import { contentScorerFor, moderationProviderSettings } from './guardrail-component.ts';
 import { watchOverload } from './overload.ts';
 import { rebuildOnChange } from './rebuild-on-change.ts';
-import { observeRequests } from './record-requests.ts';
+import { recordRequests } from './record-requests.ts';
 import { restoreReportedModels } from './restore-reported-models.ts';
 import { edgeSettings, forwardSettings, gatewaySettings, tlsMaterial } from './settings.ts';
 
@@ -92,13 +92,14 @@ export async function composeDataPlane(
 		role: name,
 		formats: new Map(inferenceEndpoints.map(({ path, dialect }) => [path, dialect.name])),
 	});
-	const record = accounting === undefined || !isRecording(config) ? undefined : observeRequests(accounting.requestRecords);
+	const record = accounting === undefined || !isRecording(config) ? undefined : recordRequests(accounting.requestRecords);
+	cleanup.defer(() => record?.settled());
 	const observe: RequestObserver =
 		record === undefined
 			? count
 			: (entry) => {
 					count(entry);
-					record(entry);
+					record.observe(entry);
 				};
 	let tls = hasEdge ? tlsMaterial(config) : undefined;
 	const server = serve(context, (request) => outer.handle(inflateGzip(request, maxBodyBytes)), config[name].listen, { observe, tls });

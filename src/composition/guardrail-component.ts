@@ -3,6 +3,7 @@ import { moderationAddress } from '../config/defaults.ts';
 import { proxyOf } from '../config/proxy.ts';
 import type { Config } from '../config/schema.ts';
 import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
+import type { PolicyMode } from '../core/team.ts';
 import { defaultPrice, defaultPricesDay } from '../policy/budgets/price-of.ts';
 import { contentCategories } from '../policy/guardrails/content/content-category.ts';
 import { type ContentScorer, createContentScorer } from '../policy/guardrails/content/content-scorer.ts';
@@ -30,8 +31,33 @@ export function guardrailSettings(config: Config): GuardrailSettings | undefined
 		// Topics belong to enforcement (Spec: Guardrails), unless configured to always apply.
 		topics: isEnforced || guardrails.topics_when === 'always' ? topics : [],
 		unreadable: guardrails.unreadable,
+		monitored: monitoredRules(guardrails),
 		teams: guardrails.teams,
 	};
+}
+
+function monitoredRules({ content, pii, topics, patterns, words_mode: wordsMode, ...others }: Config['guardrails']): string[] {
+	const named = (policy: string, rules: readonly { readonly name: string; readonly mode: PolicyMode }[]): string[] =>
+		rules.filter(({ mode }) => mode === 'monitor').map(({ name }) => `${policy}.${name}`);
+	return [
+		...named(
+			'content',
+			contentCategories.map((name) => ({ name, mode: modeOf(content.mode, name) })),
+		),
+		...named(
+			'pii',
+			piiKinds.map((name) => ({ name, mode: modeOf(pii.mode, name) })),
+		),
+		...named('words', [{ name: 'listed', mode: wordsMode }]),
+		...named('topics', topics),
+		...named('patterns', patterns),
+		...named('moderation', others.moderation_providers),
+	];
+}
+
+/** Translates both forms of the setting: one mode for all, or by name. */
+function modeOf<Name extends string>(modes: PolicyMode | Partial<Record<Name, PolicyMode>>, name: Name): PolicyMode {
+	return typeof modes === 'string' ? modes : (modes[name] ?? 'enforce');
 }
 
 /** Translates both forms of the setting: the types in a list are blocked. */

@@ -6,11 +6,31 @@ import { inferenceEndpoints } from '../wire/endpoints/endpoints.ts';
 
 const none: readonly never[] = [];
 
-/** Records inference requests of known clients; all others are only counted. */
-export function observeRequests(records: Pick<RequestRecords, 'add'>): RequestObserver {
-	return (entry) => {
-		const { endpoint, clientId } = entry.record;
-		if (endpoint !== undefined && clientId !== undefined) records.add(recordedRequest(entry, endpoint, clientId));
+export interface RequestRecording {
+	readonly observe: RequestObserver;
+	/** Resolves when no record waits for an evaluation. */
+	settled(): Promise<void>;
+}
+
+/** Records inference requests of known clients; all others are only counted. A record waits for evaluations that outlive its request. */
+export function recordRequests(records: Pick<RequestRecords, 'add'>): RequestRecording {
+	let waiting = 0;
+	let onSettled: (() => void) | undefined;
+	return {
+		observe(entry) {
+			const { endpoint, clientId, evaluations } = entry.record;
+			if (endpoint === undefined || clientId === undefined) return;
+			if (evaluations === undefined) {
+				records.add(recordedRequest(entry, endpoint, clientId));
+				return;
+			}
+			waiting++;
+			void evaluations.then(() => {
+				records.add(recordedRequest(entry, endpoint, clientId));
+				if (--waiting === 0) onSettled?.();
+			});
+		},
+		settled: () => (waiting === 0 ? Promise.resolve() : new Promise((resolve) => (onSettled = resolve))),
 	};
 }
 

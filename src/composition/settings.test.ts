@@ -56,7 +56,7 @@ const running: Config = {
 /** Settings of other kinds of providers or moderation providers, or without enforcement. */
 const ofOtherKinds =
 	/^providers\.provider_[abd]\.dialect$|^guardrails\.topics_when$|^guardrails\.moderation_providers\[0\]\.(form|policy|category|guardrail_\w+|region|access_key_id|secret_access_key|session_token|\w+_usd_per_\w+|usd_per_\w+)$/;
-const otherChoices: Readonly<Record<string, string>> = { native: 'openai', lenient: 'strict', enforcing: 'always' };
+const otherChoices: Readonly<Record<string, string>> = { native: 'openai', lenient: 'strict', enforcing: 'always', enforce: 'monitor' };
 
 /** Serializes all settings that are hot-reloaded. */
 function liveSettings(config: Config): string {

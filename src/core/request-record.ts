@@ -70,6 +70,8 @@ export class RequestRecord {
 	readonly allowList?: string | undefined;
 	/** Effects of monitored policies, which were recorded instead of enforced. */
 	readonly monitored?: readonly MonitoredCode[] | undefined;
+	/** Evaluations that outlive the request and can add to `monitored`; undefined: none. Never rejects. */
+	readonly evaluations?: Promise<void> | undefined;
 	/** Undefined if no monitored routing rule decided. */
 	readonly monitoredRoute?: RecordedRoute | undefined;
 	/** Attempts in order, retries included; undefined if nothing was sent. */

@@ -18,6 +18,7 @@ export function guardrailsWith(rules: Partial<GuardrailSettings> = {}): Guardrai
 		patterns: [],
 		topics: [],
 		unreadable: 'pass',
+		monitored: [],
 		teams: {},
 		...rules,
 	};

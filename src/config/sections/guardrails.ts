@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nearestName } from '../../core/nearest-name.ts';
+import { policyModes } from '../../core/team.ts';
 import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
 import { ruleActions } from '../../policy/guardrails/guardrail.ts';
 import { maxPatternLength, whyNotPattern } from '../../policy/guardrails/patterns/pattern-detector.ts';
@@ -9,6 +10,15 @@ import { classifierAction, moderationProvider } from './moderation-providers.ts'
 
 const strength = z.enum(['none', 'low', 'medium', 'high']).default('medium');
 const ruleAction = z.enum(ruleActions);
+const mode = z.enum(policyModes);
+
+function modeBy<const Names extends readonly [string, ...string[]]>(names: Names) {
+	return z
+		.union([mode, z.partialRecord(z.enum(names), mode)], { error: 'must be enforce or monitor, or a mapping to them' })
+		.default('enforce');
+}
+
+const monitorMeaning = '`monitor`: matches are recorded and counted, and neither block nor mask.';
 
 const content = z.strictObject({
 	enabled: z.boolean().default(true).describe('Evaluates texts for harmful content.'),
@@ -18,6 +28,7 @@ const content = z.strictObject({
 	misconduct: strength.describe('Strength against misconduct.'),
 	prompt_attack: strength.describe('Strength against attempts to override instructions.'),
 	action: classifierAction.describe('Action for matches under `enforce_guardrails`.'),
+	mode: modeBy(contentCategories).describe(`Mode of all categories, or by category. ${monitorMeaning}`),
 });
 
 const piiAction = z.enum(['block', 'mask', 'log', 'off']);
@@ -34,6 +45,7 @@ const pii = z.strictObject({
 		.boolean()
 		.default(true)
 		.describe('Applies `mask` to responses as well; otherwise matches in responses are only logged.'),
+	mode: modeBy(piiKinds).describe(`Mode of all types, or by type. ${monitorMeaning}`),
 });
 
 const topic = z.strictObject({
@@ -42,6 +54,7 @@ const topic = z.strictObject({
 	examples: z.array(nonEmpty.max(2000)).max(100).default([]).describe('Example phrases of the topic.'),
 	keywords: z.array(nonEmpty.max(100)).max(1000).default([]).describe('Words and phrases that match on their own.'),
 	action: classifierAction.describe('Action for matches under `enforce_guardrails`.'),
+	mode: mode.default('enforce').describe(monitorMeaning),
 });
 
 const pattern = z.strictObject({
@@ -57,6 +70,7 @@ const pattern = z.strictObject({
 		})
 		.describe('Regular expression in the syntax of RE2, whose time is linear.'),
 	action: ruleAction.default('block').describe('Action for matches under `enforce_guardrails`.'),
+	mode: mode.default('enforce').describe(monitorMeaning),
 });
 
 const fields = z.strictObject({
@@ -69,6 +83,7 @@ const fields = z.strictObject({
 		.describe('Evaluates topics only under `enforce_guardrails`, or always.'),
 	words: z.array(nonEmpty.max(500)).max(100_000).default([]).describe('Words and phrases that match the word policy.'),
 	words_action: ruleAction.default('block').describe('Action for matches under `enforce_guardrails`.'),
+	words_mode: mode.default('enforce').describe(monitorMeaning),
 	patterns: z.array(pattern).max(200).default([]).describe('Regular expressions that match.'),
 	unreadable: z
 		.enum(['pass', 'block'])

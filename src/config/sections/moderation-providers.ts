@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { policyModes } from '../../core/team.ts';
 import { classifierActions } from '../../policy/guardrails/guardrail.ts';
 import { judgeForms } from '../../wire/moderation/chat-judge.ts';
 import { moderationCategories } from '../../wire/moderation/moderation.ts';
@@ -49,6 +50,7 @@ const fields = z.strictObject({
 	action: classifierAction.describe(
 		'Action for harmful requests under `enforce_guardrails`. `none`: not called, except for teams with their own rule.',
 	),
+	mode: z.enum(policyModes).default('enforce').describe('`monitor`: results are recorded and counted, and no request waits for them.'),
 	timeout_ms: integer(1, 2000).default(2000).describe('Time limit of one evaluation, queue time included.'),
 	max_concurrent: integer(1, 1000).default(64).describe('Maximum in-flight requests; others are queued within `timeout_ms`.'),
 	on_failure: z

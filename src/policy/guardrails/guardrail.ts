@@ -12,7 +12,7 @@ export type RuleAction = (typeof ruleActions)[number];
 /** Actions for findings without a span, which cannot be masked. */
 export const classifierActions = ['none', 'log', 'block'] as const satisfies readonly RuleAction[];
 
-/** Assessed action; also `NONE` while guardrails only monitor. */
+/** Assessed action; also `NONE` in monitor mode. */
 export type AssessedAction = 'NONE' | 'MASK' | 'BLOCK';
 
 /** Match of a rule. Its span and text never leave the process. */
@@ -20,6 +20,8 @@ export interface Finding {
 	readonly policy: Policy;
 	readonly category: string;
 	readonly action: AssessedAction;
+	/** Action that monitor mode did not take; undefined: none. */
+	readonly monitored?: Exclude<AssessedAction, 'NONE'> | undefined;
 	/** UTF-16 offsets in the evaluated text; all of it for content and topics. */
 	readonly start: number;
 	readonly end: number;

@@ -165,3 +165,37 @@ describe('createHeldBackWindow', () => {
 		expect(window.releasable).toBeGreaterThanOrEqual('The quick brown fox jumps over the lazy'.length);
 	});
 });
+
+describe('monitor mode', () => {
+	const trying = compile({ ...everything('block'), pii: piiRules('mask'), monitored: ['pii.card', 'words.listed'] });
+	const found = (guardrails: Guardrails, text: string): string[] => {
+		const evaluation = guardrails.evaluate(
+			[{ text, isJson: false, role: 'user', part: 'text', path: [], segmentGroup: '' } as never],
+			'input',
+			'team',
+		);
+		while (!evaluation.run(1000));
+		return evaluation.findings.map(({ category, action, monitored }) => `${category} ${action} ${monitored}`);
+	};
+
+	it('of one rule assesses what enforcement would do, and leaves the other rules enforced', () => {
+		expect(found(trying, 'darkfish 4111 1111 1111 1111 jane.doe@example.com')).toEqual(
+			expect.arrayContaining(['listed NONE BLOCK', 'card NONE MASK', 'email MASK undefined']),
+		);
+	});
+
+	it('without enforcement is the mode of all rules; a rule that logs would do nothing', () => {
+		expect(found(compile({ isEnforced: false }), 'darkfish')).toEqual(['listed NONE BLOCK']);
+		expect(found(compile(everything('log')), 'darkfish')).toEqual(['listed NONE undefined']);
+	});
+
+	it('holds back no text of a stream', () => {
+		const window = compile({ pii: piiRules('none'), monitored: ['words.listed'] }).createHeldBackWindow(false, 'team');
+		window.push('projekt');
+		expect(window.releasable).toBe(7);
+		window.push(' falke');
+		expect([window.releasable, window.isBlocked]).toEqual([13, false]);
+		window.end();
+		expect(window.findings).toMatchObject([{ category: 'listed', action: 'NONE', monitored: 'BLOCK' }]);
+	});
+});

@@ -6,11 +6,12 @@ import { HeldBackWindow } from './held-back-window.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
 import { createPiiDetector } from './pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
+import { ruleActionsOf } from './rule-actions.ts';
 import { BufferedSegment } from './segments/buffered-segment.ts';
 import { type EvaluatedText, TextEvaluation } from './text-evaluation.ts';
 import { TextScan } from './text-scan.ts';
 import { createTopicClassifier, type TopicSettings } from './topics/topic-classifier.ts';
-import { type RuleActions, Verdicts } from './verdicts.ts';
+import { type RuleActions, Verdicts, type VerdictTerms } from './verdicts.ts';
 import { buildWordDetector } from './words/word-list.ts';
 
 export interface GuardrailSettings {
@@ -25,6 +26,8 @@ export interface GuardrailSettings {
 	readonly topics: readonly (TopicSettings & { readonly action: RuleAction })[];
 	/** Action for unreadable content under enforcement. */
 	readonly unreadable: 'pass' | 'block';
+	/** Rules in monitor mode, such as `pii.email` or `moderation.NAME`. */
+	readonly monitored: readonly string[];
 	/** Overriding rules by team. */
 	readonly teams: Readonly<Record<string, RuleActions>>;
 }
@@ -86,6 +89,7 @@ export class Guardrails {
 	readonly #detectors: readonly { readonly policies: readonly Policy[]; readonly detector: SpanDetector }[];
 	readonly #classifiers: ReadonlyMap<Policy, TextClassifier>;
 	readonly #actions: ReadonlyMap<string, RuleAction>;
+	readonly #terms: VerdictTerms;
 	readonly #usual: OverlapScan;
 	/** Guardrails of teams with rules of their own. */
 	readonly #special: ReadonlyMap<string, OverlapScan>;
@@ -99,7 +103,8 @@ export class Guardrails {
 		this.settings = settings;
 		this.#detectors = detectors;
 		this.#classifiers = classifiers;
-		this.#actions = actionsOf(settings);
+		this.#actions = ruleActionsOf(settings);
+		this.#terms = { ...settings, monitored: new Set(settings.monitored) };
 		this.#usual = this.#scanningUnder({});
 		this.#special = new Map(Object.entries(settings.teams).map(([team, rules]) => [team, this.#scanningUnder(rules)]));
 	}
@@ -144,13 +149,13 @@ export class Guardrails {
 	}
 
 	#scanningUnder(rules: RuleActions): OverlapScan {
-		const verdicts = new Verdicts(this.#actions, rules, 'input', this.settings);
+		const verdicts = new Verdicts(this.#actions, rules, 'input', this.#terms);
 		const isOn = (policy: Policy): boolean => this.#isOn(verdicts, policy);
 		return { detectors: detectorsOf(this.#detectors.filter(({ policies: of }) => of.some(isOn))), classifiers: this.#classifiersOf(isOn) };
 	}
 
 	#verdicts(stage: Stage, team: string): Verdicts {
-		return new Verdicts(this.#actions, this.settings.teams[team] ?? {}, stage, this.settings);
+		return new Verdicts(this.#actions, this.settings.teams[team] ?? {}, stage, this.#terms);
 	}
 
 	#classifiersOf(isWantedPolicy: (policy: Policy) => boolean): readonly TextClassifier[] {
@@ -171,14 +176,4 @@ export class Guardrails {
 
 function detectorsOf(detectors: readonly { readonly detector: SpanDetector }[]): readonly SpanDetector[] {
 	return detectors.map(({ detector }) => detector);
-}
-
-function actionsOf({ content, pii, words, patterns, topics }: GuardrailSettings): ReadonlyMap<string, RuleAction> {
-	const actions = new Map<string, RuleAction>();
-	for (const category of contentCategories) actions.set(`content.${category}`, content[category].action);
-	for (const kind of piiKinds) actions.set(`pii.${kind}`, pii[kind]);
-	if (words.entries.length > 0) actions.set('words.listed', words.action);
-	for (const { name, action } of patterns) actions.set(`patterns.${name}`, action);
-	for (const { name, action } of topics) actions.set(`topics.${name}`, action);
-	return actions;
 }

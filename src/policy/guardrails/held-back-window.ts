@@ -112,7 +112,7 @@ export class HeldBackWindow {
 			classified.add(unit);
 			for (const classification of classified.classify(isOver)) {
 				const finding = this.#parts.verdicts.ofClassification(classification, this.#length);
-				const key = `${classification.policy} ${classification.category} ${finding?.action}`;
+				const key = `${classification.policy} ${classification.category} ${finding?.action} ${finding?.monitored}`;
 				if (finding === undefined || this.#reported.has(key)) continue;
 				this.#reported.add(key);
 				this.#findings.push(finding);

@@ -195,7 +195,7 @@ function isAgainstInstructions({ policy, category }: Classification): boolean {
 }
 
 function isSame(one: Finding, other: Finding): boolean {
-	return one.policy === other.policy && one.category === other.category && one.action === other.action;
+	return one.policy === other.policy && one.category === other.category && one.action === other.action && one.monitored === other.monitored;
 }
 
 function* eachAs<Result>(size: number, steps: CooperativeTask<Result>): Generator<number, Result> {

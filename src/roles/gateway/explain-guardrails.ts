@@ -1,3 +1,4 @@
+import type { PolicyMode } from '../../core/team.ts';
 import type { AssessedAction, RuleAction } from '../../policy/guardrails/guardrail.ts';
 import { ruleOfModeration } from '../../policy/guardrails/verdicts.ts';
 import type { GuardrailRunner } from './guardrail-runner.ts';
@@ -18,12 +19,13 @@ export interface ExplainedGuardrails {
 		readonly category: string;
 		readonly action: AssessedAction;
 		readonly rule: RuleAction;
+		readonly mode: PolicyMode;
 		readonly count: number;
 	}[];
 	/** Types of content that guardrails cannot read. */
 	readonly unreadable: readonly string[];
 	/** Moderation providers that a real request would also use. */
-	readonly moderation_providers: readonly { readonly name: string; readonly rule: RuleAction }[];
+	readonly moderation_providers: readonly { readonly name: string; readonly rule: RuleAction; readonly mode: PolicyMode }[];
 }
 
 export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: false, findings: [], unreadable: [], moderation_providers: [] };
@@ -41,15 +43,18 @@ export async function evaluateExplained(
 	guardrailRunner: GuardrailRunner,
 	moderationProviders: readonly ExplainedModerationProvider[],
 ): Promise<EvaluatedRequest> {
-	if (guardrailRunner.isEnforced) await requireSingleMembers(inferenceRequest);
+	if (guardrailRunner.isEnforced(team)) await requireSingleMembers(inferenceRequest);
 	const view = inferenceRequest.format.textViews.request(inferenceRequest.body.members);
 	const { evaluation } = await guardrailRunner.evaluate({ requestId: inferenceRequest.request.id, team }, 'input', view);
 	const guardrails = await guardrailRunner.guardrails;
 	const { findings, isBlocked } = evaluation;
-	const groups = Map.groupBy(findings, ({ policy, category, action }) => `${policy} ${category} ${action}`);
+	const { isEnforced, monitored } = guardrails.settings;
+	const modeOf = (rule: string): PolicyMode => (isEnforced && !monitored.includes(rule) ? 'enforce' : 'monitor');
+	const groups = Map.groupBy(findings, ({ policy, category, action, monitored: effect }) => `${policy} ${category} ${action} ${effect}`);
 	const explained = [...groups.values()].flatMap((some) =>
 		some.slice(0, 1).map(({ policy, category, action }) => {
-			return { policy, category, action, rule: guardrails.ruleOf(policy, category, team), count: some.length };
+			const mode = modeOf(`${policy}.${category}`);
+			return { policy, category, action, rule: guardrails.ruleOf(policy, category, team), mode, count: some.length };
 		}),
 	);
 	const isMasked = !isBlocked && findings.some(({ action }) => action === 'MASK');
@@ -58,19 +63,20 @@ export async function evaluateExplained(
 	return {
 		guardrails: {
 			state: findings.length > 0 ? found : unreadable.length > 0 ? 'not_evaluated' : 'clean',
-			enforced: guardrailRunner.isEnforced,
+			enforced: guardrailRunner.isEnforced(team),
 			findings: explained,
 			unreadable,
 			moderation_providers: moderationProviders
 				.map((moderationProvider) => ({
 					name: moderationProvider.name,
 					rule: ruleOfModeration(moderationProvider, guardrails.settings.teams[team]),
+					mode: modeOf(`moderation.${moderationProvider.name}`),
 				}))
 				.filter(({ rule }) => rule !== 'none'),
 		},
 		pass() {
 			guardrailRunner.requirePassing('input', findings, view);
-			return guardrailRunner.isEnforced ? withMasks(inferenceRequest, view, evaluation) : inferenceRequest;
+			return guardrailRunner.isEnforced(team) ? withMasks(inferenceRequest, view, evaluation) : inferenceRequest;
 		},
 	};
 }

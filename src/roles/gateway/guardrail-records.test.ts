@@ -191,6 +191,70 @@ it('an internal error of monitoring is reported, and harms no request', async ()
 	expect((await guarded.reported('matched')).length, 'it goes on').toBeGreaterThan(0);
 });
 
+describe('monitor mode', () => {
+	const waited = async (record: HttpResponse['record']): Promise<readonly string[] | undefined> => {
+		await record?.evaluations;
+		return record?.monitored;
+	};
+
+	it('of a moderation provider: no request waits for it, and the record has what it would have done', async () => {
+		const guarded = new Guarded({ monitored: ['moderation.mod'] }, [moderationProvider]);
+		const judged = Promise.withResolvers<void>();
+		guarded.judge = async (texts) => {
+			await judged.promise;
+			return { status: 200, body: verdict(texts) };
+		};
+		const { status, record } = await guarded.ask('evil');
+		expect([status, record?.monitored]).toEqual([200, undefined]);
+		judged.resolve();
+		expect(await waited(record)).toEqual(['guardrail_blocked']);
+		expect(await guarded.reported('matched')).toEqual(['req-1 input moderation mod.hate NONE matched']);
+	});
+
+	it('of a rule: a match passes while another rule masks, on input and output', async () => {
+		const guarded = new Guarded({ monitored: ['words.listed', 'pii.card'] }, [], 'the darkfish of jane@example.com');
+		const response = await guarded.ask('4111 1111 1111 1111 of jane@example.com');
+		expect([response.status, sentText(guarded.bench.sent[0] as never)]).toEqual([
+			200,
+			expect.stringContaining('4111 1111 1111 1111 of [EMAIL]'),
+		]);
+		expect(String(response.body)).toContain('the darkfish of [EMAIL]');
+		expect(await waited(response.record)).toEqual(['guardrail_blocked']);
+	});
+
+	it('of a rule that masks has a code of its own', async () => {
+		const guarded = new Guarded({ monitored: ['pii.email'] });
+		const response = await guarded.ask('jane@example.com');
+		expect([sentText(guarded.bench.sent[0] as never), await waited(response.record)]).toEqual([
+			expect.stringContaining('jane@example.com'),
+			['guardrail_masked'],
+		]);
+	});
+
+	it.each([false, true])(
+		'of all rules holds nothing of a stream back, and the record waits for its evaluation (cancelled: %s)',
+		async (isCancelled) => {
+			const guarded = new Guarded({ monitored: ['words.listed', 'pii.card', 'pii.email'] });
+			const response = await guarded.ask('hello', true);
+			const reader = new Reader();
+			const flow = (response.body as ByteStream).start(reader);
+			await settle();
+			await guarded.say('the dark');
+			expect(reader.text).toContain('the dark');
+			await guarded.say('fish');
+			expect(reader.text).toContain('fish');
+			if (isCancelled) flow.cancel();
+			else await guarded.finish();
+			expect(reader.text).not.toContain('error');
+			for (let turn = 0; turn < 20; turn++) {
+				guarded.bench.clock.advance(1);
+				await settle();
+			}
+			expect(await waited(response.record)).toEqual(['guardrail_blocked']);
+		},
+	);
+});
+
 describe('a stream that moderation providers evaluate', () => {
 	const sentence = 'All is well in the quiet valley below the hills, as it was yesterday. ';
 

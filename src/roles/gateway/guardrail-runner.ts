@@ -4,8 +4,10 @@ import { yieldToEventLoop } from '../../core/cooperative-task.ts';
 import type { Log } from '../../core/log.ts';
 import { type Counter, noMetrics } from '../../core/metrics.ts';
 import { Rejection } from '../../core/rejection.ts';
+import type { MonitoredCode } from '../../core/request-record.ts';
 import type { Stage } from '../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
+import { isEnforcedFor } from '../../policy/guardrails/rule-actions.ts';
 import type { TextEvaluation } from '../../policy/guardrails/text-evaluation.ts';
 import type { Assessment } from '../../stores/contracts/assessments.ts';
 import type { TextView } from '../../wire/text-view.ts';
@@ -16,6 +18,14 @@ import { isModerationFailure, ModerationDispatcher, type Violation } from './mod
 export interface GuardedRequest {
 	readonly requestId: string;
 	readonly team: string;
+	/** Receives what monitored rules would have done. Undefined: the request has no record. */
+	readonly effects?: MonitoredEffects | undefined;
+}
+
+export interface MonitoredEffects {
+	monitor(code: MonitoredCode): void;
+	/** Delays the record of the request until an evaluation has ended that no request waits for. @param evaluation never rejects. */
+	waitFor(evaluation: Promise<void>): void;
 }
 
 export type EvaluationOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'moderation_failed';
@@ -48,15 +58,18 @@ interface Observation {
 	readonly stage: Stage;
 	readonly view: TextView;
 	readonly characters: number;
+	readonly onEnd: () => void;
 }
 
 export class GuardrailRunner {
-	readonly isEnforced: boolean;
 	readonly #settings: GuardrailSettings;
 	/** Moderation providers. `enforce` and `evaluate` send them complete texts, stream guards send pieces. */
 	readonly moderationProviders: ModerationDispatcher;
 	readonly #clock: Clock;
 	readonly #log: Log;
+	readonly #isEnforced: boolean;
+	/** Teams with rules of their own. */
+	readonly #isEnforcedForTeams: ReadonlyMap<string, boolean>;
 	readonly #outcomes: Counter;
 	readonly #assessments: Counter;
 	readonly #ledger: GatewayPorts['ledger'];
@@ -73,7 +86,9 @@ export class GuardrailRunner {
 			createModerationProviders(moderationProviders, { upstream, clock, log, metrics }),
 			settings,
 		);
-		this.isEnforced = settings.isEnforced;
+		const enforces = (team: string): boolean => isEnforcedFor(team, settings, moderationProviders);
+		this.#isEnforced = enforces('');
+		this.#isEnforcedForTeams = new Map(Object.keys(settings.teams).map((team) => [team, enforces(team)]));
 		this.#settings = settings;
 		this.#clock = clock;
 		this.#log = log;
@@ -89,6 +104,11 @@ export class GuardrailRunner {
 		this.#compiling = this.#compile(settings, ports.contentScorer);
 		// Callers that wait for the guardrails get the error as well.
 		this.#compiling.catch((cause: unknown) => log.error('guardrails cannot be compiled', { cause }));
+	}
+
+	/** False: guardrails change nothing for the team, because all rules that could are in monitor mode. */
+	isEnforced(team: string): boolean {
+		return this.#isEnforcedForTeams.get(team) ?? this.#isEnforced;
 	}
 
 	/** Pending only while word lists are being compiled. */
@@ -128,19 +148,20 @@ export class GuardrailRunner {
 	recordModeration(inferenceRequest: GuardedRequest, stage: Stage, texts: readonly string[]): void {
 		const moderationProviders = this.moderationProviders.noting(inferenceRequest.team);
 		if (moderationProviders.length === 0) return;
-		this.moderationProviders
+		const evaluation = this.moderationProviders
 			.evaluate(moderationProviders, texts, stage, inferenceRequest)
 			.then((violations) => {
 				if (violations.length > 0) this.#keep(inferenceRequest, stage, this.#countFindings(inferenceRequest, stage, violations));
 			})
 			.catch((cause: unknown) => this.failed(inferenceRequest, stage, cause));
+		inferenceRequest.effects?.waitFor(evaluation);
 	}
 
 	/** @throws `Rejection` `guardrail_blocked`. */
 	requirePassing(stage: Stage, violations: readonly Violation[], { unreadable }: Pick<TextView, 'unreadable'>): void {
 		const blocking = violations.find(({ action }) => action === 'BLOCK');
 		if (blocking !== undefined) throw blocked(stage, blocking);
-		if (this.isEnforced && unreadable.length > 0) this.requireReadable(stage, unreadable[0]?.type ?? '');
+		if (this.#settings.isEnforced && unreadable.length > 0) this.requireReadable(stage, unreadable[0]?.type ?? '');
 	}
 
 	/** @throws `Rejection` `guardrail_blocked` if unreadable content is blocked. */
@@ -164,7 +185,9 @@ export class GuardrailRunner {
 			]);
 			return;
 		}
-		this.#waiting.push({ inferenceRequest, stage, view, characters });
+		const { promise, resolve } = Promise.withResolvers<void>();
+		inferenceRequest.effects?.waitFor(promise);
+		this.#waiting.push({ inferenceRequest, stage, view, characters, onEnd: resolve });
 		this.#waitingCharacters += characters;
 		if (this.#isWorking) return;
 		this.#isWorking = true;
@@ -199,11 +222,12 @@ export class GuardrailRunner {
 		const found: Found[] = [];
 		const counts = new Map<string, { finding: Violation; count: number }>();
 		for (const finding of findings) {
-			const key = `${finding.policy} ${finding.category} ${finding.action}`;
+			const key = `${finding.policy} ${finding.category} ${finding.action} ${finding.monitored}`;
 			counts.set(key, { finding, count: (counts.get(key)?.count ?? 0) + 1 });
 		}
 		for (const { finding, count } of counts.values()) {
-			const { policy, category, action } = finding;
+			const { policy, category, action, monitored } = finding;
+			if (monitored !== undefined) inferenceRequest.effects?.monitor(monitored === 'MASK' ? 'guardrail_masked' : 'guardrail_blocked');
 			this.#assessments.add(1, { stage, policy, action });
 			found.push({
 				policy,
@@ -219,6 +243,7 @@ export class GuardrailRunner {
 				policy,
 				category,
 				action,
+				monitored,
 				count,
 			});
 		}
@@ -227,7 +252,7 @@ export class GuardrailRunner {
 
 	#unreadableFound(unreadable: TextView['unreadable']): Found[] {
 		if (unreadable.length === 0) return [];
-		const action = this.isEnforced && this.#settings.unreadable === 'block' ? 'BLOCK' : 'NONE';
+		const action = this.#settings.isEnforced && this.#settings.unreadable === 'block' ? 'BLOCK' : 'NONE';
 		const byType = [...Map.groupBy(unreadable, ({ type }) => type)].slice(0, maxUnreadableTypes);
 		return byType.map(([category, some]) => ({ policy: 'unreadable', category, action, outcome: 'not_evaluated', count: some.length }));
 	}
@@ -271,7 +296,7 @@ export class GuardrailRunner {
 	}
 
 	/** Never rejects, because monitoring must not harm the request. */
-	async #conclude({ inferenceRequest, stage, view, characters }: Observation, read: Promise<TextEvaluation>): Promise<void> {
+	async #conclude({ inferenceRequest, stage, view, characters, onEnd }: Observation, read: Promise<TextEvaluation>): Promise<void> {
 		try {
 			const { findings } = await read;
 			const texts = view.texts.map(({ text }) => text);
@@ -286,6 +311,7 @@ export class GuardrailRunner {
 			this.failed(inferenceRequest, stage, cause);
 		} finally {
 			this.#waitingCharacters -= characters;
+			onEnd();
 		}
 	}
 

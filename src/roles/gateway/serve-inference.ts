@@ -4,6 +4,7 @@ import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
 import { BackgroundRequest, takeBackgroundSlot } from './background/background-request.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { ownedIdsOf } from './owned-ids.ts';
+import { guardedRequest } from './request-scope/guarded-request.ts';
 import { monitorEffect } from './request-scope/monitor-effect.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
@@ -47,7 +48,10 @@ export async function serveInference(
 	const slot = takeBackgroundSlot(requested, scope, deps);
 	const finding = findStored(requested, team, deps);
 	const stored = finding === undefined ? undefined : await finding;
-	const inferenceRequest = guardrailRunner === undefined ? requested : await evaluateInput(requested, team.id, guardrailRunner);
+	const inferenceRequest =
+		guardrailRunner === undefined
+			? requested
+			: await evaluateInput(requested, guardedRequest(request.id, team.id, scope.recorder, deps), guardrailRunner);
 	let served = inferenceRequest;
 	let targets = chooseTargets(served, team, deps, stored, scope.recorder);
 	monitorRouting(served, team.id, stored, scope.recorder, deps);
@@ -85,7 +89,9 @@ export async function serveInference(
 		const body = readObject(outcome.body);
 		if (body !== undefined) await ownedIds.pushResponse(body);
 	}
-	return guardrailRunner === undefined ? response : evaluateOutput(inferenceRequest, team.id, response, scope.recorder, guardrailRunner);
+	if (guardrailRunner === undefined) return response;
+	const guarded = guardedRequest(request.id, team.id, scope.recorder, deps);
+	return evaluateOutput(inferenceRequest, guarded, response, scope.recorder, guardrailRunner);
 }
 
 function countFailover(

@@ -5,6 +5,7 @@ import { clientDialects } from '../../wire/dialects/dialects.ts';
 import { isPathId, ownLimit, type StoredResponseRequest } from '../../wire/endpoints/stored-responses.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { OwnedIds } from './owned-ids.ts';
+import { guardedRequest } from './request-scope/guarded-request.ts';
 import { FreeStreamPermit } from './request-scope/permit.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
 import { noteLimits } from './serve-limits.ts';
@@ -62,7 +63,8 @@ export async function serveStoredResponse(
 	if (stored.method === 'DELETE' && outcome.response.status < 300) await forget(id, request, deps);
 	const response = respond(prepared, outcome, permit, scope, deps);
 	await noteItems(prepared, owner, response, deps);
-	return deps.guardrailRunner === undefined ? response : evaluateOutput(prepared, team.id, response, recorder, deps.guardrailRunner);
+	if (deps.guardrailRunner === undefined) return response;
+	return evaluateOutput(prepared, guardedRequest(request.id, team.id, recorder, deps), response, recorder, deps.guardrailRunner);
 }
 
 /** @throws `Rejection` `response_not_found`, also without state and for a provider that is not configured any more. */

@@ -129,12 +129,19 @@ export const explanation = named(
 						category: z.string(),
 						action: z.enum(['NONE', 'MASK', 'BLOCK']).describe('Action taken.'),
 						rule: z.enum(['none', 'log', 'block', 'mask']).describe('Configured action.'),
+						mode: z.enum(policyModes),
 						count: z.int(),
 					}),
 				),
 				unreadable: z.array(z.string()).describe('Content types that cannot be evaluated.'),
 				moderation_providers: z
-					.array(z.strictObject({ name: z.string(), rule: z.enum(['log', 'block', 'mask']).describe('Configured action for this team.') }))
+					.array(
+						z.strictObject({
+							name: z.string(),
+							rule: z.enum(['log', 'block', 'mask']).describe('Configured action for this team.'),
+							mode: z.enum(policyModes),
+						}),
+					)
 					.describe('Moderation providers that would also evaluate the request. Not called for an explanation.'),
 			})
 			.nullable()

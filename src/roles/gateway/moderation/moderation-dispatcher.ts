@@ -1,21 +1,23 @@
 /** Selects the moderation providers for a team's requests by rule, and turns their results into findings. */
-import type { Finding, Stage } from '../../../policy/guardrails/guardrail.ts';
+import type { Finding, RuleAction, Stage } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 import { ruleOfModeration } from '../../../policy/guardrails/verdicts.ts';
 import type { ModerationContext, ModerationProvider } from './create-moderation-providers.ts';
 
 /** A match as it is reported. */
-export interface Violation extends Pick<Finding, 'category' | 'action'> {
+export interface Violation extends Pick<Finding, 'category' | 'action' | 'monitored'> {
 	readonly policy: string;
 }
+
+type ModerationTerms = Pick<GuardrailSettings, 'isEnforced' | 'monitored' | 'teams'>;
 
 const moderationFailed = '.failed';
 
 export class ModerationDispatcher {
 	readonly #moderationProviders: readonly ModerationProvider[];
-	readonly #settings: Pick<GuardrailSettings, 'isEnforced' | 'teams'>;
+	readonly #settings: ModerationTerms;
 
-	constructor(moderationProviders: readonly ModerationProvider[], settings: Pick<GuardrailSettings, 'isEnforced' | 'teams'>) {
+	constructor(moderationProviders: readonly ModerationProvider[], settings: ModerationTerms) {
 		this.#moderationProviders = moderationProviders;
 		this.#settings = settings;
 	}
@@ -45,11 +47,13 @@ export class ModerationDispatcher {
 		if (moderationProviders.length === 0 || texts.length === 0) return [];
 		const violations = moderationProviders.map(async (moderationProvider): Promise<readonly Violation[]> => {
 			const canStop = this.#canStop(moderationProvider, requested.team);
+			const isBlockRule = isBlocking(this.#ruleOf(moderationProvider, requested.team));
 			const judgement = await moderationProvider.judge(texts, stage, requested);
 			const notify = (category: string, blocks: boolean): Violation => ({
 				policy: 'moderation',
 				category: `${moderationProvider.name}.${category}`,
 				action: blocks && canStop ? 'BLOCK' : 'NONE',
+				...(blocks && isBlockRule && !canStop && { monitored: 'BLOCK' }),
 			});
 			const found = judgement.findings.map(({ category, isSure }) => notify(category, isSure));
 			return judgement.outcome === 'failed' ? [...found, notify('failed', judgement.isBlocking)] : found;
@@ -62,9 +66,13 @@ export class ModerationDispatcher {
 	}
 
 	#canStop(moderationProvider: ModerationProvider, team: string): boolean {
-		const rule = this.#ruleOf(moderationProvider, team);
-		return this.#settings.isEnforced && (rule === 'block' || rule === 'mask');
+		const { isEnforced, monitored } = this.#settings;
+		return isEnforced && !monitored.includes(`moderation.${moderationProvider.name}`) && isBlocking(this.#ruleOf(moderationProvider, team));
 	}
+}
+
+function isBlocking(rule: RuleAction): boolean {
+	return rule === 'block' || rule === 'mask';
 }
 
 export function isModerationFailure({ policy, category }: Violation): boolean {

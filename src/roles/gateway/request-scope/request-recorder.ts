@@ -129,15 +129,20 @@ export class RequestRecorder {
 		this.#reported.allowList = path;
 	}
 
-	/** Adds an effect that is recorded instead of enforced; a repeated code counts once. */
+	/** Adds an effect that is recorded instead of enforced, also after the end; a repeated code counts once. */
 	monitor(code: MonitoredCode): void {
-		if (this.#written === discarded) return;
 		if (this.#monitored === undefined) {
 			this.#monitored = [code];
-			this.#written.monitored = this.#monitored;
+			this.#reported.monitored = this.#monitored;
 		} else if (!this.#monitored.includes(code)) {
 			this.#monitored.push(code);
 		}
+	}
+
+	/** Delays the stored record until an evaluation has ended. @param evaluation never rejects. */
+	waitFor(evaluation: Promise<void>): void {
+		const { evaluations } = this.#reported;
+		this.#reported.evaluations = evaluations === undefined ? evaluation : evaluations.then(() => evaluation);
 	}
 
 	/** Records what a monitored routing rule would have chosen. */

@@ -4,7 +4,7 @@ import { parseBody } from '../../../wire/json/parse-body.ts';
 import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { TextView } from '../../../wire/text-view.ts';
-import type { GuardrailRunner } from '../guardrail-runner.ts';
+import type { GuardedRequest, GuardrailRunner } from '../guardrail-runner.ts';
 import { maskEdits, maskedTexts } from '../mask-edits.ts';
 import { type InferenceRequest, locatedMembers, runCooperatively } from './read-inference-request.ts';
 
@@ -18,12 +18,11 @@ const maxParamLength = 200;
  */
 export async function evaluateInput(
 	inferenceRequest: InferenceRequest,
-	team: string,
+	guarded: GuardedRequest,
 	guardrailRunner: GuardrailRunner,
 ): Promise<InferenceRequest> {
-	const guarded = { requestId: inferenceRequest.request.id, team };
 	const view = inferenceRequest.format.textViews.request(inferenceRequest.body.members);
-	if (!guardrailRunner.isEnforced) {
+	if (!guardrailRunner.isEnforced(guarded.team)) {
 		guardrailRunner.observe(guarded, 'input', view);
 		return inferenceRequest;
 	}

@@ -20,13 +20,12 @@ import type { InferenceRequest } from './read-inference-request.ts';
  */
 export async function evaluateOutput(
 	inferenceRequest: InferenceRequest,
-	team: string,
+	guarded: GuardedRequest,
 	response: HttpResponse,
 	recorder: RequestRecorder,
 	guardrailRunner: GuardrailRunner,
 ): Promise<HttpResponse> {
 	if (response.status >= 400 || inferenceRequest.endpoint.response === 'computed') return response;
-	const guarded = { requestId: inferenceRequest.request.id, team };
 	const { body } = response;
 	if (body instanceof EventBody && body.source instanceof StreamRelay) {
 		return {
@@ -34,16 +33,17 @@ export async function evaluateOutput(
 			body: new EventBody(await guardStream(body.source, inferenceRequest.format, guarded, recorder, guardrailRunner)),
 		};
 	}
+	const isEnforced = guardrailRunner.isEnforced(guarded.team);
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const reported = readObject(body);
 	if (reported === undefined) {
 		guardrailRunner.report(guarded, 'output', [], { unreadable: [{ role: 'assistant', type: 'body', path: [] }] });
-		if (guardrailRunner.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
+		if (isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
 		return response;
 	}
 	// The text was evaluated as UTF-8, and would differ for a client that trusts another `charset`.
-	const headers = guardrailRunner.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
-	return evaluateNonStreaming(inferenceRequest, guarded.team, { ...response, headers }, Buffer.from(body), reported, guardrailRunner);
+	const headers = isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
+	return evaluateNonStreaming(inferenceRequest, guarded, { ...response, headers }, Buffer.from(body), reported, guardrailRunner);
 }
 
 async function guardStream(
@@ -53,7 +53,7 @@ async function guardStream(
 	recorder: RequestRecorder,
 	guardrailRunner: GuardrailRunner,
 ): Promise<EventSource> {
-	if (!guardrailRunner.isEnforced) return new MonitoringGuard(relay, format, inferenceRequest, guardrailRunner);
+	if (!guardrailRunner.isEnforced(inferenceRequest.team)) return new MonitoringGuard(relay, format, inferenceRequest, guardrailRunner);
 	const guardrails = await guardrailRunner.guardrails;
 	const Guard = guardrailRunner.moderationProviders.stopping(inferenceRequest.team).length > 0 ? ModeratedGuard : BlockingGuard;
 	const guard = new Guard(relay, format, inferenceRequest, guardrailRunner, guardrails, recorder);
@@ -70,18 +70,17 @@ async function guardStream(
 }
 
 async function evaluateNonStreaming(
-	{ request, format }: InferenceRequest,
-	team: string,
+	{ format }: InferenceRequest,
+	guarded: GuardedRequest,
 	response: HttpResponse,
 	body: Buffer,
 	reported: JsonObject,
 	guardrailRunner: GuardrailRunner,
 ): Promise<HttpResponse> {
-	const guarded = { requestId: request.id, team };
 	const isAmbiguous = repeatsMember(body.toString(), reported);
 	const responseView = format.textViews.response(reported);
 	const view = isAmbiguous ? { ...responseView, unreadable: [ambiguous, ...responseView.unreadable] } : responseView;
-	if (!guardrailRunner.isEnforced) {
+	if (!guardrailRunner.isEnforced(guarded.team)) {
 		guardrailRunner.observe(guarded, 'output', view);
 		return response;
 	}

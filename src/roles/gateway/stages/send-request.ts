@@ -85,7 +85,7 @@ export function sendRequest(
 				inferenceRequest,
 				response,
 				scope,
-				guardrailRunner?.isEnforced === true && endpoint.response === 'generated',
+				guardrailRunner?.isEnforced(scope.recorder.team?.id ?? '') === true && endpoint.response === 'generated',
 			);
 			return body instanceof Promise
 				? body.then((whole) => providerResponseOf(response, whole)).catch(toUpstreamError)

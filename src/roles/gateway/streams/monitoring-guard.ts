@@ -44,20 +44,21 @@ export class MonitoringGuard implements EventSource {
 				if (this.#unreadable.length === 0) this.#unreadable.push({ role: 'assistant', type: 'body', path: [] });
 				return sink.writeOpaque(bytes);
 			},
+			// Before the end, with which the record of the request is complete. Observing only queues the texts.
 			end: () => {
-				sink.end();
 				this.#observe();
+				sink.end();
 			},
 			fail: (cause) => {
-				sink.fail(cause);
 				this.#observe();
+				sink.fail(cause);
 			},
 		});
 		return {
 			resume: () => flow.resume(),
 			cancel: () => {
-				flow.cancel();
 				this.#observe();
+				flow.cancel();
 			},
 		};
 	}
