@@ -3,7 +3,7 @@ import { moderationAddress } from '../config/defaults.ts';
 import { proxyOf } from '../config/proxy.ts';
 import type { Config } from '../config/schema.ts';
 import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
-import type { PolicyMode } from '../core/team.ts';
+import type { PolicyMode } from '../core/policy-mode.ts';
 import { defaultPrice, defaultPricesDay } from '../policy/budgets/price-of.ts';
 import { contentCategories } from '../policy/guardrails/content/content-category.ts';
 import { type ContentScorer, createContentScorer } from '../policy/guardrails/content/content-scorer.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { policyModes } from '../../core/team.ts';
+import { policyModes } from '../../core/policy-mode.ts';
 import { tokenHeaders } from '../../policy/access/token-headers.ts';
 import { ruleActions } from '../../policy/firewall/rules/rule-catalogue.ts';
 import { count, entryName, integer, ipRange, listen, milliseconds, nonEmpty, restart, webOrigin } from '../values.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nearestName } from '../../core/nearest-name.ts';
-import { policyModes } from '../../core/team.ts';
+import { policyModes } from '../../core/policy-mode.ts';
 import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
 import { ruleActions } from '../../policy/guardrails/guardrail.ts';
 import { maxPatternLength, whyNotPattern } from '../../policy/guardrails/patterns/pattern-detector.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { policyModes } from '../../core/team.ts';
+import { policyModes } from '../../core/policy-mode.ts';
 import { classifierActions } from '../../policy/guardrails/guardrail.ts';
 import { judgeForms } from '../../wire/moderation/chat-judge.ts';
 import { moderationCategories } from '../../wire/moderation/moderation.ts';

@@ -1,4 +1,4 @@
-import type { PolicyMode } from '../../core/team.ts';
+import type { PolicyMode } from '../../core/policy-mode.ts';
 import type { AssessedAction, RuleAction } from '../../policy/guardrails/guardrail.ts';
 import { ruleOfModeration } from '../../policy/guardrails/verdicts.ts';
 import type { GuardrailRunner } from './guardrail-runner.ts';
