@@ -71,12 +71,12 @@ it('a team has the deployment’s moderation rules, or its own, and a changed on
 	const blocked = await ask(agent.id);
 	expect(blocked.status).toBe(400);
 	expect(await assessmentsOf(blocked.id)).toEqual(['first.hate BLOCK']);
-	expect(await moderationProvidersOf(agent.id)).toEqual([{ name: 'first', rule: 'block' }]);
+	expect(await moderationProvidersOf(agent.id)).toEqual([{ name: 'first', rule: 'block', mode: 'enforce' }]);
 
 	const noted = await ask(operator.id);
 	expect(noted.status).toBe(200);
 	expect(await assessmentsOf(noted.id)).toEqual(['first.hate NONE']);
-	expect(await moderationProvidersOf(operator.id)).toEqual([{ name: 'first', rule: 'log' }]);
+	expect(await moderationProvidersOf(operator.id)).toEqual([{ name: 'first', rule: 'log', mode: 'enforce' }]);
 
 	const config = JSON.parse(readFileSync(product.configPath, 'utf8')) as { guardrails: { teams: object } };
 	config.guardrails.teams = { agent: { moderation: 'none' }, operator: { 'moderation.second': 'block' } };
@@ -85,8 +85,8 @@ it('a team has the deployment’s moderation rules, or its own, and a changed on
 	await eventually('the new rules', async () => ((await ask(operator.id)).status === 400 ? true : undefined));
 	expect(await assessmentsOf((await ask(operator.id)).id)).toEqual(['first.hate BLOCK', 'second.hate BLOCK']);
 	expect(await moderationProvidersOf(operator.id)).toEqual([
-		{ name: 'first', rule: 'block' },
-		{ name: 'second', rule: 'block' },
+		{ name: 'first', rule: 'block', mode: 'enforce' },
+		{ name: 'second', rule: 'block', mode: 'enforce' },
 	]);
 	expect((await ask(agent.id)).status).toBe(200);
 	expect(await moderationProvidersOf(agent.id)).toEqual([]);
