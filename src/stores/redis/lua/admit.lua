@@ -9,7 +9,13 @@ local state = load(budgetKeys(first, 4), names)
 if not state then return { 'missing' } end
 if redis.call('EXISTS', KEYS[4]) == 1 then return reply('admitted', state, names) end
 local known = find(id)
-if known then return reply(#known > 2 and 'admitted:' .. known[3] or 'admitted', state, names) end
+if known then
+	for index = 2, #known - 1, 2 do
+		-- Keys of limits begin with #, those of budgets do not.
+		if string.sub(known[index], 1, 1) ~= '#' then return reply('admitted:' .. known[index + 1], state, names) end
+	end
+	return reply('admitted', state, names)
+end
 for index = 1, limitCount do
 	local limit = ARGV[5 + 2 * index]
 	if limit ~= '' and state.used[index] + state.held[index] >= tonumber(limit) then return reply('limit:' .. index, state, names) end
