@@ -90,7 +90,7 @@ describe('reputation', () => {
 
 describe('monitor mode', () => {
 	const monitoredOf = ({ firewall }: ReturnType<typeof start>, request: Partial<HttpRequest> = {}) =>
-		firewall({ ...(ordinary as HttpRequest), ...request }).monitored;
+		firewall({ ...ordinary, ...request }).monitored;
 
 	test('marks the request with the codes of what would have rejected it', () => {
 		const rules = { CrossSiteScripting_QUERYARGUMENTS: 'monitor' } as const;

@@ -17,23 +17,22 @@ import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
 import type { LimitRejection } from '../../policy/limits/limit-rejection.ts';
 import { checkReading } from '../../policy/limits/request-limits.ts';
-import type { RoutedBy } from '../../policy/routing/routing.ts';
-import type { Target, Targets } from '../../policy/routing/target.ts';
+import type { Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { ResponseOwners } from '../../stores/contracts/response-owners.ts';
 import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
 import { type ExplainedAllowLists, explainAllowLists } from './explain-allow-lists.ts';
 import { type ExplainedGuardrails, type ExplainedModerationProvider, evaluateExplained, guardrailsOff } from './explain-guardrails.ts';
+import { type ExplainedRoute, explainRoute } from './explain-route.ts';
 import { describeFailure } from './failure.ts';
 import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { GuardrailRunner } from './guardrail-runner.ts';
 import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
-import { chooseTargets, isFirstChoice, routingInputOf } from './stages/choose-targets.ts';
+import { chooseTargets, isFirstChoice } from './stages/choose-targets.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
-import { monitoredRouteOf } from './stages/monitor-routing.ts';
 import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
 import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
 import { bodyFor } from './stages/send-request.ts';
@@ -103,24 +102,6 @@ export interface ExplainedOutcome {
 	readonly code: string | null;
 	readonly message: string | null;
 	readonly param: string | null;
-}
-
-export interface ExplainedRoute {
-	readonly decided_by: RoutedBy;
-	readonly rule: string | null;
-	/** First target that a monitored rule would choose, as `provider/model`; null: no monitored rule would decide. */
-	readonly monitored: { readonly rule: string; readonly target: string } | null;
-	/** Targets in the order in which they would be tried, then those that the rule has for other requests only. */
-	readonly targets: readonly {
-		readonly provider: string;
-		readonly model: string;
-		/** Code of the error that excludes the target, or `model_differs`; null: none. */
-		readonly code: string | null;
-		/** Null if provider health is not tracked here. */
-		readonly ejected: boolean | null;
-		/** True if the provider's rate limit for the model is nearly exhausted. Null as above. */
-		readonly rate_limited: boolean | null;
-	}[];
 }
 
 export interface ExplainedPrice {
@@ -214,16 +195,7 @@ async function explain(
 	const stored = await findStored(requested, team, deps);
 	const inferenceRequest = await explainGuardrails(requested, team.id, explained, deps, ports);
 	const targets = chooseTargets(inferenceRequest, team, deps, stored);
-	const route = deps.routing.explain(routingInputOf(inferenceRequest, team.id, deps));
-	explained.route = {
-		decided_by: route.by,
-		rule: route.rule,
-		monitored: explainMonitored(inferenceRequest, team.id, stored, deps),
-		targets: [
-			...targets.map((target) => describeTarget(inferenceRequest, target, team.id, deps, ports)),
-			...route.excluded.map((target) => ({ ...describeState(target, ports), code: 'model_differs' })),
-		],
-	};
+	explained.route = explainRoute({ inferenceRequest, team: team.id, stored, targets }, deps, ports);
 	const sender = { team, clientId: clientId ?? '' };
 	const first = prepareFirst(inferenceRequest, targets, team, deps);
 	const rejection = await explainAdmission(requested, first, sender, explained, deps, ports);
@@ -255,16 +227,6 @@ async function explainAdmission(
 	explained.limits = describeLimits({ team: sender.team.id, ...terms }, reading);
 	const rejected = checkReading(reading, terms.limits, reservations);
 	return rejected && rejectionOf(rejected, admission);
-}
-
-function explainMonitored(
-	inferenceRequest: InferenceRequest,
-	team: string,
-	stored: Target | undefined,
-	deps: GatewayDeps,
-): ExplainedRoute['monitored'] {
-	const monitored = stored === undefined ? monitoredRouteOf(inferenceRequest, team, deps) : undefined;
-	return monitored === undefined ? null : { rule: monitored.rule, target: `${monitored.target.provider}/${monitored.target.model}` };
 }
 
 async function explainGuardrails(
@@ -314,28 +276,6 @@ function requestOf(body: Buffer, path: string, headers: ExplainRequest['headers'
 		arrivedMs: clock.monotonicMs(),
 		onClientDisconnect: () => undefined,
 	};
-}
-
-function describeTarget(
-	inferenceRequest: InferenceRequest,
-	target: Target,
-	team: string,
-	deps: GatewayDeps,
-	ports: ExplainPorts,
-): ExplainedRoute['targets'][number] {
-	const described = describeState(target, ports);
-	try {
-		prepareRequest(inferenceRequest, target, team, deps);
-		return { ...described, code: null };
-	} catch (cause) {
-		if (cause instanceof Rejection || cause instanceof UpstreamError) return { ...described, code: cause.code };
-		throw cause;
-	}
-}
-
-function describeState({ provider, model }: Target, { trafficOf }: ExplainPorts): Omit<ExplainedRoute['targets'][number], 'code'> {
-	const traffic = trafficOf?.(provider);
-	return { provider, model, ejected: traffic?.health.isEjected ?? null, rate_limited: traffic?.isRateLimited(model) ?? null };
 }
 
 /** Skips targets like the inference path, before any was tried. */

@@ -9,6 +9,7 @@ import {
 	settle,
 	sseResponse,
 	teamDirectory,
+	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import { chatChunk, guardrailsWith, moderationWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import { plainBudget } from '../../core/budget.ts';
@@ -218,7 +219,7 @@ describe('monitor mode', () => {
 			200,
 			expect.stringContaining('4111 1111 1111 1111 of [EMAIL]'),
 		]);
-		expect(String(response.body)).toContain('the darkfish of [EMAIL]');
+		expect(textOf(response)).toContain('the darkfish of [EMAIL]');
 		expect(await waited(response.record)).toEqual(['guardrail_blocked']);
 	});
 

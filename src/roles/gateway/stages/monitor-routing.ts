@@ -6,10 +6,7 @@ import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import { routingInputOf } from './choose-targets.ts';
 import type { InferenceRequest } from './read-inference-request.ts';
 
-/**
- * Records what a monitored routing rule would have chosen. Requests that refer to a stored response stay with its provider, whatever the
- * rules say.
- */
+/** Records what a monitored routing rule would have chosen. */
 export function monitorRouting(
 	inferenceRequest: InferenceRequest,
 	team: string,
@@ -17,7 +14,7 @@ export function monitorRouting(
 	recorder: RequestRecorder,
 	deps: GatewayDeps,
 ): void {
-	const monitored = stored === undefined ? monitoredRouteOf(inferenceRequest, team, deps) : undefined;
+	const monitored = monitoredRouteOf(inferenceRequest, team, stored, deps);
 	if (monitored === undefined) return;
 	const { rule, target } = monitored;
 	const [first] = deps.routing.resolveTargets(routingInputOf(inferenceRequest, team, deps));
@@ -27,8 +24,17 @@ export function monitorRouting(
 	if (isChanged) monitorEffect('route_changed', recorder, deps);
 }
 
-/** Returns the decision of monitored rules; undefined if there are none, or others decide. */
-export function monitoredRouteOf(inferenceRequest: InferenceRequest, team: string, deps: GatewayDeps): MonitoredRoute | undefined {
+/**
+ * Returns the decision of monitored rules; undefined if there are none, or others decide.
+ * @param stored target that stores what the request refers to. It serves the request, whatever rules say.
+ */
+export function monitoredRouteOf(
+	inferenceRequest: InferenceRequest,
+	team: string,
+	stored: Target | undefined,
+	deps: GatewayDeps,
+): MonitoredRoute | undefined {
 	const rules = deps.ports.teams.routingRulesWithMonitored();
-	return rules.length === 0 ? undefined : deps.routing.monitoredRoute(routingInputOf(inferenceRequest, team, deps), rules);
+	if (rules.length === 0 || stored !== undefined) return undefined;
+	return deps.routing.monitoredRoute(routingInputOf(inferenceRequest, team, deps), rules);
 }
