@@ -52,13 +52,13 @@ describeOwn('Spec: Firewall layer, rules', 'a configuration of its own', () => {
 		expect(await subject.current.simulator.requestsServed()).toBe(before);
 	});
 
-	it('only count, or do nothing, where the configuration says so', async () => {
+	it('are monitored, also as `count`, or do nothing, where the configuration says so', async () => {
 		const counted = await call(subject.current, `?id=${encodeURIComponent("1' or '1'='1")}`, { 'x-request-id': 'mine' });
 		expect(counted.status).toBe(200);
 		expect((await call(subject.current, '?q=%3Cscript%3E')).status).toBe(200);
 		const lines = await eventually('a line', () => {
 			const text = JSON.stringify(subject.current.product?.log);
-			return text.includes('"SQLi_QUERYARGUMENTS","part":"QUERYARGUMENTS","action":"count"') ? text : undefined;
+			return text.includes('"SQLi_QUERYARGUMENTS","part":"QUERYARGUMENTS","action":"monitor"') ? text : undefined;
 		});
 		expect(lines).not.toContain('CrossSiteScripting_QUERYARGUMENTS');
 	});

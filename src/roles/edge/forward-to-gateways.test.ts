@@ -455,15 +455,15 @@ describe('forwarded requests and responses', () => {
 		expect(sent[0]?.headers).toEqual({ authorization: 'Bearer t', 'content-length': '2' });
 	});
 
-	test('the response passes in chunks, and the log line names the client', async () => {
+	test('the response passes in chunks, and the log line names the client and what the firewall monitored', async () => {
 		const { check, bodies, clock } = start();
 		clock.advance(50);
 		const caller = { clientId: 'agent' } as Caller;
-		const response = await check({ caller, arrivedMs: 20 });
+		const response = await check({ caller, arrivedMs: 20, monitored: ['firewall_rule_matched'] });
 		expect(response).toMatchObject({
 			status: 200,
 			headers: { 'x-answered-by': a },
-			record: { clientId: 'agent', upstreamStatus: 200, firstByteMs: 30 },
+			record: { clientId: 'agent', upstreamStatus: 200, firstByteMs: 30, monitored: ['firewall_rule_matched'] },
 		});
 		const reader = new Reader();
 		if (!isByteStream(response.body)) throw new Error('not a stream');
