@@ -196,6 +196,7 @@ function recordsWhenNeeded(open: () => Promise<RequestRecordReader>): RequestRec
 	const reader = (): Promise<RequestRecordReader> => (opened ??= open());
 	return {
 		list: async (query) => (await reader()).list(query),
+		scan: async (span) => (await reader()).scan(span),
 		find: async (id) => (await reader()).find(id),
 		async end() {
 			await (await opened)?.end();

@@ -1,4 +1,6 @@
 /** Feeds the store of request records. */
+import { plainRouting } from '../core/request-record.ts';
+import { noUsage } from '../core/usage.ts';
 import type { RequestLogEntry, RequestObserver } from '../io/request-log.ts';
 import type { InterruptedEntry } from '../stores/contracts/ledger.ts';
 import { noAttributes, type RecordedRequest, type RequestRecords, startedMsOf } from '../stores/contracts/request-records.ts';
@@ -36,7 +38,7 @@ export function recordRequests(records: Pick<RequestRecords, 'add'>): RequestRec
 
 function recordedRequest(entry: RequestLogEntry, endpoint: string, clientId: string): RecordedRequest {
 	const { record, outcome } = entry;
-	const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0, costNanoUsd } = record;
+	const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWriteHourTokens = 0, outputTokens = 0, costNanoUsd } = record;
 	return {
 		id: entry.requestId,
 		endpoint,
@@ -56,7 +58,15 @@ function recordedRequest(entry: RequestLogEntry, endpoint: string, clientId: str
 		usage:
 			inputTokens === undefined
 				? null
-				: { inputTokens: inputTokens - cacheReadTokens - cacheWriteTokens, cacheReadTokens, cacheWriteTokens, outputTokens },
+				: {
+						inputTokens: inputTokens - cacheReadTokens - cacheWriteTokens,
+						cacheReadTokens,
+						cacheWriteTokens,
+						cacheWriteHourTokens,
+						outputTokens,
+						reasoningTokens: record.reasoningTokens ?? 0,
+						toolCalls: record.toolCalls,
+					},
 		costNanoUsd: costNanoUsd ?? null,
 		isEstimated: record.isEstimated === true,
 		isPriced: record.isUnpriced !== true,
@@ -66,6 +76,9 @@ function recordedRequest(entry: RequestLogEntry, endpoint: string, clientId: str
 		firstByteMs: record.firstByteMs ?? null,
 		requestBytes: record.requestBytes ?? entry.requestBytes,
 		responseBytes: entry.responseBytes,
+		size: record.size ?? null,
+		routing: record.routing ?? plainRouting,
+		isOutputCapped: record.isOutputCapped === true,
 	};
 }
 
@@ -89,7 +102,7 @@ export function recordInterrupted(records: Pick<RequestRecords, 'add'>, entries:
 			monitored: none,
 			monitoredRoute: null,
 			targets: none,
-			usage: { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 },
+			usage: noUsage,
 			costNanoUsd,
 			isEstimated: true,
 			isPriced: true,
@@ -99,6 +112,9 @@ export function recordInterrupted(records: Pick<RequestRecords, 'add'>, entries:
 			firstByteMs: null,
 			requestBytes: 0,
 			responseBytes: 0,
+			size: null,
+			routing: plainRouting,
+			isOutputCapped: false,
 		});
 	}
 }

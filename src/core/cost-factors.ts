@@ -36,3 +36,35 @@ export interface InputContent {
 
 /** Fields by which clients choose options above a model's list price, each with the values that cost nothing extra. */
 export type Surcharges = Readonly<Record<string, ReadonlySet<unknown>>>;
+
+/** Input of a request, without the limits of a model. */
+export interface MeasuredInput {
+	/** Estimate of the input tokens. */
+	readonly writtenTokens: number;
+	/** Upper bound of the input tokens that the bytes show. */
+	readonly boundTokens: number;
+	/** Context windows that can be filled by input whose bytes do not show its size; 0: none. */
+	readonly contextWindows: number;
+	/** Number of prompts, each of which can be as long as the model's context. */
+	readonly prompts: number;
+}
+
+/** Numbers of a request on which its reservation depends. They are recorded, so that a replay reserves the same. */
+export interface RequestSize extends MeasuredInput {
+	/** Output limit of one choice that the client set; null: none. */
+	readonly capTokens: number | null;
+	readonly choices: number;
+	/** Output of one choice if the client sets no limit; null: as much as the model allows. */
+	readonly defaultTokens: number | null;
+	readonly cacheWrites: CacheWrites;
+	/** True if the provider may run tools that it charges by the call. */
+	readonly hasHostedTools: boolean;
+	/** Limit of their calls that the client set; null: none. */
+	readonly maxToolCalls: number | null;
+	/** Field that selects an option above the list price; null: none. */
+	readonly surchargedField: string | null;
+	/** Null if the request does not set it. */
+	readonly requestsThinking: boolean | null;
+	/** True if the provider generates the response after the client has got its own. */
+	readonly isBackground: boolean;
+}

@@ -1,4 +1,6 @@
+import type { RequestSize } from './cost-factors.ts';
 import type { RejectionCode } from './rejection.ts';
+import type { ToolCalls } from './usage.ts';
 
 /** Limit that rejected a request, with its counter at that moment. */
 export interface ReachedLimit {
@@ -32,6 +34,20 @@ export interface RecordedRoute {
 	readonly provider: string;
 	readonly model: string;
 }
+
+/** Routing inputs that a record needs, because they are neither in its names nor in the configuration. */
+export interface RecordedRouting {
+	/** Hash of the session that the client names; null: none. */
+	readonly session: number | null;
+	/** Value of `x-gateway-provider`; null: none. */
+	readonly providerHeader: string | null;
+	/** True if the request refers to what its provider stores, so that no other can serve it. */
+	readonly isPinned: boolean;
+	/** True if the first choice of routing was ejected, so that another target came first. */
+	readonly isDiverted: boolean;
+}
+
+export const plainRouting: RecordedRouting = { session: null, providerHeader: null, isPinned: false, isDiverted: false };
 
 /** One attempt to send a request to a target. */
 export interface TargetAttempt {
@@ -81,12 +97,22 @@ export class RequestRecord {
 	readonly upstreamStatus?: number | undefined;
 	readonly isStreaming?: boolean | undefined;
 	readonly requestBytes?: number | undefined;
+	/** Undefined if the request was rejected before its body was read. */
+	readonly size?: RequestSize | undefined;
+	readonly routing?: RecordedRouting | undefined;
+	/** True if the gateway limited the output of a request without a limit. */
+	readonly isOutputCapped?: boolean | undefined;
 	/** Includes cache reads and writes. */
 	readonly inputTokens?: number | undefined;
 	/** Parts of `inputTokens`. */
 	readonly cacheReadTokens?: number | undefined;
 	readonly cacheWriteTokens?: number | undefined;
+	/** Part of `cacheWriteTokens`. */
+	readonly cacheWriteHourTokens?: number | undefined;
 	readonly outputTokens?: number | undefined;
+	/** Part of `outputTokens`. */
+	readonly reasoningTokens?: number | undefined;
+	readonly toolCalls?: ToolCalls | undefined;
 	readonly costNanoUsd?: bigint | undefined;
 	/** True if the usage is estimated, because the provider reported none. */
 	readonly isEstimated?: boolean | undefined;

@@ -22,6 +22,10 @@ export function createMemoryRequestRecords(): RequestRecords {
 			const requests = found.slice(0, query.limit);
 			return { requests, nextCursor: found.length > query.limit ? (requests.at(-1)?.id ?? null) : null };
 		},
+		async scan({ fromMs, toMs }) {
+			const requests = [...retained.values()].filter((request) => isWanted(request, { fromMs, toMs, limit: 1 }));
+			return { requests: requests.toSorted((one, other) => (one.id < other.id ? -1 : 1)), nextMs: null };
+		},
 		find: async (id) => retained.get(id),
 		end: async () => undefined,
 	};

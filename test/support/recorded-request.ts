@@ -1,4 +1,22 @@
+import type { RequestSize } from '../../src/core/cost-factors.ts';
+import { plainRouting } from '../../src/core/request-record.ts';
 import { firstIdOf, noAttributes, type RecordedRequest } from '../../src/stores/contracts/request-records.ts';
+
+export const plainSize: RequestSize = {
+	writtenTokens: 75,
+	boundTokens: 300,
+	contextWindows: 0,
+	prompts: 1,
+	capTokens: null,
+	choices: 1,
+	defaultTokens: null,
+	cacheWrites: 'short',
+	hasHostedTools: false,
+	maxToolCalls: null,
+	surchargedField: null,
+	requestsThinking: null,
+	isBackground: false,
+};
 
 /** @param sequence makes ids of one millisecond differ. */
 export function recordedRequest(startedMs: number, sequence: number, changed: Partial<RecordedRequest> = {}): RecordedRequest {
@@ -18,7 +36,7 @@ export function recordedRequest(startedMs: number, sequence: number, changed: Pa
 		monitored: [],
 		monitoredRoute: null,
 		targets: [{ provider: 'provider_b', model: 'gpt-4o', status: 200, code: null, ms: 12.5 }],
-		usage: { inputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2, outputTokens: 5 },
+		usage: { inputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2, cacheWriteHourTokens: 1, outputTokens: 5, reasoningTokens: 2 },
 		costNanoUsd: 123_456n,
 		isEstimated: false,
 		isPriced: true,
@@ -28,6 +46,9 @@ export function recordedRequest(startedMs: number, sequence: number, changed: Pa
 		firstByteMs: 12.4,
 		requestBytes: 300,
 		responseBytes: 700,
+		size: plainSize,
+		routing: plainRouting,
+		isOutputCapped: false,
 		...changed,
 	};
 }

@@ -1,4 +1,4 @@
-import type { InputContent, PromptSize } from '../../core/cost-factors.ts';
+import type { InputContent, MeasuredInput, PromptSize } from '../../core/cost-factors.ts';
 import { contextWindowOf, maxInputTokensOf } from './model-output-limits.ts';
 
 /** Input tokens of a request, derived from its bytes, because requests are not tokenised before they are sent. */
@@ -38,26 +38,40 @@ interface InputText {
 
 /** @param content content of the request as its dialect parsed it. @param model its name at the provider. */
 export function measureInput(text: InputText, content: InputContent, model: string): InputSize {
-	if (content.prompt !== undefined) return measurePrompt(text, content.prompt, maxInputTokensOf(model));
+	const measured = measureText(text, content);
+	return { writtenTokens: measured.writtenTokens, ...inputTokensFor(measured, model) };
+}
+
+/** Measures the input of a request for any model. @param content content of the request as its dialect parsed it. */
+export function measureText(text: InputText, content: InputContent): MeasuredInput {
+	if (content.prompt !== undefined) return measurePrompt(text, content.prompt);
 	const { attachments, attachedBytes, hasTools, hasSchema, definedTools, serverTools } = content;
 	const writtenTokens =
 		estimateTextTokens(text, Math.max(0, text.bytes.length - attachedBytes)) + attachments * estimatedTokensPerAttachment;
-	const max = maxInputTokensOf(model);
-	const estimatedTokens = Math.min(writtenTokens, max);
-	const rounds = serverTools > 0 ? serverToolRounds : Math.min(attachments, 1);
 	const added = (hasTools ? addedTokensForTools : 0) + (hasSchema ? addedTokensForSchema : 0) + definedTools * addedTokensPerDefinedTool;
-	const highestTokens = rounds > 0 ? Math.max(estimatedTokens, contextWindowOf(model) * rounds) : Math.min(text.bytes.length + added, max);
-	return { writtenTokens, estimatedTokens, highestTokens };
+	const contextWindows = serverTools > 0 ? serverToolRounds : Math.min(attachments, 1);
+	return { writtenTokens, boundTokens: text.bytes.length + added, contextWindows, prompts: 1 };
+}
+
+/** Limits a measured input to what a model accepts. @param model its name at the provider. */
+export function inputTokensFor(
+	{ writtenTokens, boundTokens, contextWindows, prompts }: MeasuredInput,
+	model: string,
+): Omit<InputSize, 'writtenTokens'> {
+	const max = prompts * maxInputTokensOf(model);
+	const estimatedTokens = Math.min(writtenTokens, max);
+	const highestTokens =
+		contextWindows > 0 ? Math.max(estimatedTokens, contextWindowOf(model) * contextWindows) : Math.min(boundTokens, max);
+	return { estimatedTokens, highestTokens };
 }
 
 /** Tokens that mark the begin and the end of a text. */
 const addedTokensPerText = 2;
 
-function measurePrompt(text: InputText, { count, texts, bytes, tokenIds }: PromptSize, maxOfEach: number): InputSize {
-	const max = count * maxOfEach;
+function measurePrompt(text: InputText, { count, texts, bytes, tokenIds }: PromptSize): MeasuredInput {
 	const writtenTokens = Math.max(1, tokenIds + (texts === 0 ? 0 : Math.max(texts, estimateTextTokens(text, bytes))));
-	const highestTokens = Math.max(writtenTokens, tokenIds + bytes + texts * addedTokensPerText);
-	return { writtenTokens, estimatedTokens: Math.min(writtenTokens, max), highestTokens: Math.min(highestTokens, max) };
+	const boundTokens = Math.max(writtenTokens, tokenIds + bytes + texts * addedTokensPerText);
+	return { writtenTokens, boundTokens, contextWindows: 0, prompts: count };
 }
 
 const maxSamples = 256;

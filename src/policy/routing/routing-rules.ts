@@ -1,3 +1,4 @@
+import { hashText } from '../../core/hash-text.ts';
 import { matchesModel } from '../../core/model-pattern.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
 import type { RoutingInput } from './routing-settings.ts';
@@ -83,17 +84,9 @@ function byWeight(targets: readonly RoutingRuleTarget[], key: string): readonly 
 	const drawn: RoutingRuleTarget[] = [];
 	while (remaining.length > 0) {
 		const whole = remaining.reduce((sum, { weight }) => sum + weight, 0);
-		let position = hash(drawn.length === 0 ? key : `${drawn.length} ${key}`) % whole;
+		let position = hashText(drawn.length === 0 ? key : `${drawn.length} ${key}`) % whole;
 		const index = remaining.findIndex(({ weight }) => (position -= weight) < 0);
 		drawn.push(...remaining.splice(index, 1));
 	}
 	return drawn;
-}
-
-/** Hashes with 32-bit FNV-1a and a final mix, so that keys that differ at their end also spread over small weights. */
-function hash(key: string): number {
-	let value = 0x811c9dc5;
-	for (let index = 0; index < key.length; index++) value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
-	value = Math.imul(value ^ (value >>> 16), 0x45d9f3b);
-	return (value ^ (value >>> 16)) >>> 0;
 }

@@ -29,12 +29,14 @@ import { describeFailure } from './failure.ts';
 import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { GuardrailRunner } from './guardrail-runner.ts';
-import { type AdmissionTerms, admissionWarnings, rejectionOf, resolveAdmissionTerms } from './stages/admit-request.ts';
+import { admissionWarnings, bodyEditsOf } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice } from './stages/choose-targets.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, identifyTeam } from './stages/identify-caller.ts';
 import { type PreparedRequest, prepareRequest } from './stages/prepare-request.ts';
 import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
+import { sizeOfPrepared } from './stages/request-size.ts';
+import { type AdmissionTerms, rejectionOf, resolveAdmissionTerms } from './stages/resolve-admission-terms.ts';
 import { bodyFor } from './stages/send-request.ts';
 import { substituteFor } from './stages/substitute-model.ts';
 import { canSkip } from './stages/take-target.ts';
@@ -216,7 +218,7 @@ async function explainAdmission(
 	deps: GatewayDeps,
 	ports: ExplainPorts,
 ): Promise<LimitRejection | undefined> {
-	const admission = resolveAdmissionTerms(prepared, sender, ports.clock.nowMs(), deps);
+	const admission = resolveAdmissionTerms(prepared, sizeOfPrepared(prepared), sender, ports.clock.nowMs(), deps);
 	const substituted = prepared.substitution === undefined ? [] : [prepared.substitution.warning];
 	const warnings = [...substituted, ...prepared.warnings, ...admissionWarnings(admission, deps)];
 	explained.price = describePrice(prepared, admission);
@@ -311,17 +313,17 @@ function describeReservation({ need }: AdmissionTerms, { settings }: GatewayDeps
 		amount_usd: formatUsd(need.amountNanoUsd),
 		input_tokens: need.inputTokens,
 		output_tokens: need.outputTokens,
-		cap_tokens: need.capEdits.length > 0 ? (need.capTokens ?? null) : null,
+		cap_tokens: need.isOutputCapped || need.areCallsCapped ? need.capTokens : null,
 	};
 }
 
 function describeUpstream(
 	requested: InferenceRequest,
 	prepared: PreparedRequest,
-	{ need, usageEdits }: AdmissionTerms,
+	{ need }: AdmissionTerms,
 	warnings: readonly string[],
 ): ExplainedUpstream {
-	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
+	const sent = bodyFor(prepared, bodyEditsOf(prepared, need));
 	const given = requested.body.bytes;
 	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), maxDifferences);
 	return { translated: prepared.translated !== undefined, warnings, bytes: sent.length, differences };

@@ -1,23 +1,28 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { RecordedRouting } from '../../core/request-record.ts';
+import type { Team } from '../../core/team.ts';
 import { canFailOver } from '../../policy/resilience/attempt-result.ts';
+import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { Endpoint } from '../../wire/endpoints/endpoint.ts';
 import { BackgroundRequest, takeBackgroundSlot } from './background/background-request.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { ownedIdsOf } from './owned-ids.ts';
 import { guardedRequest } from './request-scope/guarded-request.ts';
 import { monitorEffect } from './request-scope/monitor-effect.ts';
+import type { RequestRecorder } from './request-scope/request-recorder.ts';
 import type { RequestScope } from './request-scope/request-scope.ts';
-import { chooseTargets } from './stages/choose-targets.ts';
+import { chooseTargets, isFirstChoice, providerHeaderOf } from './stages/choose-targets.ts';
 import { evaluateInput } from './stages/evaluate-input.ts';
 import { evaluateOutput } from './stages/evaluate-output.ts';
 import { findStored } from './stages/find-stored.ts';
 import { identifyCaller, noteAttributes, noteTeam } from './stages/identify-caller.ts';
 import { monitorRouting } from './stages/monitor-routing.ts';
-import { readInferenceRequest } from './stages/read-inference-request.ts';
+import { type InferenceRequest, readInferenceRequest } from './stages/read-inference-request.ts';
+import { sizeOfReceived } from './stages/request-size.ts';
 import { fitResponse, readObject, respond } from './stages/respond.ts';
 import { type Outcome, resultOf, sendToProvider } from './stages/send-to-provider.ts';
-import { substituteFor } from './stages/substitute-model.ts';
 import { type Taken, takeTarget } from './stages/take-target.ts';
+import { TargetPlan } from './stages/target-plan.ts';
 
 const none: readonly never[] = [];
 
@@ -52,24 +57,17 @@ export async function serveInference(
 		guardrailRunner === undefined
 			? requested
 			: await evaluateInput(requested, guardedRequest(request.id, team.id, scope.recorder, deps), guardrailRunner);
-	let served = inferenceRequest;
-	let targets = chooseTargets(served, team, deps, stored, scope.recorder);
-	monitorRouting(served, team.id, stored, scope.recorder, deps);
+	const plan = planTargets(inferenceRequest, stored, team, scope.recorder, deps);
+	monitorRouting(inferenceRequest, team.id, stored, scope.recorder, deps);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
-	for (let index = 0; index < targets.length; index++) {
-		const target = targets[index];
-		if (target === undefined) break;
+	for (let target = plan.next(); target !== undefined; target = plan.next()) {
 		let next: Taken | undefined;
 		try {
-			const taking = takeTarget(served, target, team, taken?.permit, target === targets.at(-1), scope, deps);
+			const taking = takeTarget(plan.served, target, team, taken?.permit, plan.isLast(target), scope, deps);
 			next = taking instanceof Promise ? await taking : taking;
 		} catch (cause) {
-			const substitute = taken === undefined && stored === undefined ? substituteFor(cause, served) : undefined;
-			if (substitute === undefined) throw cause;
-			served = substitute;
-			targets = chooseTargets(served, team, deps, undefined, scope.recorder);
-			index = -1;
+			if (taken !== undefined || stored !== undefined || !plan.substitute(cause)) throw cause;
 			continue;
 		}
 		if (next === undefined) continue;
@@ -92,6 +90,42 @@ export async function serveInference(
 	if (guardrailRunner === undefined) return response;
 	const guarded = guardedRequest(request.id, team.id, scope.recorder, deps);
 	return evaluateOutput(inferenceRequest, guarded, response, scope.recorder, guardrailRunner);
+}
+
+/** @throws errors of `chooseTargets`. */
+function planTargets(
+	inferenceRequest: InferenceRequest,
+	stored: Target | undefined,
+	team: Team,
+	recorder: RequestRecorder,
+	deps: GatewayDeps,
+): TargetPlan<InferenceRequest> {
+	try {
+		const plan = new TargetPlan(inferenceRequest, (request) => chooseTargets(request, team, deps, stored, recorder));
+		const routing = routingOf(inferenceRequest, plan.targets, stored, team, deps);
+		if (routing !== undefined) recorder.route(routing);
+		return plan;
+	} catch (cause) {
+		// A replay may admit what is rejected here.
+		recorder.measure(sizeOfReceived(inferenceRequest));
+		throw cause;
+	}
+}
+
+/** @returns undefined for the usual case. */
+function routingOf(
+	inferenceRequest: InferenceRequest,
+	targets: Targets,
+	stored: Target | undefined,
+	team: Team,
+	deps: GatewayDeps,
+): RecordedRouting | undefined {
+	const { session = null, request } = inferenceRequest;
+	const providerHeader = providerHeaderOf(request.headers) ?? null;
+	const isPinned = stored !== undefined;
+	const isDiverted = !isPinned && targets.length > 1 && !isFirstChoice(inferenceRequest, targets[0], team, deps);
+	if (session === null && providerHeader === null && !isPinned && !isDiverted) return undefined;
+	return { session, providerHeader, isPinned, isDiverted };
 }
 
 function countFailover(

@@ -9,6 +9,8 @@ import {
 	type RequestQuery,
 	type RequestRecordReader,
 	type RequestRecords,
+	type RequestScan,
+	startedMsOf,
 } from './request-records.ts';
 
 export interface RequestRecordsSubject {
@@ -16,6 +18,10 @@ export interface RequestRecordsSubject {
 	/** Reader of another process. */
 	readonly reader: RequestRecordReader;
 	dispose(): Promise<void>;
+}
+
+function endOf({ id, durationMs }: RecordedRequest): number {
+	return (startedMsOf(id) ?? 0) + durationMs;
 }
 
 const startMs = Date.UTC(2026, 10, 21);
@@ -43,6 +49,32 @@ export function requestRecordsContract(name: string, open: () => Promise<Request
 				isEstimated: true,
 				isPriced: false,
 				allowList: 'teams.red.models.deny',
+				isOutputCapped: true,
+				size: {
+					writtenTokens: 7,
+					boundTokens: 9,
+					contextWindows: 10,
+					prompts: 3,
+					capTokens: 4,
+					choices: 2,
+					defaultTokens: 16,
+					cacheWrites: 'hour',
+					hasHostedTools: true,
+					maxToolCalls: 5,
+					surchargedField: 'service_tier',
+					requestsThinking: true,
+					isBackground: true,
+				},
+				routing: { session: 4_294_967_295, providerHeader: 'provider_b', isPinned: true, isDiverted: true },
+				usage: {
+					inputTokens: 1,
+					cacheReadTokens: 2,
+					cacheWriteTokens: 3,
+					cacheWriteHourTokens: 1,
+					outputTokens: 4,
+					reasoningTokens: 2,
+					toolCalls: { web_search: 2 },
+				},
 				monitored: ['rpm_limit_exceeded', 'budget_exceeded'],
 				monitoredRoute: { rule: 'cheap', provider: 'provider_b', model: 'gpt-mini' },
 				attributes: { project: 'search', user: '<script>alert("ü")</script>' },
@@ -68,6 +100,7 @@ export function requestRecordsContract(name: string, open: () => Promise<Request
 				modelRequested: null,
 				model: null,
 				provider: null,
+				size: null,
 				code: 'client_unregistered',
 			});
 			const all = [plain, failed, limited, budgeted, early];
@@ -76,6 +109,24 @@ export function requestRecordsContract(name: string, open: () => Promise<Request
 			expect((await records.list({ limit: 10 })).requests).toEqual(all.toReversed());
 			expect((await subject.reader.list({ limit: 10 })).requests).toEqual(all.toReversed());
 			expect(await subject.reader.find(failed.id)).toEqual(failed);
+		});
+
+		test('a scan reads each request of the span once, oldest first, whatever the order of their ends', async () => {
+			// Long requests end late, so that their blocks cover the starts of many others.
+			const all = Array.from({ length: 9000 }, (_, index) =>
+				recordedRequest(startMs + 7 * index, index, { durationMs: index % 50 === 0 ? 60_000 : 20.3 }),
+			);
+			for (const request of all.toSorted((one, other) => endOf(one) - endOf(other))) records.add(request);
+			const span = { fromMs: startMs + 700, toMs: startMs + 62_300 };
+			const found: string[] = [];
+			let nextMs: number | null = span.fromMs;
+			for (let scans = 0; nextMs !== null && scans < 100; scans++) {
+				const scan: RequestScan = await records.scan({ ...span, fromMs: nextMs });
+				for (const { id } of scan.requests) found.push(id);
+				nextMs = scan.nextMs;
+			}
+			expect(nextMs).toBeNull();
+			expect(found).toEqual(all.slice(100, 8900).map(({ id }) => id));
 		});
 
 		test('an unknown id is undefined', async () => {

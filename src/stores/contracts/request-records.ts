@@ -1,5 +1,7 @@
 /** Records of requests, rejected ones included. Operators look them up; the ledger remains authoritative for cost. */
-import type { ReachedLimit, RecordedRoute, TargetAttempt } from '../../core/request-record.ts';
+import type { RequestSize } from '../../core/cost-factors.ts';
+import type { ReachedLimit, RecordedRoute, RecordedRouting, TargetAttempt } from '../../core/request-record.ts';
+import type { ToolCalls } from '../../core/usage.ts';
 
 export interface RequestRecords extends RequestRecordReader {
 	/** Never waits and never fails: records are dropped and counted when the queue is full. Readable within about half a second. */
@@ -14,10 +16,28 @@ export interface RequestRecordReader {
 	 * @throws RangeError for a cursor that no page returned; `UpstreamError` `records_unavailable`.
 	 */
 	list(query: RequestQuery): Promise<RequestPage>;
+	/**
+	 * Reads the first part of a span, oldest first.
+	 * @throws UpstreamError `records_unavailable`.
+	 */
+	scan(span: RequestSpan): Promise<RequestScan>;
 	/** @throws UpstreamError `records_unavailable`. */
 	find(id: string): Promise<RecordedRequest | undefined>;
 	/** Writes what is queued, then frees all resources. */
 	end(): Promise<void>;
+}
+
+/** Bounds of the requests' start in Unix milliseconds, inclusive and exclusive. */
+export interface RequestSpan {
+	readonly fromMs: number;
+	readonly toMs: number;
+}
+
+export interface RequestScan {
+	/** In the order of their ids. Decoded one by one; can be read once. */
+	readonly requests: Iterable<RecordedRequest>;
+	/** Start of the part that was not read; null: the span has no more. */
+	readonly nextMs: number | null;
 }
 
 /** Texts are stored up to their first 256 characters. */
@@ -60,6 +80,11 @@ export interface RecordedRequest {
 	readonly firstByteMs: number | null;
 	readonly requestBytes: number;
 	readonly responseBytes: number;
+	/** Null: rejected before its body was read, or recorded by an earlier release. */
+	readonly size: RequestSize | null;
+	readonly routing: RecordedRouting;
+	/** True if the gateway limited the output of a request without a limit. */
+	readonly isOutputCapped: boolean;
 }
 
 export const noAttributes: Readonly<Record<string, string>> = {};
@@ -69,7 +94,13 @@ export interface RecordedUsage {
 	readonly inputTokens: number;
 	readonly cacheReadTokens: number;
 	readonly cacheWriteTokens: number;
+	/** Part of `cacheWriteTokens`. */
+	readonly cacheWriteHourTokens: number;
 	readonly outputTokens: number;
+	/** Part of `outputTokens`. */
+	readonly reasoningTokens: number;
+	/** Absent without charged calls. */
+	readonly toolCalls?: ToolCalls | undefined;
 }
 
 /** Filters combine with AND. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestRecordReader, RequestRecords } from '../contracts/request-records.ts';
+import { scanBlocks } from '../request-blocks/read-span.ts';
 import { RequestRecordQueue } from '../request-blocks/request-record-queue.ts';
 import { RequestRecordUpkeep, type RequestRetention } from '../request-blocks/request-record-upkeep.ts';
 import { createStoreThread, type StoreThread } from '../store-thread.ts';
@@ -48,6 +49,7 @@ export async function openPostgresRequestRecords(
 		add: (request) => queue.add(request),
 		health: () => queue.health(),
 		list: (query) => written().then(() => reader.list(query)),
+		scan: (span) => written().then(() => reader.scan(span)),
 		find: (id) => written().then(() => reader.find(id)),
 		end: () => (ending ??= end()),
 	};
@@ -74,6 +76,7 @@ async function openThread(data: PostgresRequestThreadData): Promise<{ readonly t
 function createReader(thread: Thread): RequestRecordReader {
 	return {
 		list: (query) => unlessUnavailable(thread.request('list', query)),
+		scan: async (span) => scanBlocks(await unlessUnavailable(thread.request('scan', span)), span),
 		find: async (id) => (await unlessUnavailable(thread.request('find', id))) ?? undefined,
 		end: () => thread.stop(),
 	};

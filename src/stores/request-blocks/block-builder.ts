@@ -1,3 +1,4 @@
+import type { RequestSize } from '../../core/cost-factors.ts';
 import type { ReachedLimit, TargetAttempt } from '../../core/request-record.ts';
 import { noAttributes, type RecordedRequest, startedMsOf } from '../contracts/request-records.ts';
 import { byName, decodeJson, textFrom } from '../decode.ts';
@@ -63,7 +64,7 @@ export class BlockBuilder {
 	readonly #ids: string[] = [];
 	readonly #texts = textColumns((name) => new Dictionary(name === 'attributes' ? Number.POSITIVE_INFINITY : maxTextLength));
 	readonly #numbers = numberColumns<number[]>(() => []);
-	readonly #rare: RareValues = { limit: {}, allowList: {}, monitored: {}, monitoredRoute: {}, targets: {} };
+	readonly #rare: RareValues = { limit: {}, allowList: {}, monitored: {}, monitoredRoute: {}, targets: {}, size: {}, toolCalls: {} };
 	readonly #statuses = new Set<number>();
 	/** Attributes of a client are often one object. */
 	#attributes: Readonly<Record<string, string>> = noAttributes;
@@ -96,6 +97,7 @@ export class BlockBuilder {
 			this.#attributesText = attributesText(request.attributes);
 		}
 		texts.attributes.add(this.#attributesText);
+		texts.providerHeader.add(request.routing.providerHeader);
 		this.#addNumbers(request);
 		if (request.limit !== null) this.#rare.limit[index] = limitCells(request.limit);
 		if (request.allowList !== null) this.#rare.allowList[index] = request.allowList;
@@ -109,11 +111,7 @@ export class BlockBuilder {
 		const { status, usage, firstByteMs, costNanoUsd } = request;
 		if (status !== numbers.status.at(-1)) this.#statuses.add(status);
 		numbers.status.push(status);
-		numbers.flags.push(
-			(request.isEstimated ? flagBits.isEstimated : 0) |
-				(request.isPriced ? flagBits.isPriced : 0) |
-				(request.isStreaming ? flagBits.isStreaming : 0),
-		);
+		numbers.flags.push(flagsOf(request));
 		numbers.durationTenths.push(tenths(request.durationMs));
 		numbers.firstByteTenths.push(firstByteMs === null ? -1 : tenths(firstByteMs));
 		numbers.requestBytes.push(request.requestBytes);
@@ -123,10 +121,25 @@ export class BlockBuilder {
 		numbers.cacheWriteTokens.push(usage === null ? -1 : usage.cacheWriteTokens);
 		numbers.outputTokens.push(usage === null ? -1 : usage.outputTokens);
 		numbers.costNanoUsd.push(costNanoUsd === null ? -1 : Number(costNanoUsd));
+		numbers.cacheWriteHourTokens.push(usage?.cacheWriteHourTokens ?? 0);
+		numbers.reasoningTokens.push(usage?.reasoningTokens ?? 0);
+		if (usage?.toolCalls !== undefined) this.#rare.toolCalls[this.#ids.length - 1] = usage.toolCalls;
+		this.#addSize(request);
 		const only = onlyAttempt(request);
 		numbers.attemptStatus.push(only === undefined ? -1 : (only.status ?? -1));
 		numbers.attemptTenths.push(only === undefined ? -1 : tenths(only.ms));
 		if (only === undefined && request.targets.length > 0) this.#rare.targets[this.#ids.length - 1] = request.targets.map(attemptCells);
+	}
+
+	#addSize({ size, routing: { session } }: RecordedRequest): void {
+		const numbers = this.#numbers;
+		numbers.session.push(session ?? -1);
+		numbers.writtenTokens.push(size === null ? -1 : size.writtenTokens);
+		numbers.boundTokens.push(size === null ? -1 : size.boundTokens);
+		numbers.capTokens.push(size?.capTokens ?? -1);
+		if (size === null || isPlainSize(size)) return;
+		const { contextWindows, prompts, choices, defaultTokens, maxToolCalls, surchargedField } = size;
+		this.#rare.size[this.#ids.length - 1] = [contextWindows, prompts, choices, defaultTokens, maxToolCalls, surchargedField];
 	}
 
 	/** Builds the block of the records; the builder is not used again. */
@@ -159,6 +172,34 @@ export class BlockBuilder {
 			...[...pairs].map((pair) => `attribute:${pair}`),
 		];
 	}
+}
+
+function flagsOf({ isEstimated, isPriced, isStreaming, isOutputCapped, routing, size }: RecordedRequest): number {
+	return (
+		(isEstimated ? flagBits.isEstimated : 0) |
+		(isPriced ? flagBits.isPriced : 0) |
+		(isStreaming ? flagBits.isStreaming : 0) |
+		(isOutputCapped ? flagBits.isOutputCapped : 0) |
+		(routing.isPinned ? flagBits.isPinned : 0) |
+		(routing.isDiverted ? flagBits.isDiverted : 0) |
+		(size === null ? 0 : flagsOfSize(size))
+	);
+}
+
+function flagsOfSize({ hasHostedTools, isBackground, requestsThinking, cacheWrites }: RequestSize): number {
+	return (
+		(hasHostedTools ? flagBits.hasHostedTools : 0) |
+		(isBackground ? flagBits.isBackground : 0) |
+		(requestsThinking === null ? 0 : flagBits.setsThinking) |
+		(requestsThinking === true ? flagBits.requestsThinking : 0) |
+		(cacheWrites === 'short' ? flagBits.hasShortCacheWrites : 0) |
+		(cacheWrites === 'hour' ? flagBits.hasHourCacheWrites : 0)
+	);
+}
+
+function isPlainSize({ contextWindows, prompts, choices, defaultTokens, maxToolCalls, surchargedField }: RequestSize): boolean {
+	const isPlainInput = contextWindows === 0 && prompts === 1;
+	return isPlainInput && choices === 1 && defaultTokens === null && maxToolCalls === null && surchargedField === null;
 }
 
 /** Usual case: one attempt that got a response, at the target of the record. */

@@ -51,6 +51,8 @@ export interface BlockReading {
 	around(ms: number, keys: readonly number[]): Promise<readonly BlockRef[]>;
 	/** Returns blocks with all keys and an id in the range, exclusive above, newest first. */
 	before(beforeId: number, fromId: number, keys: readonly number[], limit: number): Promise<readonly BlockRef[]>;
+	/** Returns blocks from an id on, oldest first. */
+	from(fromId: number, limit: number): Promise<readonly BlockRef[]>;
 	/** Returns the compressed texts of blocks, in this order. */
 	read(ids: readonly number[]): Promise<readonly Uint8Array[]>;
 }

@@ -1,6 +1,10 @@
 /** Layout of a block: one array for each field, with texts as indexes of a dictionary. */
+import type { ToolCalls } from '../../core/usage.ts';
 
-export const blockVersion = 1;
+export const blockVersion = 2;
+
+/** Versions that are read. Blocks of version 1 lack the columns and values that a replay needs. */
+export const readVersions: readonly unknown[] = [1, blockVersion];
 
 /** Fields whose values repeat: columns have indexes of their dictionaries, or -1 for null. */
 export interface TextColumns<Column> {
@@ -14,6 +18,7 @@ export interface TextColumns<Column> {
 	readonly code: Column;
 	/** JSON of the attributes; null: none. */
 	readonly attributes: Column;
+	readonly providerHeader: Column;
 }
 
 export function textColumns<Column>(columnOf: (name: keyof TextColumns<Column>) => Column): TextColumns<Column> {
@@ -27,6 +32,7 @@ export function textColumns<Column>(columnOf: (name: keyof TextColumns<Column>) 
 		outcome: columnOf('outcome'),
 		code: columnOf('code'),
 		attributes: columnOf('attributes'),
+		providerHeader: columnOf('providerHeader'),
 	};
 }
 
@@ -45,6 +51,13 @@ export interface NumberColumns<Column> {
 	readonly cacheWriteTokens: Column;
 	readonly outputTokens: Column;
 	readonly costNanoUsd: Column;
+	readonly cacheWriteHourTokens: Column;
+	readonly reasoningTokens: Column;
+	/** Null: the request has no recorded size. */
+	readonly writtenTokens: Column;
+	readonly boundTokens: Column;
+	readonly capTokens: Column;
+	readonly session: Column;
 }
 
 export function numberColumns<Column>(columnOf: (name: keyof NumberColumns<Column>) => Column): NumberColumns<Column> {
@@ -62,11 +75,30 @@ export function numberColumns<Column>(columnOf: (name: keyof NumberColumns<Colum
 		cacheWriteTokens: columnOf('cacheWriteTokens'),
 		outputTokens: columnOf('outputTokens'),
 		costNanoUsd: columnOf('costNanoUsd'),
+		cacheWriteHourTokens: columnOf('cacheWriteHourTokens'),
+		reasoningTokens: columnOf('reasoningTokens'),
+		writtenTokens: columnOf('writtenTokens'),
+		boundTokens: columnOf('boundTokens'),
+		capTokens: columnOf('capTokens'),
+		session: columnOf('session'),
 	};
 }
 
 /** Bits of `flags`. */
-export const flagBits = { isEstimated: 1, isPriced: 2, isStreaming: 4 } as const;
+export const flagBits = {
+	isEstimated: 1,
+	isPriced: 2,
+	isStreaming: 4,
+	isOutputCapped: 8,
+	isPinned: 16,
+	isDiverted: 32,
+	hasHostedTools: 64,
+	isBackground: 128,
+	setsThinking: 256,
+	requestsThinking: 512,
+	hasShortCacheWrites: 1024,
+	hasHourCacheWrites: 2048,
+} as const;
 
 /** Kind, limit, used, reserved and time of the reset; amounts of budgets are texts. */
 export type LimitCells = readonly [string, number | string, number | string, number | string, number | null];
@@ -76,6 +108,9 @@ export type AttemptCells = readonly [string, string, number | null, string | nul
 
 /** Rule, provider and model. */
 export type RouteCells = readonly [string, string, string];
+
+/** Context windows, prompts, choices, tokens without a limit, maximum of tool calls, surcharged field. */
+export type SizeCells = readonly [number, number, number, number | null, number | null, string | null];
 
 /** Values that few records have, by the index of the record. */
 export interface RareValues {
@@ -87,6 +122,9 @@ export interface RareValues {
 	readonly monitoredRoute: Record<string, RouteCells>;
 	/** Attempts other than a single one at the record's own target. */
 	readonly targets: Record<string, readonly AttemptCells[]>;
+	/** Sizes other than those of one prompt with one choice. */
+	readonly size: Record<string, SizeCells>;
+	readonly toolCalls: Record<string, ToolCalls>;
 }
 
 export interface BlockColumns {

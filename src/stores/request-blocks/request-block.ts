@@ -1,8 +1,26 @@
-import { limitKinds, type ReachedLimit, type RecordedRoute, type TargetAttempt } from '../../core/request-record.ts';
+import type { RequestSize } from '../../core/cost-factors.ts';
+import {
+	limitKinds,
+	plainRouting,
+	type ReachedLimit,
+	type RecordedRoute,
+	type RecordedRouting,
+	type TargetAttempt,
+} from '../../core/request-record.ts';
+import { type HostedTool, hostedTools, type ToolCalls } from '../../core/usage.ts';
 import { noAttributes, type RecordedRequest, type RecordedUsage, type RequestQuery, startedMsOf } from '../contracts/request-records.ts';
 import { type Decode, decodeJson, itemsFrom, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { attributesFrom } from './block-builder.ts';
-import { blockVersion, flagBits, type NumberColumns, numberColumns, type TextColumns, textColumns } from './record-columns.ts';
+import {
+	blockVersion,
+	flagBits,
+	type NumberColumns,
+	numberColumns,
+	readVersions,
+	type SizeCells,
+	type TextColumns,
+	textColumns,
+} from './record-columns.ts';
 
 type Cells = readonly unknown[];
 
@@ -13,33 +31,39 @@ export type RequestFilters = Omit<RequestQuery, 'limit' | 'cursor' | 'fromMs' | 
 export class RequestBlock {
 	readonly ids: Cells;
 	readonly #texts: TextColumns<readonly string[]>;
-	readonly #indexes: TextColumns<Cells>;
-	readonly #numbers: NumberColumns<Cells>;
+	/** Undefined for columns that the block's version lacks. */
+	readonly #indexes: TextColumns<Cells | undefined>;
+	readonly #numbers: NumberColumns<Cells | undefined>;
 	readonly #limits: Readonly<Record<string, unknown>>;
 	readonly #allowLists: Readonly<Record<string, unknown>>;
 	readonly #monitored: Readonly<Record<string, unknown>>;
 	readonly #monitoredRoutes: Readonly<Record<string, unknown>>;
 	readonly #targets: Readonly<Record<string, unknown>>;
+	readonly #sizes: Readonly<Record<string, unknown>>;
+	readonly #toolCalls: Readonly<Record<string, unknown>>;
 
 	/** @throws SyntaxError, TypeError for a text that is no block of this release. */
 	constructor(text: string) {
 		const { version, ids, texts, indexes, numbers, rare } = decodeJson(text, membersFrom);
-		if (version !== blockVersion) throw new TypeError(`Expected a block of version ${blockVersion}`);
+		if (!readVersions.includes(version)) throw new TypeError(`Expected a block of version ${readVersions.join(' or ')}`);
+		const isWhole = version === blockVersion;
 		this.ids = itemsFrom(ids);
-		const [dictionaries, ofIndexes, ofNumbers, { limit, allowList, monitored, monitoredRoute = {}, targets }] = [
+		const [dictionaries, ofIndexes, ofNumbers, { limit, allowList, monitored, monitoredRoute = {}, targets, size = {}, toolCalls = {} }] = [
 			membersFrom(texts),
 			membersFrom(indexes),
 			membersFrom(numbers),
 			membersFrom(rare),
 		];
-		this.#texts = textColumns((name) => listOf(textFrom)(dictionaries[name]));
-		this.#indexes = textColumns((name) => itemsFrom(ofIndexes[name]));
-		this.#numbers = numberColumns((name) => itemsFrom(ofNumbers[name]));
+		this.#texts = textColumns((name) => (isWhole || name in dictionaries ? listOf(textFrom)(dictionaries[name]) : []));
+		this.#indexes = textColumns((name) => (isWhole || name in ofIndexes ? itemsFrom(ofIndexes[name]) : undefined));
+		this.#numbers = numberColumns((name) => (isWhole || name in ofNumbers ? itemsFrom(ofNumbers[name]) : undefined));
 		this.#limits = membersFrom(limit);
 		this.#allowLists = allowList === undefined ? {} : membersFrom(allowList);
 		this.#monitored = membersFrom(monitored);
 		this.#monitoredRoutes = membersFrom(monitoredRoute);
 		this.#targets = membersFrom(targets);
+		this.#sizes = membersFrom(size);
+		this.#toolCalls = membersFrom(toolCalls);
 	}
 
 	get count(): number {
@@ -77,7 +101,7 @@ export class RequestBlock {
 			if (some === undefined) return undefined;
 			tests.push(some);
 		}
-		if (status !== undefined) tests.push((index) => this.#numbers.status[index] === status);
+		if (status !== undefined) tests.push((index) => this.#numbers.status?.[index] === status);
 		for (const [name, value] of Object.entries(attributes ?? noAttributes)) {
 			const test = this.#textTest('attributes', (text) => {
 				const found = attributesFrom(text);
@@ -93,12 +117,12 @@ export class RequestBlock {
 		const wanted = new Set<unknown>();
 		for (const [index, text] of this.#texts[name].entries()) if (isWanted(text)) wanted.add(index);
 		const cells = this.#indexes[name];
-		return wanted.size === 0 ? undefined : (index) => wanted.has(cells[index]);
+		return wanted.size === 0 || cells === undefined ? undefined : (index) => wanted.has(cells[index]);
 	}
 
 	requestAt(index: number): RecordedRequest {
-		const number = (name: keyof NumberColumns<unknown>): number => numberFrom(this.#numbers[name][index]);
-		const text = (name: keyof TextColumns<unknown>): string | null => this.#texts[name][numberFrom(this.#indexes[name][index])] ?? null;
+		const number = (name: keyof NumberColumns<unknown>): number => numberIn(this.#numbers[name], index);
+		const text = (name: keyof TextColumns<unknown>): string | null => this.#texts[name][numberIn(this.#indexes[name], index)] ?? null;
 		const flags = number('flags');
 		const firstByteTenths = number('firstByteTenths');
 		const costNanoUsd = number('costNanoUsd');
@@ -119,7 +143,7 @@ export class RequestBlock {
 			monitored: this.#monitoredOf(index),
 			monitoredRoute: routeFrom(this.#monitoredRoutes[index]),
 			targets: this.#targetsOf(index, text('provider'), text('model'), number('attemptStatus'), number('attemptTenths')),
-			usage: usageOf(number),
+			usage: usageOf(number, this.#toolCalls[index]),
 			costNanoUsd: costNanoUsd === -1 ? null : BigInt(costNanoUsd),
 			isEstimated: (flags & flagBits.isEstimated) !== 0,
 			isPriced: (flags & flagBits.isPriced) !== 0,
@@ -129,6 +153,9 @@ export class RequestBlock {
 			firstByteMs: firstByteTenths === -1 ? null : firstByteTenths / 10,
 			requestBytes: number('requestBytes'),
 			responseBytes: number('responseBytes'),
+			size: sizeOf(number, flags, this.#sizes[index]),
+			routing: routingOf(number('session'), flags, text('providerHeader')),
+			isOutputCapped: (flags & flagBits.isOutputCapped) !== 0,
 		};
 	}
 
@@ -150,14 +177,75 @@ function anyOf(tests: readonly (((index: number) => boolean) | undefined)[]): ((
 	return given.length === 0 ? undefined : (index) => given.some((test) => test(index));
 }
 
-function usageOf(number: (name: keyof NumberColumns<unknown>) => number): RecordedUsage | null {
+/** @returns -1 for a column that the block's version lacks. */
+function numberIn(cells: Cells | undefined, index: number): number {
+	return cells === undefined ? -1 : numberFrom(cells[index]);
+}
+
+type ReadNumber = (name: keyof NumberColumns<unknown>) => number;
+
+function routingOf(session: number, flags: number, providerHeader: string | null): RecordedRouting {
+	const isPinned = (flags & flagBits.isPinned) !== 0;
+	const isDiverted = (flags & flagBits.isDiverted) !== 0;
+	if (session === -1 && providerHeader === null && !isPinned && !isDiverted) return plainRouting;
+	return { session: session === -1 ? null : session, providerHeader, isPinned, isDiverted };
+}
+
+function sizeOf(number: ReadNumber, flags: number, rare: unknown): RequestSize | null {
+	const writtenTokens = number('writtenTokens');
+	if (writtenTokens === -1) return null;
+	const capTokens = number('capTokens');
+	const setsThinking = (flags & flagBits.setsThinking) !== 0;
+	const [contextWindows, prompts, choices, defaultTokens, maxToolCalls, surchargedField] =
+		rare === undefined ? plainSize : sizeCellsFrom(rare);
+	return {
+		writtenTokens,
+		boundTokens: number('boundTokens'),
+		contextWindows,
+		prompts,
+		capTokens: capTokens === -1 ? null : capTokens,
+		choices,
+		defaultTokens,
+		cacheWrites: (flags & flagBits.hasHourCacheWrites) !== 0 ? 'hour' : (flags & flagBits.hasShortCacheWrites) !== 0 ? 'short' : 'none',
+		hasHostedTools: (flags & flagBits.hasHostedTools) !== 0,
+		maxToolCalls,
+		surchargedField,
+		requestsThinking: setsThinking ? (flags & flagBits.requestsThinking) !== 0 : null,
+		isBackground: (flags & flagBits.isBackground) !== 0,
+	};
+}
+
+const plainSize: SizeCells = [0, 1, 1, null, null, null];
+
+const sizeCellsFrom: Decode<SizeCells> = (value) => {
+	const [contextWindows, prompts, choices, defaultTokens, maxToolCalls, surchargedField] = itemsFrom(value);
+	return [
+		numberFrom(contextWindows),
+		numberFrom(prompts),
+		numberFrom(choices),
+		orNull(numberFrom)(defaultTokens),
+		orNull(numberFrom)(maxToolCalls),
+		orNull(textFrom)(surchargedField),
+	];
+};
+
+function toolCallsFrom(value: unknown): ToolCalls {
+	const calls: Partial<Record<HostedTool, number>> = {};
+	for (const [name, count] of Object.entries(membersFrom(value))) calls[oneOf(hostedTools)(name)] = numberFrom(count);
+	return calls;
+}
+
+function usageOf(number: ReadNumber, toolCalls: unknown): RecordedUsage | null {
 	const inputTokens = number('inputTokens');
 	if (inputTokens === -1) return null;
 	return {
 		inputTokens,
 		cacheReadTokens: number('cacheReadTokens'),
 		cacheWriteTokens: number('cacheWriteTokens'),
+		cacheWriteHourTokens: Math.max(0, number('cacheWriteHourTokens')),
 		outputTokens: number('outputTokens'),
+		reasoningTokens: Math.max(0, number('reasoningTokens')),
+		...(toolCalls !== undefined && { toolCalls: toolCallsFrom(toolCalls) }),
 	};
 }
 

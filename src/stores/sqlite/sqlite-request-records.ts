@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestRecordReader, RequestRecords } from '../contracts/request-records.ts';
+import { scanBlocks } from '../request-blocks/read-span.ts';
 import { RequestRecordQueue } from '../request-blocks/request-record-queue.ts';
 import { RequestRecordUpkeep, type RequestRetention } from '../request-blocks/request-record-upkeep.ts';
 import { createStoreThread, type StoreThread, type WorkerOperations } from '../store-thread.ts';
@@ -50,6 +51,7 @@ export function openSqliteRequestRecords(
 		add: (request) => queue.add(request),
 		health: () => queue.health(),
 		list: (query) => written().then(() => reader.list(query)),
+		scan: (span) => written().then(() => reader.scan(span)),
 		find: (id) => written().then(() => reader.find(id)),
 		end: () => (ending ??= end()),
 	};
@@ -64,6 +66,7 @@ function createReader(dataDir: string): RequestRecordReader {
 	const reader = createThread<RequestReaderOperations>({ kind: 'reader', dataDir });
 	return {
 		list: (query) => unlessUnavailable(reader.request('list', query)),
+		scan: async (span) => scanBlocks(await unlessUnavailable(reader.request('scan', span)), span),
 		find: async (id) => (await unlessUnavailable(reader.request('find', id))) ?? undefined,
 		end: () => reader.stop(),
 	};

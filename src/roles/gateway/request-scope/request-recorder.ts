@@ -1,9 +1,11 @@
 import type { Denial } from '../../../core/allow-lists.ts';
+import type { RequestSize } from '../../../core/cost-factors.ts';
 import type { CounterReading, RateLimit } from '../../../core/counters.ts';
 import {
 	type MonitoredCode,
 	type ReachedLimit,
 	type RecordedRoute,
+	type RecordedRouting,
 	RequestRecord,
 	type TargetAttempt,
 } from '../../../core/request-record.ts';
@@ -94,6 +96,20 @@ export class RequestRecorder {
 		this.#written.isStreaming = isStreaming;
 	}
 
+	/** Records the numbers on which the reservation depends. */
+	measure(size: RequestSize): void {
+		this.#written.size = size;
+	}
+
+	route(routing: RecordedRouting): void {
+		this.#written.routing = routing;
+	}
+
+	/** Marks a request whose output the gateway limits. */
+	capOutput(): void {
+		this.#written.isOutputCapped = true;
+	}
+
 	warn(warnings: readonly string[]): void {
 		if (warnings.length > 0) this.#warnings = [...this.#warnings, ...warnings];
 	}
@@ -162,12 +178,16 @@ export class RequestRecorder {
 	}
 
 	/** Adds the charge of one of the targets. */
-	charge({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }: Usage, costNanoUsd: bigint, isEstimated: boolean): void {
+	charge(usage: Usage, costNanoUsd: bigint, isEstimated: boolean): void {
+		const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens, toolCalls } = usage;
 		const written = this.#written;
 		written.inputTokens = (written.inputTokens ?? 0) + inputTokens + cacheReadTokens + cacheWriteTokens;
 		written.cacheReadTokens = (written.cacheReadTokens ?? 0) + cacheReadTokens;
 		written.cacheWriteTokens = (written.cacheWriteTokens ?? 0) + cacheWriteTokens;
 		written.outputTokens = (written.outputTokens ?? 0) + outputTokens;
+		if (cacheWriteHourTokens > 0) written.cacheWriteHourTokens = (written.cacheWriteHourTokens ?? 0) + cacheWriteHourTokens;
+		if (reasoningTokens > 0) written.reasoningTokens = (written.reasoningTokens ?? 0) + reasoningTokens;
+		if (toolCalls !== undefined) written.toolCalls = toolCalls;
 		written.costNanoUsd = (written.costNanoUsd ?? 0n) + costNanoUsd;
 		if (isEstimated) written.isEstimated = true;
 	}

@@ -1,33 +1,31 @@
 import { attributesText } from '../../../core/attributes.ts';
-import type { InputContent } from '../../../core/cost-factors.ts';
-import type { Admission, Rejected } from '../../../core/counters.ts';
-import type { Price } from '../../../core/price.ts';
+import type { RequestSize } from '../../../core/cost-factors.ts';
+import type { Admission } from '../../../core/counters.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
 import { UpstreamError } from '../../../core/upstream-error.ts';
-import { dearestCallsNanoUsd, plainCostNanoUsd, surchargedField, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
-import { estimatedOutputTokens, maxServerToolCalls, measureInput, serverToolRounds } from '../../../policy/budgets/estimate.ts';
-import { canHideReasoning } from '../../../policy/budgets/hidden-reasoning.ts';
-import { capFor, outputTokenLimitOf } from '../../../policy/budgets/model-output-limits.ts';
-import type { PricedAs } from '../../../policy/budgets/price-resolver.ts';
-import { type LimitRejection, toLimitRejection } from '../../../policy/limits/limit-rejection.ts';
-import { type ReservedPart, reservationsOn } from '../../../policy/limits/request-limits.ts';
+import { maxServerToolCalls } from '../../../policy/budgets/estimate.ts';
 import type { BudgetTerms } from '../../../policy/limits/terms-resolver.ts';
-import type { TypicalRequest } from '../../../policy/limits/typical-requests.ts';
-import { periodOf } from '../../../policy/limits/utc-time.ts';
 import { type BudgetReservation, budgetKey, CountersUnreachable, type MaybePromise } from '../../../stores/contracts/admission.ts';
 import type { OpenEntry } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { BilledPermit, type PermitSettings } from '../request-scope/billed-permit.ts';
+import type { BodyEdits } from '../request-scope/permit.ts';
 import type { RequestRecorder } from '../request-scope/request-recorder.ts';
 import type { RequestScope } from '../request-scope/request-scope.ts';
-import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { runsInBackground } from './read-inference-request.ts';
-import { type CheckedLimits, reportExceeded } from './report-exceeded.ts';
-import { nameInReports } from './reported-name.ts';
-import { hasEnforced, type Sender, termsForRequest } from './terms-for-request.ts';
+import { reportExceeded } from './report-exceeded.ts';
+import { sizeOfPrepared } from './request-size.ts';
+import {
+	type AdmissionTerms,
+	hasHiddenReasoning,
+	type Need,
+	type RequestedLimits,
+	rejectionOf,
+	resolveAdmissionTerms,
+	withLeast,
+} from './resolve-admission-terms.ts';
 
 /** Time to settle a request after its maximum duration. */
 const bookingMs = 30_000;
@@ -52,11 +50,14 @@ export function admitRequest(
 	const { recorder } = scope;
 	const nowMs = before?.terms.entry.startedMs ?? ports.clock.nowMs();
 	const { clientId = '', attributes } = recorder.record;
-	const admission = resolveAdmissionTerms(inferenceRequest, { team, clientId, attributes }, nowMs, deps);
+	const size = sizeOfPrepared(inferenceRequest);
+	recorder.measure(size);
+	const admission = resolveAdmissionTerms(inferenceRequest, size, { team, clientId, attributes }, nowMs, deps);
+	if (admission.need.isOutputCapped) recorder.capOutput();
 	recorder.warn(admissionWarnings(admission, deps));
 	if (admission.priced.isUnknown) recorder.admitUnpriced();
 	const entry = rowOf(inferenceRequest, team, recorder, admission);
-	const permitTerms = permitTermsOf(inferenceRequest, entry, admission, before, deps);
+	const permitTerms = permitTermsOf(inferenceRequest, size, entry, admission, before, deps);
 	const taking =
 		before === undefined
 			? takeLimits(entry, admission, permitTerms.reservationMs, recorder, deps)
@@ -98,11 +99,13 @@ function reservationMsOf({ settings: { timeouts } }: GatewayDeps): number {
 
 function permitTermsOf(
 	inferenceRequest: PreparedRequest,
+	size: RequestSize,
 	entry: OpenEntry,
-	{ terms, priced, need, reservations, typical, usageEdits }: AdmissionTerms,
+	{ terms, priced, need, reservations, typical }: AdmissionTerms,
 	before: BilledPermit | undefined,
 	deps: GatewayDeps,
 ): PermitSettings {
+	const { capEdits, usageEdits } = bodyEditsOf(inferenceRequest, need);
 	return {
 		entry,
 		earlierTargets: before === undefined ? 0 : before.terms.earlierTargets + 1,
@@ -117,81 +120,30 @@ function permitTermsOf(
 		allowedOutputTokens: need.allowedOutputTokens,
 		choices: need.choices,
 		typical,
-		capEdits: need.capEdits,
+		capEdits,
 		isUsageInjected: usageEdits.length > 0,
 		usageEdits,
 		reader: inferenceRequest.providerFormat.usage,
 		hasHostedTools: need.hasHostedTools,
-		canHideReasoning: hasHiddenReasoning(inferenceRequest, deps),
-		isBackground: runsInBackground(inferenceRequest),
+		canHideReasoning: hasHiddenReasoning(inferenceRequest, size, deps),
+		isBackground: size.isBackground,
 	};
 }
 
-function hasHiddenReasoning(
-	{ provider, providerFormat, knownAs, target, outgoing }: PreparedRequest,
-	{ modelCapabilities }: GatewayDeps,
-): boolean {
-	const { thinking } = modelCapabilities.of(target);
-	return canHideReasoning({ kind: provider.kind, knownAs, thinking, requested: providerFormat.requestsThinking(outgoing.members) });
-}
-
-export interface AdmissionTerms extends RequestedLimits {
-	/** Time of the decision, Unix milliseconds. */
-	readonly nowMs: number;
-	readonly priced: PricedAs;
-	/** Model name in the ledger. */
-	readonly reportedModel: string;
-	readonly need: Need;
-	readonly usageEdits: readonly Edit[];
-	/** True for a stream that stops when its budgets are exhausted. */
-	readonly isStoppable: boolean;
+/** Returns the edits of the body that an admission demands. */
+export function bodyEditsOf({ provider, providerFormat, outgoing }: PreparedRequest, need: Need): BodyEdits {
+	const outputEdits = need.isOutputCapped ? providerFormat.writeCap(outgoing, need.capTokens) : none;
+	const callEdits: readonly Edit[] = need.areCallsCapped ? (providerFormat.toolCallCap?.write(outgoing, maxServerToolCalls) ?? none) : none;
+	return {
+		capEdits: callEdits.length === 0 ? outputEdits : [...outputEdits, ...callEdits],
+		usageEdits: provider.requestsStreamUsage ? providerFormat.requestUsage(outgoing) : none,
+	};
 }
 
 function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
 	if (budgets.length === 0) return none;
 	const names = budgets.map(({ ledgerName }) => ledgerName);
 	return names.length === 1 ? names : [...new Set(names)];
-}
-
-/** Determines limits, price and reservation of a request without reserving anything. @throws `Rejection` `model_unpriced`, `field_invalid`. */
-export function resolveAdmissionTerms(inferenceRequest: PreparedRequest, sender: Sender, nowMs: number, deps: GatewayDeps): AdmissionTerms {
-	const { settings } = deps;
-	const { team } = sender;
-	const listed = deps.prices.listedModel(inferenceRequest.provider.kind, inferenceRequest.knownAs);
-	const terms = termsForRequest(inferenceRequest, sender, listed, nowMs, deps);
-	const reportedModel = nameInReports(inferenceRequest, team, periodOf(nowMs), listed, terms, deps);
-	const priced = findPrice(inferenceRequest, reportedModel, nowMs, deps);
-	const { price } = priced;
-	const isWorstCase = settings.budgets.reservation === 'worst_case';
-	if (isWorstCase && hasEnforced(terms.budgets)) requireListPrice(inferenceRequest, priced);
-	const need = needOf(inferenceRequest, price, isWorstCase);
-	const canStop = inferenceRequest.isStreaming && !runsInBackground(inferenceRequest);
-	const isStoppable = hasEnforced(terms.budgets) && !isWorstCase && canStop && settings.budgets.onStreamOver === 'stop';
-	const part = isStoppable
-		? firstPart(inferenceRequest, need, price, deps)
-		: { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
-	const reservations: readonly BudgetReservation[] = terms.budgets.length === 0 ? none : reservationsOn(terms.budgets, part);
-	const usageEdits = inferenceRequest.provider.requestsStreamUsage
-		? inferenceRequest.providerFormat.requestUsage(inferenceRequest.outgoing)
-		: none;
-	const typical = deps.work.typical.of(team.id, inferenceRequest.target.model);
-	const reservedTokens = typical.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
-	return { nowMs, terms, priced, reportedModel, need, reservations, reservedTokens, typical, usageEdits, isStoppable };
-}
-
-function checkOf(shouldFit: boolean): 'after' | 'before' {
-	return shouldFit ? 'after' : 'before';
-}
-
-/**
- * Returns the initial reservation of a stoppable stream, which grows later. With hidden reasoning, the time to grow it is unknown, so the
- * full amount is reserved.
- */
-function firstPart(inferenceRequest: PreparedRequest, need: Need, price: Price, deps: GatewayDeps): ReservedPart {
-	const { inputTokens, outputTokens, choices } = need;
-	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
-	const amountNanoUsd = hasHiddenReasoning(inferenceRequest, deps) ? need.amountNanoUsd : costOf(admittedTokens.first);
-	return { amountNanoUsd, check: 'fit', minNanoUsd: costOf(admittedTokens.min) };
 }
 
 /** Reserves the amount for the next target, in addition to the possible cost of the previous one, before that is settled. */
@@ -211,44 +163,6 @@ async function takeOver(
 	if (!isReserved) throw new Rejection('budget_exceeded', { message: 'The budget does not allow the next target' });
 	await before.transferReservation();
 	return { reservedNanoUsd: min[0]?.amountNanoUsd };
-}
-
-/** Reduces the reservation of a stoppable stream to the minimum, from which it grows. */
-function withLeast(reservation: BudgetReservation): BudgetReservation {
-	return reservation.check === 'fit' ? { ...reservation, amountNanoUsd: reservation.minNanoUsd ?? 0n, check: 'after' } : reservation;
-}
-
-function findPrice(
-	{ target, provider, knownAs }: PreparedRequest,
-	reportedModel: string,
-	nowMs: number,
-	{ prices, ports, settings }: GatewayDeps,
-): PricedAs {
-	const priced = prices.priceOf(provider, target.model, nowMs, knownAs);
-	if (priced?.isUnknown !== false && reportedModel === target.model) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
-	if (priced !== undefined) return priced;
-	throw new Rejection('model_unpriced', {
-		param: 'model',
-		message: `The model \`${target.model}\` of ${target.provider} has no price, and \`budgets.unknown_price\` is \`reject\`: use another model`,
-	});
-}
-
-/**
- * Rejects fields with a surcharge over the list price, which could cost more than the reservation. A price override is assumed to include
- * it.
- */
-function requireListPrice({ outgoing, providerFormat, target }: PreparedRequest, { overrides }: PricedAs): void {
-	const field = overrides === undefined ? surchargedField(outgoing.members, providerFormat.surcharges) : undefined;
-	if (field === undefined) return;
-	throw new Rejection('field_invalid', {
-		param: field,
-		message: `\`${field}\` selects an option that costs more than the list price of \`${target.model}\`, which \`budgets.reservation: worst_case\` does not allow: omit it`,
-	});
-}
-
-/** Limits that a request needs. */
-export interface RequestedLimits extends CheckedLimits {
-	readonly typical: TypicalRequest;
 }
 
 /** Result of an admission. */
@@ -294,13 +208,6 @@ function requireAdmitted(
 	return { reservedNanoUsd: admission.reservedNanoUsd };
 }
 
-export function rejectionOf(rejected: Rejected, { terms, reservations, typical }: RequestedLimits): LimitRejection {
-	const [first] = reservations.map(withLeast);
-	const check = checkOf(first?.check === 'after');
-	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
-	return toLimitRejection(rejected, { limits: terms.limits, budgets, typicalMs: typical.durationMs });
-}
-
 /** Only counters that are restored from the ledger can be unreachable; shared ones have a fallback. */
 export function unlessUnreachable(cause: unknown): never {
 	throw cause instanceof CountersUnreachable ? new UpstreamError('records_unavailable', { cause }) : cause;
@@ -308,7 +215,7 @@ export function unlessUnreachable(cause: unknown): never {
 
 /** Lists warnings for the client. */
 export function admissionWarnings({ need, priced }: AdmissionTerms, { settings }: Pick<GatewayDeps, 'settings'>): readonly string[] {
-	if (need.capEdits.length === 0 && !priced.isUnknown) return none;
+	if (!need.isOutputCapped && !need.areCallsCapped && !priced.isUnknown) return none;
 	const warnings: string[] = [];
 	if (need.isOutputCapped) warnings.push(`the output is capped at ${need.capTokens} tokens, for a budget`);
 	if (need.areCallsCapped) warnings.push(`max_tool_calls: limited to ${maxServerToolCalls}, for a budget`);
@@ -317,75 +224,4 @@ export function admissionWarnings({ need, priced }: AdmissionTerms, { settings }
 		warnings.push(`model: has no price, its cost is recorded at ${rate}`);
 	}
 	return warnings;
-}
-
-export interface Need {
-	readonly amountNanoUsd: bigint;
-	/** Estimate of the provider's own count. */
-	readonly estimatedInputTokens: number;
-	/** Input tokens that the reservation covers. */
-	readonly inputTokens: number;
-	/** True if the provider may run tools that it charges by the call. */
-	readonly hasHostedTools: boolean;
-	readonly outputTokens: number;
-	/** Maximum output tokens over all choices. */
-	readonly maxOutputTokens: number;
-	/** Maximum output tokens by the request's own cap. */
-	readonly allowedOutputTokens: number;
-	readonly choices: number;
-	/** Output cap of one choice, if the gateway sets it. */
-	readonly capTokens?: number;
-	readonly isOutputCapped: boolean;
-	/** True if the gateway limits the calls of tools that the provider runs. */
-	readonly areCallsCapped: boolean;
-	/** Edits for both caps. */
-	readonly capEdits: readonly Edit[];
-}
-
-/** Stored input counts as an attachment: the request does not show its size either. */
-function contentOf({ format, body: { members }, stateMode }: PreparedRequest): InputContent {
-	const content = format.inputContent(members);
-	const hasStoredInput = stateMode !== 'off' && format.state?.references(members).some(({ isStored }) => isStored) === true;
-	return hasStoredInput ? { ...content, attachments: content.attachments + 1 } : content;
-}
-
-/** Computes the reservation. The worst case needs an output cap, so one is added to the request. A default cap is added in either mode. */
-function needOf(inferenceRequest: PreparedRequest, price: Price, isWorstCase: boolean): Need {
-	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = inferenceRequest;
-	const content = contentOf(inferenceRequest);
-	const hasHostedTools = content.serverTools > 0;
-	// Measures the sent bytes. The client's dialect is the one that identifies their content.
-	const { estimatedTokens, highestTokens } = measureInput(outgoing, content, knownAs);
-	const { capTokens, choices, defaultTokens } = providerFormat.requestedOutput(outgoing.members);
-	const requested = capTokens ?? defaultCapTokens ?? defaultTokens;
-	const max = outputTokenLimitOf(knownAs, maxOutputTokens);
-	const cap = capFor(knownAs, requested, maxOutputTokens);
-	const allowedOutputTokens = cap.tokens * choices;
-	const inputTokens = isWorstCase ? highestTokens : estimatedTokens;
-	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(requested ?? max, max), choices);
-	// A translation already includes the default, if the provider's format has a field for it.
-	const lacksCap = capTokens === undefined ? isWorstCase || defaultCapTokens !== undefined : isWorstCase && cap.shouldWrite;
-	const tokensNanoUsd = isWorstCase
-		? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
-		: plainCostNanoUsd(inputTokens, outputTokens, price);
-	const outputEdits = lacksCap ? providerFormat.writeCap(outgoing, cap.tokens) : none;
-	const { toolCallCap } = providerFormat;
-	const wantedCalls = toolCallCap?.requested(outgoing.members);
-	const areCallsCapped = hasHostedTools && isWorstCase && toolCallCap !== undefined && (wantedCalls ?? Infinity) > maxServerToolCalls;
-	const highestCalls = toolCallCap === undefined ? serverToolRounds : Math.min(wantedCalls ?? maxServerToolCalls, maxServerToolCalls);
-	const calls = hasHostedTools ? (isWorstCase ? highestCalls : 1) : 0;
-	return {
-		amountNanoUsd: calls === 0 ? tokensNanoUsd : tokensNanoUsd + dearestCallsNanoUsd(calls, price),
-		estimatedInputTokens: estimatedTokens,
-		inputTokens,
-		hasHostedTools,
-		outputTokens,
-		maxOutputTokens: max * choices,
-		allowedOutputTokens,
-		choices,
-		capTokens: cap.tokens,
-		isOutputCapped: lacksCap,
-		areCallsCapped,
-		capEdits: areCallsCapped ? [...outputEdits, ...toolCallCap.write(outgoing, maxServerToolCalls)] : outputEdits,
-	};
 }

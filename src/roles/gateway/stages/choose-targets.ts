@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import type { HeaderFields } from '../../../core/handler.ts';
+import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import type { Team } from '../../../core/team.ts';
 import type { RoutingInput } from '../../../policy/routing/routing-settings.ts';
 import type { Target, Targets } from '../../../policy/routing/target.ts';
@@ -17,7 +16,7 @@ import { targetDialect } from './target-dialect.ts';
  * @throws `Rejection` `provider_*`, `model_not_allowed`.
  */
 export function chooseTargets(
-	inferenceRequest: InferenceRequest,
+	inferenceRequest: RoutedRequest,
 	team: Team,
 	deps: GatewayDeps,
 	stored?: Target,
@@ -41,23 +40,32 @@ export function isTranslated(inferenceRequest: InferenceRequest, team: Team, dep
 }
 
 /** Returns true if routing prefers this target, regardless of ejections and rate limits. */
-export function isFirstChoice(inferenceRequest: InferenceRequest, target: Target, team: Team, deps: GatewayDeps): boolean {
+export function isFirstChoice(inferenceRequest: RoutedRequest, target: Target, team: Team, deps: GatewayDeps): boolean {
 	const [first] = allowedTargets(inferenceRequest, team, deps);
 	return first.provider === target.provider && first.model === target.model;
 }
 
 /** @throws `Rejection` `provider_*`, `model_not_allowed`. */
-function allowedTargets(inferenceRequest: InferenceRequest, team: Team, deps: GatewayDeps): Targets {
+function allowedTargets(inferenceRequest: RoutedRequest, team: Team, deps: GatewayDeps): Targets {
 	return allowTargets(inferenceRequest.model, deps.routing.resolveTargets(routingInputOf(inferenceRequest, team.id, deps)), team, deps);
 }
 
-export function routingInputOf(inferenceRequest: InferenceRequest, team: string, { ports, modelCapabilities }: GatewayDeps): RoutingInput {
-	const { request, endpoint, format, model } = inferenceRequest;
+/** The part of a request that routing reads. */
+export interface RoutedRequest extends Pick<InferenceRequest, 'endpoint' | 'format' | 'model' | 'session'> {
+	readonly request: Pick<HttpRequest, 'id' | 'headers'>;
+}
+
+export function routingInputOf(
+	{ request, endpoint, format, model, session }: RoutedRequest,
+	team: string,
+	{ ports, modelCapabilities }: GatewayDeps,
+): RoutingInput {
 	return {
 		format: format.name,
 		model,
 		team,
-		stickyKey: stickyKeyOf(inferenceRequest, team),
+		// Requests of one session get the same target; others are distributed.
+		stickyKey: session === undefined ? request.id : `${team}/${session}`,
 		rules: ports.teams.routingRules(),
 		providerHeader: providerHeaderOf(request.headers),
 		...(endpoint.failsOverTo === 'same_model' && { modelOf: (target) => modelCapabilities.of(target).knownAs ?? target.model }),
@@ -90,27 +98,7 @@ function rankOf({ model }: Target, traffic: ProviderTraffic | undefined): number
 	return traffic?.isRateLimited(model) === true ? rank.rateLimited : rank.available;
 }
 
-/** Maximum of characters of a session that is used as it is. Vendors allow 64 and 256 in the fields of their requests. */
-const maxPlainSession = 256;
-
-/** Maximum of characters of a session that are hashed, because clients choose its length. */
-const maxHashedSession = 4096;
-
-/** Requests of one session get the same target; others are distributed. Header fields precede fields of the body, which name less. */
-function stickyKeyOf({ request: { id, headers }, format, body }: InferenceRequest, team: string): string {
-	const session =
-		sessionIn(headers['x-gateway-session']) ??
-		sessionIn(headers['x-claude-code-session-id']) ??
-		sessionIn(format.sessionOf?.(body.members));
-	if (session === undefined) return id;
-	return `${team}/${session.length <= maxPlainSession ? session : hash('sha256', session.slice(0, maxHashedSession))}`;
-}
-
-function sessionIn(value: unknown): string | undefined {
-	return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function providerHeaderOf(headers: HeaderFields): string | undefined {
+export function providerHeaderOf(headers: HeaderFields): string | undefined {
 	const value = headers['x-gateway-provider'];
 	return Array.isArray(value) ? value.join(', ') : value;
 }

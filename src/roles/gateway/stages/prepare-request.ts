@@ -201,7 +201,7 @@ function untranslated(
 	outgoing: JsonBody,
 	warnings = none,
 ): PreparedRequest {
-	const { request, endpoint, format, body, model, isStreaming, stateMode, substitution } = inferenceRequest;
+	const { request, endpoint, format, body, model, isStreaming, stateMode, session, substitution } = inferenceRequest;
 	const { target, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	return {
 		request,
@@ -211,6 +211,7 @@ function untranslated(
 		model,
 		isStreaming,
 		stateMode,
+		session,
 		substitution,
 		target,
 		provider,

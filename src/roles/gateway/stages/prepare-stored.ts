@@ -37,6 +37,7 @@ export function prepareStored(
 		model,
 		isStreaming: stored.canStream && new URLSearchParams(request.query).get('stream') === 'true',
 		stateMode: 'owner',
+		session: undefined,
 		target,
 		provider,
 		knownAs: model,

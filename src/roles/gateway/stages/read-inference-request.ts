@@ -1,13 +1,14 @@
 import { readAll, takeAll, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
 import { type CooperativeTask, runSynchronously, yieldToEventLoop } from '../../../core/cooperative-task.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { hashText } from '../../../core/hash-text.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { BodyMemoryReservation } from '../../../policy/overload/body-memory-budget.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { StateMode } from '../../../wire/dialects/state.ts';
 import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
-import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
+import { type JsonBody, type JsonObject, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
 
 /** One inference request, parsed and validated. */
@@ -21,6 +22,8 @@ export interface InferenceRequest {
 	readonly model: string;
 	readonly isStreaming: boolean;
 	readonly stateMode: StateMode;
+	/** Hash of the session that the client names: its requests get the same target. */
+	readonly session: number | undefined;
 	/** Set if another model serves the request than the client asked for, because of a budget. */
 	readonly substitution?: Substitution | undefined;
 }
@@ -85,7 +88,23 @@ function toInferenceRequest(request: HttpRequest, endpoint: Endpoint, body: Json
 	const { members } = body;
 	const { dialect: format, canStream } = endpoint;
 	format.validate(members, stateMode);
-	return { request, endpoint, format, body, model: String(members.model), isStreaming: canStream && members.stream === true, stateMode };
+	const session = sessionOf(request.headers, format, members);
+	const isStreaming = canStream && members.stream === true;
+	return { request, endpoint, format, body, model: String(members.model), isStreaming, stateMode, session };
+}
+
+/** Maximum of characters of a session that are hashed, because clients choose its length. */
+const maxHashedSession = 4096;
+
+/** Header fields precede fields of the body, which name less. Claude Code names its sessions by itself. */
+function sessionOf(headers: HeaderFields, format: ClientDialect, members: JsonObject): number | undefined {
+	const session =
+		sessionIn(headers['x-gateway-session']) ?? sessionIn(headers['x-claude-code-session-id']) ?? sessionIn(format.sessionOf?.(members));
+	return session === undefined ? undefined : hashText(session.slice(0, maxHashedSession));
+}
+
+function sessionIn(value: unknown): string | undefined {
+	return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** True for a request whose response the provider generates after the client has got its own. */

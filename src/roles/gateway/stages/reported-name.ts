@@ -8,7 +8,7 @@ import type { PreparedRequest } from './prepare-request.ts';
  * others per month. Beyond it, a model is reported under the name of its budget or price, if any.
  */
 export function nameInReports(
-	{ target, knownAs }: PreparedRequest,
+	{ target, knownAs }: Pick<PreparedRequest, 'target' | 'knownAs'>,
 	team: Team,
 	month: string,
 	listed: string | undefined,

@@ -6,7 +6,10 @@ import type { InferenceRequest } from './read-inference-request.ts';
  * each other's models never loop.
  * @param cause of the rejection. @returns undefined if the rejection stands.
  */
-export function substituteFor(cause: unknown, inferenceRequest: InferenceRequest): InferenceRequest | undefined {
+export function substituteFor<Request extends Pick<InferenceRequest, 'model' | 'substitution'>>(
+	cause: unknown,
+	inferenceRequest: Request,
+): Request | undefined {
 	if (!(cause instanceof LimitRejection) || cause.fallbackModel === null || inferenceRequest.substitution !== undefined) return undefined;
 	const model = cause.fallbackModel;
 	const warning = `model: \`${inferenceRequest.model}\` is served by \`${model}\`: ${cause.message}`;

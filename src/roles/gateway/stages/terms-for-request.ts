@@ -15,7 +15,7 @@ export interface Sender {
 
 /** Resolves the limits and budgets that apply to this model. Budgets that led to a substitution do not reject the substitute. */
 export function termsForRequest(
-	{ target, substitution }: PreparedRequest,
+	{ target, substitution }: Pick<PreparedRequest, 'target' | 'substitution'>,
 	{ team, clientId, attributes }: Sender,
 	listed: string | undefined,
 	nowMs: number,

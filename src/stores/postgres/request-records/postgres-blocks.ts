@@ -147,6 +147,11 @@ export function createPostgresBlockReading(db: Database): BlockReading {
 				) AS found JOIN tollgate.request_blocks ON id = found.block ORDER BY id DESC`.execute(db);
 			return rows.map(refOf);
 		},
+		async from(fromId, limit) {
+			const { rows } = await sql<RefColumns>`
+				SELECT id, min_ms, count FROM tollgate.request_blocks WHERE id >= ${fromId} ORDER BY id LIMIT ${limit}`.execute(db);
+			return rows.map(refOf);
+		},
 		async read(ids) {
 			const { rows } = await sql<{ data: Uint8Array }>`
 				SELECT data FROM unnest(${plainArray(ids)}::int8[]) WITH ORDINALITY AS wanted (id, place)

@@ -1,5 +1,6 @@
-import type { RecordedRequest, RequestPage, RequestQuery } from '../../contracts/request-records.ts';
+import type { RecordedRequest, RequestPage, RequestQuery, RequestSpan } from '../../contracts/request-records.ts';
 import type { BuiltBlock } from '../../request-blocks/block-builder.ts';
+import type { BlocksOfSpan } from '../../request-blocks/read-span.ts';
 
 /** Calls of the main thread to the thread that owns the PostgreSQL connections. */
 export type PostgresRequestOperations = {
@@ -11,6 +12,7 @@ export type PostgresRequestOperations = {
 	/** @returns true if there may be more. */
 	pruneSome(bounds: { readonly beforeMs: number; readonly maxBytes: number }): Promise<boolean>;
 	list(query: RequestQuery): Promise<RequestPage>;
+	scan(span: RequestSpan): Promise<BlocksOfSpan>;
 	find(id: string): Promise<RecordedRequest | null>;
 	stop(argument: null): Promise<null>;
 };

@@ -9,6 +9,7 @@ import { membersFrom, oneOf, textFrom } from '../../decode.ts';
 import { type BlockReading, blocksPerMs } from '../../request-blocks/block-table.ts';
 import { packBlock } from '../../request-blocks/merge-blocks.ts';
 import { findRequest, readPage } from '../../request-blocks/read-page.ts';
+import { readSpan } from '../../request-blocks/read-span.ts';
 import { serveWorkerOperations } from '../../store-thread.ts';
 import { lowerThreadPriority } from '../../thread-priority.ts';
 import { migrate } from '../migrate.ts';
@@ -80,6 +81,7 @@ function postgresRequestOperations(): PostgresRequestOperations {
 			requireRequestCursor(query);
 			return inSnapshot((reading) => readPage(reading, query));
 		},
+		scan: (span) => inSnapshot((reading) => readSpan(reading, span)),
 		find: (id) => inSnapshot(async (reading) => (await findRequest(reading, id)) ?? null),
 		async stop() {
 			await connection.close();

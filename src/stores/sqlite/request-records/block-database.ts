@@ -145,6 +145,9 @@ export function createBlockReading(database: DatabaseSync): BlockReading {
 				.all(first, beforeId, fromId, ...others, limit)
 				.map(refOf);
 		},
+		async from(fromId, limit) {
+			return prepare('SELECT id, min_ms, count FROM blocks WHERE id >= ? ORDER BY id LIMIT ?').all(fromId, limit).map(refOf);
+		},
 		async read(ids) {
 			return ids.map((id) => bytesOf(prepare('SELECT data FROM blocks WHERE id = ?').get(id) ?? {}, 'data'));
 		},

@@ -1,5 +1,6 @@
-import type { RecordedRequest, RequestPage, RequestQuery } from '../../contracts/request-records.ts';
+import type { RecordedRequest, RequestPage, RequestQuery, RequestSpan } from '../../contracts/request-records.ts';
 import type { BuiltBlock } from '../../request-blocks/block-builder.ts';
+import type { BlocksOfSpan } from '../../request-blocks/read-span.ts';
 import type { WorkerOperations } from '../../store-thread.ts';
 
 /** Calls of the main thread to the thread that writes request records. */
@@ -16,6 +17,7 @@ export interface RequestWriterOperations extends WorkerOperations {
 export interface RequestReaderOperations extends WorkerOperations {
 	open(): null;
 	list(query: RequestQuery): Promise<RequestPage>;
+	scan(span: RequestSpan): Promise<BlocksOfSpan>;
 	find(id: string): Promise<RecordedRequest | null>;
 	stop(): null;
 }

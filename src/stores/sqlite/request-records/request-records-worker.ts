@@ -7,6 +7,7 @@ import { membersFrom, oneOf, textFrom } from '../../decode.ts';
 import { blocksPerMs } from '../../request-blocks/block-table.ts';
 import { packBlock } from '../../request-blocks/merge-blocks.ts';
 import { findRequest, readPage } from '../../request-blocks/read-page.ts';
+import { readSpan } from '../../request-blocks/read-span.ts';
 import { serveWorkerOperations } from '../../store-thread.ts';
 import { lowerThreadPriority } from '../../thread-priority.ts';
 import { migrate } from '../migrate.ts';
@@ -99,6 +100,7 @@ function readerOperations(): RequestReaderOperations {
 	return {
 		open: () => connection.use(() => null),
 		list: (query) => inSnapshot((reading) => readPage(reading, query)),
+		scan: (span) => inSnapshot((reading) => readSpan(reading, span)),
 		find: (id) => inSnapshot(async (reading) => (await findRequest(reading, id)) ?? null),
 		stop() {
 			connection.close();
