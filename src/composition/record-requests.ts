@@ -65,7 +65,7 @@ function recordedRequest(entry: RequestLogEntry, endpoint: string, clientId: str
 						cacheWriteHourTokens,
 						outputTokens,
 						reasoningTokens: record.reasoningTokens ?? 0,
-						toolCalls: record.toolCalls,
+						...(record.toolCalls !== undefined && { toolCalls: record.toolCalls }),
 					},
 		costNanoUsd: costNanoUsd ?? null,
 		isEstimated: record.isEstimated === true,

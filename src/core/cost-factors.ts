@@ -51,8 +51,10 @@ export interface MeasuredInput {
 
 /** Numbers of a request on which its reservation depends. They are recorded, so that a replay reserves the same. */
 export interface RequestSize extends MeasuredInput {
-	/** Output limit of one choice that the client set; null: none. */
+	/** Output limit of one choice in the request to the provider; null: none. */
 	readonly capTokens: number | null;
+	/** True if the client set that limit; false if a translation added it. */
+	readonly hasOwnCap: boolean;
 	readonly choices: number;
 	/** Output of one choice if the client sets no limit; null: as much as the model allows. */
 	readonly defaultTokens: number | null;

@@ -211,6 +211,16 @@ export const rejections = {
 		remedy: 'Read the record again, then repeat the change.',
 	},
 	fields_invalid: { status: 422, title: 'One or more fields are invalid', remedy: 'Correct each field named in `errors`.' },
+	replay_running: {
+		status: 409,
+		title: 'Another replay is running',
+		remedy: 'Retry when it has ended. A gateway runs one replay at a time.',
+	},
+	replay_too_large: {
+		status: 422,
+		title: 'The replay has too many requests, or takes too long',
+		remedy: 'Choose a shorter span, or run `tollgate replay` on the host of the stores.',
+	},
 	idempotency_key_reused: {
 		status: 422,
 		title: 'The `idempotency-key` was used before with a different body',

@@ -8,6 +8,7 @@ export const plainSize: RequestSize = {
 	contextWindows: 0,
 	prompts: 1,
 	capTokens: null,
+	hasOwnCap: false,
 	choices: 1,
 	defaultTokens: null,
 	cacheWrites: 'short',

@@ -7,7 +7,7 @@ import type { UpstreamError, UpstreamErrorCode } from '../../core/upstream-error
 export type AttemptResult = number | UpstreamError | Rejection;
 
 /** Failures of the provider before the first byte of its response, or with an invalid one; another provider can succeed. */
-const failuresToRetry: ReadonlySet<UpstreamErrorCode> = new Set<UpstreamErrorCode>([
+const failuresToRetry: ReadonlySet<string> = new Set<UpstreamErrorCode>([
 	'provider_unreachable',
 	'provider_disconnected',
 	'provider_connect_timeout',
@@ -20,9 +20,20 @@ const accountStatuses: ReadonlySet<number> = new Set([401, 403, 404, 429]);
 
 /** Tells whether the next target is tried. Never after the provider began a regular response, which has a status below 400. */
 export function canFailOver(result: AttemptResult): boolean {
-	if (typeof result === 'number') return result >= 500 || accountStatuses.has(result);
-	if (result instanceof Rejection) return result.code === 'provider_busy';
-	return failuresToRetry.has(result.code) || result.code === 'provider_key_unset';
+	return typeof result === 'number' ? isFailedStatus(result) : isFailedCode(result.code);
+}
+
+/** Tells the same of a recorded attempt. @param code of the error, if one came instead of a response. */
+export function couldFailOver({ status, code }: { readonly status: number | null; readonly code: string | null }): boolean {
+	return code === null ? status !== null && isFailedStatus(status) : isFailedCode(code);
+}
+
+function isFailedStatus(status: number): boolean {
+	return status >= 500 || accountStatuses.has(status);
+}
+
+function isFailedCode(code: string): boolean {
+	return failuresToRetry.has(code) || code === 'provider_busy' || code === 'provider_key_unset';
 }
 
 /** Returns the provider's health by this attempt; undefined if the attempt does not show it. */

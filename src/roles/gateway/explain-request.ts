@@ -3,8 +3,6 @@ import { streamOf } from '../../core/byte-stream.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { HttpRequest } from '../../core/handler.ts';
-import { silentLog } from '../../core/log.ts';
-import { noMetrics } from '../../core/metrics.ts';
 import { formatUsd, formatUsdPerMillionTokens } from '../../core/money.ts';
 import type { Price } from '../../core/price.ts';
 import { Rejection } from '../../core/rejection.ts';
@@ -29,6 +27,7 @@ import { describeFailure } from './failure.ts';
 import { assembleDeps, type GatewayDeps } from './gateway-deps.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { GuardrailRunner } from './guardrail-runner.ts';
+import { portsWithoutEffect } from './ports-without-effect.ts';
 import { admissionWarnings, bodyEditsOf } from './stages/admit-request.ts';
 import { chooseTargets, isFirstChoice } from './stages/choose-targets.ts';
 import { findStored } from './stages/find-stored.ts';
@@ -41,8 +40,7 @@ import { bodyFor } from './stages/send-request.ts';
 import { substituteFor } from './stages/substitute-model.ts';
 import { canSkip } from './stages/take-target.ts';
 import type { Sender } from './stages/terms-for-request.ts';
-import { type ProviderTraffic, TrafficResolver } from './traffic-resolver.ts';
-import { UnpricedModels } from './unpriced-models.ts';
+import type { ProviderTraffic } from './traffic-resolver.ts';
 
 export interface ExplainedClient {
 	readonly clientId: string;
@@ -144,11 +142,14 @@ const maxDifferences = 200;
 export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): RequestExplainer {
 	// Deferred: word lists are read when the first request is explained.
 	const { guardrails: ruled, ...others } = settings;
-	const deps = assembleDeps(others, portsWithoutEffect(ports));
+	const { responseOwners } = ports;
+	const inert = portsWithoutEffect(ports);
+	const gatewayPorts: GatewayPorts = { ...inert, responseOwners: { ...inert.responseOwners, find: (ids) => responseOwners.find(ids) } };
+	const deps = assembleDeps(others, gatewayPorts);
 	let guardrailRunner: GuardrailRunner | undefined;
 	const getGuardrailRunner = (): GuardrailRunner | undefined => {
 		if (ruled === undefined) return undefined;
-		guardrailRunner ??= new GuardrailRunner(ruled, { ...portsWithoutEffect(ports), contentScorer: ports.contentScorerFor?.(ruled) });
+		guardrailRunner ??= new GuardrailRunner(ruled, { ...gatewayPorts, contentScorer: ports.contentScorerFor?.(ruled) });
 		return guardrailRunner;
 	};
 	return async (request) => {
@@ -327,36 +328,4 @@ function describeUpstream(
 	const given = requested.body.bytes;
 	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), maxDifferences);
 	return { translated: prepared.translated !== undefined, warnings, bytes: sent.length, differences };
-}
-
-/** Ports for stages that need none of these. A port that is used nevertheless throws instead of having an effect. */
-function portsWithoutEffect({ teams, verifier, responseOwners, reasoningEncryption, clock }: ExplainPorts): GatewayPorts {
-	const reject = (): never => {
-		throw new Error('an explanation has no effect');
-	};
-	return {
-		upstream: reject,
-		verifier,
-		teams,
-		admission: {
-			admit: reject,
-			settle: reject,
-			release: reject,
-			extend: reject,
-			grow: reject,
-			read: reject,
-			restore: reject,
-			restoreReservations: reject,
-			onReturn: reject,
-			close: reject,
-		},
-		ledger: { open: reject, close: reject, assess: reject },
-		responseOwners: { note: reject, find: (ids) => responseOwners.find(ids), forget: reject, sweep: reject },
-		unpriced: new UnpricedModels(),
-		traffic: new TrafficResolver({ clock, log: silentLog, metrics: noMetrics, chance: () => 0 }),
-		clock,
-		log: silentLog,
-		readiness: reject,
-		reasoningEncryption,
-	};
 }

@@ -56,6 +56,7 @@ export function requestRecordsContract(name: string, open: () => Promise<Request
 					contextWindows: 10,
 					prompts: 3,
 					capTokens: 4,
+					hasOwnCap: true,
 					choices: 2,
 					defaultTokens: 16,
 					cacheWrites: 'hour',

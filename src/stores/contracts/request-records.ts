@@ -1,7 +1,7 @@
 /** Records of requests, rejected ones included. Operators look them up; the ledger remains authoritative for cost. */
 import type { RequestSize } from '../../core/cost-factors.ts';
 import type { ReachedLimit, RecordedRoute, RecordedRouting, TargetAttempt } from '../../core/request-record.ts';
-import type { ToolCalls } from '../../core/usage.ts';
+import type { Usage } from '../../core/usage.ts';
 
 export interface RequestRecords extends RequestRecordReader {
 	/** Never waits and never fails: records are dropped and counted when the queue is full. Readable within about half a second. */
@@ -68,7 +68,7 @@ export interface RecordedRequest {
 	readonly monitoredRoute: RecordedRoute | null;
 	readonly targets: readonly TargetAttempt[];
 	/** Null: nothing was charged. */
-	readonly usage: RecordedUsage | null;
+	readonly usage: Usage | null;
 	readonly costNanoUsd: bigint | null;
 	readonly isEstimated: boolean;
 	readonly isPriced: boolean;
@@ -88,20 +88,6 @@ export interface RecordedRequest {
 }
 
 export const noAttributes: Readonly<Record<string, string>> = {};
-
-export interface RecordedUsage {
-	/** Neither read from nor written to a prompt cache. */
-	readonly inputTokens: number;
-	readonly cacheReadTokens: number;
-	readonly cacheWriteTokens: number;
-	/** Part of `cacheWriteTokens`. */
-	readonly cacheWriteHourTokens: number;
-	readonly outputTokens: number;
-	/** Part of `outputTokens`. */
-	readonly reasoningTokens: number;
-	/** Absent without charged calls. */
-	readonly toolCalls?: ToolCalls | undefined;
-}
 
 /** Filters combine with AND. */
 export interface RequestQuery {

@@ -22,18 +22,20 @@ import { TtlMap } from './ttl-map.ts';
 /** Teams that are not used for this long are dropped; their reservations have expired before. */
 const idleTeamMs = 2 * maxReservationMs;
 
-export function createMemoryAdmission({ clock }: { clock: Clock }): AdmissionStore {
-	return new MemoryAdmission(clock);
+/** @param idleMs time without a request after which a team is dropped, and restored when it is used again. */
+export function createMemoryAdmission({ clock, idleMs = idleTeamMs }: { readonly clock: Clock; readonly idleMs?: number }): AdmissionStore {
+	return new MemoryAdmission(clock, idleMs);
 }
 
 class MemoryAdmission implements AdmissionStore {
 	private readonly clock: Clock;
-	private readonly teams = new TtlMap<string, TeamCounters>(idleTeamMs);
+	private readonly teams: TtlMap<string, TeamCounters>;
 	private readonly ended = new EndedRequests();
 	private readonly schedule = new ReservationSchedule();
 
-	constructor(clock: Clock) {
+	constructor(clock: Clock, idleMs: number) {
 		this.clock = clock;
+		this.teams = new TtlMap(idleMs);
 	}
 
 	admit(request: AdmissionRequest): MaybePromise<Admission> {

@@ -186,8 +186,9 @@ function flagsOf({ isEstimated, isPriced, isStreaming, isOutputCapped, routing, 
 	);
 }
 
-function flagsOfSize({ hasHostedTools, isBackground, requestsThinking, cacheWrites }: RequestSize): number {
+function flagsOfSize({ hasOwnCap, hasHostedTools, isBackground, requestsThinking, cacheWrites }: RequestSize): number {
 	return (
+		(hasOwnCap ? flagBits.hasOwnCap : 0) |
 		(hasHostedTools ? flagBits.hasHostedTools : 0) |
 		(isBackground ? flagBits.isBackground : 0) |
 		(requestsThinking === null ? 0 : flagBits.setsThinking) |

@@ -98,6 +98,7 @@ export const flagBits = {
 	requestsThinking: 512,
 	hasShortCacheWrites: 1024,
 	hasHourCacheWrites: 2048,
+	hasOwnCap: 4096,
 } as const;
 
 /** Kind, limit, used, reserved and time of the reset; amounts of budgets are texts. */

@@ -7,8 +7,8 @@ import {
 	type RecordedRouting,
 	type TargetAttempt,
 } from '../../core/request-record.ts';
-import { type HostedTool, hostedTools, type ToolCalls } from '../../core/usage.ts';
-import { noAttributes, type RecordedRequest, type RecordedUsage, type RequestQuery, startedMsOf } from '../contracts/request-records.ts';
+import { type HostedTool, hostedTools, type ToolCalls, type Usage } from '../../core/usage.ts';
+import { noAttributes, type RecordedRequest, type RequestQuery, startedMsOf } from '../contracts/request-records.ts';
 import { type Decode, decodeJson, itemsFrom, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { attributesFrom } from './block-builder.ts';
 import {
@@ -204,6 +204,7 @@ function sizeOf(number: ReadNumber, flags: number, rare: unknown): RequestSize |
 		contextWindows,
 		prompts,
 		capTokens: capTokens === -1 ? null : capTokens,
+		hasOwnCap: (flags & flagBits.hasOwnCap) !== 0,
 		choices,
 		defaultTokens,
 		cacheWrites: (flags & flagBits.hasHourCacheWrites) !== 0 ? 'hour' : (flags & flagBits.hasShortCacheWrites) !== 0 ? 'short' : 'none',
@@ -235,7 +236,7 @@ function toolCallsFrom(value: unknown): ToolCalls {
 	return calls;
 }
 
-function usageOf(number: ReadNumber, toolCalls: unknown): RecordedUsage | null {
+function usageOf(number: ReadNumber, toolCalls: unknown): Usage | null {
 	const inputTokens = number('inputTokens');
 	if (inputTokens === -1) return null;
 	return {

@@ -93,7 +93,7 @@ function rowOf(
 }
 
 /** Returns the lifetime of a reservation. Streams can take longer, because theirs is renewed. */
-function reservationMsOf({ settings: { timeouts } }: GatewayDeps): number {
+export function reservationMsOf({ settings: { timeouts } }: GatewayDeps): number {
 	return Math.min(Math.max(timeouts.totalMs, timeouts.firstByteMs) + bookingMs, reservationLimitMs);
 }
 

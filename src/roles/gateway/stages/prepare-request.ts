@@ -74,16 +74,21 @@ interface ReadTarget extends Pick<PreparedRequest, 'target' | 'knownAs' | 'maxOu
 	readonly said: ModelCapabilities;
 }
 
-function readTarget(
-	inferenceRequest: InferenceRequest,
+function readTarget(inferenceRequest: InferenceRequest, target: Target, team: string, deps: GatewayDeps): ReadTarget {
+	const hasCap = inferenceRequest.format.requestedOutput(inferenceRequest.body.members).capTokens !== undefined;
+	return readModel(target, team, hasCap, deps);
+}
+
+/** @param hasCap true if the client limits the output. */
+export function readModel(
 	target: Target,
 	team: string,
+	hasCap: boolean,
 	{ modelCapabilities, defaultOutputCaps }: GatewayDeps,
 ): ReadTarget {
 	const said = modelCapabilities.of(target);
 	const knownAs = said.knownAs ?? target.model;
 	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
-	const hasCap = inferenceRequest.format.requestedOutput(inferenceRequest.body.members).capTokens !== undefined;
 	const defaultCapTokens = hasCap ? undefined : defaultOutputCaps.capOf(team, target.model, knownAs);
 	return { target, said, knownAs, maxOutputTokens, defaultCapTokens };
 }
@@ -232,11 +237,17 @@ function fieldOf(warning = ''): { readonly param?: string } {
 	return param === undefined ? {} : { param };
 }
 
+/** Returns the provider of a target, whether it has a key or not. */
+export function providerOf({ provider: name }: Target, { providers }: GatewayDeps): Provider {
+	const provider = providers.get(name);
+	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
+	return provider;
+}
+
 /** @throws `Rejection` `thread_unsupported_request`, `field_invalid`; `UpstreamError` `provider_key_unset`. */
 function providerFor(inferenceRequest: InferenceRequest, target: Target, deps: GatewayDeps): Provider {
-	const { provider: name } = target;
-	const provider = deps.providers.get(name);
-	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
+	const provider = providerOf(target, deps);
+	const { name } = provider;
 	if (!provider.isConfigured && inferenceRequest.endpoint.estimateFor(provider) === undefined) {
 		throw new UpstreamError('provider_key_unset', {
 			message: `Provider \`${name}\` has no \`api_key\` or no \`base_url\`. Operators: set \`providers.${name}.api_key\`, and \`base_url\` for Azure`,
@@ -248,18 +259,23 @@ function providerFor(inferenceRequest: InferenceRequest, target: Target, deps: G
 }
 
 /** Returns the dialect of the request to the provider. @throws `Rejection` `field_invalid` if the provider has no such endpoint. */
-function dialectFor(
-	{ endpoint, format, body, model }: InferenceRequest,
+function dialectFor(inferenceRequest: InferenceRequest, provider: Provider, target: Target, deps: GatewayDeps): DialectName {
+	const { format, body } = inferenceRequest;
+	const dialect = servedDialect(inferenceRequest, provider, target, deps);
+	if (dialect !== format.name) rejectStored(format, body);
+	return dialect;
+}
+
+/** Returns the dialect of a request to a target, whatever its body. @throws `Rejection` `field_invalid` if the provider has no such endpoint. */
+export function servedDialect(
+	{ endpoint, format, model }: Pick<InferenceRequest, 'endpoint' | 'format' | 'model'>,
 	provider: Provider,
 	target: Target,
 	deps: GatewayDeps,
 ): DialectName {
 	const dialect = targetDialect(target, format.name, deps);
 	if (dialect === format.name) return dialect;
-	if (dialect !== undefined && endpoint.isUntranslated !== true) {
-		rejectStored(format, body);
-		return dialect;
-	}
+	if (dialect !== undefined && endpoint.isUntranslated !== true) return dialect;
 	throw new Rejection('field_invalid', {
 		param: 'model',
 		message: `\`${model.slice(0, 64)}\` is a model of \`${provider.name}\`, which does not serve ${endpoint.path}: use a model of another provider`,

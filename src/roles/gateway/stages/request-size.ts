@@ -28,6 +28,7 @@ function sizeOf(received: InferenceRequest, sent: JsonBody, sentFormat: Dialect)
 		contextWindows,
 		prompts,
 		capTokens,
+		hasOwnCap: received.format.requestedOutput(received.body.members).capTokens !== undefined,
 		choices,
 		defaultTokens,
 		cacheWrites: sentFormat.cacheWrites(sent.bytes),

@@ -14,6 +14,7 @@ import { admitRequest, takeLimits } from './admit-request.ts';
 import { isFirstChoice } from './choose-targets.ts';
 import { type PreparedRequest, passOn, preparingSteps } from './prepare-request.ts';
 import { type InferenceRequest, runCooperatively } from './read-inference-request.ts';
+import type { RequestedLimits } from './resolve-admission-terms.ts';
 
 /** A request that may be sent to its target. */
 export interface Taken {
@@ -116,22 +117,33 @@ async function admitFreeRequest(
 export async function takeFreeLimits(
 	id: string,
 	model: string,
-	{ counter, requestsFactor }: OwnLimit,
+	limit: OwnLimit,
 	team: Team,
 	scope: RequestScope,
 	deps: GatewayDeps,
 ): Promise<string> {
-	const { tier, limits } = deps.terms.termsOf(team, [], deps.ports.clock.nowMs());
-	const requestsPerMinute = limitOf(limits, 'rpm');
-	const ofCounter: readonly RateLimit[] = requestsPerMinute === null ? [] : [{ kind: 'rpm', limit: requestsPerMinute * requestsFactor }];
-	const terms = { tier, limits: ofCounter, monitored: [], budgets: [] };
-	const entry = { id, team: `:${counter}:${team.id}` };
-	const typical = deps.work.typical.of(team.id, model);
+	const { name, limits } = freeLimits(limit, team, model, deps);
+	const entry = { id, team: name };
 	try {
-		await takeLimits(entry, { terms, reservations: [], reservedTokens: 0, typical }, deps.settings.timeouts.totalMs, scope.recorder, deps);
+		await takeLimits(entry, limits, deps.settings.timeouts.totalMs, scope.recorder, deps);
 	} finally {
 		// The response reports the team's own limits.
 		scope.recorder.limits = undefined;
 	}
 	return entry.team;
+}
+
+/** Returns the own limit of an endpoint, and the name of its counter, which no registered team has. */
+export function freeLimits(
+	{ counter, requestsFactor }: OwnLimit,
+	team: Team,
+	model: string,
+	deps: GatewayDeps,
+): { readonly name: string; readonly limits: RequestedLimits } {
+	const { tier, limits } = deps.terms.termsOf(team, [], deps.ports.clock.nowMs());
+	const requestsPerMinute = limitOf(limits, 'rpm');
+	const ofCounter: readonly RateLimit[] = requestsPerMinute === null ? [] : [{ kind: 'rpm', limit: requestsPerMinute * requestsFactor }];
+	const terms = { tier, limits: ofCounter, monitored: [], budgets: [] };
+	const typical = deps.work.typical.of(team.id, model);
+	return { name: `:${counter}:${team.id}`, limits: { terms, reservations: [], reservedTokens: 0, typical } };
 }
