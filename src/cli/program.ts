@@ -7,6 +7,7 @@ import { addConnectCommand } from './commands/add-connect-command.ts';
 import { addExplainCommand } from './commands/add-explain-command.ts';
 import { addDoctorCommand, addMigrateCommand } from './commands/add-maintenance-commands.ts';
 import { addProxyCommand } from './commands/add-proxy-command.ts';
+import { addReplayCommand } from './commands/add-replay-command.ts';
 import { addSimulateCommand, addStartCommand } from './commands/add-server-commands.ts';
 import { addTokenCommand } from './commands/add-token-command.ts';
 import { addWebhookCommands } from './commands/add-webhook-commands.ts';
@@ -49,6 +50,7 @@ export function createProgram(deps: ProgramDeps): Command {
 	addResourceCommands(program, deps.run);
 	addWebhookCommands(program, deps.run);
 	addExplainCommand(program, deps.run);
+	addReplayCommand(program, deps.run);
 	addAccessCommand(program, deps.run);
 	addMigrateCommand(program, deps.run);
 	addDoctorCommand(program, deps.run);

@@ -198,30 +198,31 @@ export interface SumUpDeps {
 	readonly listing: () => ListModel;
 	/** Maximum lifetime of a request's reservation. */
 	readonly reservationMs?: (isStreaming: boolean) => number;
+	/** End of the sums, a whole hour. By default, they include all requests. */
+	readonly untilMs?: number;
 }
 
 /** Computes a team's counters. Name and period of a budget say what it covers, so each budget is a sum over the ledger. */
 export function sumUpFrom(
 	ledger: Pick<LedgerReader, 'readTeam'>,
 	records: Pick<RecordsSnapshot, 'budgetsOf'>,
-	{ clock, listing, reservationMs = () => 0 }: SumUpDeps,
+	{ clock, listing, reservationMs = () => 0, untilMs = Number.POSITIVE_INFINITY }: SumUpDeps,
 ): SumUpTeam {
 	return async (team, requested, endedSinceMs) => {
 		const nowMs = clock.nowMs();
 		const current = records.budgetsOf(team).map((one) => ({ budget: counterName(one), period: windowAt(one, nowMs).period }));
 		const byPeriod = [...Map.groupBy([...requested, ...current], (one) => one.period)];
 		const dayMs = nowMs - (nowMs % msPerDay);
-		const spans = byPeriod.map(([period]) => {
-			const { fromMs, toMs } = spanOfPeriod(period);
-			return { fromMs, toMs, period: 'all' as const };
-		});
+		const spans = byPeriod.map(([period]) => ({ ...summedSpan(spanOfPeriod(period)), period: 'all' as const }));
+		const today = summedSpan({ fromMs: dayMs, toMs: dayMs + msPerDay });
+		if ([today, ...spans].every(({ fromMs, toMs }) => fromMs >= toMs)) return { team, tokensToday: 0, budgets: [], endedIds: [] };
 		// Requests that ended before this process started are not settled any more.
 		const isLate = endedSinceMs < nowMs;
 		const maxMs = Math.max(endedRetentionMs, reservationMs(true), reservationMs(false));
 		const read = (costs: readonly CostQuery[]): Promise<TeamSnapshot> =>
 			ledger.readTeam({
 				team,
-				spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
+				spans: [{ ...today, period: 'day' }, ...spans],
 				costs,
 				...(isLate && { requests: { endedSinceMs, startedSinceMs: endedSinceMs - maxMs } }),
 			});
@@ -235,10 +236,10 @@ export function sumUpFrom(
 			snapshot = await read(costs);
 		}
 		const { openRequests, endedIds } = snapshot;
-		const [today = [], ...ofPeriods] = snapshot.sums;
+		const [ofDay = [], ...ofPeriods] = snapshot.sums;
 		return {
 			team,
-			tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
+			tokensToday: ofDay.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
 			budgets: byPeriod.flatMap(([period, wanted], index) => {
 				const ofAttributes = (costs[index]?.of ?? []).map((scope, place) => ({ scope, costNanoUsd: snapshot.costs[index]?.[place] ?? 0n }));
 				return sumUpBudgets(team, period, wanted, ofPeriods[index] ?? [], ofAttributes);
@@ -261,7 +262,6 @@ export function sumUpFrom(
 
 	/** Returns the costs that budgets with an attribute are the sums of: one for each client, provider and model in the scope. */
 	function attributeCosts(team: string, period: string, wanted: readonly BudgetPeriod[], rows: readonly UsageSummary[]): CostQuery {
-		const { fromMs, toMs } = spanOfPeriod(period);
 		const of = scopesOf(wanted).flatMap(({ scope }) =>
 			scope.attribute === null
 				? []
@@ -269,7 +269,11 @@ export function sumUpFrom(
 						return { team, clientId, provider, model, attribute: attributeOf(scope.attribute ?? '') };
 					}),
 		);
-		return { fromMs, toMs, of };
+		return { ...summedSpan(spanOfPeriod(period)), of };
+	}
+
+	function summedSpan({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
+		return { fromMs: Math.min(fromMs, untilMs), toMs: Math.min(toMs, untilMs) };
 	}
 
 	function sumUpBudgets(

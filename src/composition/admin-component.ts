@@ -14,6 +14,7 @@ import { type Accounting, spentBy } from './accounting.ts';
 import type { AppContext, Component } from './app-context.ts';
 import { reconfigurableExplainer } from './explainer.ts';
 import { contentScorerFor } from './guardrail-component.ts';
+import { createReplayer, servingBounds } from './replayer.ts';
 import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -39,12 +40,14 @@ export function composeAdmin(
 		reasoningEncryption: createReasoningEncryption(),
 		clock,
 	});
+	const { ledger, requestRecords } = accounting;
+	const replay = createReplayer(() => current.config, { records, ledger, requestRecords, clock }, servingBounds);
 	const role = createAdmin(
 		adminSettings(() => current.config, version, connections.documents),
 		{
 			records,
-			ledger: accounting.ledger,
-			requestRecords: accounting.requestRecords,
+			ledger,
+			requestRecords,
 			admission: accounting.countersAtHand,
 			sumUpSpent: spentBy(accounting.sumUp, clock),
 			verifier,
@@ -53,6 +56,7 @@ export function composeAdmin(
 			effectiveConfig: () => current.rendered,
 			metrics: () => context.metrics.scrape(),
 			explain: (request) => explainer.explain(request),
+			replay,
 			unpricedModels: () => accounting.unpriced.list(),
 			webhooks: webhooks.dispatcher,
 			changesApplied: () => accounting.records.caughtUp(),

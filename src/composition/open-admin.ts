@@ -31,6 +31,7 @@ import { explainedModerationProviders } from './explainer.ts';
 import { contentScorerFor } from './guardrail-component.ts';
 import { listModels } from './listed-models.ts';
 import { openLedgerReader, openRecords, openRequestRecordReader } from './open-stores.ts';
+import { createReplayer } from './replayer.ts';
 import { configuredTeams, gatewaySettings, webhookSettings } from './settings.ts';
 import { createWebhookClient } from './webhooks.ts';
 
@@ -73,6 +74,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 		providerReports: async () => [...(await records.providerReports.read()).values()],
 		effectiveConfig: () => rendered,
 		explain: (request) => explainLocally(config, records, ledger, request),
+		replay: createReplayer(() => config, { records, ledger, requestRecords, clock: systemClock }),
 		unpricedModels: () => [],
 		webhooks: dispatcher,
 		changesApplied: async () => undefined,

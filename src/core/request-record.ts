@@ -72,6 +72,8 @@ export class RequestRecord {
 	readonly endpoint?: string | undefined;
 	readonly clientId?: string | undefined;
 	readonly team?: string | undefined;
+	/** True if `access.rules` gave the client its team. */
+	readonly isTeamByRule?: boolean | undefined;
 	/** Model name as received. */
 	readonly modelRequested?: string | undefined;
 	/** Values by name. */

@@ -182,6 +182,7 @@ export async function startAdmin(
 			providerReports: async () => [{ provider_a: { state: 'healthy', sinceMs: adminStartMs, detail: null, rateLimits } }],
 			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
 			explain: (request) => explain(request),
+			replay: () => Promise.reject(new Error('no replay was expected')),
 			unpricedModels: () => [],
 			webhooks: new WebhookDispatcher(adminWebhooks, {
 				upstream: () => Promise.reject(new UpstreamError('provider_unreachable')),

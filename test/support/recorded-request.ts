@@ -25,6 +25,7 @@ export function recordedRequest(startedMs: number, sequence: number, changed: Pa
 		id: `${firstIdOf(startedMs)}${sequence.toString(16).padStart(20, '0')}`,
 		endpoint: '/v1/chat/completions',
 		team: 'red',
+		isTeamByRule: false,
 		clientId: 'red-bot',
 		modelRequested: 'gpt-4o',
 		model: 'gpt-4o',

@@ -80,6 +80,14 @@ export interface ExplainedRequest {
 	readonly headers: Readonly<Record<string, string>>;
 }
 
+export interface ReplayRequest {
+	/** Changes to the running configuration, not yet validated. */
+	readonly configPatch: Readonly<Record<string, unknown>>;
+	/** Bounds of the requests' start in Unix milliseconds, inclusive and exclusive. */
+	readonly fromMs: number;
+	readonly toMs: number;
+}
+
 /** Reads the metrics in the scrape format. */
 export type ReadMetrics = () => Promise<{ readonly contentType: string; readonly text: string }>;
 
@@ -126,6 +134,11 @@ export interface AdminPorts {
 	readonly webhooks: AdminWebhooks;
 	/** Explains how a request would be handled, without side effects. @returns the schema `Explanation` of the API's document. */
 	readonly explain: (request: ExplainedRequest) => Promise<object>;
+	/**
+	 * Decides recorded requests under a changed configuration, without side effects. @returns the schema `ReplayResult` of the API's document.
+	 * @throws FieldsRejection; `Rejection` `replay_running`, `replay_too_large`.
+	 */
+	readonly replay: (request: ReplayRequest) => Promise<object>;
 	/** Models without a price in requests to this process, rejected ones included. */
 	readonly unpricedModels: () => readonly { readonly provider: string; readonly model: string }[];
 	/** Returns the known name that was probably meant. */

@@ -15,6 +15,7 @@ import { configurationOperations } from './resources/configuration.ts';
 import { explainOperations } from './resources/explain.ts';
 import { pricingOperations } from './resources/pricing.ts';
 import { metricsOperation, publicOperations } from './resources/public.ts';
+import { replayOperations } from './resources/replay.ts';
 import { requestOperations } from './resources/requests.ts';
 import { routingOperations } from './resources/routing.ts';
 import { teamOperations } from './resources/teams.ts';
@@ -118,6 +119,7 @@ function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Ope
 		requestOperations,
 		assessmentOperations,
 		explainOperations,
+		replayOperations,
 		auditOperations,
 		configurationOperations,
 		webhookOperations,

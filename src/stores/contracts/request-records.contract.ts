@@ -50,6 +50,7 @@ export function requestRecordsContract(name: string, open: () => Promise<Request
 				isPriced: false,
 				allowList: 'teams.red.models.deny',
 				isOutputCapped: true,
+				isTeamByRule: true,
 				size: {
 					writtenTokens: 7,
 					boundTokens: 9,

@@ -48,6 +48,8 @@ export interface RecordedRequest {
 	readonly endpoint: string;
 	/** Null: the client was in no team, and rejected. */
 	readonly team: string | null;
+	/** True if `access.rules` gave the client its team. */
+	readonly isTeamByRule: boolean;
 	readonly clientId: string;
 	/** Null: the request was rejected before its body was read. */
 	readonly modelRequested: string | null;

@@ -174,8 +174,9 @@ export class BlockBuilder {
 	}
 }
 
-function flagsOf({ isEstimated, isPriced, isStreaming, isOutputCapped, routing, size }: RecordedRequest): number {
+function flagsOf({ isTeamByRule, isEstimated, isPriced, isStreaming, isOutputCapped, routing, size }: RecordedRequest): number {
 	return (
+		(isTeamByRule ? flagBits.isTeamByRule : 0) |
 		(isEstimated ? flagBits.isEstimated : 0) |
 		(isPriced ? flagBits.isPriced : 0) |
 		(isStreaming ? flagBits.isStreaming : 0) |

@@ -99,6 +99,7 @@ export const flagBits = {
 	hasShortCacheWrites: 1024,
 	hasHourCacheWrites: 2048,
 	hasOwnCap: 4096,
+	isTeamByRule: 8192,
 } as const;
 
 /** Kind, limit, used, reserved and time of the reset; amounts of budgets are texts. */

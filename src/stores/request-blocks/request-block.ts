@@ -131,6 +131,7 @@ export class RequestBlock {
 			id: this.idOf(index),
 			endpoint: text('endpoint') ?? '',
 			team: text('team'),
+			isTeamByRule: (flags & flagBits.isTeamByRule) !== 0,
 			clientId: text('clientId') ?? '',
 			modelRequested: text('modelRequested'),
 			model: text('model'),

@@ -21,7 +21,7 @@ import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 import { portsWithoutEffect } from '../ports-without-effect.ts';
 import { reservationMsOf } from '../stages/admit-request.ts';
 import { chooseTargets, isFirstChoice, type RoutedRequest } from '../stages/choose-targets.ts';
-import { identifyTeam } from '../stages/identify-caller.ts';
+import { type IdentifiedClient, identifyTeam } from '../stages/identify-caller.ts';
 import { providerOf, readModel, servedDialect } from '../stages/prepare-request.ts';
 import type { Substitution } from '../stages/read-inference-request.ts';
 import {
@@ -163,7 +163,7 @@ export class RequestReplay {
 		const { settings, ports } = this.#deps;
 		const recorded = recordedDecision(request);
 		try {
-			const team = identifyTeam(request, settings, ports.teams);
+			const team = identifyTeam(clientOf(request), settings, ports.teams);
 			const endpoint = endpointsByPath.get(request.endpoint);
 			if (endpoint === undefined || isDecidedElsewhere(request, recorded)) return recorded;
 			return this.#serve(request, team, routedOf(request, endpoint), recorded);
@@ -289,7 +289,7 @@ export class RequestReplay {
 		const target = routing.targetOf({ provider, model });
 		if (target === undefined) return;
 		try {
-			const team = identifyTeam(request, settings, ports.teams);
+			const team = identifyTeam(clientOf(request), settings, ports.teams);
 			const targeted = this.#targeted(request, routedOf(request, endpoint), target, team);
 			const terms = unlimited(this.#termsOf(request, targeted, team));
 			this.#admit(request, team.id, terms);
@@ -299,6 +299,10 @@ export class RequestReplay {
 			if (!(cause instanceof Rejection || cause instanceof UpstreamError)) throw cause;
 		}
 	}
+}
+
+function clientOf({ clientId, team, isTeamByRule }: RecordedRequest): IdentifiedClient {
+	return isTeamByRule ? { clientId, grant: { team } } : { clientId };
 }
 
 function routedOf({ id, modelRequested, routing: { session, providerHeader } }: RecordedRequest, endpoint: Endpoint): ReplayedRequest {

@@ -81,9 +81,11 @@ export class RequestRecorder {
 		this.#written.clientId = clientId;
 	}
 
-	identifyTeam(team: Team): void {
+	/** @param isByRule true if `access.rules` gave the client its team. */
+	identifyTeam(team: Team, isByRule = false): void {
 		this.#team = team;
 		this.#written.team = team.id;
+		if (isByRule) this.#written.isTeamByRule = true;
 	}
 
 	/**

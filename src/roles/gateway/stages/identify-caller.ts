@@ -1,5 +1,5 @@
 import { attributesHeader, readAttributes } from '../../../core/attributes.ts';
-import type { Caller } from '../../../core/caller.ts';
+import type { Caller, CallerGrant } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
 import { Rejection } from '../../../core/rejection.ts';
 import type { Team } from '../../../core/team.ts';
@@ -28,7 +28,7 @@ export function identifyCaller(request: HttpRequest, { settings, ports, invokeSc
 export function noteTeam(caller: Caller, recorder: RequestRecorder, { settings, ports }: GatewayDeps): Team {
 	recorder.identifyClient(caller.clientId);
 	const team = identifyTeam(caller, settings, ports.teams);
-	recorder.identifyTeam(team);
+	recorder.identifyTeam(team, caller.grant !== undefined && caller.grant.team !== null);
 	return team;
 }
 
@@ -59,9 +59,15 @@ export function noteAttributes(
 	recorder.attribute(readAttributes(Array.isArray(given) ? given.join(',') : given, attributes));
 }
 
+/** The part of a caller that determines its team. */
+export interface IdentifiedClient {
+	readonly clientId: string;
+	readonly grant?: Pick<CallerGrant, 'team'> | undefined;
+}
+
 /** Returns the client's team. An unregistered client is its own team, or rejected. @throws `Rejection` `client_unregistered`. */
 export function identifyTeam(
-	{ clientId, grant }: Pick<Caller, 'clientId' | 'grant'>,
+	{ clientId, grant }: IdentifiedClient,
 	{ unregisteredClients }: GatewaySettings,
 	teams: Pick<TeamDirectory, 'teamOf' | 'team'>,
 ): Team {
