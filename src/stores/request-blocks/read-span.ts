@@ -36,11 +36,15 @@ export async function readSpan(reading: BlockReading, { fromMs, toMs }: RequestS
 	return { blocks: await reading.read([...ids]), endMs, isLast: isWhole || endMs >= toMs };
 }
 
-/** Decodes blocks, and yields to the event loop after each. */
+/** Decodes blocks, and yields to the event loop after each step. */
 export async function scanBlocks({ blocks, endMs, isLast }: BlocksOfSpan, { fromMs }: RequestSpan): Promise<RequestScan> {
 	const cursors: BlockCursor[] = [];
 	for (const data of blocks) {
-		const cursor = new BlockCursor(new RequestBlock(decompressBlock(data)), firstIdOf(Math.max(0, fromMs)), firstIdOf(endMs));
+		const text = decompressBlock(data);
+		await yieldToEventLoop();
+		const block = new RequestBlock(text);
+		await yieldToEventLoop();
+		const cursor = new BlockCursor(block, firstIdOf(Math.max(0, fromMs)), firstIdOf(endMs));
 		if (cursor.id !== undefined) cursors.push(cursor);
 		await yieldToEventLoop();
 	}

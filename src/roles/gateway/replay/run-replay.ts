@@ -34,7 +34,7 @@ const hourMs = 3_600_000;
 const minCountedMs = 900_000;
 
 /** Time after which a replay yields to the event loop. */
-const maxStepMs = 4;
+const maxStepMs = 2;
 /** Number of requests between two looks at the clock. */
 const requestsPerLook = 16;
 
