@@ -14,6 +14,7 @@ import type { AccessTokenVerifier } from '../../src/policy/access/access-token-v
 import { type Admin, createAdmin } from '../../src/roles/admin/admin.ts';
 import type { AdminPorts, AdminSettings, ConfiguredRecords } from '../../src/roles/admin/admin-settings.ts';
 import { createExplainer } from '../../src/roles/gateway/explain-request.ts';
+import { ReplayReport } from '../../src/roles/gateway/replay/replay-report.ts';
 import { WebhookDispatcher } from '../../src/roles/webhooks/webhook-dispatcher.ts';
 import type { WebhookSettings } from '../../src/roles/webhooks/webhook-settings.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
@@ -182,7 +183,7 @@ export async function startAdmin(
 			providerReports: async () => [{ provider_a: { state: 'healthy', sinceMs: adminStartMs, detail: null, rateLimits } }],
 			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
 			explain: (request) => explain(request),
-			replay: () => Promise.reject(new Error('no replay was expected')),
+			replay: async () => new ReplayReport().result,
 			unpricedModels: () => [],
 			webhooks: new WebhookDispatcher(adminWebhooks, {
 				upstream: () => Promise.reject(new UpstreamError('provider_unreachable')),
