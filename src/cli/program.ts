@@ -38,7 +38,7 @@ export function createProgram(deps: ProgramDeps): Command {
 		.exitOverride()
 		.addHelpText(
 			'after',
-			'\nExit codes: 0 success, 1 usage or configuration error, 2 runtime failure.\n\nExample:\n  tollgate start --demo',
+			'\nExit codes: 0 success, 1 usage or configuration error, 2 runtime failure, 3 `replay --fail-if` is met.\n\nExample:\n  tollgate start --demo',
 		);
 	addStartCommand(program, deps.run);
 	addTokenCommand(program, deps.run);

@@ -1,6 +1,6 @@
 /** A seeded trace of requests that is driven through the gateway under any policy, with a clock of its own. */
 import { expect } from 'vitest';
-import { observeRequests } from '../../src/composition/record-requests.ts';
+import { recordRequests } from '../../src/composition/record-requests.ts';
 import { type BudgetPolicy, plainBudget } from '../../src/core/budget.ts';
 import type { RoutingRule } from '../../src/core/routing-rule.ts';
 import type { Team } from '../../src/core/team.ts';
@@ -133,7 +133,7 @@ export async function openTeams({ teams, budgets, rules }: TracePolicy): Promise
 	}
 	for (const [index, rule] of rules.entries()) {
 		const id = `rule-${index}`;
-		const named = { id, name: id, priority: index, isEnabled: true, createdAtMs: 0, updatedAtMs: 0 };
+		const named = { id, name: id, priority: index, isEnabled: true, mode: 'enforce' as const, createdAtMs: 0, updatedAtMs: 0 };
 		expect(await records.routingRules.create({ ...named, ...rule })).toBe('created');
 	}
 	return openRecordsSnapshot(records, teams, { clock: new ManualClock(), log: createRecordingLog() });
@@ -177,7 +177,7 @@ export async function enforce(
 		return new Promise((resolve) => ending.set(index, () => resolve(jsonResponse(200, responseText(traced)))));
 	};
 	const records = createMemoryRequestRecords();
-	const observe = observeRequests(records);
+	const { observe } = recordRequests(records);
 	const outcomes = new Map<string, TracedOutcome>();
 	const running = new Map<number, () => Promise<void>>();
 	const moveTo = (nowMs: number): void => clock.advance(nowMs - clock.nowMs());

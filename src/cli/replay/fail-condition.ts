@@ -37,8 +37,8 @@ export function parseFailCondition(text: string): FailCondition {
 	if (!fields.includes(field)) throw mistake(text, `unknown field ${field}: use one of ${fields.join(', ')}`);
 	if (dollar === '$' && (!isPriced || percent === '%')) throw mistake(text, `$ is for cost_usd_before and cost_usd_after, without %`);
 	const isShare = percent === '%';
-	if (isShare && (field === 'requests' || field === 'cost_usd_before'))
-		throw mistake(text, `${field} is what percentages refer to: use an amount`);
+	const isWhole = field === 'requests' || field === 'cost_usd_before';
+	if (isShare && isWhole) throw mistake(text, `${field} is what percentages refer to: use an amount`);
 	if (!isShare && !isPriced && amount.includes('.')) throw mistake(text, `${field} is a whole number: use one, or add %`);
 	const wanted = scaled(amount);
 	return {

@@ -51,6 +51,7 @@ const permitted: Readonly<Record<string, readonly Role[]>> = {
 	'GET /requests/{request_id}': readersAndTeams,
 	'GET /guardrails/assessments': readersAndTeams,
 	'POST /explain': readersAndTeams,
+	'POST /replay': readers,
 	'GET /explain/{request_id}': readersAndTeams,
 	'GET /audit': readers,
 	'GET /providers': readers,
@@ -73,6 +74,7 @@ const bodies: Readonly<Record<string, (id: string) => object>> = {
 	'POST /routing': () => ({ id: 'fresh', name: 'Fresh', targets: [{ provider: 'local' }] }),
 	'PUT /routing/{id}': () => ({ name: 'Changed' }),
 	'PUT /pricing/{provider}/{model}': () => ({ input_usd_per_million_tokens: '1', output_usd_per_million_tokens: '2' }),
+	'POST /replay': () => ({ config_patch: {}, from: '2026-11-01', to: '2026-11-02' }),
 	'POST /explain': (id) => ({ client_id: `${id}-client`, format: 'chat', body: { model: 'gpt-4o-mini', messages: [] } }),
 };
 

@@ -1,6 +1,6 @@
 import type { RecordedRequest } from '../../../stores/contracts/request-records.ts';
 
-/** What a policy decided about a request. */
+/** Decision of a policy about a request. */
 export type Decision = RejectedDecision | ServedDecision;
 
 export interface RejectedDecision {
@@ -36,8 +36,8 @@ const decidedCodes: ReadonlySet<string | null> = new Set([
 /** Returns the decision that is recorded. A request that was admitted and failed later was served. */
 export function recordedDecision(request: RecordedRequest): Decision {
 	const { outcome, usage, targets, code, provider, model, isOutputCapped, costNanoUsd } = request;
-	if (outcome === 'rejected' && usage === null && targets.length === 0 && code !== 'provider_busy')
-		return { isServed: false, code: code ?? '' };
+	const wasAdmitted = usage !== null || targets.length > 0 || code === 'provider_busy';
+	if (outcome === 'rejected' && !wasAdmitted) return { isServed: false, code: code ?? '' };
 	return { isServed: true, provider, model, isOutputCapped, costNanoUsd: costNanoUsd ?? 0n };
 }
 

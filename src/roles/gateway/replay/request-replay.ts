@@ -332,14 +332,17 @@ function hasFailed({ targets }: RecordedRequest, { provider, model }: Target): b
 
 /** Returns the recorded size, with the output limit that a translation would write by this policy. */
 function sizeFor({ size, requestBytes }: RecordedRequest, isTranslated: boolean, defaultCapTokens: number | undefined): RequestSize {
-	if (size === null)
-		return { ...unmeasured, writtenTokens: Math.max(1, Math.ceil(requestBytes / bytesPerToken)), boundTokens: requestBytes };
+	if (size === null) return unmeasuredSize(requestBytes);
 	if (size.hasOwnCap) return size;
 	const capTokens = isTranslated ? (defaultCapTokens ?? size.capTokens) : null;
 	return capTokens === size.capTokens ? size : { ...size, capTokens };
 }
 
 const bytesPerToken = 4;
+
+function unmeasuredSize(requestBytes: number): RequestSize {
+	return { ...unmeasured, writtenTokens: Math.max(1, Math.ceil(requestBytes / bytesPerToken)), boundTokens: requestBytes };
+}
 
 /** Size of requests that earlier releases recorded. */
 const unmeasured: Omit<RequestSize, 'writtenTokens' | 'boundTokens'> = {

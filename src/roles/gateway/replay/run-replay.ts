@@ -1,28 +1,31 @@
 import type { Clock } from '../../../core/clock.ts';
 import { yieldToEventLoop } from '../../../core/cooperative-task.ts';
+import type { BudgetPeriod } from '../../../core/counters.ts';
 import { Rejection } from '../../../core/rejection.ts';
-import type { AdmissionStore } from '../../../stores/contracts/admission.ts';
+import type { AdmissionStore, TeamTotals } from '../../../stores/contracts/admission.ts';
 import type { RecordedRequest, RequestRecordReader, RequestSpan } from '../../../stores/contracts/request-records.ts';
-import type { SumUpTeam } from '../../../stores/restoring-admission.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 import { ReplayClock } from './replay-clock.ts';
 import type { Decision } from './replay-decision.ts';
 import { ReplayReport, type ReplayResult } from './replay-report.ts';
 import { RequestReplay } from './request-replay.ts';
 
+/** Computes the counters of a team from the ledger. @param endedSinceMs now, because no request is in flight. */
+export type SumUpBefore = (team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number) => Promise<TeamTotals>;
+
 export interface ReplayPorts {
 	readonly teams: TeamDirectory;
 	readonly records: Pick<RequestRecordReader, 'scan'>;
 	readonly createAdmission: (clock: Clock) => AdmissionStore;
 	/** @param untilMs end of the sums, a whole hour. @param clock time for which they are needed. */
-	readonly createSumUp: (untilMs: number, clock: Clock) => SumUpTeam;
+	readonly createSumUp: (untilMs: number, clock: Clock) => SumUpBefore;
 	/** Measures the replay itself. */
 	readonly clock: Clock;
 	/** Receives each decision. */
 	readonly observe?: (request: RecordedRequest, decision: Decision) => void;
 }
 
-/** Bounds of a replay beside live requests. */
+/** Bounds of a replay in a process that serves requests. */
 export interface ReplayBounds {
 	readonly maxRequests: number;
 	readonly maxMs: number;
@@ -35,7 +38,7 @@ const minCountedMs = 900_000;
 
 /** Time after which a replay yields to the event loop. */
 const maxStepMs = 2;
-/** Number of requests between two looks at the clock. */
+/** Number of requests between two reads of the clock. */
 const requestsPerLook = 16;
 
 /**
