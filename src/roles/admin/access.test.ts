@@ -71,6 +71,7 @@ test('every operation of the table is rejected without the admin scope, and noth
 		'POST /clients',
 		'POST /clients/{id}/rotate',
 		'POST /explain',
+		'POST /replay',
 		'POST /routing',
 		'POST /teams',
 		'POST /webhooks/{name}/test',

@@ -102,7 +102,8 @@ if (firstProvider === undefined) throw new Error('no provider');
 const providers = [
 	...testSettings.providers,
 	{ ...firstProvider, name: 'provider_e', kind: 'openai-compatible' as const, baseUrl: 'https://e.test/v1', apiKey: 'REPLACE_ME' },
-];
+	// Never ejected, because an explanation lists targets in the order of routing.
+].map((provider) => ({ ...provider, traffic: { ...provider.traffic, ejectAfterFailures: 1_000_000 } }));
 
 const guardrails = guardrailsWith({
 	pii: piiRules('none', { ssn: 'block', card: 'block', email: 'mask', phone: 'log' }),
