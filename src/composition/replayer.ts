@@ -3,6 +3,7 @@ import { patchConfig } from '../config/patch-config.ts';
 import { ConfigError } from '../config/problem.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
+import { yieldToEventLoop } from '../core/cooperative-task.ts';
 import { silentLog } from '../core/log.ts';
 import { Rejection } from '../core/rejection.ts';
 import type { ReplayRequest } from '../roles/admin/admin-settings.ts';
@@ -39,7 +40,10 @@ export function createReplayer(
 		if (isRunning) throw new Rejection('replay_running');
 		isRunning = true;
 		try {
-			return await replay(patched(configOf(), request), request, stores, bounds);
+			const config = patched(configOf(), request);
+			// Validation takes milliseconds, and so do the first steps of a replay.
+			await yieldToEventLoop();
+			return await replay(config, request, stores, bounds);
 		} finally {
 			isRunning = false;
 		}
