@@ -221,7 +221,7 @@ export async function startAdmin(
 			});
 			const text = await response.text();
 			const httpResponse = { status: response.status, headers: response.headers, text, body: jsonOf(text) };
-			(await documentOf(baseUrl)).check(method, path, httpResponse);
+			(await documentOf(baseUrl, settings.hasOpenMetrics !== false)).check(method, path, httpResponse);
 			return httpResponse;
 		},
 		async book({ id = randomUUID(), team = 'red', clientId = 'agent', provider = 'provider_b', model = 'gpt-4o-mini', ...call }) {
@@ -258,10 +258,14 @@ function jsonOf(text: string): JsonBody {
 	}
 }
 
-let known: Promise<AdminDocument> | undefined;
+const documents = new Map<boolean, Promise<AdminDocument>>();
 
-/** Caches the document for all subjects of a test file. */
-function documentOf(baseUrl: string): Promise<AdminDocument> {
-	known ??= readAdminDocument(baseUrl);
-	return known;
+/** Caches the documents of all subjects in the process. */
+function documentOf(baseUrl: string, hasOpenMetrics: boolean): Promise<AdminDocument> {
+	let document = documents.get(hasOpenMetrics);
+	if (document === undefined) {
+		document = readAdminDocument(baseUrl);
+		documents.set(hasOpenMetrics, document);
+	}
+	return document;
 }
