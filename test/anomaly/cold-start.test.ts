@@ -32,7 +32,7 @@ test('without records, counters and issuer: it lives, reports it, rejects no req
 	const product = startProcess(process.execPath, [launcher, 'start', '--config', configPath]);
 	await untilLives(gatewayUrl, product);
 	const away = { key_set: 'unavailable', records: 'unavailable', ledger: 'ok', counters: 'unavailable' };
-	// Whether request records can be stored is known after the first of them.
+	// Request records show their state after the first of them.
 	expect(await readiness(gatewayUrl)).toMatchObject([503, away]);
 	await expectNotNow(gatewayUrl, issuer.accessToken());
 	expect(await requestStatus(gatewayUrl, 'no.such.token')).toBe(401);
