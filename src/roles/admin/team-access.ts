@@ -28,7 +28,8 @@ type RecordKind = keyof typeof missingRecord;
 export const missingRecord = {
 	team: (id: string): string => `Team \`${id}\` does not exist`,
 	budget: (id: string): string => `Budget \`${id}\` does not exist`,
-	request: (id: string): string => `Request ${id.slice(0, 256)} does not exist, its record was deleted, or it is written within the next second`,
+	request: (id: string): string =>
+		`Request ${id.slice(0, 256)} does not exist, its record was deleted, or it is written within the next second`,
 	/** Names no id, because a secret can be pasted in its place. */
 	client: (_id: string): string => 'The client does not exist: `tollgate client list` shows all ids',
 } as const;
